@@ -26,8 +26,11 @@ struct Connection: Sendable {
             let answer: Answer
             do throws(RecordingError) {
                 let recorded = try library.answer(
-                    method: request.method, target: request.target, headers: request.headers, body: request.body.isEmpty ? nil : request.body)
-                answer = recorded.map(Answer.init) ?? message("no recording of \(request.method) \(request.target)", status: 404)
+                    method: request.method, target: request.target, headers: request.headers,
+                    body: request.body.isEmpty ? nil : request.body)
+                answer =
+                    recorded.map(Answer.init)
+                    ?? message("no recording of \(request.method) \(request.target)", status: 404)
             } catch {
                 answer = message("\(error)", status: 500)
             }
@@ -106,7 +109,8 @@ struct Connection: Sendable {
     }
 
     private func message(_ text: String, status: Int) -> Answer {
-        Answer(status: status, type: "application/json; charset=utf-8", body: "{\"message\":\"\(text.escapedForJSON)\"}\n")
+        Answer(
+            status: status, type: "application/json; charset=utf-8", body: "{\"message\":\"\(text.escapedForJSON)\"}\n")
     }
 }
 

@@ -42,7 +42,8 @@ struct Fault: Sendable, Equatable {
     init(_ text: String) throws(UsageError) {
         // Parsed from the right: a pattern may contain colons.
         var parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        while let last = parts.last, let equals = last.firstIndex(of: "="), ["from", "times"].contains(last[..<equals]),
+        while let last = parts.last, let equals = last.firstIndex(of: "="),
+            ["from", "times"].contains(last[..<equals]),
             parts.count > 2
         {
             guard let number = Int(last[last.index(after: equals)...]), number > 0 else {
@@ -84,7 +85,9 @@ struct Fault: Sendable, Equatable {
             throw UsageError("--fault \(text): expected a number of bytes")
         case "limit":
             let parts = argument.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-            if parts.count == 2, let count = Int(parts[0]), count > 0, let seconds = Double(parts[1]), seconds > 0, seconds <= 86_400 {
+            if parts.count == 2, let count = Int(parts[0]), count > 0, let seconds = Double(parts[1]), seconds > 0,
+                seconds <= 86_400
+            {
                 return .limit(count, seconds: seconds)
             }
             throw UsageError("--fault \(text): expected requests/seconds, such as 10/1")

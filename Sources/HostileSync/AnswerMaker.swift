@@ -36,13 +36,23 @@ struct AnswerMaker {
     ///
     /// - Parameter page: The number of the response within its input, from 1.
     mutating func answer(_ chance: inout Chance, page: Int) -> [UInt8] {
-        if chance.once(in: 100) { return (0..<chance.length(100_000)).map { _ in UInt8(truncatingIfNeeded: chance.next()) } }
+        if chance.once(in: 100) {
+            return (0..<chance.length(100_000)).map { _ in UInt8(truncatingIfNeeded: chance.next()) }
+        }
         var body = JSONText.document(&chance, page: page)
         var head = chance.once(in: 40) ? AnswerMaker.interim(&chance) : ""
         head += AnswerMaker.statusLine(&chance) + "\r\n"
         if !chance.once(in: 5) { head += "Content-Type: application/json\r\n" }
-        for _ in 0..<chance.length(12) { head += field(&chance, page: page) + chance.one(of: ["\r\n", "\r\n", "\r\n", "\r\n", "\r\n", "\n", "\r\n \t folded\r\n", "\r", "\u{0}\r\n"]) }
-        if chance.once(in: 100) { for number in 0..<chance.one(of: [900, 1100, 20_000]) { head += "X-\(number): \(number)\r\n" } }
+        for _ in 0..<chance.length(12) {
+            head +=
+                field(&chance, page: page)
+                + chance.one(of: [
+                    "\r\n", "\r\n", "\r\n", "\r\n", "\r\n", "\n", "\r\n \t folded\r\n", "\r", "\u{0}\r\n",
+                ])
+        }
+        if chance.once(in: 100) {
+            for number in 0..<chance.one(of: [900, 1100, 20_000]) { head += "X-\(number): \(number)\r\n" }
+        }
         switch chance.below(30) {
         case 0, 1:
             body = bomb(&chance)
@@ -50,7 +60,9 @@ struct AnswerMaker {
         case 2:
             body = AnswerMaker.compressed(AnswerMaker.compressed(body))
             head += "Content-Encoding: zstd, zstd\r\n"
-        case 3: head += "Content-Encoding: \(chance.one(of: ["gzip", "br", "deflate", "zstd", "identity", "x", "gzip, gzip, gzip, gzip, gzip, gzip", ","]))\r\n"
+        case 3:
+            head +=
+                "Content-Encoding: \(chance.one(of: ["gzip", "br", "deflate", "zstd", "identity", "x", "gzip, gzip, gzip, gzip, gzip, gzip", ","]))\r\n"
         case 4:
             body = AnswerMaker.compressed(body)
             head += "Content-Encoding: zstd\r\n"
@@ -62,48 +74,106 @@ struct AnswerMaker {
     }
 
     private static func interim(_ chance: inout Chance) -> String {
-        String(repeating: chance.one(of: ["HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", "HTTP/1.1 199 X\r\n\r\n"]), count: chance.one(of: [1, 2, 1000]))
+        String(
+            repeating: chance.one(of: [
+                "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n",
+                "HTTP/1.1 199 X\r\n\r\n",
+            ]), count: chance.one(of: [1, 2, 1000]))
     }
 
     private static func statusLine(_ chance: inout Chance) -> String {
         guard chance.once(in: 3) else { return "HTTP/1.1 200 OK" }
         guard !chance.once(in: 8) else {
             return chance.one(of: [
-                "HTTP/1.1 99999999999999999999 X", "HTTP/1.1 -1 X", "HTTP/1.1 000 X", "HTTP/1.1 999 X", "HTTP/1.1 20 OK", "HTTP/9.9 200 OK", "HTTP/1.1", "ICY 200 OK", "",
-                "HTTP/1.1 200" + String(repeating: " x", count: 60_000), "HTTP/1.1 101 Switching Protocols", "HTTP/2 200",
+                "HTTP/1.1 99999999999999999999 X", "HTTP/1.1 -1 X", "HTTP/1.1 000 X", "HTTP/1.1 999 X",
+                "HTTP/1.1 20 OK", "HTTP/9.9 200 OK", "HTTP/1.1", "ICY 200 OK", "",
+                "HTTP/1.1 200" + String(repeating: " x", count: 60_000), "HTTP/1.1 101 Switching Protocols",
+                "HTTP/2 200",
             ])
         }
-        let status = chance.one(of: [200, 201, 203, 204, 205, 206, 300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 408, 410, 416, 421, 425, 429, 451, 500, 501, 502, 503, 504, 505, 511])
+        let status = chance.one(of: [
+            200, 201, 203, 204, 205, 206, 300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 408, 410, 416, 421,
+            425, 429, 451, 500, 501, 502, 503, 504, 505, 511,
+        ])
         return "HTTP/\(chance.one(of: ["1.1", "1.1", "1.0"])) \(status) X"
     }
 
     private func field(_ chance: inout Chance, page: Int) -> String {
         let dates = [
-            "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 99 Dec 99999 99:99:99 GMT",
+            "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+            "Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 99 Dec 99999 99:99:99 GMT",
             "Sun, 00 Nov 0000 00:00:00 GMT", "0", "-1", "now", "Sun, 9223372036854775807 Nov 1994 08:49:37 GMT",
         ]
-        let number = chance.once(in: 3) ? JSONText.number(&chance) : chance.one(of: ["0", "1", "2", "10", "60", "-1", "999999999999", "9223372036854775807", "1e300", "nan", "inf", "0x10", ""])
+        let number =
+            chance.once(in: 3)
+            ? JSONText.number(&chance)
+            : chance.one(of: [
+                "0", "1", "2", "10", "60", "-1", "999999999999", "9223372036854775807", "1e300", "nan", "inf", "0x10",
+                "",
+            ])
         switch chance.below(24) {
         case 0: return "ETag: " + chance.one(of: ["\"a\"", "W/\"a\"", "a", "\"", "W/", "\"\(page)\"", "*"])
-        case 1: return chance.one(of: ["Last-Modified", "Date", "Expires", "Retry-After"]) + ": " + chance.one(of: dates)
-        case 2: return chance.one(of: ["Retry-After", "Age", "X-Total-Count", "X-Total-Pages", "X-Total", "X-Next-Page", "Content-Length"]) + ": " + number
+        case 1:
+            return chance.one(of: ["Last-Modified", "Date", "Expires", "Retry-After"]) + ": " + chance.one(of: dates)
+        case 2:
+            return chance.one(of: [
+                "Retry-After", "Age", "X-Total-Count", "X-Total-Pages", "X-Total", "X-Next-Page", "Content-Length",
+            ]) + ": " + number
         case 3: return "Link: " + link(&chance, page: page)
-        case 4: return "Link: " + String(repeating: chance.one(of: ["<,", "<>,", "\"", "<a>;rel=", ";", "\\", "<a>;x=\"", " ", "<a>;rel=\"next\","]), count: chance.length(40_000))
-        case 5: return "Location: " + chance.one(of: ["/items?r=\(chance.below(100))", base + "/x", "http://127.0.0.1:1/", "//", "", "http://[", "ftp://x/", String(repeating: "a", count: chance.length(90_000)), "?\u{0}"])
-        case 6: return "Cache-Control: " + chance.one(of: ["max-age=\(number)", "no-store", "private, max-age=0", String(repeating: "a=\"b\",", count: chance.length(10_000)), "max-age=\""])
-        case 7: return "Vary: " + chance.one(of: ["*", "Accept", String(repeating: "a,", count: chance.length(30_000))])
-        case 8: return "RateLimit: " + chance.one(of: ["limit=1, remaining=0, reset=\(number)", "\"a\";r=0;t=\(number)", String(repeating: "\"a\";r=0;t=1,", count: chance.length(5000)), "\""])
-        case 9: return chance.one(of: ["X-RateLimit-Remaining: 0", "RateLimit-Remaining: \(number)", "X-RateLimit-Reset: \(number)", "RateLimit-Reset: \(chance.one(of: dates))", "X-RateLimit-Reset-After: \(number)"])
-        case 10: return "Content-Range: bytes " + chance.one(of: ["0-1/2", "0-\(number)/\(number)", "*/\(number)", "-", "5-1/0"])
-        case 11: return "X-Next-Cursor: " + chance.one(of: ["c\(page)", "", String(repeating: "c", count: chance.length(90_000)), number])
-        case 12: return "Content-Type: " + chance.one(of: ["application/json; charset=\"", "text/html", "application/json;" + String(repeating: "a;", count: chance.length(30_000)), ""])
+        case 4:
+            return "Link: "
+                + String(
+                    repeating: chance.one(of: [
+                        "<,", "<>,", "\"", "<a>;rel=", ";", "\\", "<a>;x=\"", " ", "<a>;rel=\"next\",",
+                    ]), count: chance.length(40_000))
+        case 5:
+            return "Location: "
+                + chance.one(of: [
+                    "/items?r=\(chance.below(100))", base + "/x", "http://127.0.0.1:1/", "//", "", "http://[",
+                    "ftp://x/", String(repeating: "a", count: chance.length(90_000)), "?\u{0}",
+                ])
+        case 6:
+            return "Cache-Control: "
+                + chance.one(of: [
+                    "max-age=\(number)", "no-store", "private, max-age=0",
+                    String(repeating: "a=\"b\",", count: chance.length(10_000)), "max-age=\"",
+                ])
+        case 7:
+            return "Vary: " + chance.one(of: ["*", "Accept", String(repeating: "a,", count: chance.length(30_000))])
+        case 8:
+            return "RateLimit: "
+                + chance.one(of: [
+                    "limit=1, remaining=0, reset=\(number)", "\"a\";r=0;t=\(number)",
+                    String(repeating: "\"a\";r=0;t=1,", count: chance.length(5000)), "\"",
+                ])
+        case 9:
+            return chance.one(of: [
+                "X-RateLimit-Remaining: 0", "RateLimit-Remaining: \(number)", "X-RateLimit-Reset: \(number)",
+                "RateLimit-Reset: \(chance.one(of: dates))", "X-RateLimit-Reset-After: \(number)",
+            ])
+        case 10:
+            return "Content-Range: bytes "
+                + chance.one(of: ["0-1/2", "0-\(number)/\(number)", "*/\(number)", "-", "5-1/0"])
+        case 11:
+            return "X-Next-Cursor: "
+                + chance.one(of: ["c\(page)", "", String(repeating: "c", count: chance.length(90_000)), number])
+        case 12:
+            return "Content-Type: "
+                + chance.one(of: [
+                    "application/json; charset=\"", "text/html",
+                    "application/json;" + String(repeating: "a;", count: chance.length(30_000)), "",
+                ])
         case 13: return "Set-Cookie: a=" + String(repeating: "b", count: chance.length(50_000))
         case 14: return String(repeating: "H", count: chance.length(120_000)) + ": x"
         case 15: return "no colon at all"
         case 16: return ": nothing before"
         case 17: return "X-Control: \u{1}\u{7F}\u{9B}\u{1B}]52;c;x\u{7}"
-        case 18: return "Transfer-Encoding: " + chance.one(of: ["chunked", "gzip", "gzip, chunked", "chunked, chunked", "identity", "x"])
-        case 19: return "Content-Length: " + chance.one(of: ["5", "5, 5", "+5", "0x5", "5 5", "-5", "99999999999999999999", ""])
+        case 18:
+            return "Transfer-Encoding: "
+                + chance.one(of: ["chunked", "gzip", "gzip, chunked", "chunked, chunked", "identity", "x"])
+        case 19:
+            return "Content-Length: "
+                + chance.one(of: ["5", "5, 5", "+5", "0x5", "5 5", "-5", "99999999999999999999", ""])
         case 20: return "Alt-Svc: h3=\":443\"; ma=\(number)"
         case 21: return "Connection: " + chance.one(of: ["close", "keep-alive", "upgrade"])
         default: return "X-Any: " + JSONText.text(&chance).filter { $0 != "\r\n" }
@@ -112,8 +182,10 @@ struct AnswerMaker {
 
     private func link(_ chance: inout Chance, page: Int) -> String {
         let target = chance.one(of: [
-            "/items?page=\(page + 1)", "?page=\(page + 1)", base + "/items?page=\(page + 1)", base + "/items?page=\(page + 1)", "/items", "http://other.invalid/", "",
-            "//", "http://[", "/" + String(repeating: "../", count: chance.length(10_000)), "?" + String(repeating: "a=b&", count: chance.length(10_000)), "?%zz", "?\u{0}",
+            "/items?page=\(page + 1)", "?page=\(page + 1)", base + "/items?page=\(page + 1)",
+            base + "/items?page=\(page + 1)", "/items", "http://other.invalid/", "",
+            "//", "http://[", "/" + String(repeating: "../", count: chance.length(10_000)),
+            "?" + String(repeating: "a=b&", count: chance.length(10_000)), "?%zz", "?\u{0}",
         ])
         return "<\(target)>; rel=" + chance.one(of: ["next", "\"next\"", "\"prev next\"", "NEXT", "\"next", "last"])
     }
@@ -124,16 +196,35 @@ struct AnswerMaker {
         case 0: return Array(head.utf8) + end + body
         case 1: return Array((head + "Content-Length: \(body.count + chance.length(1000))\r\n\r\n").utf8) + body
         case 2: return Array((head + "Content-Length: \(max(0, body.count - chance.length(1000)))\r\n\r\n").utf8) + body
-        case 3: return Array((head + "Content-Length: \(chance.one(of: ["9223372036854775807", "18446744073709551616", "-1", "1e3", ""]))\r\n\r\n").utf8) + body
+        case 3:
+            return Array(
+                (head
+                    + "Content-Length: \(chance.one(of: ["9223372036854775807", "18446744073709551616", "-1", "1e3", ""]))\r\n\r\n")
+                    .utf8) + body
         case 4...8:
             var bytes = Array((head + "Transfer-Encoding: chunked\r\n\r\n").utf8), rest = body[...]
             while !rest.isEmpty {
                 let piece = rest.prefix(1 + chance.length(60_000))
                 rest = rest.dropFirst(piece.count)
-                let size = chance.once(in: 60) ? chance.one(of: ["ffffffffffffffff", "-1", "", "7fffffffffffffff", "g", "0", "100000000000000000"]) : String(piece.count, radix: 16)
-                bytes += Array((size + chance.one(of: ["", "", "", ";a=b", ";" + String(repeating: "x", count: chance.length(20_000))]) + "\r\n").utf8) + piece + end
+                let size =
+                    chance.once(in: 60)
+                    ? chance.one(of: ["ffffffffffffffff", "-1", "", "7fffffffffffffff", "g", "0", "100000000000000000"])
+                    : String(piece.count, radix: 16)
+                bytes +=
+                    Array(
+                        (size
+                            + chance.one(of: [
+                                "", "", "", ";a=b", ";" + String(repeating: "x", count: chance.length(20_000)),
+                            ]) + "\r\n").utf8) + piece + end
             }
-            return bytes + (chance.once(in: 20) ? [] : Array(("0\r\n" + (chance.once(in: 10) ? "X-Trailer: \(String(repeating: "t", count: chance.length(90_000)))\r\n" : "") + "\r\n").utf8))
+            return bytes
+                + (chance.once(in: 20)
+                    ? []
+                    : Array(
+                        ("0\r\n"
+                            + (chance.once(in: 10)
+                                ? "X-Trailer: \(String(repeating: "t", count: chance.length(90_000)))\r\n" : "")
+                            + "\r\n").utf8))
         default: return Array((head + "Content-Length: \(body.count)\r\n\r\n").utf8) + body
         }
     }
@@ -150,7 +241,12 @@ struct AnswerMaker {
             case 3:
                 let part = Array(bytes[place..<min(bytes.count, place + 1 + chance.length(2000))])
                 bytes.insert(contentsOf: part, at: chance.below(bytes.count + 1))
-            case 4: bytes.insert(contentsOf: chance.one(of: ["\r\n", "\r\n\r\n", "\n", "\u{0}", "\"", "[", "{", "}", "]", ",", "HTTP/1.1 200 OK\r\n", "0\r\n\r\n", "9", "e", "\\", "é"]).utf8, at: place)
+            case 4:
+                bytes.insert(
+                    contentsOf: chance.one(of: [
+                        "\r\n", "\r\n\r\n", "\n", "\u{0}", "\"", "[", "{", "}", "]", ",", "HTTP/1.1 200 OK\r\n",
+                        "0\r\n\r\n", "9", "e", "\\", "é",
+                    ]).utf8, at: place)
             default: bytes.removeSubrange(place...)
             }
         }

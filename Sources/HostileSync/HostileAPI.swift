@@ -4,10 +4,14 @@
 enum HostileAPI {
     static let endpoints = [
         ("single", "single_page"), ("automatic", "auto"), ("links", "header_link"), ("body", "json_link"),
-        ("cursor", "{ cursor: { path: next_cursor, param: cursor, has_more: has_more } }"), ("posted", "{ cursor: { path: next_cursor, body: page.after } }"),
-        ("field", "{ header_cursor: { field: X-Next-Cursor, param: after } }"), ("offset", "{ offset: { param: offset, per_page: { limit: 3 }, total: total } }"),
-        ("pages", "{ page_number: { param: page, total_pages: total_pages } }"), ("last", "{ page_number: { param: page, start: 9223372036854775806 } }"),
-        ("since", "{ since_id: { param: since, includes_named: true } }"), ("until", "{ max_id: { param: until, includes_named: true } }"),
+        ("cursor", "{ cursor: { path: next_cursor, param: cursor, has_more: has_more } }"),
+        ("posted", "{ cursor: { path: next_cursor, body: page.after } }"),
+        ("field", "{ header_cursor: { field: X-Next-Cursor, param: after } }"),
+        ("offset", "{ offset: { param: offset, per_page: { limit: 3 }, total: total } }"),
+        ("pages", "{ page_number: { param: page, total_pages: total_pages } }"),
+        ("last", "{ page_number: { param: page, start: 9223372036854775806 } }"),
+        ("since", "{ since_id: { param: since, includes_named: true } }"),
+        ("until", "{ max_id: { param: until, includes_named: true } }"),
         ("deep", "{ page_number: { param: page, per_page: { limit: 2 } } }"),
     ]
 

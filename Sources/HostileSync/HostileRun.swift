@@ -88,23 +88,29 @@ final class HostileRun: Sendable {
         maker.base = base
         let answers = (1...(1 + chance.length(8))).map { maker.answer(&chance, page: $0) }
         let endpoint = chance.one(of: HostileAPI.endpoints).0, syncs = chance.once(in: 3) ? 2 : 1
-        let yaml = HostileAPI.description(endpoint, base: base, isList: chance.once(in: 3)), path = folder + "/\(input / HostileRun.share).tarn"
+        let yaml = HostileAPI.description(endpoint, base: base, isList: chance.once(in: 3)),
+            path = folder + "/\(input / HostileRun.share).tarn"
         if isVerbose {
             say("endpoint \(endpoint), \(answers.count) answers")
-            for answer in answers { say("  \(answer.count) bytes: \(String(decoding: answer.prefix(600), as: UTF8.self).debugDescription)") }
+            for answer in answers {
+                say("  \(answer.count) bytes: \(String(decoding: answer.prefix(600), as: UTF8.self).debugDescription)")
+            }
         }
         do {
             var description = try Description.parse(yaml, file: "tarn.yaml")
             description.storePath = path
             var transport = description.api.transport
             (transport.idleTimeout, transport.totalTimeout) = (.seconds(5), .seconds(10))
-            let store = try Store.open(at: path, schema: description.schema, options: Store.Options(durability: .volatile))
+            let store = try Store.open(
+                at: path, schema: description.schema, options: Store.Options(durability: .volatile))
             var options = APIMirror.Options()
             options.time = clock.source
             options.pageLimit = 20
             for _ in 0..<syncs {
                 server.set(answers)
-                let report = try await APIMirror(description, store: store, transport: CurlTransport(transport), options: options, environment: [:]).sync()
+                let report = try await APIMirror(
+                    description, store: store, transport: CurlTransport(transport), options: options, environment: [:]
+                ).sync()
                 // The report is formatted as a program would print it.
                 var text = report.failures.map(\.description).joined(separator: "\n")
                 for diagnostic in report.endpoints.flatMap(\.report.diagnostics) { text += "\n\(diagnostic)" }
@@ -126,7 +132,9 @@ final class HostileRun: Sendable {
     private func check(_ store: Store, _ path: String, _ input: Int) throws {
         let verification = try StoreVerification(ofStoreAt: path)
         guard verification.isSound else {
-            say("input \(input) of seed \(seed): the store is not sound: \(verification.findings.prefix(5).map { "\($0)" })")
+            say(
+                "input \(input) of seed \(seed): the store is not sound: \(verification.findings.prefix(5).map { "\($0)" })"
+            )
             _exit(6)
         }
     }

@@ -17,7 +17,8 @@ final class RawResponder: Sendable {
         let descriptor = descriptor
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, size) == 0 && listen(descriptor, 64) == 0 && getsockname(descriptor, $0, &size) == 0
+                bind(descriptor, $0, size) == 0 && listen(descriptor, 64) == 0
+                    && getsockname(descriptor, $0, &size) == 0
             }
         }
         guard isBound else { return nil }

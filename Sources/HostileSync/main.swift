@@ -21,19 +21,25 @@ func fail(_ message: String) -> Never {
     exit(2)
 }
 
-
 switch arguments.first {
 case "--child":
-    guard arguments.count == 5, let first = Int(arguments[1]), let end = Int(arguments[2]), let seed = UInt64(arguments[3]) else { fail("arguments of the child") }
+    guard arguments.count == 5, let first = Int(arguments[1]), let end = Int(arguments[2]),
+        let seed = UInt64(arguments[3])
+    else { fail("arguments of the child") }
     await HostileRun(seed: seed, folder: arguments[4], isVerbose: false).run(first..<end)
 case "--only":
-    guard arguments.count == 3, let number = Int(arguments[1]), let seed = UInt64(arguments[2]) else { fail("--only NUMBER SEED") }
+    guard arguments.count == 3, let number = Int(arguments[1]), let seed = UInt64(arguments[2]) else {
+        fail("--only NUMBER SEED")
+    }
     let folder = FileManager.default.temporaryDirectory.path + "/tarn-hostile-\(getpid())"
     await HostileRun(seed: seed, folder: folder, isVerbose: true).run(number..<number + 1)
     try? FileManager.default.removeItem(atPath: folder)
 default:
-    guard (1...3).contains(arguments.count), let count = Int(arguments[0]), count > 0 else { fail("COUNT [SEED [FIRST]]") }
-    let seed = arguments.count > 1 ? UInt64(arguments[1]) : UInt64.random(in: 0..<1_000_000), first = arguments.count > 2 ? Int(arguments[2]) : 0
+    guard (1...3).contains(arguments.count), let count = Int(arguments[0]), count > 0 else {
+        fail("COUNT [SEED [FIRST]]")
+    }
+    let seed = arguments.count > 1 ? UInt64(arguments[1]) : UInt64.random(in: 0..<1_000_000),
+        first = arguments.count > 2 ? Int(arguments[2]) : 0
     guard let seed, let first, first >= 0, first < Int.max - count else { fail("COUNT [SEED [FIRST]]") }
     exit(HostileParent(seed: seed).run(first..<first + count) ? 0 : 1)
 }

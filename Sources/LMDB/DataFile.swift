@@ -115,7 +115,9 @@ struct DataFile {
         guard meta.lastPage >= pages else { return }
         var free: Set<UInt64> = []
         try visitFreePages(meta) { if $0 >= pages && $0 <= meta.lastPage { free.insert($0) } }
-        guard UInt64(free.count) == meta.lastPage - pages + 1 else { throw LMDBError(.truncated, operation: "open", path: path) }
+        guard UInt64(free.count) == meta.lastPage - pages + 1 else {
+            throw LMDBError(.truncated, operation: "open", path: path)
+        }
     }
 
     /// Visits the page numbers of the free list.
@@ -134,7 +136,8 @@ struct DataFile {
             for index in 0..<(lower - DataFile.headerSize) / 2 {
                 let node = Int(page.u16(DataFile.headerSize + 2 * index))
                 guard node + 8 <= meta.pageSize else { throw LMDBError(.corrupted, operation: "open", path: path) }
-                let low = UInt64(page.u16(node)), high = UInt64(page.u16(node + 2)), nodeFlags = UInt64(page.u16(node + 4))
+                let low = UInt64(page.u16(node)), high = UInt64(page.u16(node + 2)),
+                    nodeFlags = UInt64(page.u16(node + 4))
                 if flags & DataFile.branch != 0 {
                     pending.append(low | high << 16 | nodeFlags << 32)
                     continue
@@ -149,7 +152,9 @@ struct DataFile {
                     }
                     list = try bytes(at: start * UInt64(meta.pageSize) + UInt64(DataFile.headerSize), count: dataSize)
                 } else {
-                    guard data + dataSize <= meta.pageSize else { throw LMDBError(.corrupted, operation: "open", path: path) }
+                    guard data + dataSize <= meta.pageSize else {
+                        throw LMDBError(.corrupted, operation: "open", path: path)
+                    }
                     list = Array(page[data..<data + dataSize])
                 }
                 guard list.count >= 8, list.u64(0) <= UInt64(list.count / 8 - 1) else {

@@ -30,7 +30,8 @@ extension Environment {
         }
         return EnvironmentInformation(
             pageSize: Int(stat.ms_psize), mapSize: info.me_mapsize, lastPage: info.me_last_pgno,
-            lastTransaction: info.me_last_txnid, freePages: freePages, ownPages: ownPages, maximumReaders: Int(info.me_maxreaders),
+            lastTransaction: info.me_last_txnid, freePages: freePages, ownPages: ownPages,
+            maximumReaders: Int(info.me_maxreaders),
             readerSlotsUsed: Int(info.me_numreaders))
     }
 }

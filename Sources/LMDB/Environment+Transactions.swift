@@ -127,7 +127,8 @@ extension Environment {
         if let parent {
             try check(mdb_txn_begin(env, parent, 0, &begun), "begin", path: path)
         } else {
-            try turn?.take { () throws(LMDBError) in try check(mdb_txn_begin(env, nil, 0, &begun), "begin", path: path) }
+            try turn?.take { () throws(LMDBError) in try check(mdb_txn_begin(env, nil, 0, &begun), "begin", path: path)
+            }
         }
         guard let begun else { throw LMDBError(.other, operation: "begin", path: path) }
         if parent == nil {

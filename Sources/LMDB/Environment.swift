@@ -96,7 +96,8 @@ public final class Environment: Sendable {
     let checkedPage = Atomic<Int>(0)
 
     private init(
-        path: String, options: Options, file: FileIdentity, lockFile: FileIdentity?, env: OpaquePointer, threadDepth: ThreadDepth,
+        path: String, options: Options, file: FileIdentity, lockFile: FileIdentity?, env: OpaquePointer,
+        threadDepth: ThreadDepth,
         turn: WriterQueue?, directory: OpenDirectory?
     ) {
         self.path = path
@@ -131,7 +132,8 @@ public final class Environment: Sendable {
         ForkCounter.start()
         var options = options
         if options.isImmutable { options.isReadOnly = true }
-        return try OpenEnvironments.open(path: path, options: options) { [options] () throws(LMDBError) -> Environment in
+        return try OpenEnvironments.open(path: path, options: options) {
+            [options] () throws(LMDBError) -> Environment in
             try create(path: path, options: options)
         }
     }
@@ -149,9 +151,13 @@ public final class Environment: Sendable {
             isNew = stat(dataPath, &status) == 0 && status.st_size == 0
         } else if options.creates && !options.isReadOnly {
             isNew = true
-            if mkdir(path, FileMode.directory(for: options.fileMode)) != 0 && errno != EEXIST { throw LMDBError(code: errno, operation: "open", path: path) }
+            if mkdir(path, FileMode.directory(for: options.fileMode)) != 0 && errno != EEXIST {
+                throw LMDBError(code: errno, operation: "open", path: path)
+            }
         } else {
-            throw LMDBError(errno == ENOENT ? .noSuchFile : LMDBError(code: errno, operation: "").kind, operation: "open", path: dataPath)
+            throw LMDBError(
+                errno == ENOENT ? .noSuchFile : LMDBError(code: errno, operation: "").kind, operation: "open",
+                path: dataPath)
         }
         // In an existing environment, a new file gets the mode of the data file.
         let mode = access(dataPath, F_OK) == 0 ? FileMode.inside(path) : options.fileMode
@@ -180,7 +186,8 @@ public final class Environment: Sendable {
                     throw LMDBError(.other, operation: "open", path: path)
                 }
                 let environment = Environment(
-                    path: path, options: options, file: file, lockFile: lockFile, env: env, threadDepth: threadDepth, turn: turn,
+                    path: path, options: options, file: file, lockFile: lockFile, env: env, threadDepth: threadDepth,
+                    turn: turn,
                     directory: directory)
                 if !options.keepsDeadReaders { environment.freeSlotsOfDeadReaders() }
                 return environment
@@ -206,7 +213,8 @@ public final class Environment: Sendable {
         return nil
     }
 
-    private static func openOnce(path: String, options: Options, mapSize: Int, mode: mode_t) -> (Int32, OpaquePointer?) {
+    private static func openOnce(path: String, options: Options, mapSize: Int, mode: mode_t) -> (Int32, OpaquePointer?)
+    {
         var created: OpaquePointer?
         var code = mdb_env_create(&created)
         guard code == 0, let env = created else { return (code, nil) }

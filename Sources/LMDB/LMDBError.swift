@@ -129,22 +129,27 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
         case .diskFull where operation == "lock":
             "the disk is full, and the lock file needs room; free some, or, if nothing writes to the store, read it without locks (`isImmutable`, `--immutable`)"
         case .optionsConflict: "the file is already open in this process with other options; open it with the same ones"
-        case .nestedWrite: "a write cannot begin inside a read or write of the same file, nor tables be opened inside a write; return from it first"
+        case .nestedWrite:
+            "a write cannot begin inside a read or write of the same file, nor tables be opened inside a write; return from it first"
         case .forked: "the file was opened before fork; open it again in the child process"
         case .readOnly: "the file is open read-only"
         case .mapFull: "the map is full and nothing of this transaction was kept; open with a larger map"
-        case .fileLimit: "the file has reached its limit and nothing of this transaction was kept; delete something or raise the limit"
+        case .fileLimit:
+            "the file has reached its limit and nothing of this transaction was kept; delete something or raise the limit"
         case .readersFull: "every reader slot is taken; end reads that last long, or clear stale readers"
         case .mapResized: "another process has grown the file past this process's map; open it again"
         case .badValueSize: "a key must have 1 to 511 bytes and a value less than 2 GiB"
         case .noSuchTable: "there is no such table"
         case .tablesFull: "no more tables can be opened; open with a larger limit"
         case .diskFull: "the disk is full; nothing of this transaction was kept"
-        case .inputOutput: "reading or writing failed, perhaps because the disk is full; nothing of this transaction was kept"
+        case .inputOutput:
+            "reading or writing failed, perhaps because the disk is full; nothing of this transaction was kept"
         case .poisoned: "an earlier write of the meta page failed; close the file and open it again"
         case .transactionFailed: "an earlier error ended this transaction; nothing of it was kept"
-        case .networkFileSystem: "the file is on a network file system, where it can be damaged; use a local disk, or force it"
-        case .unknownLibrary: "this build of liblmdb does not show the size of the file; use liblmdb 0.9 or set no limit"
+        case .networkFileSystem:
+            "the file is on a network file system, where it can be damaged; use a local disk, or force it"
+        case .unknownLibrary:
+            "this build of liblmdb does not show the size of the file; use liblmdb 0.9 or set no limit"
         case .other: "liblmdb reports an error"
         }
     }

@@ -23,7 +23,8 @@ final class OpenDirectory: Sendable {
     func has(_ name: StaticString, _ file: FileIdentity) -> Bool {
         var status = stat()
         // `StaticString.utf8Start` of an ASCII literal is zero-terminated.
-        let result = fstatat(descriptor, UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self), &status, 0)
+        let result = fstatat(
+            descriptor, UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self), &status, 0)
         return result == 0 && FileIdentity(status) == file
     }
 }

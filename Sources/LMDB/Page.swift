@@ -24,11 +24,15 @@ struct Page {
     static func size(of cursor: RawCursor) -> Int? {
         guard cursor.isSnapshot else { return nil }
         var statistics = MDB_stat()
-        guard mdb_stat(mdb_cursor_txn(cursor.pointer), mdb_cursor_dbi(cursor.pointer), &statistics) == 0 else { return nil }
+        guard mdb_stat(mdb_cursor_txn(cursor.pointer), mdb_cursor_dbi(cursor.pointer), &statistics) == 0 else {
+            return nil
+        }
         return usable(Int(statistics.ms_psize))
     }
 
-    static func usable(_ size: Int) -> Int? { size <= systemPageSize && size.nonzeroBitCount == 1 && size > header ? size : nil }
+    static func usable(_ size: Int) -> Int? {
+        size <= systemPageSize && size.nonzeroBitCount == 1 && size > header ? size : nil
+    }
 
     private static let systemPageSize = sysconf(Int32(_SC_PAGESIZE))
 
@@ -42,7 +46,9 @@ struct Page {
     ///
     /// - Parameter size: The result of `size(of:)`.
     init?(holding address: UnsafeRawPointer?, size: Int) {
-        guard let address, let start = UnsafeRawPointer(bitPattern: UInt(bitPattern: address) & ~UInt(size - 1)) else { return nil }
+        guard let address, let start = UnsafeRawPointer(bitPattern: UInt(bitPattern: address) & ~UInt(size - 1)) else {
+            return nil
+        }
         self.init(start: start, size: size)
     }
 
@@ -102,7 +108,9 @@ struct Page {
     ) -> RawCursor.Entry? {
         guard flags == Page.overflowing, value + 8 <= size else { return nil }
         let first = start.loadUnaligned(fromByteOffset: value, as: UInt64.self)
-        guard first > 1, first <= UInt64(lastPage), Int(first) + (length + Page.header - 1) / size <= lastPage else { return nil }
+        guard first > 1, first <= UInt64(lastPage), Int(first) + (length + Page.header - 1) / size <= lastPage else {
+            return nil
+        }
         let page = Page(start: start + (Int(first) - number) * size, size: size)
         guard page.kind == Page.overflow, page.number == Int(first) else { return nil }
         return (key, UnsafeRawBufferPointer(start: page.start + Page.header, count: length))

@@ -23,7 +23,8 @@ package struct PageLookup {
 
     /// Finds the values of at most `most` keys; nil for each key that does not exist.
     package func find(
-        _ keys: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ values: UnsafeMutableBufferPointer<UnsafeRawBufferPointer?>
+        _ keys: UnsafeBufferPointer<UnsafeRawBufferPointer>,
+        _ values: UnsafeMutableBufferPointer<UnsafeRawBufferPointer?>
     ) throws(LMDBError) {
         precondition(keys.count <= PageLookup.most && values.count >= keys.count)
         guard let tree else {
@@ -35,11 +36,15 @@ package struct PageLookup {
             return
         }
         try withUnsafeTemporaryAllocation(of: PageSearch.self, capacity: PageLookup.most) { room throws(LMDBError) in
-            for index in keys.indices { room.initializeElement(at: index, to: PageSearch(SoughtKey(keys[index]), root)) }
+            for index in keys.indices {
+                room.initializeElement(at: index, to: PageSearch(SoughtKey(keys[index]), root))
+            }
             let searches = UnsafeMutableBufferPointer(rebasing: room[..<keys.count])
             try tree.findLeaves(searches)
             for search in searches { PageLookup.askForKeys(of: search.page) }
-            for index in searches.indices { values[index] = try tree.value(of: searches[index].key, in: searches[index].page) }
+            for index in searches.indices {
+                values[index] = try tree.value(of: searches[index].key, in: searches[index].page)
+            }
         }
     }
 

@@ -22,7 +22,9 @@ struct PageTree {
     /// Returns the tree of a table; nil where pages must not be read in place.
     ///
     /// - Parameter name: The table's name.
-    static func of(_ table: Table, _ name: @autoclosure () -> String, _ transaction: RawTransaction) throws(LMDBError) -> PageTree? {
+    static func of(_ table: Table, _ name: @autoclosure () -> String, _ transaction: RawTransaction) throws(LMDBError)
+        -> PageTree?
+    {
         guard let known = transaction.trees else { return nil }
         if let tree = known.pointee[table] { return tree }
         guard let tree = try read(table, name(), transaction) else { return nil }
@@ -30,7 +32,9 @@ struct PageTree {
         return tree
     }
 
-    private static func read(_ table: Table, _ name: String, _ transaction: RawTransaction) throws(LMDBError) -> PageTree? {
+    private static func read(_ table: Table, _ name: String, _ transaction: RawTransaction) throws(LMDBError)
+        -> PageTree?
+    {
         // `MDB_db`: u32, u16 flags, u16 depth, u64 branch, leaf and overflow pages, entries, root.
         var name = name, k = MDB_val(), v = MDB_val()
         let code = name.withUTF8 { name in
@@ -39,12 +43,14 @@ struct PageTree {
         }
         var statistics = MDB_stat(), information = MDB_envinfo()
         guard code == 0, v.mv_size == 48, let record = UnsafeRawPointer(v.mv_data),
-            mdb_stat(transaction.pointer, table.handle, &statistics) == 0, let size = Page.usable(Int(statistics.ms_psize)),
+            mdb_stat(transaction.pointer, table.handle, &statistics) == 0,
+            let size = Page.usable(Int(statistics.ms_psize)),
             // The record must agree with `mdb_stat`, and the table must have no flags.
             record.loadUnaligned(fromByteOffset: 4, as: UInt16.self) == 0,
             Int(record.loadUnaligned(fromByteOffset: 6, as: UInt16.self)) == Int(statistics.ms_depth),
             record.loadUnaligned(fromByteOffset: 32, as: UInt64.self) == UInt64(statistics.ms_entries),
-            mdb_env_info(mdb_txn_env(transaction.pointer), &information) == 0, let holding = Page(holding: record, size: size)
+            mdb_env_info(mdb_txn_env(transaction.pointer), &information) == 0,
+            let holding = Page(holding: record, size: size)
         else { return nil }
         let last = information.me_last_pgno
         guard holding.isLeaf, holding.number > 1, holding.number <= last else { return nil }
@@ -66,7 +72,9 @@ struct PageTree {
     /// Returns the page that a node of a branch refers to.
     @inline(__always)
     func child(_ page: Page, _ index: Int) throws(LMDBError) -> Page {
-        guard let number = page.child(index), let child = self.page(number), child.number == number else { throw PageTree.damaged }
+        guard let number = page.child(index), let child = self.page(number), child.number == number else {
+            throw PageTree.damaged
+        }
         return child
     }
 
@@ -90,7 +98,9 @@ struct PageTree {
                 steps = max(steps, Int.bitWidth - count.leadingZeroBitCount)
             }
             for _ in 0..<steps {
-                for index in searches.indices where searches[index].low < searches[index].high { try searches[index].step(orAt: false) }
+                for index in searches.indices where searches[index].low < searches[index].high {
+                    try searches[index].step(orAt: false)
+                }
             }
             for index in searches.indices {
                 guard let number = searches[index].page.child(searches[index].low - 1), let child = page(number) else {
@@ -115,11 +125,15 @@ struct PageTree {
 extension Page {
     /// Returns the index of the first entry at or after `start` whose key is not less.
     @inline(__always)
-    func firstNotLess(_ key: SoughtKey, from start: Int) throws(LMDBError) -> Int { try first(from: start, behind: key, orAt: true) }
+    func firstNotLess(_ key: SoughtKey, from start: Int) throws(LMDBError) -> Int {
+        try first(from: start, behind: key, orAt: true)
+    }
 
     /// Returns the index of the first entry at or after `start` whose key is greater.
     @inline(__always)
-    func firstGreater(_ key: SoughtKey, from start: Int) throws(LMDBError) -> Int { try first(from: start, behind: key, orAt: false) }
+    func firstGreater(_ key: SoughtKey, from start: Int) throws(LMDBError) -> Int {
+        try first(from: start, behind: key, orAt: false)
+    }
 
     @inline(__always)
     private func first(from start: Int, behind sought: SoughtKey, orAt isAt: Bool) throws(LMDBError) -> Int {

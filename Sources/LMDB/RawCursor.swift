@@ -21,7 +21,9 @@ package struct RawCursor {
     /// Moves to the entry with this key.
     package func find(_ key: UnsafeRawBufferPointer) throws(LMDBError) -> Entry? { try move(MDB_SET_KEY, key) }
 
-    package func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, append: Bool = false) throws(LMDBError) {
+    package func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, append: Bool = false)
+        throws(LMDBError)
+    {
         var k = MDB_val(key), v = MDB_val(value)
         try check(mdb_cursor_put(pointer, &k, &v, append ? UInt32(MDB_APPEND) : 0), "put")
     }
@@ -51,7 +53,9 @@ package struct RawCursor {
             guard lower.lexicographicallyPrecedes(upper) else { return 0 }
             end = try seek(upper)?.key.baseAddress
         }
-        guard bound > 0, let start = try lower.isEmpty ? first() : seek(lower), start.key.baseAddress != end else { return 0 }
+        guard bound > 0, let start = try lower.isEmpty ? first() : seek(lower), start.key.baseAddress != end else {
+            return 0
+        }
         var count = 1, k = MDB_val()
         let pageSize = Page.size(of: self)
         var page = leaf(holding: start.key.baseAddress, pageSize)
@@ -82,7 +86,9 @@ package struct RawCursor {
         return page
     }
 
-    private func move(_ operation: MDB_cursor_op, _ key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)) throws(LMDBError) -> Entry? {
+    private func move(
+        _ operation: MDB_cursor_op, _ key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    ) throws(LMDBError) -> Entry? {
         var k = MDB_val(key), v = MDB_val()
         let code = mdb_cursor_get(pointer, &k, &v, operation)
         if code == 0 { return (UnsafeRawBufferPointer(k), UnsafeRawBufferPointer(v)) }

@@ -12,7 +12,8 @@ package struct RawTransaction {
     let trees: UnsafeMutablePointer<KnownTrees>?
 
     init(
-        _ pointer: OpaquePointer, growth: UnsafeMutablePointer<Growth>? = nil, trees: UnsafeMutablePointer<KnownTrees>? = nil
+        _ pointer: OpaquePointer, growth: UnsafeMutablePointer<Growth>? = nil,
+        trees: UnsafeMutablePointer<KnownTrees>? = nil
     ) {
         self.pointer = pointer
         self.growth = growth
@@ -39,7 +40,9 @@ package struct RawTransaction {
         return nil
     }
 
-    package func put(_ table: Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, append: Bool = false) throws(LMDBError) {
+    package func put(
+        _ table: Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, append: Bool = false
+    ) throws(LMDBError) {
         var k = MDB_val(key), v = MDB_val(value)
         try check(mdb_put(pointer, table.handle, &k, &v, append ? UInt32(MDB_APPEND) : 0), "put")
     }
@@ -78,7 +81,8 @@ package struct RawTransaction {
         var s = MDB_stat()
         try check(mdb_stat(pointer, table.handle, &s), "statistics")
         return TableStatistics(
-            pageSize: Int(s.ms_psize), depth: Int(s.ms_depth), branchPages: s.ms_branch_pages, leafPages: s.ms_leaf_pages,
+            pageSize: Int(s.ms_psize), depth: Int(s.ms_depth), branchPages: s.ms_branch_pages,
+            leafPages: s.ms_leaf_pages,
             overflowPages: s.ms_overflow_pages, entries: s.ms_entries)
     }
 }

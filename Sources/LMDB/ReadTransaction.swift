@@ -14,7 +14,9 @@ public struct ReadTransaction: ~Escapable {
     /// Returns the value of a key, or nil. The bytes are those of the map: nothing is copied.
     @_lifetime(copy self)
     public func get(_ table: Table, _ key: RawSpan) throws(LMDBError) -> RawSpan? {
-        guard let value = try key.withUnsafeBytes({ key throws(LMDBError) in try raw.get(table, key) }) else { return nil }
+        guard let value = try key.withUnsafeBytes({ key throws(LMDBError) in try raw.get(table, key) }) else {
+            return nil
+        }
         return _overrideLifetime(RawSpan(_unsafeBytes: value), copying: self)
     }
 

@@ -37,7 +37,9 @@ enum UnfinishedFile {
     /// pages. A file shorter than the content of a meta page may be anything and does not count.
     private static func isUnfinished(_ descriptor: Int32) -> Bool {
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_size >= metaSize, status.st_size <= 2 * largestPage else { return false }
+        guard fstat(descriptor, &status) == 0, status.st_size >= metaSize, status.st_size <= 2 * largestPage else {
+            return false
+        }
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
         guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count else { return false }
         let said = bytes.u32(16) == DataFile.magic ? Int(bytes.u32(40)) : Int(sysconf(Int32(_SC_PAGESIZE)))

@@ -15,7 +15,9 @@ public struct WriteTransaction: ~Copyable {
     /// Returns the current value of a key, or nil. The bytes are valid until the next change.
     @_lifetime(borrow self)
     public func get(_ table: Table, _ key: RawSpan) throws(LMDBError) -> RawSpan? {
-        guard let value = try key.withUnsafeBytes({ key throws(LMDBError) in try raw.get(table, key) }) else { return nil }
+        guard let value = try key.withUnsafeBytes({ key throws(LMDBError) in try raw.get(table, key) }) else {
+            return nil
+        }
         return _overrideLifetime(RawSpan(_unsafeBytes: value), borrowing: self)
     }
 

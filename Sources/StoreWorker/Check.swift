@@ -28,7 +28,9 @@ func checkStores(further: Bool) -> Int32 {
             var bounds: [Int: ClosedRange<Int>] = [:]
             for word in words.dropFirst() {
                 // Units of an import are stream -1.
-                let numbers = word.replacingOccurrences(of: "import", with: "-1").split(whereSeparator: { "=.".contains($0) }).compactMap { Int($0) }
+                let numbers = word.replacingOccurrences(of: "import", with: "-1").split(whereSeparator: {
+                    "=.".contains($0)
+                }).compactMap { Int($0) }
                 guard numbers.count == 3, numbers[1] <= numbers[2] else { throw Problem("`\(word)` is no bound") }
                 bounds[numbers[0]] = numbers[1]...numbers[2]
             }
@@ -169,7 +171,9 @@ struct Check {
                 versions[Array(key)] = row.version
                 return true
             }
-            guard try access.count(entity) == versions.count else { throw Problem("\(entity.name): the number of rows") }
+            guard try access.count(entity) == versions.count else {
+                throw Problem("\(entity.name): the number of rows")
+            }
             found[entity.name] = versions
         }
         return found
@@ -179,7 +183,9 @@ struct Check {
     private func checkRecords(_ access: StoreAccess, _ counts: [Int: Int]) throws {
         var expected: [String: [RecordKey: Workload.Item]] = [:]
         for (stream, count) in counts where count > 0 {
-            for item in Workload(stream: stream).everything(at: count) { expected[item.entity, default: [:]][item.key] = item }
+            for item in Workload(stream: stream).everything(at: count) {
+                expected[item.entity, default: [:]][item.key] = item
+            }
         }
         let sum = counts.values.reduce(0, +)
         if sum > 0 {
@@ -200,7 +206,9 @@ struct Check {
                 }
                 return true
             }
-            if let (key, _) = missing.first { throw Problem("\(entity.name) \(key) is missing, and \(missing.count - 1) more") }
+            if let (key, _) = missing.first {
+                throw Problem("\(entity.name) \(key) is missing, and \(missing.count - 1) more")
+            }
         }
     }
 
@@ -240,25 +248,33 @@ struct Check {
         var linesOfOrder: [RecordKey: [RecordKey]] = [:], linesOfTag: [RecordKey: Set<RecordKey>] = [:]
         try reader.forEach("Line") { line in
             if case .reference(let order)? = line["order"] { linesOfOrder[order, default: []].append(line.key) }
-            if case .references(let tags)? = line["tags"] { for tag in tags { linesOfTag[tag, default: []].insert(line.key) } }
+            if case .references(let tags)? = line["tags"] {
+                for tag in tags { linesOfTag[tag, default: []].insert(line.key) }
+            }
             return true
         }
         func keys(_ entity: String, _ key: RecordKey) throws -> [RecordKey] {
             var keys: [RecordKey] = []
             try reader.forEachRelated(entity, key, "lines") { target in
-                guard let key = target.key, target.record != nil else { throw Problem("\(entity) \(key): a line is missing") }
+                guard let key = target.key, target.record != nil else {
+                    throw Problem("\(entity) \(key): a line is missing")
+                }
                 keys.append(key)
                 return true
             }
             return keys
         }
         try reader.forEach("Order") { order in
-            guard try keys("Order", order.key) == linesOfOrder[order.key] ?? [] else { throw Problem("Order \(order.key): lines") }
+            guard try keys("Order", order.key) == linesOfOrder[order.key] ?? [] else {
+                throw Problem("Order \(order.key): lines")
+            }
             return true
         }
         for number in 0..<Workload.tags {
             let tag = RecordKey("t\(number)"), lines = try keys("Tag", tag)
-            guard Set(lines) == linesOfTag[tag] ?? [], Set(lines).count == lines.count else { throw Problem("Tag \(tag): lines") }
+            guard Set(lines) == linesOfTag[tag] ?? [], Set(lines).count == lines.count else {
+                throw Problem("Tag \(tag): lines")
+            }
         }
     }
 
@@ -273,7 +289,9 @@ struct Check {
         defer { cursor.close() }
         var entry = try cursor.first()
         while let (key, value) = entry {
-            guard let content = log.content(value, key: key) else { throw Problem("an entry of the change log is damaged") }
+            guard let content = log.content(value, key: key) else {
+                throw Problem("an entry of the change log is damaged")
+            }
             try replay.add(key, content)
             entry = try cursor.next()
         }
@@ -281,8 +299,11 @@ struct Check {
         guard try replay.sequence == access.sequence else {
             throw Problem("the change log ends at \(replay.sequence), the store is at \(try access.sequence)")
         }
-        guard replay.progress == counts.filter({ $0.value > 0 }) else { throw Problem("the change log tells of \(replay.progress)") }
-        for entity in access.catalog.entities where replay.live[entity.name, default: [:]] != rows[entity.name, default: [:]] {
+        guard replay.progress == counts.filter({ $0.value > 0 }) else {
+            throw Problem("the change log tells of \(replay.progress)")
+        }
+        for entity in access.catalog.entities
+        where replay.live[entity.name, default: [:]] != rows[entity.name, default: [:]] {
             throw Problem("the change log, played back, gives other rows or versions of \(entity.name)")
         }
     }
@@ -301,7 +322,9 @@ struct Check {
         let information = try environment.information()
         let all = used + information.freePages + information.ownPages
         guard all == information.lastPage + 1 else {
-            throw Problem("\(information.lastPage + 1) pages: \(used) of tables, \(information.freePages) free, \(information.ownPages) own")
+            throw Problem(
+                "\(information.lastPage + 1) pages: \(used) of tables, \(information.freePages) free, \(information.ownPages) own"
+            )
         }
     }
 }

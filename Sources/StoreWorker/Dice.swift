@@ -74,6 +74,8 @@ private func mutate(_ bytes: inout [UInt8], _ dice: inout Dice) {
     default:
         // A random page number.
         let number = dice.roll(pages + 2)
-        for index in 0..<4 where start + index < bytes.count { bytes[start + index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }
+        for index in 0..<4 where start + index < bytes.count {
+            bytes[start + index] = UInt8(truncatingIfNeeded: number >> (8 * index))
+        }
     }
 }

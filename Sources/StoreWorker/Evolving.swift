@@ -17,10 +17,14 @@ enum Evolving {
             .init("id", .int), .init("group", .int, optional: true, indexed: round % 4 != 0), .init("name", .string),
             .init("code", .string, optional: true), note(round),
         ]
-        for number in 0..<round % 6 { attributes.append(.init("extra\(number)", .int, optional: true, indexed: number % 2 == 0)) }
+        for number in 0..<round % 6 {
+            attributes.append(.init("extra\(number)", .int, optional: true, indexed: number % 2 == 0))
+        }
         let item = EntityDefinition(
             "Item", key: ["id"], attributes: attributes,
-            relationships: [.init("next", to: "Item", inverse: "previous"), .init("tags", to: "Tag", many: true, inverse: "items")],
+            relationships: [
+                .init("next", to: "Item", inverse: "previous"), .init("tags", to: "Tag", many: true, inverse: "items"),
+            ],
             indexes: [
                 IndexDefinition("first", on: round % 2 == 0 ? ["group", "name"] : ["name", "group"]),
                 IndexDefinition("some", on: "name", where: [.init("group", .greaterOrEqual, .int(Int64(round % 7)))]),
@@ -28,7 +32,9 @@ enum Evolving {
             ])
         var entities = [item, EntityDefinition("Tag", key: ["name"], attributes: [.init("name", .string)])]
         if round % 8 >= 4 {
-            entities.append(EntityDefinition("Special", parent: "Item", attributes: [.init("grade", .int, indexed: round % 2 == 0)]))
+            entities.append(
+                EntityDefinition("Special", parent: "Item", attributes: [.init("grade", .int, indexed: round % 2 == 0)])
+            )
         }
         return Schema(entities)
     }
@@ -147,7 +153,12 @@ func serve(_ path: String, round: Int) throws {
             case ("burst", 2): say(burst(store, seed: UInt64(words[1]) ?? 0))
             case ("read", 1):
                 var count = 0
-                try store.read { try $0.forEach("Item") { _ in count += 1; return true } }
+                try store.read {
+                    try $0.forEach("Item") { _ in
+                        count += 1
+                        return true
+                    }
+                }
                 say("ok \(count)")
             case ("adopt", 3):
                 let building = IndexBuildOptions(rows: Int(words[2]) ?? 1)

@@ -15,7 +15,8 @@ struct ImportWorkload {
             attributes: [
                 AttributeDefinition("id", .int), AttributeDefinition("title", .string, indexed: true),
                 AttributeDefinition("state", .enumeration(["open", "closed"]), optional: true, indexed: true),
-                AttributeDefinition("text", .string, optional: true), AttributeDefinition("amount", .decimal, optional: true),
+                AttributeDefinition("text", .string, optional: true),
+                AttributeDefinition("amount", .decimal, optional: true),
             ],
             relationships: [
                 RelationshipDefinition("author", to: "User", inverse: "issues"),
@@ -60,7 +61,8 @@ struct ImportWorkload {
     ///
     /// The pipeline processes several units at a time and lets them share transactions.
     static func runAhead(_ store: Store, to last: Int, acknowledged: (Int) -> Void) async throws {
-        let pipeline = try ImportPipeline(Mapping(), store.catalog, depth: depth), done = try store.read { try count($0) }
+        let pipeline = try ImportPipeline(Mapping(), store.catalog, depth: depth),
+            done = try store.read { try count($0) }
         var reported = done
         for number in done + 1..<max(done, last) + 1 {
             let (entry, checkpoint) = try add(number, to: pipeline.importer)
@@ -81,11 +83,13 @@ struct ImportWorkload {
         let time = Timestamp(microseconds: Int64(number))
         let entry = ResponseEntry(
             request: RequestKey(url: "https://api.example.org/issues?page=\(number % 40)", endpoint: name), status: 200,
-            headers: ["etag", "\"\(number)\""], fetchedAt: time, validatedAt: time, scan: 1, count: added.count, listed: added.listed)
+            headers: ["etag", "\"\(number)\""], fetchedAt: time, validatedAt: time, scan: 1, count: added.count,
+            listed: added.listed)
         return (
             entry,
             Checkpoint(
-                state: .underWay, plan: "p", nextURL: "\(number + 1)", scan: 1, pages: number, records: 0, startedAt: time, completedAt: nil)
+                state: .underWay, plan: "p", nextURL: "\(number + 1)", scan: 1, pages: number, records: 0,
+                startedAt: time, completedAt: nil)
         )
     }
 
@@ -98,7 +102,8 @@ struct ImportWorkload {
     private static func issue(_ id: Int, place: Int, _ number: Int) -> String {
         // Some texts are longer than a page, and one is removed.
         let length = id % 23 == 0 ? 300 : id % 7
-        let text = place == new ? "null" : "\"\(String(repeating: "text of issue \(id) in unit \(number); ", count: length))\""
+        let text =
+            place == new ? "null" : "\"\(String(repeating: "text of issue \(id) in unit \(number); ", count: length))\""
         let labels = (0..<(id + number) % 4).map { #"{"name":"label \#((id + $0 * 3) % 11)"}"# }.joined(separator: ",")
         let author = (id + number) % 17
         let mentions = (1...1 + id % 3).map { "\(max(0, id - $0 * number % 13))" }.joined(separator: ",")

@@ -27,7 +27,9 @@ struct Replay {
         let ordinal = UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
         if sequence != self.sequence {
             try finishCommit()
-            guard sequence == self.sequence + 1 else { throw Problem("the change log jumps from \(self.sequence) to \(sequence)") }
+            guard sequence == self.sequence + 1 else {
+                throw Problem("the change log jumps from \(self.sequence) to \(sequence)")
+            }
             self.sequence = sequence
         }
         guard ordinal == self.ordinal else { throw Problem("change \(self.ordinal) of commit \(sequence) is missing") }
@@ -37,7 +39,8 @@ struct Replay {
         let change = Workload.Change(value[0], entity: entity, key: Array(value.dropFirst(3)))
         let isThere = live[entity]?[change.key] != nil
         guard isThere == (change.operation != Workload.Change.create) else {
-            throw Problem("commit \(sequence) does \(change.operation) with a \(entity) that is \(isThere ? "" : "not ")there")
+            throw Problem(
+                "commit \(sequence) does \(change.operation) with a \(entity) that is \(isThere ? "" : "not ")there")
         }
         live[entity, default: [:]][change.key] = change.operation == Workload.Change.delete ? nil : sequence
         commit.append(change)
@@ -57,7 +60,9 @@ struct Replay {
             else { return nil }
             return Int(stream)
         }
-        guard streams.count == 1, let stream = streams.first else { throw Problem("commit \(sequence) is of the streams \(streams)") }
+        guard streams.count == 1, let stream = streams.first else {
+            throw Problem("commit \(sequence) is of the streams \(streams)")
+        }
         let number = progress[stream, default: 0] + 1
         progress[stream] = number
         let workload = Workload(stream: stream)

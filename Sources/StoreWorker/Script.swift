@@ -15,24 +15,25 @@ func write(_ path: String, _ streams: [Int], _ options: Store.Options) throws {
     // The check replays the whole log; with the default retention, its beginning would be trimmed.
     try store.setChangeRetention(.all)
     say("open")
-    let threads = streams.map { stream in
-        Thread {
-            do {
-                try write(store, Workload(stream: stream))
-            } catch {
-                say("error \(error)")
-                _exit(1)
+    let threads =
+        streams.map { stream in
+            Thread {
+                do {
+                    try write(store, Workload(stream: stream))
+                } catch {
+                    say("error \(error)")
+                    _exit(1)
+                }
             }
-        }
-    } + [
-        // Does nothing until there are enough rows, and nothing after there is a dictionary.
-        Thread {
-            while true {
-                _ = try? store.trainDictionaries()
-                usleep(50_000)
+        } + [
+            // Does nothing until there are enough rows, and nothing after there is a dictionary.
+            Thread {
+                while true {
+                    _ = try? store.trainDictionaries()
+                    usleep(50_000)
+                }
             }
-        }
-    ]
+        ]
     for thread in threads {
         thread.stackSize = 8 << 20
         thread.start()

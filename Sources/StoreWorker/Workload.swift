@@ -68,7 +68,9 @@ struct Workload {
         for position in 0..<lineCount(m) {
             let revision = isRevised && position == 0 ? 1 : 0
             let amount = dice(m, 10 + position) % 50 + revision * 100
-            let tags = (0..<dice(m, 100 + position) % 4).map { RecordKey("t\((dice(m, 200 + $0) + revision) % Workload.tags)") }
+            let tags = (0..<dice(m, 100 + position) % 4).map {
+                RecordKey("t\((dice(m, 200 + $0) + revision) % Workload.tags)")
+            }
             let length = dice(m, 300 + position) % (isLarge(m) ? 9000 : 700)
             items.append(
                 Item(
@@ -105,7 +107,9 @@ struct Workload {
 
     /// Runs transaction n.
     func run(_ n: Int, _ writer: inout StoreWriter) throws {
-        for item in order(n, at: n) + order(n - Workload.revisedAfter, at: n) + counters(at: n) { try item.put(&writer) }
+        for item in order(n, at: n) + order(n - Workload.revisedAfter, at: n) + counters(at: n) {
+            try item.put(&writer)
+        }
         let gone = n - Workload.deletedAfter
         if order(gone, at: n).isEmpty {
             for item in order(gone, at: n - 1) { try writer.delete(item.entity, item.key) }

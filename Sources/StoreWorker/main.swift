@@ -64,7 +64,8 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 let durability: Store.Options = .init(durability: arguments.count > 3 && arguments[3] == "relaxed" ? .relaxed : .full)
 do {
     switch (arguments.first, arguments.count) {
-    case ("write", 3...4): try write(arguments[1], arguments[2].split(separator: ",").compactMap { Int($0) }, durability)
+    case ("write", 3...4):
+        try write(arguments[1], arguments[2].split(separator: ",").compactMap { Int($0) }, durability)
     case ("script", 3...4): exit(run(.writes(), arguments[1], count: Int(arguments[2]) ?? 0, durability))
     case ("import", 3...4): exit(run(.imports(), arguments[1], count: Int(arguments[2]) ?? 0, durability))
     case ("ahead", 3...4):
@@ -73,7 +74,8 @@ do {
     case ("dump", 2): try dump(arguments[1])
     case ("read", 2): try holdSnapshot(arguments[1])
     case ("check", 1...2): exit(checkStores(further: arguments.count == 2))
-    case ("count", 4...5): try count(arguments[1], Int64(arguments[2]) ?? 0, Int64(arguments[3]) ?? 0, isKilled: arguments.count == 5)
+    case ("count", 4...5):
+        try count(arguments[1], Int64(arguments[2]) ?? 0, Int64(arguments[3]) ?? 0, isKilled: arguments.count == 5)
     case ("churn", 3): try churn(arguments[1], seed: UInt64(arguments[2]) ?? 0)
     case ("evolve", 4): try evolve(arguments[1], round: Int(arguments[2]) ?? 0, rows: Int(arguments[3]) ?? 1)
     case ("serve", 3): try serve(arguments[1], round: Int(arguments[2]) ?? 0)

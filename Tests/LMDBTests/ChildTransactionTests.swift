@@ -14,7 +14,8 @@ struct ChildTransactionTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        environment = try Environment.open(at: folder("e"), options: .init(durability: .volatile, mapSize: 2 << 20, minimumMapSize: 2 << 20))
+        environment = try Environment.open(
+            at: folder("e"), options: .init(durability: .volatile, mapSize: 2 << 20, minimumMapSize: 2 << 20))
         table = try environment.makeTable("t")
     }
 
@@ -45,7 +46,9 @@ struct ChildTransactionTests {
             try parent.child { child in try child.set(table, bytes("a"), bytes("1")) }
             let failure = kindOfError {
                 try parent.child { child in
-                    for number in 0..<2000 { try child.set(table, bytes("x\(number)"), Array(repeating: 1, count: 3000)) }
+                    for number in 0..<2000 {
+                        try child.set(table, bytes("x\(number)"), Array(repeating: 1, count: 3000))
+                    }
                 }
             }
             #expect(failure == .mapFull)

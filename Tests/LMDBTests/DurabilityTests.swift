@@ -3,9 +3,10 @@
 import CLMDB
 import Foundation
 import Glibc
-@testable import LMDB
 import TestSupport
 import Testing
+
+@testable import LMDB
 
 @Suite("Durability", .timeLimit(.minutes(5)))
 struct DurabilityTests {
@@ -15,7 +16,8 @@ struct DurabilityTests {
 
     @Test(
         "each level flushes what it promises: data and meta page, data alone, nothing",
-        arguments: [(.full, 0), (.relaxed, MDB_NOMETASYNC), (.volatile, MDB_NOSYNC)] as [(Environment.Durability, Int32)])
+        arguments: [(.full, 0), (.relaxed, MDB_NOMETASYNC), (.volatile, MDB_NOSYNC)]
+            as [(Environment.Durability, Int32)])
     func levels(_ durability: Environment.Durability, _ flag: Int32) throws {
         let environment = try Environment.open(at: folder("e"), options: .init(durability: durability))
         var flags: UInt32 = 0
@@ -60,8 +62,10 @@ struct DurabilityTests {
     @Test(
         "codes of liblmdb and of the system are kinds with a way out",
         arguments: [
-            (MDB_PANIC, .poisoned), (MDB_MAP_FULL, .mapFull), (MDB_MAP_RESIZED, .mapResized), (MDB_READERS_FULL, .readersFull),
-            (MDB_BAD_TXN, .transactionFailed), (ENOSPC, .diskFull), (EDQUOT, .diskFull), (EIO, .inputOutput), (EACCES, .permission),
+            (MDB_PANIC, .poisoned), (MDB_MAP_FULL, .mapFull), (MDB_MAP_RESIZED, .mapResized),
+            (MDB_READERS_FULL, .readersFull),
+            (MDB_BAD_TXN, .transactionFailed), (ENOSPC, .diskFull), (EDQUOT, .diskFull), (EIO, .inputOutput),
+            (EACCES, .permission),
             (MDB_CORRUPTED, .corrupted), (MDB_INVALID, .notAnEnvironment),
         ] as [(Int32, LMDBError.Kind)])
     func codesAreKinds(_ code: Int32, _ kind: LMDBError.Kind) {

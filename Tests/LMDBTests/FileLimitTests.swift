@@ -2,9 +2,10 @@
 
 import Foundation
 import Glibc
-@testable import LMDB
 import TestSupport
 import Testing
+
+@testable import LMDB
 
 @Suite("The limit of the file")
 struct FileLimitTests {
@@ -72,7 +73,9 @@ struct FileLimitTests {
         let before = try pages
         let failure = kindOfError {
             try limited { transaction in
-                for number in 0..<5000 { try transaction.set(table, bytes("\(number)"), Array(repeating: 1, count: 1000)) }
+                for number in 0..<5000 {
+                    try transaction.set(table, bytes("\(number)"), Array(repeating: 1, count: 1000))
+                }
             }
         }
         #expect(failure == .fileLimit)
@@ -85,7 +88,9 @@ struct FileLimitTests {
         let swallowed = kindOfError {
             try limited { transaction in
                 for number in 0..<5000 {
-                    do { try transaction.set(table, bytes("\(number)"), Array(repeating: 1, count: 1000)) } catch { break }
+                    do { try transaction.set(table, bytes("\(number)"), Array(repeating: 1, count: 1000)) } catch {
+                        break
+                    }
                 }
             }
         }
@@ -121,7 +126,8 @@ struct FileLimitTests {
         #expect(failure == .fileLimit)
         #expect(deleted > 20)
         #expect(try environment.entryCount(table) == count - deleted)
-        #expect(try pages * FileLimitTests.page <= FileLimitTests.limit + FileLimitTests.reserve + 8 * FileLimitTests.page)
+        #expect(
+            try pages * FileLimitTests.page <= FileLimitTests.limit + FileLimitTests.reserve + 8 * FileLimitTests.page)
         // The reader has ended: what it held is free for the next delete.
         try limited { try $0.delete(table, bytes("k\(10_000 + deleted)").span.bytes) }
     }
@@ -138,7 +144,9 @@ struct FileLimitTests {
         #expect(try pages == before)
         let failure = kindOfError {
             try limited(1 << 20) { transaction in
-                for number in 0..<2000 { try transaction.set(table, bytes("n\(number)"), Array(repeating: 1, count: 1000)) }
+                for number in 0..<2000 {
+                    try transaction.set(table, bytes("n\(number)"), Array(repeating: 1, count: 1000))
+                }
             }
         }
         #expect(failure == .fileLimit)
@@ -163,7 +171,8 @@ struct FileLimitTests {
 
     @Test("without a limit the map bounds what adds, and deletes still have their reserve")
     func mapIsALimit() throws {
-        let small = try Environment.open(at: folder("m"), options: .init(durability: .volatile, mapSize: 4 << 20, minimumMapSize: 4 << 20))
+        let small = try Environment.open(
+            at: folder("m"), options: .init(durability: .volatile, mapSize: 4 << 20, minimumMapSize: 4 << 20))
         let table = try small.makeTable("t")
         var count = 0
         while true {

@@ -1,17 +1,20 @@
 // Which file systems are taken for another machine's.
 
 import Foundation
-@testable import LMDB
 import TestSupport
 import Testing
+
+@testable import LMDB
 
 @Suite("Network file systems")
 struct FileSystemKindTests {
     @Test(
         "the types of network file systems are recognised",
         arguments: [
-            (0x6969, "NFS"), (0x517B, "SMB"), (0xFE53_4D42, "SMB2"), (0xFF53_4D42, "CIFS"), (0x0102_1997, "9p"), (0x6573_5546, "FUSE"),
-            (0x00C3_6400, "Ceph"), (0x7375_7245, "Coda"), (0x5346_414F, "AFS"), (0x0BD0_0BD0, "Lustre"), (0x564C, "NCP"),
+            (0x6969, "NFS"), (0x517B, "SMB"), (0xFE53_4D42, "SMB2"), (0xFF53_4D42, "CIFS"), (0x0102_1997, "9p"),
+            (0x6573_5546, "FUSE"),
+            (0x00C3_6400, "Ceph"), (0x7375_7245, "Coda"), (0x5346_414F, "AFS"), (0x0BD0_0BD0, "Lustre"),
+            (0x564C, "NCP"),
         ] as [(UInt32, String)])
     func networkTypes(_ type: UInt32, _ name: String) {
         #expect(FileSystemKind(type: type) == .network(name: name))
@@ -36,7 +39,8 @@ struct FileSystemKindTests {
     func networkIsRefused() throws {
         let network = FileSystemKind.network(name: "NFS")
         #expect(kindOfError { try Environment.Options().check(network, path: "/p") } == .networkFileSystem)
-        #expect(kindOfError { try Environment.Options(allowsNetworkFileSystem: true).check(network, path: "/p") } == nil)
+        #expect(
+            kindOfError { try Environment.Options(allowsNetworkFileSystem: true).check(network, path: "/p") } == nil)
         #expect(kindOfError { try Environment.Options().check(.local, path: "/p") } == nil)
         #expect(kindOfError { try Environment.Options().check(nil, path: "/p") } == nil)
     }

@@ -30,7 +30,8 @@ struct ForwardScanTests {
         try #require(result.withLock { $0 }).get()
     }
 
-    private func entries(_ scan: inout ForwardScan, batch size: Int, atMost: Int = .max) throws -> [([UInt8], [UInt8])] {
+    private func entries(_ scan: inout ForwardScan, batch size: Int, atMost: Int = .max) throws -> [([UInt8], [UInt8])]
+    {
         var found: [([UInt8], [UInt8])] = []
         try withUnsafeTemporaryAllocation(of: RawCursor.Entry.self, capacity: size) { batch in
             while found.count < atMost {
@@ -59,8 +60,13 @@ struct ForwardScanTests {
         for _ in 0..<6 {
             try environment.write { transaction in
                 for _ in 0..<1500 {
-                    let key = key(), value = [UInt8](repeating: UInt8.random(in: 0...255, using: &random), count: Int.random(in: 0...longest, using: &random))
-                    try key.withUnsafeBytes { key in try value.withUnsafeBytes { try transaction.raw.put(table, key, $0) } }
+                    let key = key(),
+                        value = [UInt8](
+                            repeating: UInt8.random(in: 0...255, using: &random),
+                            count: Int.random(in: 0...longest, using: &random))
+                    try key.withUnsafeBytes { key in
+                        try value.withUnsafeBytes { try transaction.raw.put(table, key, $0) }
+                    }
                     expected[key] = value
                 }
                 for key in expected.keys.shuffled(using: &random).prefix(700) {
@@ -118,7 +124,9 @@ struct ForwardScanTests {
         }
     }
 
-    @Test("a snapshot is walked as it was, while others write; what is damaged is an error", arguments: [8, 10, 12, 16, 17, 4090])
+    @Test(
+        "a snapshot is walked as it was, while others write; what is damaged is an error",
+        arguments: [8, 10, 12, 16, 17, 4090])
     func snapshotAndDamage(_ offset: Int) throws {
         try environment.put(table, (0..<3000).map { ("key \(10000 + $0)", String(repeating: "v", count: 100)) })
         try environment.read { transaction in
@@ -147,7 +155,8 @@ struct ForwardScanTests {
             try FileManager.default.createDirectory(atPath: folder("d"), withIntermediateDirectories: true)
             try Data(damaged).write(to: URL(filePath: folder("d") + "/data.mdb"))
             do {
-                let copy = try Environment.open(at: folder("d"), options: .init(durability: .volatile, maximumTables: 8))
+                let copy = try Environment.open(
+                    at: folder("d"), options: .init(durability: .volatile, maximumTables: 8))
                 guard let table = try copy.existingTables(["t"])[0] else { continue }
                 try copy.read { transaction in
                     var scan = try ForwardScan(transaction.raw, table, name: "t")

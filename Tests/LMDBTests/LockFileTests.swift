@@ -56,7 +56,8 @@ struct LockFileTests {
 
     /// Has the environment open with a small table, in another process.
     private func hold(_ path: String, _ ready: String, _ stop: String) async {
-        await #expect(processExitsWith: .success) { [path = path as String, ready = ready as String, stop = stop as String] in
+        await #expect(processExitsWith: .success) {
+            [path = path as String, ready = ready as String, stop = stop as String] in
             let environment = try Environment.open(at: path, options: .init(maximumReaders: 126))
             let table = try environment.makeTable("t")
             try environment.put(table, [("a", "1")])
@@ -78,7 +79,9 @@ struct LockFileTests {
         }
     }
 
-    @Test("once it is deleted or replaced nothing is written, reads go on, and opening again makes all well", arguments: ["lock.mdb", "data.mdb"])
+    @Test(
+        "once it is deleted or replaced nothing is written, reads go on, and opening again makes all well",
+        arguments: ["lock.mdb", "data.mdb"])
     func deletedWhileOpen(_ name: String) throws {
         let path = folder("e")
         do {
@@ -138,14 +141,18 @@ struct LockFileTests {
             unlink(short)
             withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: short.utf8) }
             let bound = withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
             }
             #expect(bound == 0)
             try FileManager.default.moveItem(atPath: short, toPath: path)
         }
     }
 
-    @Test("what is no regular file is an error at once, in the place of either file", arguments: Kind.allCases, ["data.mdb", "lock.mdb"])
+    @Test(
+        "what is no regular file is an error at once, in the place of either file", arguments: Kind.allCases,
+        ["data.mdb", "lock.mdb"])
     func noRegularFile(_ kind: Kind, _ name: String) throws {
         let path = folder("e")
         do { _ = try Environment.open(at: path).makeTable("t") }
@@ -154,11 +161,15 @@ struct LockFileTests {
         for options in [Environment.Options(), .init(isReadOnly: true), .init(isReadOnly: true, isImmutable: true)] {
             if options.isImmutable, name == "lock.mdb" { continue }
             let found = kindOfError { _ = try Environment.open(at: path, options: options) }
-            #expect(found == .notAFile || (kind != .pipe && name == "lock.mdb" && found != nil), "\(String(describing: found))")
+            #expect(
+                found == .notAFile || (kind != .pipe && name == "lock.mdb" && found != nil),
+                "\(String(describing: found))")
         }
     }
 
-    @Test("an immutable environment is read without a lock file, writes nothing, and is none that can be shared with locks")
+    @Test(
+        "an immutable environment is read without a lock file, writes nothing, and is none that can be shared with locks"
+    )
     func immutable() throws {
         let path = folder("e")
         do {
@@ -173,11 +184,14 @@ struct LockFileTests {
         #expect(try environment.value(table, "a") == "1")
         #expect(environment.options.isReadOnly)
         #expect(kindOfError { try environment.put(table, [("b", "1")]) } == .readOnly)
-        #expect(kindOfError { _ = try Environment.open(at: path, options: .init(isReadOnly: true)) } == .optionsConflict)
+        #expect(
+            kindOfError { _ = try Environment.open(at: path, options: .init(isReadOnly: true)) } == .optionsConflict)
         #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["data.mdb"])
     }
 
-    @Test("a read without locks that commits have overtaken ends with an error; one commit disturbs nothing", arguments: [1, 2, 3])
+    @Test(
+        "a read without locks that commits have overtaken ends with an error; one commit disturbs nothing",
+        arguments: [1, 2, 3])
     func immutableIsOvertaken(_ commits: Int) async throws {
         let path = folder("e"), go = folder("go"), done = folder("done")
         do {
@@ -200,7 +214,9 @@ struct LockFileTests {
         #expect(failure == (commits > 1 ? .notImmutable : nil))
     }
 
-    @Test("a reader that may not write to the lock file is told so and how to read without it; with permission for that file alone it reads")
+    @Test(
+        "a reader that may not write to the lock file is told so and how to read without it; with permission for that file alone it reads"
+    )
     func unprivilegedReader() async throws {
         let path = folder("e")
         do {
@@ -224,7 +240,9 @@ struct LockFileTests {
                     _ = try Environment.open(at: path, options: options)
                     Issue.record("it was opened without a lock")
                 } catch let error as LMDBError {
-                    #expect(error.kind == .cannotLock && error.path == path + "/lock.mdb" && "\(error)".contains("--immutable"), "\(error)")
+                    #expect(
+                        error.kind == .cannotLock && error.path == path + "/lock.mdb"
+                            && "\(error)".contains("--immutable"), "\(error)")
                 }
                 let environment = try Environment.open(at: path, options: .init(isImmutable: true))
                 let table = try #require(try environment.existingTables(["t"])[0])

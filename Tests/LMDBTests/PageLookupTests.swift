@@ -18,7 +18,9 @@ struct PageLookupTests {
         table = try environment.makeTable("t")
     }
 
-    private func find(_ keys: [[UInt8]], in transaction: RawTransaction, _ table: Table, _ name: String) throws -> [[UInt8]?] {
+    private func find(_ keys: [[UInt8]], in transaction: RawTransaction, _ table: Table, _ name: String) throws
+        -> [[UInt8]?]
+    {
         let lookup = try PageLookup(transaction, table, name: name)
         var found: [[UInt8]?] = [], size = 0
         while found.count < keys.count {
@@ -32,7 +34,9 @@ struct PageLookupTests {
             }
             defer { for place in places { place.deallocate() } }
             var values = [UnsafeRawBufferPointer?](repeating: nil, count: some.count)
-            try places.withUnsafeBufferPointer { places in try values.withUnsafeMutableBufferPointer { try lookup.find(places, $0) } }
+            try places.withUnsafeBufferPointer { places in
+                try values.withUnsafeMutableBufferPointer { try lookup.find(places, $0) }
+            }
             found += values.map { value in value.map { Array($0) } }
         }
         return found
@@ -44,14 +48,21 @@ struct PageLookupTests {
     func sameAsLiblmdb(_ seed: UInt64, _ longestKey: Int, _ longest: Int) throws {
         var random = SeededRandom(seed: seed)
         func key() -> [UInt8] {
-            (0..<Int.random(in: 1...longestKey, using: &random)).map { _ in [0, 0, 1, 0x80, 0xFF].randomElement(using: &random) ?? 0 }
+            (0..<Int.random(in: 1...longestKey, using: &random)).map { _ in
+                [0, 0, 1, 0x80, 0xFF].randomElement(using: &random) ?? 0
+            }
         }
         var expected: [[UInt8]: [UInt8]] = [:]
         for _ in 0..<4 {
             try environment.write { transaction in
                 for _ in 0..<1500 {
-                    let key = key(), value = [UInt8](repeating: UInt8.random(in: 0...255, using: &random), count: Int.random(in: 0...longest, using: &random))
-                    try key.withUnsafeBytes { key in try value.withUnsafeBytes { try transaction.raw.put(table, key, $0) } }
+                    let key = key(),
+                        value = [UInt8](
+                            repeating: UInt8.random(in: 0...255, using: &random),
+                            count: Int.random(in: 0...longest, using: &random))
+                    try key.withUnsafeBytes { key in
+                        try value.withUnsafeBytes { try transaction.raw.put(table, key, $0) }
+                    }
                     expected[key] = value
                 }
                 for key in expected.keys.shuffled(using: &random).prefix(600) {
@@ -85,19 +96,24 @@ struct PageLookupTests {
     @Test("more tables in one snapshot than are kept in mind")
     func tables() throws {
         let tables = try (0..<12).map { try environment.makeTable("t\($0)") }
-        for (number, table) in tables.enumerated() { try environment.put(table, [("key", "\(number)"), ("of \(number)", "own")]) }
+        for (number, table) in tables.enumerated() {
+            try environment.put(table, [("key", "\(number)"), ("of \(number)", "own")])
+        }
         try environment.read { transaction in
             for round in 0..<3 {
                 for number in tables.indices {
                     let place = (number * (round + 5)) % tables.count
-                    let found = try find([Array("key".utf8), Array("of \(place)".utf8)], in: transaction.raw, tables[place], "t\(place)")
+                    let found = try find(
+                        [Array("key".utf8), Array("of \(place)".utf8)], in: transaction.raw, tables[place], "t\(place)")
                     #expect(found == [Array("\(place)".utf8), Array("own".utf8)])
                 }
             }
         }
     }
 
-    @Test("damaged pages are errors or other entries, never the end of the process", arguments: [0, 8, 10, 12, 16, 17, 18, 60, 4080, 4090])
+    @Test(
+        "damaged pages are errors or other entries, never the end of the process",
+        arguments: [0, 8, 10, 12, 16, 17, 18, 60, 4080, 4090])
     func damage(_ offset: Int) throws {
         let entries = (0..<3000).map { ("key \(10000 + $0)", String(repeating: "v", count: 100)) }
         try environment.put(table, entries)
@@ -113,7 +129,8 @@ struct PageLookupTests {
             try FileManager.default.createDirectory(atPath: folder("d"), withIntermediateDirectories: true)
             try Data(damaged).write(to: URL(filePath: folder("d") + "/data.mdb"))
             do {
-                let copy = try Environment.open(at: folder("d"), options: .init(durability: .volatile, maximumTables: 8))
+                let copy = try Environment.open(
+                    at: folder("d"), options: .init(durability: .volatile, maximumTables: 8))
                 if let table = try copy.existingTables(["t"])[0] {
                     _ = try copy.read { try find(keys, in: $0.raw, table, "t") }
                 }

@@ -39,9 +39,12 @@ struct SharedEnvironmentTests {
         try SharedEnvironmentTests.inside(32, environment) {}
     }
 
-    @Test("of a file that another process has grown past this one's map an error says so, it holds up nobody, and opening again helps")
+    @Test(
+        "of a file that another process has grown past this one's map an error says so, it holds up nobody, and opening again helps"
+    )
     func otherProcessGrowsPastTheMap() async throws {
-        let path = folder("e"), small = Environment.Options(durability: .volatile, mapSize: 4 << 20, minimumMapSize: 4 << 20)
+        let path = folder("e"),
+            small = Environment.Options(durability: .volatile, mapSize: 4 << 20, minimumMapSize: 4 << 20)
         do {
             let environment = try Environment.open(at: path, options: small)
             let table = try environment.makeTable("t")
@@ -65,7 +68,9 @@ struct SharedEnvironmentTests {
             let environment = try Environment.open(at: path, options: .init(durability: .volatile, mapSize: 64 << 20))
             let table = try #require(try environment.existingTables(["t"])[0])
             try environment.write { transaction in
-                for number in 0..<40 { try transaction.set(table, bytes("\(number)"), Array(repeating: 1, count: 200_000)) }
+                for number in 0..<40 {
+                    try transaction.set(table, bytes("\(number)"), Array(repeating: 1, count: 200_000))
+                }
             }
         }
     }

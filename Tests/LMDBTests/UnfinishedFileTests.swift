@@ -25,7 +25,9 @@ struct UnfinishedFileTests {
         try #require(try FileManager.default.attributesOfItem(atPath: path + "/data.mdb")[.size] as? Int)
     }
 
-    @Test("a file that ends within its meta pages, before any transaction, is made again", arguments: [4096, 4097, 6144, 8191, 152])
+    @Test(
+        "a file that ends within its meta pages, before any transaction, is made again",
+        arguments: [4096, 4097, 6144, 8191, 152])
     func unfinished(_ size: Int) throws {
         try cut(folder("e"), to: size, commits: 0)
         let environment = try Environment.open(at: folder("e"))
@@ -40,7 +42,9 @@ struct UnfinishedFileTests {
     func tornMetaPages(_ kept: [Bool]) throws {
         try cut(folder("e"), to: 8192, commits: 0)
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder("e") + "/data.mdb")))
-        for page in 0..<2 where !kept[page] { bytes.replaceSubrange(page * 4096..<(page + 1) * 4096, with: repeatElement(0, count: 4096)) }
+        for page in 0..<2 where !kept[page] {
+            bytes.replaceSubrange(page * 4096..<(page + 1) * 4096, with: repeatElement(0, count: 4096))
+        }
         try Data(bytes).write(to: URL(fileURLWithPath: folder("e") + "/data.mdb"))
         let environment = try Environment.open(at: folder("e"))
         try environment.put(try environment.makeTable("t"), [("a", "1")])
@@ -77,7 +81,8 @@ struct UnfinishedFileTests {
     @Test("read-only opening changes nothing")
     func readOnly() throws {
         try cut(folder("e"), to: 4096, commits: 0)
-        #expect(kindOfError { _ = try Environment.open(at: folder("e"), options: .init(isReadOnly: true)) } == .truncated)
+        #expect(
+            kindOfError { _ = try Environment.open(at: folder("e"), options: .init(isReadOnly: true)) } == .truncated)
         #expect(try size(folder("e")) == 4096)
     }
 

@@ -72,7 +72,8 @@ struct WriterTurnTests {
             try environment.write { transaction in
                 // The other process holds the turn while it waits for this transaction to end.
                 try WriterTurnTests.waitForOther(path)
-                guard let pid = Int32(try String(contentsOfFile: pidFile, encoding: .utf8)), kill(pid, SIGKILL) == 0 else {
+                guard let pid = Int32(try String(contentsOfFile: pidFile, encoding: .utf8)), kill(pid, SIGKILL) == 0
+                else {
                     throw NobodyWaits()
                 }
                 try transaction.set(table, bytes("a"), bytes("1"))

@@ -38,7 +38,9 @@ package final class RawServer: Sendable {
             }
         }
         guard isBound else { throw LocalServer.Failure(description: "no socket") }
-        self.init(descriptor, port: Int(UInt16(bigEndian: address.sin_port)), answers, pause: pause, replacesBase: replacesBase)
+        self.init(
+            descriptor, port: Int(UInt16(bigEndian: address.sin_port)), answers, pause: pause,
+            replacesBase: replacesBase)
     }
 
     /// On a socket that listens.
@@ -49,7 +51,9 @@ package final class RawServer: Sendable {
         self.port = port
         Thread.detachNewThread { [self] in
             for answer in answers {
-                let bytes = replacesBase ? Array(String(decoding: answer, as: UTF8.self).replacing("BASE", with: base).utf8) : answer
+                let bytes =
+                    replacesBase
+                    ? Array(String(decoding: answer, as: UTF8.self).replacing("BASE", with: base).utf8) : answer
                 let connection = accept(descriptor, nil, nil)
                 guard connection >= 0 else { break }
                 let head = RawServer.readHead(connection)
@@ -70,7 +74,8 @@ package final class RawServer: Sendable {
         while !head.suffix(4).elementsEqual("\r\n\r\n".utf8), recv(connection, &byte, 1, 0) == 1 { head.append(byte) }
         let text = String(decoding: head, as: UTF8.self)
         let length = text.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length:") }?.dropFirst(15)
-        for _ in 0..<(length.flatMap { Int($0.trimmingCharacters(in: .whitespaces)) } ?? 0) where recv(connection, &byte, 1, 0) == 1 { head.append(byte) }
+        for _ in 0..<(length.flatMap { Int($0.trimmingCharacters(in: .whitespaces)) } ?? 0)
+        where recv(connection, &byte, 1, 0) == 1 { head.append(byte) }
         return String(decoding: head, as: UTF8.self)
     }
 }

@@ -64,7 +64,8 @@ package final class ScriptedServer: Sendable {
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, size) == 0 && listen(descriptor, 128) == 0 && getsockname(descriptor, address, &size) == 0
+                bind(descriptor, address, size) == 0 && listen(descriptor, 128) == 0
+                    && getsockname(descriptor, address, &size) == 0
             }
         }
         guard isBound else { throw LocalServer.Failure(description: "no socket") }
@@ -97,16 +98,23 @@ package final class ScriptedServer: Sendable {
             if let end = text.range(of: "\r\n\r\n") {
                 let parts = text.split(separator: " ", maxSplits: 2)
                 guard parts.count == 3 else { return }
-                let request = Request(method: String(parts[0]), target: String(parts[1]), head: String(text[..<end.lowerBound]))
+                let request = Request(
+                    method: String(parts[0]), target: String(parts[1]), head: String(text[..<end.lowerBound]))
                 received.requests.withLock { $0.append(request) }
                 let answer = answer(request)
                 let hasBody = !answer.status.hasPrefix("304")
-                let fields = (answer.fields + (hasBody ? ["Content-Length: \(answer.body.utf8.count)"] : []) + ["Connection: close"])
+                let fields =
+                    (answer.fields + (hasBody ? ["Content-Length: \(answer.body.utf8.count)"] : []) + [
+                        "Connection: close"
+                    ])
                 let bytes = Array(
-                    ("HTTP/1.1 \(answer.status)\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n" + (hasBody ? answer.body : "")).utf8)
+                    ("HTTP/1.1 \(answer.status)\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n"
+                        + (hasBody ? answer.body : "")).utf8)
                 var sent = 0
                 while sent < bytes.count {
-                    let count = bytes[sent...].withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                    let count = bytes[sent...].withUnsafeBytes {
+                        send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                    }
                     guard count > 0 else { return }
                     sent += count
                 }
@@ -138,7 +146,9 @@ package final class ThreadGate: Sendable {
     package func reached(_ count: Int = 1) async throws {
         let deadline = ContinuousClock.now + .seconds(120)
         while arrived.withLock({ $0 < count }) {
-            guard ContinuousClock.now < deadline else { throw LocalServer.Failure(description: "nobody came to the gate") }
+            guard ContinuousClock.now < deadline else {
+                throw LocalServer.Failure(description: "nobody came to the gate")
+            }
             try await Task.sleep(for: .milliseconds(2))
         }
     }

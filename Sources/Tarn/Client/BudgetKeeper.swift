@@ -20,7 +20,10 @@ final class BudgetKeeper: Sendable {
 
     func isNew(_ budgets: [String: RateBudget]) -> Bool {
         saved.withLock { saved in
-            saved.keys != budgets.keys || budgets.contains { $0.value.limits != saved[$0.key]?.limits || $0.value.pausedUntil != saved[$0.key]?.pausedUntil }
+            saved.keys != budgets.keys
+                || budgets.contains {
+                    $0.value.limits != saved[$0.key]?.limits || $0.value.pausedUntil != saved[$0.key]?.pausedUntil
+                }
         }
     }
 

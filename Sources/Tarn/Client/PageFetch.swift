@@ -23,7 +23,9 @@ struct PageFetch {
         task = Task {
             await pause()
             let result: Result<HTTPResponse, TransportError>
-            do throws(TransportError) { result = .success(try await transport.send(sent)) } catch { result = .failure(error) }
+            do throws(TransportError) { result = .success(try await transport.send(sent)) } catch {
+                result = .failure(error)
+            }
             await pause()
             return result
         }
@@ -31,6 +33,10 @@ struct PageFetch {
 
     /// Waits for the response. Cancelling the waiting task cancels the transfer.
     func answer() async throws(TransportError) -> HTTPResponse {
-        try await withTaskCancellationHandler { await task.value } onCancel: { task.cancel() }.get()
+        try await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }.get()
     }
 }

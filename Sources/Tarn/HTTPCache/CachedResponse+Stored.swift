@@ -7,23 +7,28 @@ import TarnStore
 extension CachedResponse {
     init(_ view: ResponseView) {
         self.init(
-            method: view.method, status: view.status, headers: view.headers, selecting: view.selecting, requestedAt: view.requestedAt,
+            method: view.method, status: view.status, headers: view.headers, selecting: view.selecting,
+            requestedAt: view.requestedAt,
             validatedAt: view.validatedAt, isInvalidated: view.isInvalidated)
     }
 
     init(_ entry: ResponseEntry) {
         self.init(
-            method: entry.request.method, status: entry.status, headers: entry.headers, selecting: entry.caching?.selecting ?? [],
+            method: entry.request.method, status: entry.status, headers: entry.headers,
+            selecting: entry.caching?.selecting ?? [],
             requestedAt: entry.caching?.requestedAt, validatedAt: entry.validatedAt, isInvalidated: entry.isInvalidated)
     }
 
     private init(
-        method: String, status: Int, headers: [String], selecting: [String], requestedAt: Timestamp?, validatedAt: Timestamp, isInvalidated: Bool
+        method: String, status: Int, headers: [String], selecting: [String], requestedAt: Timestamp?,
+        validatedAt: Timestamp, isInvalidated: Bool
     ) {
         let received = validatedAt.seconds
         self.init(
-            method: method, status: status, headers: HTTPHeaders(flat: headers), selecting: HTTPHeaders(flat: selecting),
-            requestTime: min(requestedAt?.seconds ?? received, received), responseTime: received, isInvalidated: isInvalidated)
+            method: method, status: status, headers: HTTPHeaders(flat: headers),
+            selecting: HTTPHeaders(flat: selecting),
+            requestTime: min(requestedAt?.seconds ?? received, received), responseTime: received,
+            isInvalidated: isInvalidated)
     }
 }
 

@@ -6,7 +6,8 @@ import TarnStore
 
 extension CachedTransport {
     func forward(
-        _ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision, isConditional: Bool = true
+        _ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision,
+        isConditional: Bool = true
     ) async throws -> Fetched {
         let rules = scope.rules, wantsPart = wantsPart(request)
         var found: StoredMessage?
@@ -17,7 +18,9 @@ extension CachedTransport {
         // A request for several ranges, or for one that is not stored, cannot validate the entry.
         if wantsPart, let message = found, !couldServe(message, request) { found = nil }
         var sent = request
-        if let found, isConditional, request.method == "GET" { sent = rules.validation(of: found.response, for: request, keepsRange: wantsPart) }
+        if let found, isConditional, request.method == "GET" {
+            sent = rules.validation(of: found.response, for: request, keepsRange: wantsPart)
+        }
         let requestTime = now
         var status = CacheStatus(forward: decision.rule.forward)
         let response: HTTPResponse
@@ -33,11 +36,15 @@ extension CachedTransport {
             try await updateByHead(response, request, url, scope, requestTime)
             return Fetched(answer: Answer(response: response, status: status, decision: decision))
         }
-        guard let found, isConditional else { return try await taken(response, request, url, scope, decision, status, requestTime, old: found) }
+        guard let found, isConditional else {
+            return try await taken(response, request, url, scope, decision, status, requestTime, old: found)
+        }
         switch rules.validate(found.response, with: response) {
         case .confirmed(let headers):
             let fresh = rules.freshened(found.response, headers, requestTime: requestTime, responseTime: now)
-            guard let kept = try await shelf.confirm(found, fresh), var answer = try served(kept, request, scope, decision, isValidated: true) else {
+            guard let kept = try await shelf.confirm(found, fresh),
+                var answer = try served(kept, request, scope, decision, isValidated: true)
+            else {
                 return try await forward(request, url, scope, decision, isConditional: false)
             }
             CacheRules.addCookies(of: response.headers, to: &answer.response.headers)
@@ -61,21 +68,29 @@ extension CachedTransport {
     ///
     /// A response of another variant is excluded: its date proves nothing about this one, and it is
     /// no answer to the request.
-    private func selected(_ request: HTTPRequest, _ url: String, _ scope: CacheScope, isPart: Bool = false) throws -> StoredMessage? {
-        try shelf.find(request, url, scope, now: now, isPart: isPart).flatMap { scope.rules.select([$0.response], for: request, at: now) == nil ? nil : $0 }
+    private func selected(_ request: HTTPRequest, _ url: String, _ scope: CacheScope, isPart: Bool = false) throws
+        -> StoredMessage?
+    {
+        try shelf.find(request, url, scope, now: now, isPart: isPart).flatMap {
+            scope.rules.select([$0.response], for: request, at: now) == nil ? nil : $0
+        }
     }
 
     /// The stored response that replaces one that did not arrive; nil if no rule allows it.
-    private func stale(_ found: StoredMessage?, _ request: HTTPRequest, _ scope: CacheScope, _ failure: CacheRules.Failure) throws -> Fetched? {
+    private func stale(
+        _ found: StoredMessage?, _ request: HTTPRequest, _ scope: CacheScope, _ failure: CacheRules.Failure
+    ) throws -> Fetched? {
         let decision = scope.rules.decide(request, found?.response, at: now, after: failure)
-        guard let found, decision.isHit, var answer = try served(found, request, scope, decision, isValidated: false) else { return nil }
+        guard let found, decision.isHit, var answer = try served(found, request, scope, decision, isValidated: false)
+        else { return nil }
         answer.status.detail = decision.rule.rawValue
         return Fetched(answer: answer, stored: found)
     }
 
     /// Stores a response if that is allowed, and adapts it to the request.
     private func taken(
-        _ response: HTTPResponse, _ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision, _ status: CacheStatus,
+        _ response: HTTPResponse, _ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision,
+        _ status: CacheStatus,
         _ requestTime: Int, old: StoredMessage?
     ) async throws -> Fetched {
         var status = status
@@ -97,7 +112,10 @@ extension CachedTransport {
         // The client's own condition was not forwarded: it is evaluated against the new response.
         if scope.rules.clientHasCurrent(message, request.headers, at: now) {
             let headers = CacheRules.notModifiedFields(response.headers)
-            return Fetched(answer: Answer(response: HTTPResponse(status: 304, headers: headers), status: status, decision: decision), stored: stored)
+            return Fetched(
+                answer: Answer(
+                    response: HTTPResponse(status: 304, headers: headers), status: status, decision: decision),
+                stored: stored)
         }
         return Fetched(answer: Answer(response: response, status: status, decision: decision), stored: stored)
     }
@@ -106,7 +124,9 @@ extension CachedTransport {
     private func takePart(
         _ response: HTTPResponse, _ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ requestTime: Int
     ) async throws -> Bool {
-        guard scope.rules.storability(ofPart: response, to: request, at: now) == .storable, fits(response), let part = ContentRange(response) else { return false }
+        guard scope.rules.storability(ofPart: response, to: request, at: now) == .storable, fits(response),
+            let part = ContentRange(response)
+        else { return false }
         var message = message(of: response, to: request, scope, requestTime)
         // These fields describe the received range, not the stored parts.
         (message.headers["Content-Range"], message.headers["Content-Length"]) = (nil, nil)
@@ -115,7 +135,9 @@ extension CachedTransport {
     }
 
     /// Updates or invalidates the stored response by a HEAD (RFC 9111 §4.3.5).
-    private func updateByHead(_ response: HTTPResponse, _ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ requestTime: Int) async throws {
+    private func updateByHead(
+        _ response: HTTPResponse, _ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ requestTime: Int
+    ) async throws {
         var get = request
         get.method = "GET"
         guard response.status == 200, let found = try selected(get, url, scope) else { return }

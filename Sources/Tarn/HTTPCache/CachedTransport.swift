@@ -74,7 +74,9 @@ public final class CachedTransport: Transport, Sendable {
     }
 
     /// Answers a request, as ``answer(_:)`` does.
-    public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse { try await answer(request).response }
+    public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        try await answer(request).response
+    }
 
     /// Answers a request, and reports the source of the response.
     ///
@@ -82,21 +84,26 @@ public final class CachedTransport: Transport, Sendable {
     ///   with the kind `store` if the store fails, since its content is unknown then.
     public func answer(_ request: HTTPRequest) async throws(TransportError) -> Answer {
         do {
-            guard let url = try? HTTPURL(request.url).normalized.description else { return try await passOn(request, nil) }
+            guard let url = try? HTTPURL(request.url).normalized.description else {
+                return try await passOn(request, nil)
+            }
             // The sent URL must be the key: a server that interprets `/x/%2e%2e/` in its own way
             // would fill the entry of another URL.
             var request = request
             request.url = url
             let scope = try shelf.scope(request)
             guard request.method == "GET" || request.method == "HEAD" else { return try await passOn(request, scope) }
-            guard let scope, request.body == nil else { return try await bypass(request, scope == nil ? .credentials : .policy) }
+            guard let scope, request.body == nil else {
+                return try await bypass(request, scope == nil ? .credentials : .policy)
+            }
             return try await answer(request, url, scope)
         } catch let error as TransportError {
             throw error
         } catch is CancellationError {
             throw TransportError(.cancelled, method: request.method, url: request.url, detail: "cancelled")
         } catch {
-            throw TransportError(.store, method: request.method, url: request.url, detail: "the store of the cache: \(error)")
+            throw TransportError(
+                .store, method: request.method, url: request.url, detail: "the store of the cache: \(error)")
         }
     }
 
@@ -107,7 +114,8 @@ public final class CachedTransport: Transport, Sendable {
         let url = try HTTPURL(request.url).normalized.description
         guard let scope = try shelf.scope(request) else {
             let decision = CacheDecision(.miss, .credentials, steps: [.init(.credentials)])
-            return CacheExplanation(url: Redaction.url(url), decision: decision, status: nil, records: nil, validators: nil)
+            return CacheExplanation(
+                url: Redaction.url(url), decision: decision, status: nil, records: nil, validators: nil)
         }
         let found = try shelf.find(request, url, scope, now: now)
         return CacheExplanation(
@@ -145,7 +153,8 @@ public final class CachedTransport: Transport, Sendable {
         if decision.outcome == .unanswerable {
             // RFC 9111 §5.2.1.7
             return Answer(
-                response: HTTPResponse(status: 504), status: CacheStatus(forward: nil, detail: decision.rule.rawValue), decision: decision)
+                response: HTTPResponse(status: 504), status: CacheStatus(forward: nil, detail: decision.rule.rawValue),
+                decision: decision)
         }
         return try await fetched(request, url, scope, decision)
     }
@@ -154,7 +163,8 @@ public final class CachedTransport: Transport, Sendable {
 
     /// The stored response as the request wants it; nil if only the server can answer.
     func served(
-        _ found: StoredMessage, _ request: HTTPRequest, _ scope: CacheScope, _ decision: CacheDecision, isValidated: Bool
+        _ found: StoredMessage, _ request: HTTPRequest, _ scope: CacheScope, _ decision: CacheDecision,
+        isValidated: Bool
     ) throws -> Answer? {
         let rules = scope.rules, now = now, remaining = rules.freshness(of: found.response, at: now).remaining
         var headers = rules.servedFields(of: found.response, at: now, isValidated: isValidated)
@@ -164,7 +174,9 @@ public final class CachedTransport: Transport, Sendable {
                 response: HTTPResponse(status: status, headers: headers, body: body, redirectedTo: found.redirectedTo),
                 status: CacheStatus(isHit: true, timeToLive: remaining), decision: decision, age: age)
         }
-        if rules.clientHasCurrent(found.response, request.headers, at: now) { return made(304, CacheRules.notModifiedFields(headers), []) }
+        if rules.clientHasCurrent(found.response, request.headers, at: now) {
+            return made(304, CacheRules.notModifiedFields(headers), [])
+        }
         if request.method == "HEAD" { return found.parts == nil ? made(found.response.status, headers, []) : nil }
         switch ByteRange.select(request.headers, of: found.response, length: found.size, at: now) {
         case .whole:
@@ -211,7 +223,9 @@ public final class CachedTransport: Transport, Sendable {
         var stored: StoredMessage?
     }
 
-    private func fetched(_ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision) async throws -> Answer {
+    private func fetched(_ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision)
+        async throws -> Answer
+    {
         // Ranges, HEAD, and conditions for the server only concern a single request.
         guard request.method == "GET", request.headers["Range"] == nil, decision.rule != .preconditionIsTheServers,
             !CacheControl(request.headers).noStore
@@ -221,7 +235,8 @@ public final class CachedTransport: Transport, Sendable {
         }
         guard isShared else { return fetched.answer }
         // A response that must not be stored is only for the request that caused it.
-        guard let stored = fetched.stored, var answer = try served(stored, request, scope, decision, isValidated: true) else {
+        guard let stored = fetched.stored, var answer = try served(stored, request, scope, decision, isValidated: true)
+        else {
             return try await forward(request, url, scope, decision).answer
         }
         answer.status = fetched.answer.status
@@ -230,7 +245,9 @@ public final class CachedTransport: Transport, Sendable {
     }
 
     /// Runs one transfer for all processes. After a wait, the store is searched again.
-    private func claimed(_ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision) async throws -> Fetched {
+    private func claimed(_ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision)
+        async throws -> Fetched
+    {
         let digest = digest(request, url)
         guard let claims else { return try await forward(request, url, scope, decision) }
         var hasWaited = false
@@ -253,7 +270,8 @@ public final class CachedTransport: Transport, Sendable {
     private func digest(_ request: HTTPRequest, _ url: String) -> RequestDigest {
         RequestKey(
             method: request.method, url: url, endpoint: ResponseStore.endpoint,
-            authScope: request.headers.fields.map { "\($0.name.lowercased()): \($0.value)" }.sorted().joined(separator: "\n")
+            authScope: request.headers.fields.map { "\($0.name.lowercased()): \($0.value)" }.sorted().joined(
+                separator: "\n")
         ).digest
     }
 
@@ -261,11 +279,14 @@ public final class CachedTransport: Transport, Sendable {
     private func bypass(_ request: HTTPRequest, _ rule: CacheRule) async throws -> Answer {
         if CacheControl(request.headers).onlyIfCached {
             return Answer(
-                response: HTTPResponse(status: 504), status: CacheStatus(forward: nil, detail: CacheRule.onlyIfCached.rawValue),
+                response: HTTPResponse(status: 504),
+                status: CacheStatus(forward: nil, detail: CacheRule.onlyIfCached.rawValue),
                 decision: CacheDecision(.unanswerable, .onlyIfCached))
         }
         let response = try await inner.send(request)
-        return Answer(response: response, status: CacheStatus(forward: .bypass, forwardStatus: response.status), decision: CacheDecision(.miss, rule))
+        return Answer(
+            response: response, status: CacheStatus(forward: .bypass, forwardStatus: response.status),
+            decision: CacheDecision(.miss, rule))
     }
 
     /// Forwards a request with a method or a URL that cannot be cached.
@@ -278,7 +299,8 @@ public final class CachedTransport: Transport, Sendable {
         let decision = CacheDecision(.miss, .methodNotCacheable)
         var status = CacheStatus(forward: .method, forwardStatus: response.status)
         if let scope, scope.rules.storability(ofPost: response, to: request) == .storable, fits(response) {
-            _ = try await shelf.keep(message(of: response, to: request, scope, requestTime), response, request.url, scope)
+            _ = try await shelf.keep(
+                message(of: response, to: request, scope, requestTime), response, request.url, scope)
             status.isStored = true
         }
         return Answer(response: response, status: status, decision: decision)
@@ -290,9 +312,12 @@ public final class CachedTransport: Transport, Sendable {
     }
 
     /// The stored form of a response.
-    func message(of response: HTTPResponse, to request: HTTPRequest, _ scope: CacheScope, _ requestTime: Int) -> CachedResponse {
+    func message(of response: HTTPResponse, to request: HTTPRequest, _ scope: CacheScope, _ requestTime: Int)
+        -> CachedResponse
+    {
         CachedResponse(
             status: response.status, headers: scope.rules.storedFields(of: HTTPHeaders(stored: response)),
-            selecting: CacheRules.selectingFields(of: request.headers, by: response.headers), requestTime: requestTime, responseTime: now)
+            selecting: CacheRules.selectingFields(of: request.headers, by: response.headers), requestTime: requestTime,
+            responseTime: now)
     }
 }

@@ -47,7 +47,8 @@ final class ResponseStore: Sendable {
         guard !fields.fields.isEmpty || !options.scope.isEmpty else { return CacheScope(rules: rules, digest: "") }
         // Sorted by name: the order of different fields has no meaning.
         let lines = fields.fields.map { "\($0.name): \($0.value)" }.sorted()
-        let text = try ([incarnation, options.scope, rules.isShared ? "shared" : "user"] + lines).joined(separator: "\n")
+        let text = try ([incarnation, options.scope, rules.isShared ? "shared" : "user"] + lines).joined(
+            separator: "\n")
         return CacheScope(rules: rules, digest: String(SHA256.hexadecimal(text).prefix(32)))
     }
 
@@ -64,17 +65,23 @@ final class ResponseStore: Sendable {
     /// Finds the stored response that a request selects.
     ///
     /// - Parameter isPart: whether to search the stored parts instead of the whole responses.
-    func find(_ request: HTTPRequest, _ url: String, _ scope: CacheScope, now: Int, isPart: Bool = false) throws -> StoredMessage? {
+    func find(_ request: HTTPRequest, _ url: String, _ scope: CacheScope, now: Int, isPart: Bool = false) throws
+        -> StoredMessage?
+    {
         try store.read { reader in
             var found: [StoredMessage] = [], usedAt: [Timestamp] = []
             try reader.access.forEachResponse(to: ResponseStore.url(url, scope), scope: "") { view in
-                guard let message = StoredMessage(view, isPart: isPart), scope.rules.permits(message.response, for: request) else { return true }
+                guard let message = StoredMessage(view, isPart: isPart),
+                    scope.rules.permits(message.response, for: request)
+                else { return true }
                 found.append(message)
                 usedAt.append(view.usedAt)
                 return true
             }
             // If no response is selected, the first one lets the rules explain why.
-            guard let index = scope.rules.select(found.map(\.response), for: request, at: now) else { return found.first }
+            guard let index = scope.rules.select(found.map(\.response), for: request, at: now) else {
+                return found.first
+            }
             uses.note(found[index].id, usedAt: usedAt[index], now: self.now)
             return found[index]
         }
@@ -85,7 +92,8 @@ final class ResponseStore: Sendable {
         guard let places = message.places(of: range) else { return nil }
         return try store.read { reader in
             // Header fields and body must be of the same response.
-            guard let view = try reader.access.responseView(id: message.id), view.validatedAt == message.confirmedAt else { return nil }
+            guard let view = try reader.access.responseView(id: message.id), view.validatedAt == message.confirmedAt
+            else { return nil }
             var bytes: [UInt8]?
             for place in places {
                 guard let piece = try reader.access.body(of: message.id, place) else { return nil }
@@ -98,19 +106,24 @@ final class ResponseStore: Sendable {
     func keep(
         _ message: CachedResponse, _ response: HTTPResponse, _ url: String, _ scope: CacheScope
     ) async throws -> StoredMessage {
-        let variant = CacheRules.variant(of: message), received = now, taken = uses.take(), known = uses.all, options = options
+        let variant = CacheRules.variant(of: message), received = now, taken = uses.take(), known = uses.all,
+            options = options
         let entry = ResponseEntry(
-            message, ResponseStore.key(url, scope, variant, isPart: false), received, bodySize: response.body.count, redirectedTo: response.redirectedTo)
-        let body = response.body, digest = entry.request.digest, partDigest = ResponseStore.key(url, scope, variant, isPart: true).digest
+            message, ResponseStore.key(url, scope, variant, isPart: false), received, bodySize: response.body.count,
+            redirectedTo: response.redirectedTo)
+        let body = response.body, digest = entry.request.digest,
+            partDigest = ResponseStore.key(url, scope, variant, isPart: true).digest
         let id = try await store.write(alone: body.count > 1 << 20) { writer in
             try writer.putResponse(entry, body: body)
             if let part = try writer.access.responseView(partDigest) { try writer.removeResponse(id: part.id) }
             try writer.noteUses(taken)
             let id = try writer.access.responseView(digest)?.id ?? 0
-            _ = try writer.evict(options.limits, uses: known, kept: id, atMost: 32, now: received, random: options.time.random)
+            _ = try writer.evict(
+                options.limits, uses: known, kept: id, atMost: 32, now: received, random: options.time.random)
             return id
         }
-        return StoredMessage(id: id, confirmedAt: received, response: message, size: body.count, redirectedTo: response.redirectedTo)
+        return StoredMessage(
+            id: id, confirmedAt: received, response: message, size: body.count, redirectedTo: response.redirectedTo)
     }
 
     /// Stores a part of a representation, together with its other stored parts (RFC 9111 §3.4).
@@ -118,26 +131,38 @@ final class ResponseStore: Sendable {
     /// Once the parts cover the whole representation, they become a whole response.
     ///
     /// - Parameter message: the 206, which must have a strong validator.
-    func keep(_ part: ContentRange, _ body: [UInt8], _ message: CachedResponse, _ url: String, _ scope: CacheScope, now seconds: Int) async throws {
+    func keep(
+        _ part: ContentRange, _ body: [UInt8], _ message: CachedResponse, _ url: String, _ scope: CacheScope,
+        now seconds: Int
+    ) async throws {
         guard let validator = message.strongValidator(at: seconds) else { return }
-        let variant = CacheRules.variant(of: message), received = now, taken = uses.take(), known = uses.all, options = options
-        let key = ResponseStore.key(url, scope, variant, isPart: true), wholeKey = ResponseStore.key(url, scope, variant, isPart: false)
+        let variant = CacheRules.variant(of: message), received = now, taken = uses.take(), known = uses.all,
+            options = options
+        let key = ResponseStore.key(url, scope, variant, isPart: true),
+            wholeKey = ResponseStore.key(url, scope, variant, isPart: false)
         let rules = scope.rules
         try await store.write(alone: body.count > 1 << 20) { writer in
             // The current entries: another transfer may have changed them.
             if let whole = try writer.access.responseView(wholeKey.digest), var entry = whole.entry {
                 let stored = CachedResponse(whole)
-                if stored.status == 200, stored.strongValidator(at: seconds) == validator, whole.bodySize == part.length {
-                    entry.update(rules.storedFields(of: stored.headers.confirmed(byNotModified: message.headers)), message, received)
+                if stored.status == 200, stored.strongValidator(at: seconds) == validator, whole.bodySize == part.length
+                {
+                    entry.update(
+                        rules.storedFields(of: stored.headers.confirmed(byNotModified: message.headers)), message,
+                        received)
                     return try writer.putResponse(entry)
                 }
                 try writer.removeResponse(id: whole.id)
             }
             var merged = message, parts = BodyParts(length: part.length), old: (id: UInt64, size: Int)?
-            if let view = try writer.access.responseView(key.digest), let known = view.parts, known.length == part.length {
+            if let view = try writer.access.responseView(key.digest), let known = view.parts,
+                known.length == part.length
+            {
                 let stored = CachedResponse(view)
                 // If filling the gaps would need too many parts, the parts begin anew.
-                if stored.strongValidator(at: seconds) == validator, known.ranges.count + known.missing(in: part.range).count <= BodyParts.limit {
+                if stored.strongValidator(at: seconds) == validator,
+                    known.ranges.count + known.missing(in: part.range).count <= BodyParts.limit
+                {
                     merged.headers = rules.storedFields(of: stored.headers.confirmed(byNotModified: message.headers))
                     (parts, old) = (known, (view.id, known.size))
                 }
@@ -159,11 +184,16 @@ final class ResponseStore: Sendable {
             } else {
                 guard parts.size <= options.maximumBodySize else { return }
                 let entry = ResponseEntry(merged, key, received, bodySize: parts.size, parts: parts)
-                if let old { try writer.appendResponse(entry, body: added, at: old.size) } else { try writer.putResponse(entry, body: added) }
+                if let old {
+                    try writer.appendResponse(entry, body: added, at: old.size)
+                } else {
+                    try writer.putResponse(entry, body: added)
+                }
                 id = try writer.access.responseView(key.digest)?.id
             }
             try writer.noteUses(taken.filter { $0.key != id && $0.key != old?.id })
-            _ = try writer.evict(options.limits, uses: known, kept: id, atMost: 32, now: received, random: options.time.random)
+            _ = try writer.evict(
+                options.limits, uses: known, kept: id, atMost: 32, now: received, random: options.time.random)
         }
     }
 
@@ -188,7 +218,8 @@ final class ResponseStore: Sendable {
     /// Removes an entry, unless another response has replaced it.
     func remove(_ message: StoredMessage) async throws {
         try await store.write { writer in
-            guard let view = try writer.access.responseView(id: message.id), view.validatedAt == message.confirmedAt else { return }
+            guard let view = try writer.access.responseView(id: message.id), view.validatedAt == message.confirmedAt
+            else { return }
             try writer.removeResponse(id: message.id)
         }
     }
@@ -223,13 +254,16 @@ final class ResponseStore: Sendable {
 
 extension ResponseEntry {
     fileprivate init(
-        _ message: CachedResponse, _ key: RequestKey, _ received: Timestamp, bodySize: Int, parts: BodyParts? = nil, redirectedTo: String? = nil
+        _ message: CachedResponse, _ key: RequestKey, _ received: Timestamp, bodySize: Int, parts: BodyParts? = nil,
+        redirectedTo: String? = nil
     ) {
         self.init(
-            request: key, status: message.status, headers: message.headers.flat, fetchedAt: received, validatedAt: received, scan: 0, count: 0, listed: [],
+            request: key, status: message.status, headers: message.headers.flat, fetchedAt: received,
+            validatedAt: received, scan: 0, count: 0, listed: [],
             metadata: redirectedTo,
             caching: ResponseCaching(
-                requestedAt: Timestamp(seconds: message.requestTime), selecting: message.selecting.flat, usedAt: received, bodySize: bodySize, parts: parts))
+                requestedAt: Timestamp(seconds: message.requestTime), selecting: message.selecting.flat,
+                usedAt: received, bodySize: bodySize, parts: parts))
     }
 
     /// Applies a confirmation to the entry.

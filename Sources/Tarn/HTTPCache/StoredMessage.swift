@@ -22,11 +22,13 @@ struct StoredMessage: Sendable {
 extension StoredMessage {
     /// Creates a message; nil for entries of other kinds, and for unreadable parts.
     init?(_ view: ResponseView, isPart: Bool) {
-        guard view.endpoint == (isPart ? ResponseStore.partEndpoint : ResponseStore.endpoint), let size = view.bodySize else { return nil }
+        guard view.endpoint == (isPart ? ResponseStore.partEndpoint : ResponseStore.endpoint), let size = view.bodySize
+        else { return nil }
         let parts = isPart ? view.parts : nil
         guard !isPart || parts != nil && view.status == 206 else { return nil }
         self.init(
-            id: view.id, confirmedAt: view.validatedAt, response: CachedResponse(view), size: parts?.length ?? size, parts: parts,
+            id: view.id, confirmedAt: view.validatedAt, response: CachedResponse(view), size: parts?.length ?? size,
+            parts: parts,
             redirectedTo: view.metadata)
     }
 }

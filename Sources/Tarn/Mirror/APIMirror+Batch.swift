@@ -23,7 +23,8 @@ extension APIMirror {
     /// - Returns: a report with an entry for every request, in the order of the group. The first
     ///   entry of an atomic group has the import report of all requests.
     public func sync(
-        batch requests: [BatchRequest], isAtomic: Bool = false, progress: @escaping @Sendable (BatchProgress) -> Void = { _ in }
+        batch requests: [BatchRequest], isAtomic: Bool = false,
+        progress: @escaping @Sendable (BatchProgress) -> Void = { _ in }
     ) async -> SyncReport {
         var sync = SyncReport()
         do {
@@ -31,7 +32,9 @@ extension APIMirror {
             // If a 304 of an atomic group is void, the group is repeated once, without conditions.
             for isUnconditional in [false, true] {
                 var walks: [EndpointScan] = []
-                for request in requests { walks.append(try walk(request, pipeline, scope, isUnconditional: isUnconditional)) }
+                for request in requests {
+                    walks.append(try walk(request, pipeline, scope, isUnconditional: isUnconditional))
+                }
                 // All first pages are requested before the first one is imported.
                 for index in walks.indices { walks[index].askFirst() }
                 var done = 0, isOver = false
@@ -42,7 +45,9 @@ extension APIMirror {
                     isOver = isOver || failures.contains(where: \.endsEverything) || isAtomic && !failures.isEmpty
                     done += 1
                     guard !isUnconditional else { continue }
-                    progress(BatchProgress(index: index, hasFailed: isOver || !failures.isEmpty, done: done, count: walks.count))
+                    progress(
+                        BatchProgress(
+                            index: index, hasFailed: isOver || !failures.isEmpty, done: done, count: walks.count))
                 }
                 let isCommitted = isAtomic && !isOver ? await EndpointScan.commitHeld(&walks) : true
                 sync.endpoints = walks.map(\.report)
@@ -55,7 +60,9 @@ extension APIMirror {
         return sync
     }
 
-    private func walk(_ request: BatchRequest, _ pipeline: ImportPipeline, _ scope: String, isUnconditional: Bool) throws -> EndpointScan {
+    private func walk(_ request: BatchRequest, _ pipeline: ImportPipeline, _ scope: String, isUnconditional: Bool)
+        throws -> EndpointScan
+    {
         guard var endpoint = description.endpoints.first(where: { $0.name == request.endpoint }) else {
             throw MirrorError.endpoint(place: description.file, message: "there is no endpoint \(request.endpoint)")
         }
@@ -64,12 +71,16 @@ extension APIMirror {
         endpoint.orphans = nil
         if let limits = request.limits { endpoint.limits = limits }
         var walk = EndpointScan(
-            mirror: self, endpoint: endpoint, pipeline: pipeline, authScope: scope, fingerprint: fingerprint, progress: { _ in },
+            mirror: self, endpoint: endpoint, pipeline: pipeline, authScope: scope, fingerprint: fingerprint,
+            progress: { _ in },
             retry: request.retry)
         walk.isUnconditional = isUnconditional
         // A checkpoint of its own: the endpoint's describes the whole list.
-        walk.variant = request.parameters.isEmpty
-            ? nil : SHA256.hexadecimal(request.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: "\n")).prefix(16).description
+        walk.variant =
+            request.parameters.isEmpty
+            ? nil
+            : SHA256.hexadecimal(request.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: "\n")).prefix(16)
+                .description
         return walk
     }
 }

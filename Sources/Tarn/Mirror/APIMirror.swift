@@ -117,7 +117,9 @@ public struct APIMirror: Sendable {
         if options.ignoresLimits { pace.obeysHeaders = false }
         paced = PacedTransport(
             ObservedTransport(
-                transport, logger: options.logger, secretParameters: Set([api.authentication.queryParameter].compactMap(\.self))), pace: pace, budgets: options.ignoresLimits ? [:] : budgets.restored, time: options.time, onWait: options.onWait)
+                transport, logger: options.logger,
+                secretParameters: Set([api.authentication.queryParameter].compactMap(\.self))), pace: pace,
+            budgets: options.ignoresLimits ? [:] : budgets.restored, time: options.time, onWait: options.onWait)
         let retry = options.retry ?? api.retry
         var tokens = retry
         // A retried token request may present a token that the first attempt has already used up.
@@ -125,15 +127,17 @@ public struct APIMirror: Sendable {
         authorized = AuthorizedTransport(
             paced, api.authentication,
             origins: Set([api.base, options.base].compactMap { $0.flatMap { try? HTTPURL($0) }?.origin }),
-            tokens: RetryingTransport(paced, policy: tokens, time: options.time, logger: options.logger), environment: environment,
+            tokens: RetryingTransport(paced, policy: tokens, time: options.time, logger: options.logger),
+            environment: environment,
             time: options.time)
         do throws(RecordingError) {
             let hidden = Set([api.authentication.queryParameter].compactMap(\.self))
-            recording = if let directory = options.recordsTo {
-                try RecordingTransport(authorized, directory: directory, hiding: hidden)
-            } else {
-                nil
-            }
+            recording =
+                if let directory = options.recordsTo {
+                    try RecordingTransport(authorized, directory: directory, hiding: hidden)
+                } else {
+                    nil
+                }
         } catch {
             throw .endpoint(place: error.file, message: error.message)
         }
@@ -143,14 +147,17 @@ public struct APIMirror: Sendable {
     private var redirects: RedirectScope {
         let api = description.api
         return RedirectScope(
-            bases: [api.base] + api.aliases + api.follows, moved: options.base.map { RedirectScope.Moved(from: api.base, to: $0) })
+            bases: [api.base] + api.aliases + api.follows,
+            moved: options.base.map { RedirectScope.Moved(from: api.base, to: $0) })
     }
 
     /// The chain of transports for the requests of an endpoint.
     func transport(for endpoint: Endpoint, retry: RetryPolicy? = nil) -> RetryingTransport {
         RetryingTransport(
-            RedirectGuard(recording ?? authorized, redirects), policy: retry ?? options.retry ?? description.api.retry, rules: rules(of: endpoint),
-            refresh: { [authorized] () async throws(TransportError) in try await authorized.refresh() }, time: options.time,
+            RedirectGuard(recording ?? authorized, redirects), policy: retry ?? options.retry ?? description.api.retry,
+            rules: rules(of: endpoint),
+            refresh: { [authorized] () async throws(TransportError) in try await authorized.refresh() },
+            time: options.time,
             logger: options.logger, onWait: options.onWait)
     }
 
@@ -194,7 +201,8 @@ public struct APIMirror: Sendable {
             pipeline = try ImportPipeline(description.mapping, store.catalog)
             scope = try await self.scope()
             run = try SyncRun(
-                self, endpoints.map { ($0.name, description.fingerprint(of: $0)) }, isAll: endpoints.count == description.endpoints.count,
+                self, endpoints.map { ($0.name, description.fingerprint(of: $0)) },
+                isAll: endpoints.count == description.endpoints.count,
                 authScope: scope, now: Timestamp(options.time.now()))
         } catch {
             sync.endpoints = [failed(error)]
@@ -236,7 +244,9 @@ public struct APIMirror: Sendable {
             try await store.write(alone: true) { try $0.setCheckpoint(run.name, checkpoint) }
         } catch {
             // A failure of the store is reported once.
-            if !sync.failures.contains(where: { if case .store = $0 { true } else { false } }) { sync.endpoints.append(failed(error)) }
+            if !sync.failures.contains(where: { if case .store = $0 { true } else { false } }) {
+                sync.endpoints.append(failed(error))
+            }
         }
     }
 
@@ -249,7 +259,9 @@ public struct APIMirror: Sendable {
             do throws(SyncLock.Taken) {
                 return try SyncLock.claim(endpoints, directory: store.path)
             } catch {
-                guard options.waitsForOtherSyncs else { throw MirrorError.busy(endpoint: error.endpoint, processID: error.processID) }
+                guard options.waitsForOtherSyncs else {
+                    throw MirrorError.busy(endpoint: error.endpoint, processID: error.processID)
+                }
             }
             try await Task.sleep(for: .milliseconds(100))
         }
@@ -296,7 +308,9 @@ public struct APIMirror: Sendable {
 
     func request(_ url: String) -> HTTPRequest {
         let headers = HTTPHeaders(description.api.headers)
-        guard let target = try? HTTPURL(url), let home = try? HTTPURL(description.api.base), !target.hasSameOrigin(as: home) else {
+        guard let target = try? HTTPURL(url), let home = try? HTTPURL(description.api.base),
+            !target.hasSameOrigin(as: home)
+        else {
             return HTTPRequest(records: requestURL(url), headers: headers)
         }
         // A link to another server: headers that only this API may see are not sent.

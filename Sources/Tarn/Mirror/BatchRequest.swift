@@ -15,7 +15,8 @@ public struct BatchRequest: Sendable {
 
     /// Creates a request of a group.
     public init(
-        _ endpoint: String, parameters: [Endpoint.Parameter] = [], retry: RetryPolicy? = nil, limits: Endpoint.Limits? = nil
+        _ endpoint: String, parameters: [Endpoint.Parameter] = [], retry: RetryPolicy? = nil,
+        limits: Endpoint.Limits? = nil
     ) {
         self.endpoint = endpoint
         self.parameters = parameters

@@ -7,7 +7,9 @@ import TarnStore
 extension EndpointScan {
     /// Prefetches the first page, before the scan's turn. `run()` reports an invalid request.
     mutating func askFirst() {
-        guard endpoint.forEach == nil, let first = try? firstRequest(nil), let pages = try? PageSequence(endpoint.pagination, first, bounds) else {
+        guard endpoint.forEach == nil, let first = try? firstRequest(nil),
+            let pages = try? PageSequence(endpoint.pagination, first, bounds)
+        else {
             return
         }
         ahead = try? ask(pages.request)
@@ -17,7 +19,8 @@ extension EndpointScan {
     mutating func giveUp() {
         ahead?.task.cancel()
         ahead = nil
-        report.failures.append(.endpoint(place: place, message: "not asked for, since another request of the group has failed"))
+        report.failures.append(
+            .endpoint(place: place, message: "not asked for, since another request of the group has failed"))
     }
 
     /// Commits the held batches of scans that share one importer, as one change.
@@ -40,7 +43,9 @@ extension EndpointScan {
         guard walks[first].overtaken.isEmpty else { return false }
         guard walks[first].report.failures.isEmpty else { return true }
         // Each scan counts its own pages.
-        (walks[first].report.pages, walks[first].report.listed, walks[first].report.notModified) = (before.pages, before.listed, before.notModified)
+        (walks[first].report.pages, walks[first].report.listed, walks[first].report.notModified) = (
+            before.pages, before.listed, before.notModified
+        )
         for (index, batch) in zip(walks.indices, held) {
             for page in batch.pages { walks[index].count(page.entry, isImported: page.isImported) }
         }

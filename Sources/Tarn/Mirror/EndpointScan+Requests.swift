@@ -18,7 +18,9 @@ extension EndpointScan {
     /// Sends the request for a page, with the validators of its stored response.
     func ask(_ page: PageRequest) throws -> PageFetch {
         let digest = page.body.map { "#" + SHA256.hexadecimal($0.text).prefix(16) } ?? ""
-        let key = RequestKey(method: endpoint.method, url: page.url + digest, endpoint: "\(endpoint.name) \(fingerprint)", authScope: authScope)
+        let key = RequestKey(
+            method: endpoint.method, url: page.url + digest, endpoint: "\(endpoint.name) \(fingerprint)",
+            authScope: authScope)
         var request = mirror.request(page.url)
         request.method = endpoint.method
         if let body = page.body {
@@ -26,14 +28,17 @@ extension EndpointScan {
             if request.headers["Content-Type"] == nil { request.headers["Content-Type"] = body.contentType }
         }
         // A matching condition yields a 304 only for GET and HEAD (RFC 9110 §13.1.2).
-        let isConditional = endpoint.method == "GET" && !mirror.options.refetches && !isUnconditional && !overtakenRequests.contains(key)
+        let isConditional =
+            endpoint.method == "GET" && !mirror.options.refetches && !isUnconditional
+            && !overtakenRequests.contains(key)
         let stored = try isConditional ? mirror.store.read { try $0.response(to: key) } : nil
         if let stored { Validators(HTTPHeaders(flat: stored.headers)).apply(to: &request) }
         let shownURL = Redaction.shown(request.url)
         progress(snapshot(requesting: shownURL))
         let mirror = mirror
         return PageFetch(
-            page, key: key, stored: stored, shownURL: shownURL, sending: request, over: transport, pausing: { await mirror.pause() })
+            page, key: key, stored: stored, shownURL: shownURL, sending: request, over: transport,
+            pausing: { await mirror.pause() })
     }
 
     /// A stored record that an endpoint with `for_each` is scanned for.
@@ -57,7 +62,8 @@ extension EndpointScan {
                         if let known = skipped.firstIndex(where: { $0.name == name }) {
                             skipped[known].count += 1
                         } else {
-                            skipped.append(SkippedParents(entity: forEach.entity, name: name, count: 1, first: "\(record.key)"))
+                            skipped.append(
+                                SkippedParents(entity: forEach.entity, name: name, count: 1, first: "\(record.key)"))
                         }
                         return true
                     }
@@ -94,7 +100,10 @@ extension EndpointScan {
         let used = Set(template.variables)
         let query = endpoint.parameters.filter { !endpoint.variables.contains($0.name) }.map { ($0.name, $0.value) }
         return PageRequest(
-            url: QueryParameters.append(query, to: mirror.description.api.base + (try template.expanded(lists: values.filter { used.contains($0.key) }))),
+            url: QueryParameters.append(
+                query,
+                to: mirror.description.api.base
+                    + (try template.expanded(lists: values.filter { used.contains($0.key) }))),
             body: endpoint.body?.filled(values.compactMapValues(\.first)))
     }
 
@@ -111,18 +120,21 @@ extension EndpointScan {
     func questions(_ wants: PageWants) throws -> DocumentQuestions {
         func path(_ text: String) throws -> JSONPath {
             guard let path = JSONPath(text) else {
-                throw MirrorError.endpoint(place: place, message: "the pagination asks for \"\(text)\", which is not a key path")
+                throw MirrorError.endpoint(
+                    place: place, message: "the pagination asks for \"\(text)\", which is not a key path")
             }
             return path
         }
         return DocumentQuestions(
-            values: try wants.values.map(path), record: try wants.record.map(path), documents: endpoint.metadata.map(\.path),
+            values: try wants.values.map(path), record: try wants.record.map(path),
+            documents: endpoint.metadata.map(\.path),
             members: EndpointScan.pageMembers)
     }
 
     /// The members of envelopes that are evidence of other pages.
     private static let pageMembers = MemberNames(
-        scalars: PageEvidence.memberNames.scalars, nested: PageEvidence.memberNames.nested, objects: PageEvidence.memberNames.objects)
+        scalars: PageEvidence.memberNames.scalars, nested: PageEvidence.memberNames.nested,
+        objects: PageEvidence.memberNames.objects)
 
     /// The server's message about a refusal, on one line.
     ///
@@ -131,12 +143,16 @@ extension EndpointScan {
         // Tarn's transports cut the body at this length. A transport of the user may not.
         let body = response.body.prefix(HTTPRequest.ResponseLimits.records.refusal)
         let object = body.count == response.body.count ? JSONBody(parsing: body) : nil
-        let said = ["message", "error", "detail", "title", "error_description"].lazy.compactMap { object?.text(of: $0) }.first
+        let said = ["message", "error", "detail", "title", "error_description"].lazy.compactMap { object?.text(of: $0) }
+            .first
         // Cut by scalars: a character may consist of any number of them.
-        let text = said.map { String($0.unicodeScalars.prefix(400)) } ?? String(decoding: body.prefix(200), as: UTF8.self)
+        let text =
+            said.map { String($0.unicodeScalars.prefix(400)) } ?? String(decoding: body.prefix(200), as: UTF8.self)
         let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         let message = line.count > 160 ? line.prefix(160) + "…" : line
-        guard let wait = RateLimit.wait(status: response.status, response.headers, now: Date()), wait > .zero else { return message }
+        guard let wait = RateLimit.wait(status: response.status, response.headers, now: Date()), wait > .zero else {
+            return message
+        }
         let until = HTTPDate.text(Date().addingTimeInterval(Double(wait.components.seconds)))
         return message + (message.isEmpty ? "" : "; ") + "it asks to wait until \(until)"
     }
@@ -186,7 +202,8 @@ extension RequestBody {
         guard text.hasPrefix("{"), text.hasSuffix("}"), text.utf8.count > 2 else { return nil }
         let name = text.dropFirst().dropLast()
         let isName = name.utf8.allSatisfy {
-            (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: ".")
+            (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_")
+                || $0 == UInt8(ascii: ".")
         }
         return isName ? String(name) : nil
     }

@@ -87,7 +87,11 @@ struct EndpointScan {
         do {
             var targets: [Parent?] = [nil]
             if let forEach = endpoint.forEach { (targets, report.skippedParents) = try parents(forEach) }
-            defer { if let forEach = endpoint.forEach { report.failures.insert(contentsOf: passedBy.failures(of: forEach.entity), at: 0) } }
+            defer {
+                if let forEach = endpoint.forEach {
+                    report.failures.insert(contentsOf: passedBy.failures(of: forEach.entity), at: 0)
+                }
+            }
             var next = 0, again: [Int] = []
             while true {
                 if !again.isEmpty || next < targets.count {
@@ -216,7 +220,8 @@ struct EndpointScan {
         var checkpoint = Checkpoint(
             state: .underWay, plan: plan, nextURL: pages.position, scan: (old?.scan ?? 0) + 1, pages: 0, records: 0,
             startedAt: now, completedAt: old?.completedAt, members: endpoint.orphans == nil ? nil : identity.members)
-        let begins = (mirror.options.restarts || mirror.options.refetches) && (syncRun == nil || old?.sync != syncRun?.id)
+        let begins =
+            (mirror.options.restarts || mirror.options.refetches) && (syncRun == nil || old?.sync != syncRun?.id)
         if let old, old.state == .underWay, old.plan == plan, let next = old.nextURL, !begins {
             // Members that are noted under another name, or not at all, are unknown at the end.
             let members = old.members == checkpoint.members ? old.members : nil
@@ -250,7 +255,8 @@ struct EndpointScan {
     ///
     /// - Returns: false if it was the last page.
     private mutating func page(
-        _ fetch: PageFetch, _ pages: inout PageSequence, _ checkpoint: inout Checkpoint, checkpointName: String, _ identity: WalkIdentity,
+        _ fetch: PageFetch, _ pages: inout PageSequence, _ checkpoint: inout Checkpoint, checkpointName: String,
+        _ identity: WalkIdentity,
         _ parent: Parent?
     ) async throws -> Bool {
         shownURL = fetch.shownURL
@@ -262,7 +268,8 @@ struct EndpointScan {
         case .notModified:
             guard let stored = fetch.stored else {
                 throw MirrorError.status(
-                    code: 304, method: endpoint.method, url: shownURL, message: "not modified, but the request had no condition")
+                    code: 304, method: endpoint.method, url: shownURL,
+                    message: "not modified, but the request had no condition")
             }
             if case .mismatched = CacheRules().validate(CachedResponse(stored), with: response) {
                 // RFC 9111 §4.3.4: the 304 confirms another representation than the stored one.
@@ -272,16 +279,22 @@ struct EndpointScan {
             entry = stored
             asked = stored
             entry.isInvalidated = false
-            entry.headers = HTTPHeaders(flat: stored.headers).confirmed(byNotModified: response.headers).kept(also: pages.wants.fields)
+            entry.headers = HTTPHeaders(flat: stored.headers).confirmed(byNotModified: response.headers).kept(
+                also: pages.wants.fields)
             entry.validatedAt = now
         case .records(let isEmpty):
-            if mirror.options.prefetches, !isEmpty, let next = pages.next(byHeaders: response.headers, answeredBy: answeredBy) {
+            if mirror.options.prefetches, !isEmpty,
+                let next = pages.next(byHeaders: response.headers, answeredBy: answeredBy)
+            {
                 ahead = try ask(next)
             }
-            let added = try isEmpty
-                ? Importer.Added(listed: [], count: 0) : draft(response, parent, fetch.request.url, from: checkpoint.records)
+            let added =
+                try isEmpty
+                ? Importer.Added(listed: [], count: 0)
+                : draft(response, parent, fetch.request.url, from: checkpoint.records)
             entry = ResponseEntry(
-                request: fetch.key, status: response.status, headers: response.headers.kept(also: pages.wants.fields), fetchedAt: now,
+                request: fetch.key, status: response.status, headers: response.headers.kept(also: pages.wants.fields),
+                fetchedAt: now,
                 validatedAt: now, scan: checkpoint.scan, count: added.count, listed: added.listed,
                 metadata: PageMetadata(added.facts, pages.wants, endpoint.metadata)?.text, skipped: added.skipped)
         case .again: return true
@@ -297,7 +310,8 @@ struct EndpointScan {
         entry.walk = identity.responses
         entry.answeredBy = answeredBy
         entry.position = pages.listPosition
-        let page = Batch.Page(entry: entry, asked: asked, target: target, members: endpoint.orphans == nil ? nil : identity.members)
+        let page = Batch.Page(
+            entry: entry, asked: asked, target: target, members: endpoint.orphans == nil ? nil : identity.members)
         let before = checkpoint
         checkpoint.pages += 1
         checkpoint.records += entry.count
@@ -349,7 +363,8 @@ struct EndpointScan {
         case .stop: return .last
         case .fail, .retry, .refreshToken:
             throw MirrorError.status(
-                code: response.status, method: endpoint.method, url: shownURL, message: rule?.message ?? EndpointScan.message(of: response))
+                code: response.status, method: endpoint.method, url: shownURL,
+                message: rule?.message ?? EndpointScan.message(of: response))
         case nil: break
         }
         if let reason = response.partReason(askedWith: HTTPHeaders(mirror.description.api.headers)) {
@@ -360,7 +375,8 @@ struct EndpointScan {
         case 200..<300: return .records(isEmpty: false)
         default:
             if try pages.restart(afterStatus: response.status) { return .again }
-            throw MirrorError.refusal(response, method: endpoint.method, url: shownURL, message: EndpointScan.message(of: response))
+            throw MirrorError.refusal(
+                response, method: endpoint.method, url: shownURL, message: EndpointScan.message(of: response))
         }
     }
 
@@ -377,7 +393,8 @@ struct EndpointScan {
         checkpoint.hasOrphans = mayHaveOrphans(rules, checkpoint)
         if checkpoint.hasOrphans {
             batch.completed.append(
-                Batch.Completed(walk: identity, parent: parent?.key, checkpointName: checkpointName, scan: checkpoint.scan))
+                Batch.Completed(
+                    walk: identity, parent: parent?.key, checkpointName: checkpointName, scan: checkpoint.scan))
         }
     }
 
@@ -395,9 +412,11 @@ struct EndpointScan {
             parent.map { ParentReference(relationship: relationship, key: $0.key) }
         }
         let context = context(response, parent, url, from: position), known = importer.diagnostics.count
-        let added = try endpoint.envelope.isEmpty
+        let added =
+            try endpoint.envelope.isEmpty
             ? importer.add(
-                response.body, records: endpoint.records, entity: endpoint.entity, parent: reference, context: context, asking: questions)
+                response.body, records: endpoint.records, entity: endpoint.entity, parent: reference, context: context,
+                asking: questions)
             : importer.add(response.body, envelope: endpoint.envelope, context: context, asking: questions)
         // Only diagnostics of this page: other pages of the batch have their own.
         if added.skipped > 0, added.listed.isEmpty,
@@ -412,7 +431,9 @@ struct EndpointScan {
     ///
     /// In increasing precedence: values of the parent record, parameters of the description,
     /// parameters of the query that was sent.
-    private func context(_ response: HTTPResponse, _ parent: Parent?, _ url: String, from position: Int) -> ImportContext {
+    private func context(_ response: HTTPResponse, _ parent: Parent?, _ url: String, from position: Int)
+        -> ImportContext
+    {
         var parameters = parent?.values ?? [:]
         // A path may name an attribute of the parent without its variable: {+url} is {+list.url}.
         if let forEach = endpoint.forEach {
@@ -424,7 +445,8 @@ struct EndpointScan {
         // If the query repeats a parameter, its first value counts.
         for (name, value) in QueryParameters.values(in: url).reversed() { parameters[name] = value }
         return ImportContext(
-            headers: response.headers.fields.map { ($0.name, $0.value) }, parameters: parameters, firstPosition: position)
+            headers: response.headers.fields.map { ($0.name, $0.value) }, parameters: parameters,
+            firstPosition: position)
     }
 
     /// Begins to commit the batch as one change.
@@ -434,21 +456,26 @@ struct EndpointScan {
         guard !batch.isEmpty, !holdsCommits else { return }
         try await settle()
         await mirror.pause()
-        if let pending = syncRun?.pending, batch.checkpoints[pending.name] == nil { batch.add(pending.checkpoint, pending.name) }
+        if let pending = syncRun?.pending, batch.checkpoints[pending.name] == nil {
+            batch.add(pending.checkpoint, pending.name)
+        }
         let done = batch
         batch = Batch()
         let mirror = mirror
         underWay = done
         await pipeline.start(
             to: mirror.store, responses: done.pages.filter(\.isImported).map(\.entry),
-            revalidated: done.pages.compactMap { page in page.asked.map { RevalidatedResponse(asked: $0, entry: page.entry) } },
+            revalidated: done.pages.compactMap { page in
+                page.asked.map { RevalidatedResponse(asked: $0, entry: page.entry) }
+            },
             checkpoints: done.checkpoints,
             trains: done.pages.contains(where: \.isImported)
         ) { report, writer in
             let dropped = Set(report.dropped)
             for page in done.pages {
                 guard let members = page.members else { continue }
-                try writer.noteListed(page.entry.listed.filter { !dropped.contains($0) }, walk: members, scan: page.entry.scan)
+                try writer.noteListed(
+                    page.entry.listed.filter { !dropped.contains($0) }, walk: members, scan: page.entry.scan)
             }
             try mirror.saveBudgets(&writer)
         }

@@ -38,7 +38,8 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
         case .status(let code, let method, let url, let message):
             "\(method) \(url): the server answers \(code)\(message.isEmpty ? "" : ": \(message)")"
         case .response(let error, let url, let place): "GET \(url): \(error) (\(place))"
-        case .noKeys(let diagnostic, let url, let place): "GET \(url): no record can be stored: \(diagnostic) (\(place))"
+        case .noKeys(let diagnostic, let url, let place):
+            "GET \(url): no record can be stored: \(diagnostic) (\(place))"
         case .pagination(let error, let place): "\(error) (\(place))"
         case .endpoint(let place, let message): "\(place): \(message)"
         case .missingToken(let variable):
@@ -46,7 +47,9 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
         case .secret(let error): error.description
         case .store(let error): error.description
         case .parents(let entity, let count, let first):
-            count == 1 ? "for 1 \(entity), which is passed by: \(first)" : "for \(count) records of \(entity), which are passed by; the first: \(first)"
+            count == 1
+                ? "for 1 \(entity), which is passed by: \(first)"
+                : "for \(count) records of \(entity), which are passed by; the first: \(first)"
         case .busy(let endpoint, let processID):
             "\(endpoint): \(processID.map { $0 == getpid() ? "this process (\($0))" : "process \($0)" } ?? "another process") syncs it into "
                 + "this store at the moment; wait until it is done (--wait), or sync other endpoints"
@@ -87,7 +90,8 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
         }
         return .transport(
             TransportError(
-                .rateLimit, method: method, url: url, detail: "the server answers 403" + (message.isEmpty ? "" : ": \(message)")))
+                .rateLimit, method: method, url: url,
+                detail: "the server answers 403" + (message.isEmpty ? "" : ": \(message)")))
     }
 
     /// Whether other endpoints would fail for the same reason.

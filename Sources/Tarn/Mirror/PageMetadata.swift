@@ -17,7 +17,9 @@ struct PageMetadata: Encodable {
     init?(_ facts: DocumentFacts, _ wants: PageWants, _ names: [Endpoint.Metadata] = []) {
         let own = zip(names, facts.documents).compactMap { metadata, text in text.map { (metadata.name, $0) } }
         kept = own.isEmpty ? nil : Dictionary(own) { first, _ in first }
-        let found = zip(wants.values, facts.values).compactMap { path, value in value.map { (path, $0) } } + facts.members.map { ($0.path, $0.text) }
+        let found =
+            zip(wants.values, facts.values).compactMap { path, value in value.map { (path, $0) } }
+            + facts.members.map { ($0.path, $0.text) }
         values = found.isEmpty ? nil : Dictionary(found) { first, _ in first }
         records = PageFacts.RecordValues(facts.records).map { [$0.last, $0.smallest, $0.largest] }
         if values == nil, records == nil, kept == nil { return nil }
@@ -38,7 +40,9 @@ struct PageMetadata: Encodable {
     ) {
         guard let metadata = text.flatMap({ JSONBody(parsing: $0) }) else { return ([:], nil, [:]) }
         var records: [String] = []
-        if case .array(let values)? = metadata[["records"]] { records = values.compactMap { if case .string(let text) = $0 { text } else { nil } } }
+        if case .array(let values)? = metadata[["records"]] {
+            records = values.compactMap { if case .string(let text) = $0 { text } else { nil } }
+        }
         return (
             texts(metadata[["values"]]),
             records.count == 3

@@ -33,7 +33,8 @@ final class SyncRun: Sendable {
     ///   - selected: names and fingerprints of the endpoints, in the order of the description.
     ///   - isAll: whether these are all endpoints of the description.
     init(
-        _ mirror: APIMirror, _ selected: [(name: String, fingerprint: String)], isAll: Bool, authScope: String, now: Timestamp
+        _ mirror: APIMirror, _ selected: [(name: String, fingerprint: String)], isAll: Bool, authScope: String,
+        now: Timestamp
     ) throws {
         let name = isAll ? "*" : "* " + selected.map(\.name).sorted().joined(separator: " ")
         self.name = name
@@ -42,7 +43,8 @@ final class SyncRun: Sendable {
         let old = try mirror.store.read { try $0.checkpoint(name) }
         let begins = mirror.options.restarts || mirror.options.refetches
         if let old, let id = old.sync, old.state == .underWay, old.plan == plan, !begins,
-            now.microseconds.subtractingReportingOverflow((old.continuedAt ?? old.startedAt).microseconds).partialValue < SyncRun.longestPause
+            now.microseconds.subtractingReportingOverflow((old.continuedAt ?? old.startedAt).microseconds).partialValue
+                < SyncRun.longestPause
         {
             self.id = id
             resumed = old.startedAt
@@ -53,7 +55,8 @@ final class SyncRun: Sendable {
             id = UInt64.random(in: 1...UInt64.max)
             resumed = nil
             var checkpoint = Checkpoint(
-                state: .underWay, plan: plan, nextURL: nil, scan: 0, pages: 0, records: 0, startedAt: now, completedAt: old?.completedAt)
+                state: .underWay, plan: plan, nextURL: nil, scan: 0, pages: 0, records: 0, startedAt: now,
+                completedAt: old?.completedAt)
             checkpoint.sync = id
             checkpoint.continuedAt = now
             begun = checkpoint

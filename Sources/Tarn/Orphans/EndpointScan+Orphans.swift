@@ -50,7 +50,8 @@ extension EndpointScan {
         }
         try await pass.run()
         try await mirror.store.write(alone: true) { writer in
-            guard var checkpoint = try writer.access.checkpoint(completed.checkpointName), checkpoint.scan == completed.scan
+            guard var checkpoint = try writer.access.checkpoint(completed.checkpointName),
+                checkpoint.scan == completed.scan
             else { return }
             checkpoint.hasOrphans = false
             try writer.setCheckpoint(completed.checkpointName, checkpoint)

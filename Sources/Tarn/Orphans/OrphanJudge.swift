@@ -22,7 +22,8 @@ struct OrphanJudge: Sendable {
     /// - Returns: the number of processed candidates, and the next one if its deletion exceeds a
     ///   step.
     func run(
-        _ candidates: [(record: ListedRecord, answer: OrphanPass.Answer)], _ writer: inout StoreWriter, _ report: inout OrphanReport,
+        _ candidates: [(record: ListedRecord, answer: OrphanPass.Answer)], _ writer: inout StoreWriter,
+        _ report: inout OrphanReport,
         _ imported: inout ImportReport
     ) throws -> (done: Int, record: (entity: String, key: RecordKey)?) {
         report.isDryRun = isDryRun
@@ -43,7 +44,8 @@ struct OrphanJudge: Sendable {
             member.misses = candidate.answer == .exists ? 0 : member.misses + 1
             var verdict = OrphanReport()
             verdict.candidates = 1
-            let isDue = try isDue(member, candidate.answer, record, isKept: kept.contains(candidate.record), access, &verdict)
+            let isDue = try isDue(
+                member, candidate.answer, record, isKept: kept.contains(candidate.record), access, &verdict)
             if isDue, !isDryRun {
                 switch try carryOut(record, candidate.record, &writer, &verdict, &imported) {
                 case .done(let count): deleted += count
@@ -54,7 +56,9 @@ struct OrphanJudge: Sendable {
                 if isDue { verdict.due = 1 }
                 try writer.putScanMember(member, of: walk.members)
             }
-            if verdict.due + verdict.deleted + verdict.unlinked > 0 { verdict.records = ["\(record.entity) \(record.key)"] }
+            if verdict.due + verdict.deleted + verdict.unlinked > 0 {
+                verdict.records = ["\(record.entity) \(record.key)"]
+            }
             report.add(verdict)
         }
         return (candidates.count, nil)
@@ -111,7 +115,9 @@ struct OrphanJudge: Sendable {
         switch rules.action {
         case .unlink:
             guard let relationship = endpoint.forEach?.parent else { return .stays }
-            if let parent, record[relationship] == .reference(parent), try unlink(record.entity, listed, relationship, &writer) {
+            if let parent, record[relationship] == .reference(parent),
+                try unlink(record.entity, listed, relationship, &writer)
+            {
                 counts.updated = 1
                 verdict.unlinked = 1
                 merge(counts, record.entity, into: &imported)
@@ -121,7 +127,8 @@ struct OrphanJudge: Sendable {
         case .delete:
             guard let entity = writer.catalog.entity(record.entity) else { return .stays }
             do {
-                guard let count = try listed.storageKey.withUnsafeBytes({ try writer.delete(entity, $0, upTo: limit) }) else {
+                guard let count = try listed.storageKey.withUnsafeBytes({ try writer.delete(entity, $0, upTo: limit) })
+                else {
                     return .tooLarge
                 }
                 try writer.removeScanMember(listed, of: walk.members)
@@ -150,7 +157,8 @@ struct OrphanJudge: Sendable {
         builder.field(field.id) { $0.appendValueNull() }
         builder.finish(into: &bytes)
         guard let body = RowBody(bytes.bytes, isWide: false) else { return false }
-        return try listed.storageKey.withUnsafeBytes { try writer.merge(entity, $0, body, isComplete: false) } == .updated
+        return try listed.storageKey.withUnsafeBytes { try writer.merge(entity, $0, body, isComplete: false) }
+            == .updated
     }
 
     private func merge(_ counts: ImportReport.Counts, _ entity: String, into imported: inout ImportReport) {

@@ -22,7 +22,10 @@ struct OrphanPass {
     /// The number of individual requests that are left.
     private var checksLeft: Int
 
-    init(_ mirror: APIMirror, _ endpoint: Endpoint, _ rules: Orphans, _ walk: WalkIdentity, parent: RecordKey?, scan: UInt64) {
+    init(
+        _ mirror: APIMirror, _ endpoint: Endpoint, _ rules: Orphans, _ walk: WalkIdentity, parent: RecordKey?,
+        scan: UInt64
+    ) {
         self.mirror = mirror
         self.endpoint = endpoint
         self.rules = rules
@@ -101,7 +104,8 @@ struct OrphanPass {
         return try mirror.store.read { reader in
             var candidates: [Candidate] = []
             try reader.access.forEachScanMember(of: walk.members, after: last) { member in
-                let isOpen = member.lastListed < scan && member.judged < scan && !unlisted.contains(member.record.entity)
+                let isOpen =
+                    member.lastListed < scan && member.judged < scan && !unlisted.contains(member.record.entity)
                 if isOpen { candidates.append(Candidate(record: member.record)) }
                 return candidates.count < limit
             }
@@ -189,7 +193,9 @@ struct OrphanPass {
     }
 
     /// Processes candidates, up to the first whose deletion exceeds a step.
-    private mutating func judge(_ candidates: [Candidate]) async throws -> (done: Int, record: (entity: String, key: RecordKey)?) {
+    private mutating func judge(_ candidates: [Candidate]) async throws -> (
+        done: Int, record: (entity: String, key: RecordKey)?
+    ) {
         let mapping = mirror.description.mapping, schema = mirror.description.schema
         let judge = OrphanJudge(
             endpoint: endpoint, rules: rules, walk: walk, parent: parent, scan: scan, limit: mirror.options.orphanStep,

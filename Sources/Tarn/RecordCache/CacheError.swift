@@ -13,9 +13,11 @@ public indirect enum CacheError: Error, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .request(let error, let decision):
-            error.description + (decision.map { decision in
-                decision.rule == .nothingStored ? "" : "; what is stored is not used: \(decision.rule.meaning) (\(decision.rule.paragraph))"
-            } ?? "")
+            error.description
+                + (decision.map { decision in
+                    decision.rule == .nothingStored
+                        ? "" : "; what is stored is not used: \(decision.rule.meaning) (\(decision.rule.paragraph))"
+                } ?? "")
         case .unanswerable(let url, let decision):
             "\(url): not answered from the store: \(decision.steps.last(where: { $0.rule != .onlyIfCached })?.rule.meaning ?? decision.rule.meaning)"
         }
@@ -30,6 +32,7 @@ public indirect enum CacheError: Error, Sendable, CustomStringConvertible {
     }
 
     init(_ error: any Error, url: String, place: String) {
-        self = (error as? CacheError) ?? .request(APIMirror.mirrorError(error, url: Redaction.url(url), place: place), nil)
+        self =
+            (error as? CacheError) ?? .request(APIMirror.mirrorError(error, url: Redaction.url(url), place: place), nil)
     }
 }

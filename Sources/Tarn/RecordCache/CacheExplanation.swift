@@ -19,7 +19,9 @@ public struct CacheExplanation: Sendable, CustomStringConvertible {
             switch decision.outcome {
             case .fresh: "fresh: answered from the store"
             case .stale(let revalidates): "stale, and may be used" + (revalidates ? " while it is revalidated" : "")
-            case .revalidate: "revalidate: the server is asked" + (validators.map { $0.isEmpty ? ", without a condition" : " with a condition" } ?? "")
+            case .revalidate:
+                "revalidate: the server is asked"
+                    + (validators.map { $0.isEmpty ? ", without a condition" : " with a condition" } ?? "")
             case .miss: "miss: the server is asked"
             case .unanswerable: "unanswerable: the server may not be asked"
             }

@@ -81,7 +81,9 @@ extension RecordCache {
         /// Creates the options of a description.
         ///
         /// - Parameter description: policy, rules and limits, as a description file declares them.
-        public init(_ description: CacheDescription = CacheDescription(), mirror: APIMirror.Options = APIMirror.Options()) {
+        public init(
+            _ description: CacheDescription = CacheDescription(), mirror: APIMirror.Options = APIMirror.Options()
+        ) {
             (policy, rules, limits) = (description.policy, description.rules, description.limits)
             self.mirror = mirror
         }

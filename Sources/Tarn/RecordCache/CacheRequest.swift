@@ -38,7 +38,8 @@ public struct CacheRequest: Sendable, Hashable {
 
     /// Creates a request to an endpoint: for its first page if there is no URL.
     public init(
-        _ endpoint: String, parameters: [Endpoint.Parameter] = [], url: String? = nil, parent: RecordKey? = nil, directives: String? = nil
+        _ endpoint: String, parameters: [Endpoint.Parameter] = [], url: String? = nil, parent: RecordKey? = nil,
+        directives: String? = nil
     ) {
         self.directives = directives
         self.endpoint = endpoint
@@ -63,12 +64,16 @@ extension RecordCache {
 
     private func prepared(_ request: CacheRequest) async throws -> PreparedRequest {
         let description = mirror.description
-        guard var endpoint = description.endpoints.first(where: { $0.name == request.endpoint }), let fingerprint = fingerprints[endpoint.name] else {
+        guard var endpoint = description.endpoints.first(where: { $0.name == request.endpoint }),
+            let fingerprint = fingerprints[endpoint.name]
+        else {
             throw MirrorError.endpoint(
-                place: description.file, message: Spelling.unknown("endpoint", request.endpoint, among: description.endpoints.map(\.name)))
+                place: description.file,
+                message: Spelling.unknown("endpoint", request.endpoint, among: description.endpoints.map(\.name)))
         }
         guard endpoint.method == "GET", endpoint.body == nil else {
-            throw MirrorError.endpoint(place: endpoint.place, message: "answers to \(endpoint.method) are not cached: use a mirror")
+            throw MirrorError.endpoint(
+                place: endpoint.place, message: "answers to \(endpoint.method) are not cached: use a mirror")
         }
         if let failure = request.failure { throw failure }
         // A parameter of the parent record is no parameter of the endpoint: the URL names it, see
@@ -83,7 +88,8 @@ extension RecordCache {
         let pipeline = try pipelines.take(store)
         defer { pipelines.give(back: pipeline) }
         let walk = EndpointScan(
-            mirror: mirror, endpoint: endpoint, pipeline: pipeline.value, authScope: scope, fingerprint: fingerprint, progress: { _ in })
+            mirror: mirror, endpoint: endpoint, pipeline: pipeline.value, authScope: scope, fingerprint: fingerprint,
+            progress: { _ in })
         if let url = request.url {
             // A URL of another server is refused, unless a link of the previous page leads there
             // and the description allows it.
@@ -146,7 +152,9 @@ extension RecordCache {
     ///
     /// If several paths match, the one with the fewest variables is chosen.
     public func request(for url: String) -> CacheRequest? {
-        guard let wanted = try? HTTPURL(url), let base = try? HTTPURL(mirror.description.api.base), wanted.hasSameOrigin(as: base) else { return nil }
+        guard let wanted = try? HTTPURL(url), let base = try? HTTPURL(mirror.description.api.base),
+            wanted.hasSameOrigin(as: base)
+        else { return nil }
         var best: (endpoint: Endpoint, values: [Endpoint.Parameter])?
         for endpoint in mirror.description.endpoints where endpoint.method == "GET" && endpoint.body == nil {
             guard let values = endpoint.pathValues(of: wanted, on: base) else { continue }

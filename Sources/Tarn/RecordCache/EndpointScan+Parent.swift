@@ -98,7 +98,9 @@ extension EndpointScan {
         var parent = Parent(key: record.key, values: [:])
         guard let forEach = endpoint.forEach else { return parent }
         for name in parentVariables(forEach) {
-            guard let value = try EndpointScan.value(at: keys(name, forEach), of: record, reader) else { throw lacking(name) }
+            guard let value = try EndpointScan.value(at: keys(name, forEach), of: record, reader) else {
+                throw lacking(name)
+            }
             parent.values[name] = value
         }
         return parent
@@ -121,7 +123,8 @@ extension EndpointScan {
                 else { return nil }
                 entity = next
             }
-            guard case .attribute(let attribute)? = entity.field(last)?.kind, let value = EndpointScan.value(text, attribute)
+            guard case .attribute(let attribute)? = entity.field(last)?.kind,
+                let value = EndpointScan.value(text, attribute)
             else { return nil }
             return .compare(FieldPath(path.joined(separator: ".")), .equal, value)
         }

@@ -21,7 +21,8 @@ public struct PreparedRequest: Sendable {
     let isPositioned: Bool
 
     init(
-        _ endpoint: Endpoint, _ parent: EndpointScan.Parent?, _ key: RequestKey, _ request: HTTPRequest, directives: String?,
+        _ endpoint: Endpoint, _ parent: EndpointScan.Parent?, _ key: RequestKey, _ request: HTTPRequest,
+        directives: String?,
         _ pages: PageSequence, isPositioned: Bool
     ) {
         url = key.url

@@ -20,7 +20,9 @@ extension RecordCache {
     ///   - isDryRun: whether records are only counted.
     /// - Returns: the numbers of reachable, unreachable and deleted records.
     /// - Throws: `StoreError`: `.unknownEntity`, `.unknownField`.
-    public func collect(roots: Set<String>, through: Set<String> = [], isDryRun: Bool = true) async throws -> CollectReport {
+    public func collect(roots: Set<String>, through: Set<String> = [], isDryRun: Bool = true) async throws
+        -> CollectReport
+    {
         var deleted = 0, denied: Set<ListedRecord> = []
         while true {
             var (report, unreachable, sequence) = try store.read { reader in
@@ -54,7 +56,9 @@ extension RecordCache {
 }
 
 extension StoreWriter {
-    fileprivate mutating func deleteUnreachable(_ records: [ListedRecord]) throws -> (deleted: Int, denied: [ListedRecord]) {
+    fileprivate mutating func deleteUnreachable(_ records: [ListedRecord]) throws -> (
+        deleted: Int, denied: [ListedRecord]
+    ) {
         var deleted = 0, denied: [ListedRecord] = []
         for listed in records {
             // A delete rule may have deleted the record together with an earlier one.
@@ -94,7 +98,8 @@ private struct Reach {
             let entity = try self.entity(String(name[..<dot])), relationship = String(name[dot...].dropFirst())
             guard access.catalog.relationship(relationship, of: entity) != nil else {
                 throw StoreError.unknownField(
-                    entity: entity.name, name: relationship, known: access.catalog.relationships(of: entity).map(\.name))
+                    entity: entity.name, name: relationship, known: access.catalog.relationships(of: entity).map(\.name)
+                )
             }
         }
         try access.forEachResponse { view in

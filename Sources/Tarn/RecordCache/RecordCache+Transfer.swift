@@ -29,10 +29,12 @@ extension RecordCache {
         if let reason = response.partReason(askedWith: request.headers) { throw refusal(response, prepared, reason) }
         switch response.status {
         case 304:
-            guard let stored, let known else { throw refusal(response, prepared, "not modified, but the request had no condition") }
+            guard let stored, let known else {
+                throw refusal(response, prepared, "not modified, but the request had no condition")
+            }
             guard case .confirmed(let headers) = options.rules.validate(known, with: response),
                 let transfer = try await confirm(stored, headers, prepared, sent, received)
-            // The 304 is about another representation, or the entry was removed meanwhile.
+                // The 304 is about another representation, or the entry was removed meanwhile.
             else { return try await perform(prepared, isConditional: false) }
             return transfer
         case 200..<300: return try await take(response, prepared, stored, isEmpty: false, sent, received)
@@ -46,14 +48,17 @@ extension RecordCache {
     private var timestamp: Timestamp { Timestamp(options.mirror.time.now()) }
 
     private func refusal(_ response: HTTPResponse, _ prepared: PreparedRequest, _ message: String?) -> MirrorError {
-        .refusal(response, method: "GET", url: prepared.shownURL, message: message ?? EndpointScan.message(of: response))
+        .refusal(
+            response, method: "GET", url: prepared.shownURL, message: message ?? EndpointScan.message(of: response))
     }
 
     /// The response that another process has fetched since a moment; nil if there is none.
     func fetched(_ prepared: PreparedRequest, since moment: Date) throws -> Transfer? {
         let began = Timestamp(moment)
         return try store.read { reader in
-            guard let entry = try reader.access.responseView(prepared.digest)?.entry, entry.validatedAt >= began else { return nil }
+            guard let entry = try reader.access.responseView(prepared.digest)?.entry, entry.validatedAt >= began else {
+                return nil
+            }
             var transfer = Transfer(entry, entry.fetchedAt >= began ? .fetched : .revalidated)
             transfer.isAnothers = true
             return transfer
@@ -64,17 +69,21 @@ extension RecordCache {
 
     /// Updates an entry after a 304; nil if the entry has changed since the request was sent.
     private func confirm(
-        _ stored: ResponseEntry, _ headers: HTTPHeaders, _ prepared: PreparedRequest, _ sent: Timestamp, _ received: Timestamp
+        _ stored: ResponseEntry, _ headers: HTTPHeaders, _ prepared: PreparedRequest, _ sent: Timestamp,
+        _ received: Timestamp
     ) async throws -> Transfer? {
         let wants = prepared.pages.wants.fields, taken = uses.take(), mirror = mirror
         return try await store.write { writer in
             // A newer response, or an unsafe request, may have come in between: the 304 is not
             // about that.
-            guard var entry = try writer.access.response(to: prepared.key), entry.isUnchanged(since: stored) else { return nil }
+            guard var entry = try writer.access.response(to: prepared.key), entry.isUnchanged(since: stored) else {
+                return nil
+            }
             entry.headers = headers.kept(also: wants)
             entry.validatedAt = received
             entry.isInvalidated = false
-            entry.caching = ResponseCaching(requestedAt: sent, selecting: entry.caching?.selecting ?? [], usedAt: received)
+            entry.caching = ResponseCaching(
+                requestedAt: sent, selecting: entry.caching?.selecting ?? [], usedAt: received)
             try writer.putResponse(entry)
             try writer.noteUses(taken)
             try mirror.saveBudgets(&writer)
@@ -91,27 +100,33 @@ extension RecordCache {
     // MARK: Another response
 
     private func take(
-        _ response: HTTPResponse, _ prepared: PreparedRequest, _ stored: ResponseEntry?, isEmpty: Bool, _ sent: Timestamp, _ received: Timestamp
+        _ response: HTTPResponse, _ prepared: PreparedRequest, _ stored: ResponseEntry?, isEmpty: Bool,
+        _ sent: Timestamp, _ received: Timestamp
     ) async throws -> Transfer {
         let pipeline = try pipelines.take(store)
         defer { pipelines.give(back: pipeline) }
         let hooks = options.mirror.hooks?(prepared.endpoint) ?? ImportHooks()
         pipeline.value.configure { $0.hooks = hooks }
         var walk = EndpointScan(
-            mirror: mirror, endpoint: prepared.endpoint, pipeline: pipeline.value, authScope: prepared.key.authScope, fingerprint: "",
+            mirror: mirror, endpoint: prepared.endpoint, pipeline: pipeline.value, authScope: prepared.key.authScope,
+            fingerprint: "",
             progress: { _ in })
         walk.shownURL = prepared.shownURL
         let wants = prepared.pages.wants
         walk.questions = try walk.questions(wants)
-        let added = try isEmpty
+        let added =
+            try isEmpty
             ? Importer.Added(listed: [], count: 0)
             : walk.draft(response, prepared.parent, prepared.url, from: prepared.pages.listed)
         var entry = ResponseEntry(
-            request: prepared.key, status: response.status, headers: HTTPHeaders(stored: response).kept(also: wants.fields), fetchedAt: received,
+            request: prepared.key, status: response.status,
+            headers: HTTPHeaders(stored: response).kept(also: wants.fields), fetchedAt: received,
             validatedAt: received, scan: stored?.scan ?? 0, count: added.count, listed: added.listed,
-            metadata: PageMetadata(added.facts, wants, prepared.endpoint.metadata)?.text, walk: stored?.walk, skipped: added.skipped,
+            metadata: PageMetadata(added.facts, wants, prepared.endpoint.metadata)?.text, walk: stored?.walk,
+            skipped: added.skipped,
             caching: ResponseCaching(
-                requestedAt: sent, selecting: CacheRules.selectingFields(of: prepared.request.headers, by: response.headers).flat,
+                requestedAt: sent,
+                selecting: CacheRules.selectingFields(of: prepared.request.headers, by: response.headers).flat,
                 usedAt: received))
         entry.answeredBy = response.redirectedTo.map(mirror.canonicalURL)
         entry.position = prepared.isPositioned ? prepared.pages.listPosition : stored?.position
@@ -121,14 +136,17 @@ extension RecordCache {
         return try await keep(entry, prepared, pipeline)
     }
 
-    private func keep(_ entry: ResponseEntry, _ prepared: PreparedRequest, _ pipeline: PipelinePool.Lent) async throws -> Transfer {
+    private func keep(_ entry: ResponseEntry, _ prepared: PreparedRequest, _ pipeline: PipelinePool.Lent) async throws
+        -> Transfer
+    {
         let taken = uses.take(), known = uses.all, options = options, mirror = mirror, now = timestamp
         let report = try await pipeline.value.importer.commit(to: store, responses: [entry]) { _, writer in
             try writer.removeSuperseded(by: prepared.key)
             try writer.noteUses(taken)
             let kept = try writer.access.responseView(prepared.digest)?.id
             _ = try writer.evict(
-                options.limits, uses: known, kept: kept, atMost: options.evictionStep, now: now, random: options.mirror.time.random)
+                options.limits, uses: known, kept: kept, atMost: options.evictionStep, now: now,
+                random: options.mirror.time.random)
             try mirror.saveBudgets(&writer)
         }
         // Rows are stored uncompressed until there is a dictionary.
@@ -173,7 +191,8 @@ extension HTTPHeaders {
         guard response.redirectedTo != nil else { return }
         self["Expires"] = nil
         let control = CacheControl(response.headers)
-        self["Cache-Control"] = "max-age=0" + (control.mustRevalidate ? ", must-revalidate" : "") + (control.noCache ? ", no-cache" : "")
+        self["Cache-Control"] =
+            "max-age=0" + (control.mustRevalidate ? ", must-revalidate" : "") + (control.noCache ? ", no-cache" : "")
     }
 }
 

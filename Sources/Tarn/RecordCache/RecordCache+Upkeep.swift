@@ -20,8 +20,8 @@ extension RecordCache {
 
     /// Removes entries, in steps between which other writers run; readers never wait.
     ///
-    /// Records stay: see ``collect(roots:through:isDryRun:)``. Entries of a ``APIMirror`` are removed
-    /// only by a URL or a prefix: they determine which records the server lists.
+    /// Records stay: see ``collect(roots:through:isDryRun:)``. Entries of an ``APIMirror`` are
+    /// removed only by a URL or a prefix: they determine which records the server lists.
     ///
     /// - Returns: the number of removed entries.
     /// - Throws: `StoreError`.
@@ -62,7 +62,9 @@ extension RecordCache {
             let before = now.earlier(bySeconds: age)
             var next: UInt64? = 0
             while let start = next {
-                let step = try await store.write { try $0.removeExpired(before: before, from: start, looking: RecordCache.step) }
+                let step = try await store.write {
+                    try $0.removeExpired(before: before, from: start, looking: RecordCache.step)
+                }
                 (count, next) = (count + step.removed, step.next)
             }
         }
@@ -82,7 +84,9 @@ extension RecordCache {
                 throw StoreError.unknownEntity(name: entity, known: reader.catalog.entities.map(\.name))
             }
             let record = ListedRecord(entity: entity.root, storageKey: key.storageKey)
-            return try reader.access.responseIDs(listing: record).compactMap { try reader.access.responseView(id: $0)?.entry }
+            return try reader.access.responseIDs(listing: record).compactMap {
+                try reader.access.responseView(id: $0)?.entry
+            }
         }
     }
 
@@ -94,7 +98,9 @@ extension RecordCache {
     /// The number of entries that one commit removes or examines.
     private static let step = 500
 
-    private func removePrefixed(_ prefix: String, _ isMeant: @escaping @Sendable (ResponseView) -> Bool) async throws -> Int {
+    private func removePrefixed(_ prefix: String, _ isMeant: @escaping @Sendable (ResponseView) -> Bool) async throws
+        -> Int
+    {
         var count = 0
         for scope in try store.read({ try $0.access.responseScopes() }).sorted() {
             var removed = RecordCache.step
@@ -114,7 +120,9 @@ extension RecordCache {
         return count
     }
 
-    private func removeScanned(_ isMeant: @escaping @Sendable (ResponseView, StoreAccess) throws -> Bool) async throws -> Int {
+    private func removeScanned(_ isMeant: @escaping @Sendable (ResponseView, StoreAccess) throws -> Bool) async throws
+        -> Int
+    {
         var count = 0, next: UInt64? = 0
         while let start = next {
             let step = try await store.write { writer -> (removed: Int, next: UInt64?) in

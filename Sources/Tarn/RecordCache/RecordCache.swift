@@ -48,9 +48,12 @@ public final class RecordCache: Sendable {
         let options = options ?? Options(description.api.cache)
         self.store = store
         self.options = options
-        mirror = try APIMirror(description, store: store, transport: transport, options: options.mirror, environment: environment)
+        mirror = try APIMirror(
+            description, store: store, transport: transport, options: options.mirror, environment: environment)
         pipelines = PipelinePool(description.mapping)
-        fingerprints = Dictionary(description.endpoints.map { ($0.name, description.fingerprint(of: $0)) }) { first, _ in first }
+        fingerprints = Dictionary(description.endpoints.map { ($0.name, description.fingerprint(of: $0)) }) {
+            first, _ in first
+        }
         claims = options.sharesTransfersBetweenProcesses ? RequestLock(directory: store.path) : nil
     }
 
@@ -125,7 +128,9 @@ public final class RecordCache: Sendable {
             let task = Task {
                 do {
                     let prepared = try await prepare(request)
-                    if policy == .cacheAndNetwork, let stored = try look(prepared, .cacheOnly, .records).answer { continuation.yield(stored) }
+                    if policy == .cacheAndNetwork, let stored = try look(prepared, .cacheOnly, .records).answer {
+                        continuation.yield(stored)
+                    }
                     continuation.yield(try await fetch(prepared, policy: policy))
                     continuation.finish()
                 } catch {
@@ -139,7 +144,9 @@ public final class RecordCache: Sendable {
     /// Explains the decision about a request, rule by rule. Nothing is sent, and nothing changes.
     ///
     /// - Throws: `CacheError`: as ``prepare(_:)``, or if the store cannot be read.
-    public func explain(_ request: CacheRequest, policy: CachePolicy? = nil) async throws(CacheError) -> CacheExplanation {
+    public func explain(_ request: CacheRequest, policy: CachePolicy? = nil) async throws(CacheError)
+        -> CacheExplanation
+    {
         let prepared = try await prepare(request)
         do {
             return try explain(prepared, policy ?? options.policy)
@@ -166,7 +173,9 @@ public final class RecordCache: Sendable {
         return request
     }
 
-    func decide(_ prepared: PreparedRequest, _ policy: CachePolicy, _ view: ResponseView?, explains: Bool = false) -> CacheDecision {
+    func decide(_ prepared: PreparedRequest, _ policy: CachePolicy, _ view: ResponseView?, explains: Bool = false)
+        -> CacheDecision
+    {
         options.rules.decide(asked(prepared, policy), view.map(CachedResponse.init), at: now, explains: explains)
     }
 
@@ -217,7 +226,9 @@ public final class RecordCache: Sendable {
             guard decision.isHit else { return }
             answer = try self.answer(view, decision, copying, reader, prepared)
         }
-        if answer != nil, decision.outcome == .stale(revalidates: true), policy != .cacheOnly { revalidateInBackground(prepared) }
+        if answer != nil, decision.outcome == .stale(revalidates: true), policy != .cacheOnly {
+            revalidateInBackground(prepared)
+        }
         return (answer, decision)
     }
 
@@ -228,7 +239,8 @@ public final class RecordCache: Sendable {
     /// - Returns: the result of the closure; nil if no stored response may be used.
     /// - Throws: errors of the closure, and `StoreError`.
     public func withHit<Result>(
-        _ prepared: PreparedRequest, policy: CachePolicy? = nil, _ body: (CacheDecision, ListedResponse) throws -> Result
+        _ prepared: PreparedRequest, policy: CachePolicy? = nil,
+        _ body: (CacheDecision, ListedResponse) throws -> Result
     ) throws -> Result? {
         let policy = policy ?? options.policy
         return try store.read(verifyingRows: true) { reader in
@@ -247,7 +259,8 @@ public final class RecordCache: Sendable {
     }
 
     private func answer(
-        _ view: ResponseView, _ decision: CacheDecision, _ copying: Copying, _ reader: StoreReader, _ prepared: PreparedRequest
+        _ view: ResponseView, _ decision: CacheDecision, _ copying: Copying, _ reader: StoreReader,
+        _ prepared: PreparedRequest
     ) throws -> CachedAnswer {
         noteUse(view)
         let listed = ListedResponse(view, reader)
@@ -281,14 +294,17 @@ public final class RecordCache: Sendable {
             }
         }
         var answer = CachedAnswer(
-            source: transfer.source, decision: decision, age: 0, listed: transfer.listed, records: [], metadata: transfer.metadata,
+            source: transfer.source, decision: decision, age: 0, listed: transfer.listed, records: [],
+            metadata: transfer.metadata,
             report: transfer.report, isStored: transfer.isStored, isShared: isShared || transfer.isAnothers)
         answer.next = prepared.next(transfer.page)
         guard copying == .records else { return answer }
         if let records = transfer.records {
             answer.records = records
         } else {
-            answer.records = try store.read(verifyingRows: true) { reader in try transfer.listed.compactMap { try reader.access.record($0) } }
+            answer.records = try store.read(verifyingRows: true) { reader in
+                try transfer.listed.compactMap { try reader.access.record($0) }
+            }
         }
         return answer
     }
@@ -318,7 +334,9 @@ public final class RecordCache: Sendable {
     }
 
     private func revalidateInBackground(_ prepared: PreparedRequest) {
-        inBackground(prepared.digest.bytes, "revalidation of \(prepared.shownURL)") { [self] in _ = try await transfer(prepared, isConditional: true) }
+        inBackground(prepared.digest.bytes, "revalidation of \(prepared.shownURL)") { [self] in
+            _ = try await transfer(prepared, isConditional: true)
+        }
     }
 
     /// Runs work in the background that no answer waits for, one task per key at a time.

@@ -30,7 +30,10 @@ struct BackupCommand: ParsableCommand {
         guard verify else { return }
         let found = try StoreVerification(ofStoreAt: copy)
         guard found.isSound else {
-            throw Failure(.store, "\(copy): the copy is not sound (\(found.total) findings), since the store is not: tarn inspect verify \(store)")
+            throw Failure(
+                .store,
+                "\(copy): the copy is not sound (\(found.total) findings), since the store is not: tarn inspect verify \(store)"
+            )
         }
         Output.line("\(copy): sound")
     }

@@ -23,7 +23,8 @@ struct CacheCommand: AsyncParsableCommand {
 extension Output {
     /// Writes one JSON object, without the nil values.
     static func json(_ values: [String: Any?]) throws {
-        let data = try JSONSerialization.data(withJSONObject: values.compactMapValues(\.self), options: [.sortedKeys, .withoutEscapingSlashes])
+        let data = try JSONSerialization.data(
+            withJSONObject: values.compactMapValues(\.self), options: [.sortedKeys, .withoutEscapingSlashes])
         json(String(decoding: data, as: UTF8.self))
     }
 }

@@ -26,13 +26,18 @@ struct CacheListCommand: ParsableCommand {
         try store.open().read { reader in
             try reader.access.forEachResponse { view in
                 guard view.url.hasPrefix(prefix) else { return true }
-                let age = max(0, Int(now - Double(view.validatedAt.microseconds) / 1_000_000)), url = Redaction.url(view.requestURL)
+                let age = max(0, Int(now - Double(view.validatedAt.microseconds) / 1_000_000)),
+                    url = Redaction.url(view.requestURL)
                 let records = view.bodySize == nil ? view.count : nil, kind = view.isCaches ? "cache" : "mirror"
                 if format == .table {
-                    table.add([url, "\(view.status)", records.map(String.init) ?? "", view.bodySize.map(String.init) ?? "", "\(age)", kind])
+                    table.add([
+                        url, "\(view.status)", records.map(String.init) ?? "", view.bodySize.map(String.init) ?? "",
+                        "\(age)", kind,
+                    ])
                 } else {
                     try Output.json([
-                        "url": url, "status": view.status, "records": records, "bytes": view.bodySize, "age": age, "of": kind,
+                        "url": url, "status": view.status, "records": records, "bytes": view.bodySize, "age": age,
+                        "of": kind,
                         "invalidated": view.isInvalidated ? true : nil,
                     ])
                 }

@@ -31,7 +31,9 @@ struct ChangesCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be 1 at least") }
-        if let since, ChangeToken(since) == nil { throw ValidationError("--since \(since): not a token, as `tarn changes` prints it") }
+        if let since, ChangeToken(since) == nil {
+            throw ValidationError("--since \(since): not a token, as `tarn changes` prints it")
+        }
     }
 
     func run() async throws {
@@ -96,7 +98,8 @@ private struct ChangePrinter {
 extension Change {
     /// The change as one JSON object in one line.
     fileprivate var json: String {
-        var text = "{\"sequence\":\(sequence),\"ordinal\":\(ordinal),\"operation\":\"\(operation.rawValue)\",\"entity\":"
+        var text =
+            "{\"sequence\":\(sequence),\"ordinal\":\(ordinal),\"operation\":\"\(operation.rawValue)\",\"entity\":"
         text.appendJSONString(entity)
         text += ",\"key\":"
         key.appendJSON(to: &text)

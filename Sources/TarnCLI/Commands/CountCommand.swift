@@ -27,14 +27,18 @@ struct CountCommand: ParsableCommand {
             guard let by else { return Output.line("\(try reader.count(query))") }
             // `--by` uses the field syntax of `--sort`.
             let order = try namingOption("--by") { try [Query.Order](text: by, entity: entity.name, catalog: catalog) }
-            guard order.count == 1, let path = order.first?.path else { throw Failure(.usage, "--by \(by): name one field") }
+            guard order.count == 1, let path = order.first?.path else {
+                throw Failure(.usage, "--by \(by): name one field")
+            }
             let groups = try reader.counts(by: path, query)
             switch format.format {
             case .json:
                 for group in groups { Output.json("{\"value\":\(group.value.jsonText),\"count\":\(group.count)}") }
             case .table:
                 var table = Table([by, "count"], rightAligned: [1])
-                for group in groups { table.add([group.value == .null ? "(missing)" : group.value.plainText, "\(group.count)"]) }
+                for group in groups {
+                    table.add([group.value == .null ? "(missing)" : group.value.plainText, "\(group.count)"])
+                }
                 table.lines(width: Output.width).forEach(Output.line)
             }
         }

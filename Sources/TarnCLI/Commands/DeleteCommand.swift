@@ -20,7 +20,8 @@ struct DeleteCommand: ParsableCommand {
 
     func run() throws {
         try options.run(entity, "deleted") { store, query in
-            try options.asServer ? store.delete(query, step: options.step) : store.deleteLocally(query, step: options.step)
+            try options.asServer
+                ? store.delete(query, step: options.step) : store.deleteLocally(query, step: options.step)
         }
     }
 }

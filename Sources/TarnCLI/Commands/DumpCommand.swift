@@ -22,12 +22,18 @@ struct DumpCommand: ParsableCommand {
 
     @Argument(help: "The store's directory.") var store: String
     @Option(help: "Only this entity.") var entity: String?
-    @Flag(help: "Leave out versions, which count commits: stores with the same records then have the same lines.") var noVersions = false
-    @Flag(help: "Write the tables of LMDB instead of records, in the format of `mdb_dump -a`; the file need not be a store.")
+    @Flag(help: "Leave out versions, which count commits: stores with the same records then have the same lines.")
+    var noVersions = false
+    @Flag(
+        help:
+            "Write the tables of LMDB instead of records, in the format of `mdb_dump -a`; the file need not be a store."
+    )
     var tables = false
 
     func validate() throws {
-        if tables, entity != nil || noVersions { throw ValidationError("--tables and options of records exclude each other") }
+        if tables, entity != nil || noVersions {
+            throw ValidationError("--tables and options of records exclude each other")
+        }
     }
 
     func run() throws {
@@ -45,7 +51,8 @@ struct DumpCommand: ParsableCommand {
         }
         guard rows + pages > 0 else { return }
         throw Failure(
-            .store, pages == 0
+            .store,
+            pages == 0
                 ? "\(rows) damaged rows; the others are complete"
                 : "\(rows) damaged rows and \(pages) faults of pages; what could be read was written")
     }

@@ -7,7 +7,8 @@ import Tarn
 struct FetchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",
-        abstract: "Answer one request: from the store if that is fresh, from the server if not, from the store again if there is no network.",
+        abstract:
+            "Answer one request: from the store if that is fresh, from the server if not, from the store again if there is no network.",
         discussion: """
             Prints the records of the response as JSON lines, and on standard error where they come from and how old they are. With --raw it \
             prints the body, of any URL; what is not in the description needs it.
@@ -30,18 +31,26 @@ struct FetchCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Accept responses stale by at most SECONDS.", valueName: "seconds")) var maxStale: Int?
     @Flag(help: "Ask the server although its rate limit is used up.") var ignoreLimits = false
     @Option(help: ArgumentHelp("Where the answer comes from.", valueName: "policy")) var policy: String?
-    @Option(parsing: .singleValue, help: ArgumentHelp("With --raw: a header field, 'Name: value'. May be repeated.", valueName: "field"))
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp("With --raw: a header field, 'Name: value'. May be repeated.", valueName: "field"))
     var header: [String] = []
     @OptionGroup var description: DescriptionOption
-    @Option(help: ArgumentHelp("Store directory (default: from the description).", valueName: "path")) var store: String?
-    @Option(help: ArgumentHelp("Send requests here instead of the description's base URL.", valueName: "url")) var base: String?
+    @Option(help: ArgumentHelp("Store directory (default: from the description).", valueName: "path")) var store:
+        String?
+    @Option(help: ArgumentHelp("Send requests here instead of the description's base URL.", valueName: "url")) var base:
+        String?
     @Flag(name: [.short, .long], help: "Say nothing about where the answer comes from.") var quiet = false
 
     func run() async throws {
-        if let maxStale, maxStale < 0 { throw Failure(.usage, "--max-stale \(maxStale): a number of seconds, 0 at least") }
+        if let maxStale, maxStale < 0 {
+            throw Failure(.usage, "--max-stale \(maxStale): a number of seconds, 0 at least")
+        }
         if let base, (try? HTTPURL(base)) == nil { throw Failure(.usage, "--base \(base): not an http or https URL") }
         if raw { return try await fetchRaw() }
-        guard header.isEmpty else { throw Failure(.usage, "--header goes with --raw; the description says what requests carry") }
+        guard header.isEmpty else {
+            throw Failure(.usage, "--header goes with --raw; the description says what requests carry")
+        }
         try await fetchRecords()
     }
 
@@ -57,11 +66,14 @@ struct FetchCommand: AsyncParsableCommand {
         case "cache-only": return .cacheOnly
         case "network-only": return .networkOnly
         case let text? where text.hasPrefix("older-than="):
-            if let seconds = Int(text.dropFirst("older-than=".count)), seconds >= 0 { return .olderThan(seconds: seconds) }
+            if let seconds = Int(text.dropFirst("older-than=".count)), seconds >= 0 {
+                return .olderThan(seconds: seconds)
+            }
         default: break
         }
         throw Failure(
-            .usage, "--policy \(policy ?? ""): one of cache-first, network-first, cache-only, network-only, older-than=SECONDS")
+            .usage,
+            "--policy \(policy ?? ""): one of cache-first, network-first, cache-only, network-only, older-than=SECONDS")
     }
 
     // MARK: Records
@@ -75,14 +87,18 @@ struct FetchCommand: AsyncParsableCommand {
         let progress = ProgressLine(quiet ? .none : Output.errorIsTerminal ? .line : .waitsOnly)
         options.mirror.onWait = progress.wait
         defer { progress.clear() }
-        let cache = try RecordCache(description, store: store, transport: CurlTransport(description.api.transport), options: options)
+        let cache = try RecordCache(
+            description, store: store, transport: CurlTransport(description.api.transport), options: options)
         var request: CacheRequest
         if description.endpoints.contains(where: { $0.name == target }) {
             request = CacheRequest(target)
         } else if let found = cache.request(for: target) {
             request = found
         } else {
-            throw Failure(.usage, "\(Redaction.url(target)) is no endpoint of \(description.file), and no URL of one: --raw fetches any URL")
+            throw Failure(
+                .usage,
+                "\(Redaction.url(target)) is no endpoint of \(description.file), and no URL of one: --raw fetches any URL"
+            )
         }
         request.directives = maxStale.map { "max-stale=\($0)" }
         guard !explain else { return Output.lines(try await cache.explain(request, policy: policy).description) }
@@ -96,7 +112,8 @@ struct FetchCommand: AsyncParsableCommand {
         Output.flush()
         await cache.finishBackground()
         guard !quiet else { return }
-        Output.note(FetchCommand.line("\(answer.source)", answer.decision, answer.age, "\(answer.records.count) records"))
+        Output.note(
+            FetchCommand.line("\(answer.source)", answer.decision, answer.age, "\(answer.records.count) records"))
         if let failure = answer.failure {
             Output.note("\(failure.isUnreachable ? "offline" : "the server failed"): \(failure)")
         }
@@ -134,7 +151,8 @@ struct FetchCommand: AsyncParsableCommand {
             guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
                 throw Failure(.usage, "--header '\(text)': expected 'Name: value'")
             }
-            request.headers.fields.append(.init(String(text[..<colon]), text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)))
+            request.headers.fields.append(
+                .init(String(text[..<colon]), text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)))
         }
         for directive in try directives() { request.headers.fields.append(.init("Cache-Control", directive)) }
         guard !explain else { return Output.lines(try cached.explain(request).description) }
@@ -155,7 +173,9 @@ struct FetchCommand: AsyncParsableCommand {
                 Output.note(FetchCommand.line(source, answer.decision, 0, what))
             }
         }
-        if answer.response.status >= 400 { throw Failure(.failed, "\(Redaction.url(target)): the server answers \(answer.response.status)") }
+        if answer.response.status >= 400 {
+            throw Failure(.failed, "\(Redaction.url(target)): the server answers \(answer.response.status)")
+        }
     }
 
     private func directives() throws -> [String] {

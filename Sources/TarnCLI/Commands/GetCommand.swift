@@ -14,7 +14,8 @@ struct GetCommand: ParsableCommand {
 
     @Argument(help: "The entity, as in the description file.") var entity: String
     @Argument(help: "The record's key.") var key: String
-    @Option(parsing: .singleValue, help: ArgumentHelp("Follow a relationship. May be repeated.", valueName: "relationship"))
+    @Option(
+        parsing: .singleValue, help: ArgumentHelp("Follow a relationship. May be repeated.", valueName: "relationship"))
     var include: [String] = []
     @OptionGroup var format: FormatOption
     @OptionGroup var store: StoreOptions

@@ -21,7 +21,8 @@ struct ListCommand: ParsableCommand {
     @Argument(help: "The entity, as in the description file.") var entity: String
     @OptionGroup var query: QueryOptions
     @Flag(help: "Do not list them; show how they would be found.") var explain = false
-    @Option(parsing: .singleValue, help: ArgumentHelp("Follow a relationship. May be repeated.", valueName: "relationship"))
+    @Option(
+        parsing: .singleValue, help: ArgumentHelp("Follow a relationship. May be repeated.", valueName: "relationship"))
     var include: [String] = []
     @Option(help: ArgumentHelp("Show only these fields.", valueName: "name,name"))
     var fields = ""

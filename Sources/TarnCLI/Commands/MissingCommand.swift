@@ -33,8 +33,12 @@ struct MissingCommand: ParsableCommand {
         let missing = try store.read { reader in
             try reader.missingTargets(of: entity.name, relationship, limit: limit, after: after)
         }
-        for target in missing.targets { format.format == .json ? Output.json(target.jsonText) : Output.line(target.plainText) }
-        if missing.unnamedCount > 0 { Output.note("\(missing.unnamedCount) more have keys that are too long to be named") }
+        for target in missing.targets {
+            format.format == .json ? Output.json(target.jsonText) : Output.line(target.plainText)
+        }
+        if missing.unnamedCount > 0 {
+            Output.note("\(missing.unnamedCount) more have keys that are too long to be named")
+        }
         if format.format == .table { Output.note("\(missing.targets.count) missing") }
         Output.next(missing.next)
     }

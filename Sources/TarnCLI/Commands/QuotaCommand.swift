@@ -18,7 +18,8 @@ struct QuotaCommand: ParsableCommand {
             """)
 
     @Argument(help: "The store's directory.") var store: String
-    @Option(help: ArgumentHelp("The new quota: bytes, or with KiB, MiB, GiB, TiB behind it.", valueName: "size")) var set: ByteSize?
+    @Option(help: ArgumentHelp("The new quota: bytes, or with KiB, MiB, GiB, TiB behind it.", valueName: "size"))
+    var set: ByteSize?
     @Flag(help: "Have no quota.") var none = false
 
     func validate() throws {
@@ -29,6 +30,8 @@ struct QuotaCommand: ParsableCommand {
         let store = try Store.open(at: store, options: Store.Options(isReadOnly: set == nil && !none))
         if set != nil || none { try store.setQuota(set?.bytes) }
         let size = (try? FileManager.default.attributesOfItem(atPath: store.path + "/data.mdb")[.size] as? Int) ?? 0
-        Output.line("\(store.path): \(byteText(size)) " + (try store.quota.map { "of \(byteText($0)) (\($0) bytes)" } ?? "used, no quota"))
+        Output.line(
+            "\(store.path): \(byteText(size)) "
+                + (try store.quota.map { "of \(byteText($0)) (\($0) bytes)" } ?? "used, no quota"))
     }
 }

@@ -28,16 +28,22 @@ struct ReadersCommand: ParsableCommand {
             let state = slot.isStale ? (clear ? "cleared" : "stale") : slot.transaction == nil ? "idle" : "reading"
             switch format.format {
             case .table:
-                table.add(["\(slot.processID)", slot.processName ?? "", state, slot.transaction.map(String.init) ?? "", slot.lag.map(String.init) ?? ""])
+                table.add([
+                    "\(slot.processID)", slot.processName ?? "", state, slot.transaction.map(String.init) ?? "",
+                    slot.lag.map(String.init) ?? "",
+                ])
             case .json:
                 let values: [String: Any?] = [
-                    "process": slot.processID, "name": slot.processName, "state": state, "transaction": slot.transaction, "behind": slot.lag,
+                    "process": slot.processID, "name": slot.processName, "state": state,
+                    "transaction": slot.transaction, "behind": slot.lag,
                 ]
                 try Output.json(values)
             }
         }
         guard format.format == .table else { return }
         if !slots.isEmpty { table.lines(width: Output.width).forEach(Output.line) }
-        Output.note("\(slots.count) \(slots.count == 1 ? "reader" : "readers"), \(slots.count { $0.isStale }) \(clear ? "cleared" : "stale")")
+        Output.note(
+            "\(slots.count) \(slots.count == 1 ? "reader" : "readers"), \(slots.count { $0.isStale }) \(clear ? "cleared" : "stale")"
+        )
     }
 }

@@ -53,7 +53,8 @@ struct RelatedCommand: ParsableCommand {
                     case (.json, nil): Output.json("{\"missing\":\(RecordPrinter.json(target))}")
                     case (.table, let record?): table.add(try printer.cells(record, reader))
                     case (.table, nil):
-                        table.add([RecordPrinter.label(target)] + Array(repeating: "", count: printer.columns.count - 1))
+                        table.add(
+                            [RecordPrinter.label(target)] + Array(repeating: "", count: printer.columns.count - 1))
                     }
                     return count < limit ?? .max
                 }

@@ -25,7 +25,9 @@ struct RepairCommand: ParsableCommand {
     @Argument(help: "The store's directory.") var store: String
     @Flag(help: "Say what would be done, and do nothing.") var dryRun = false
     @Flag(help: "Take out rows that cannot be read.") var removeDamagedRows = false
-    @Option(help: ArgumentHelp("Where the copy goes; by default beside the store, with the time in its name.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp(
+            "Where the copy goes; by default beside the store, with the time in its name.", valueName: "path"))
     var backup: String?
     @Flag(help: "Make no copy.") var noBackup = false
 
@@ -38,7 +40,9 @@ struct RepairCommand: ParsableCommand {
         if before.counts.keys.contains(where: \.isOfPages) || !before.isHeld {
             let finding = before.findings.first { $0.code.isOfPages }
             throw Failure(
-                .store, "\(store): pages of the file are damaged (\(finding.map { "\($0.place): \($0.detail)" } ?? before.aloneBecause ?? "")); nothing was changed. Make a new store of what can be read: tarn inspect salvage \(store) NEW")
+                .store,
+                "\(store): pages of the file are damaged (\(finding.map { "\($0.place): \($0.detail)" } ?? before.aloneBecause ?? "")); nothing was changed. Make a new store of what can be read: tarn inspect salvage \(store) NEW"
+            )
         }
         var options: Set<Store.RepairOption> = []
         if dryRun { options.insert(.dryRun) }
@@ -55,21 +59,39 @@ struct RepairCommand: ParsableCommand {
         guard !dryRun else { return }
         let after = try StoreVerification(ofStoreAt: store)
         guard after.isSound else {
-            for finding in after.findings.prefix(20) { Output.error("\(store): \(finding.place): \(finding.detail) [\(finding.code.rawValue)]") }
+            for finding in after.findings.prefix(20) {
+                Output.error("\(store): \(finding.place): \(finding.detail) [\(finding.code.rawValue)]")
+            }
             throw Failure(.store, "\(store): \(max(1, after.total)) findings are left, which cannot be repaired")
         }
         Output.line("sound")
     }
 
     private func show(_ report: RepairReport) {
-        for index in report.indexes { Output.line("index \(index.name): \(index.entriesBefore) entries before, \(index.entriesAfter) now") }
-        for table in report.tables { Output.line("table \(table.name): \(table.entriesBefore) entries before, \(table.entriesAfter) now") }
-        if report.responsesRemoved > 0 { Output.line("\(report.responsesRemoved) responses taken out: the next sync asks for them again") }
-        for (name, value) in report.counters.sorted(by: { $0.key < $1.key }) { Output.line("counter \(name): \(value)") }
-        if report.listRowsRemoved > 0 { Output.line("\(report.listRowsRemoved) references of lists that no record has, taken out") }
-        if report.ownRowsRemoved > 0 { Output.line("\(report.ownRowsRemoved) entries of progress and marks that cannot be read, taken out") }
-        if report.clearsChangeLog { Output.line("the change log begins anew: who follows it has to read everything again") }
-        for row in report.damagedRows.prefix(100) { Output.line("row \(row): it cannot be read" + (report.removesDamagedRows ? ", taken out" : "")) }
+        for index in report.indexes {
+            Output.line("index \(index.name): \(index.entriesBefore) entries before, \(index.entriesAfter) now")
+        }
+        for table in report.tables {
+            Output.line("table \(table.name): \(table.entriesBefore) entries before, \(table.entriesAfter) now")
+        }
+        if report.responsesRemoved > 0 {
+            Output.line("\(report.responsesRemoved) responses taken out: the next sync asks for them again")
+        }
+        for (name, value) in report.counters.sorted(by: { $0.key < $1.key }) {
+            Output.line("counter \(name): \(value)")
+        }
+        if report.listRowsRemoved > 0 {
+            Output.line("\(report.listRowsRemoved) references of lists that no record has, taken out")
+        }
+        if report.ownRowsRemoved > 0 {
+            Output.line("\(report.ownRowsRemoved) entries of progress and marks that cannot be read, taken out")
+        }
+        if report.clearsChangeLog {
+            Output.line("the change log begins anew: who follows it has to read everything again")
+        }
+        for row in report.damagedRows.prefix(100) {
+            Output.line("row \(row): it cannot be read" + (report.removesDamagedRows ? ", taken out" : ""))
+        }
         if report.damagedRows.count > 100 { Output.line("and \(report.damagedRows.count - 100) rows more") }
         if report.isEmpty { Output.line("nothing to repair") }
         if dryRun, !report.isEmpty { Output.line("nothing was changed: this was a dry run") }

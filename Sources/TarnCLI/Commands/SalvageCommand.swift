@@ -30,13 +30,17 @@ struct SalvageCommand: ParsableCommand {
         let records = report.records.reduce(0) { $0 + $1.count }
         Output.line(
             "\(new): \(records) records (\(report.records.filter { $0.count > 0 }.map { "\($0.count) \($0.entity)" }.joined(separator: ", "))), "
-                + "\(report.responses) responses, \(report.localChanges) local changes, as of commit \(report.sequence)")
+                + "\(report.responses) responses, \(report.localChanges) local changes, as of commit \(report.sequence)"
+        )
         if report.found > 0 {
             Output.line(
                 "\(report.found) of them were found on pages that nothing leads to"
                     + (report.mayBeOld ? "; some may be older than what was lost, or may have been deleted" : ""))
         }
         guard report.lostCount > 0 else { return }
-        throw Failure(.partly, "\(damaged): \(report.lostCount) rows or pages could not be read; run `tarn sync` on the new store to fetch what is missing")
+        throw Failure(
+            .partly,
+            "\(damaged): \(report.lostCount) rows or pages could not be read; run `tarn sync` on the new store to fetch what is missing"
+        )
     }
 }

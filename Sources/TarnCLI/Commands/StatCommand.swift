@@ -21,7 +21,8 @@ struct StatCommand: ParsableCommand {
 
     func run() throws {
         let statistics = try StoreStatistics(ofStoreAt: store)
-        let records = RecordCounts(entities: statistics.entities.map { .init(name: $0.name, count: $0.records, parent: $0.parent) })
+        let records = RecordCounts(
+            entities: statistics.entities.map { .init(name: $0.name, count: $0.records, parent: $0.parent) })
         noteWithoutLocks(store, statistics.aloneBecause)
         Output.line(
             statistics.incarnation.isEmpty
@@ -48,10 +49,14 @@ struct StatCommand: ParsableCommand {
         }
         Output.line("")
         var table = Table(["table", "what", "entries", "depth", "pages", "size"], rightAligned: [2, 3, 4, 5])
-        for t in statistics.tables { table.add([t.name, t.meaning, "\(t.entries)", "\(t.depth)", "\(t.pages)", size(t.bytes)]) }
+        for t in statistics.tables {
+            table.add([t.name, t.meaning, "\(t.entries)", "\(t.depth)", "\(t.pages)", size(t.bytes)])
+        }
         table.lines(width: Output.width).forEach(Output.line)
         guard !statistics.findings.isEmpty else { return }
-        for finding in statistics.findings { Output.error("\(store): \(finding.place): \(finding.detail) [\(finding.code.rawValue)]") }
+        for finding in statistics.findings {
+            Output.error("\(store): \(finding.place): \(finding.detail) [\(finding.code.rawValue)]")
+        }
         throw Failure(.store, "\(store): it is damaged; `tarn inspect verify` looks at everything")
     }
 

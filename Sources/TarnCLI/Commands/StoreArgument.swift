@@ -15,7 +15,8 @@ struct StoreArgument: ParsableArguments {
     func openCache() throws -> RecordCache {
         let store = try open(forWriting: true)
         let description = Description(
-            file: store.path, storePath: store.path, api: APIDescription(base: "http://localhost"), schema: Schema([]), mapping: Mapping(),
+            file: store.path, storePath: store.path, api: APIDescription(base: "http://localhost"), schema: Schema([]),
+            mapping: Mapping(),
             endpoints: [])
         var options = RecordCache.Options()
         options.sharesTransfersBetweenProcesses = false

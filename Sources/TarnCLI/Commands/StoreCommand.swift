@@ -16,7 +16,8 @@ struct StoreCommand: ParsableCommand {
               tarn store readers forge.tarn
             """,
         subcommands: [
-            BackupCommand.self, CompactCommand.self, RewriteCommand.self, RepairCommand.self, ReadersCommand.self, QuotaCommand.self,
+            BackupCommand.self, CompactCommand.self, RewriteCommand.self, RepairCommand.self, ReadersCommand.self,
+            QuotaCommand.self,
         ])
 }
 

@@ -34,11 +34,16 @@ struct SyncCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Send requests here instead of the description's base URL.", valueName: "url"))
     var base: String?
     @Flag(help: "Ignore validators and fetch everything again.") var refetch = false
-    @Flag(help: "Begin anew where a sync was interrupted: all endpoints, all parents, from the first page on.") var restart = false
+    @Flag(help: "Begin anew where a sync was interrupted: all endpoints, all parents, from the first page on.")
+    var restart = false
     @Flag(help: "Wait while another process syncs one of the endpoints into the store.") var wait = false
-    @Option(help: ArgumentHelp("Write every answer to this directory, without secrets, for --replay.", valueName: "directory"))
+    @Option(
+        help: ArgumentHelp(
+            "Write every answer to this directory, without secrets, for --replay.", valueName: "directory"))
     var record: String?
-    @Option(help: ArgumentHelp("Answer requests from this directory of recordings, and not from the network.", valueName: "directory"))
+    @Option(
+        help: ArgumentHelp(
+            "Answer requests from this directory of recordings, and not from the network.", valueName: "directory"))
     var replay: String?
     @Option(help: ArgumentHelp("Pages per commit.", valueName: "pages"))
     var commitEvery: Int?
@@ -46,7 +51,8 @@ struct SyncCommand: AsyncParsableCommand {
     var permissions = Store.Permissions.owner
     @Option(help: ArgumentHelp("Attempts per request, at most.", valueName: "times"))
     var attempts: Int?
-    @Flag(help: "Send requests although the server's rate limit is used up, and forget what is stored of it.") var ignoreLimits = false
+    @Flag(help: "Send requests although the server's rate limit is used up, and forget what is stored of it.")
+    var ignoreLimits = false
     @Flag(help: "Report records that the server no longer lists, and delete none of them.") var dryRunOrphans = false
     @Flag(help: "Print the summary as one JSON object.") var json = false
     @Flag(name: .long, help: "Print what happened to the records of each entity.") var verbose = false
@@ -57,7 +63,8 @@ struct SyncCommand: AsyncParsableCommand {
         for path in overlay { description = try description.applying(overlay: path) }
         for name in endpoints where !description.endpoints.contains(where: { $0.name == name }) {
             let known = description.endpoints.map(\.name).joined(separator: ", ")
-            throw Failure(.usage, "\(description.file) has no endpoint \(name); it has \(known.isEmpty ? "none" : known)")
+            throw Failure(
+                .usage, "\(description.file) has no endpoint \(name); it has \(known.isEmpty ? "none" : known)")
         }
         var options = APIMirror.Options()
         if let base {
@@ -70,7 +77,9 @@ struct SyncCommand: AsyncParsableCommand {
         options.ignoresLimits = ignoreLimits
         options.reportsOrphansOnly = dryRunOrphans
         if let commitEvery {
-            guard commitEvery > 0 else { throw Failure(.usage, "--commit-every \(commitEvery): a commit has one page at least") }
+            guard commitEvery > 0 else {
+                throw Failure(.usage, "--commit-every \(commitEvery): a commit has one page at least")
+            }
             options.commitUnit = .pages(commitEvery)
         }
         if let attempts {
@@ -79,14 +88,18 @@ struct SyncCommand: AsyncParsableCommand {
             retry.attempts = attempts
             options.retry = retry
         }
-        let store = try Store.open(at: store ?? description.storePath, schema: description.schema, options: Store.Options(permissions: permissions))
+        let store = try Store.open(
+            at: store ?? description.storePath, schema: description.schema,
+            options: Store.Options(permissions: permissions))
         guard record == nil || replay == nil else { throw Failure(.usage, "--record and --replay: one of the two") }
         options.recordsTo = record
         let transport: any Transport
         if let replay {
             // A replay needs no credentials, since it sends no requests.
             description.api.authentication = .none
-            do throws(RecordingError) { transport = try FixtureTransport(directory: replay) } catch { throw Failure(.usage, "--replay: \(error)") }
+            do throws(RecordingError) { transport = try FixtureTransport(directory: replay) } catch {
+                throw Failure(.usage, "--replay: \(error)")
+            }
         } else {
             transport = CurlTransport(description.api.transport)
         }
@@ -113,7 +126,9 @@ struct SyncCommand: AsyncParsableCommand {
 
     private func conclude(_ report: SyncReport, _ summary: SyncSummary) throws {
         guard let first = report.failures.first else {
-            if summary.skipped > 0 { throw Failure(.partly, "\(summary.skipped) records without a usable key were skipped") }
+            if summary.skipped > 0 {
+                throw Failure(.partly, "\(summary.skipped) records without a usable key were skipped")
+            }
             return
         }
         for failure in report.failures.prefix(20) { Output.error(failure.description) }
@@ -124,7 +139,11 @@ struct SyncCommand: AsyncParsableCommand {
         }
         if case .busy = first { throw Failure(.busy, "") }
         if report.failures.allSatisfy(\.isLimited) {
-            if !quiet { Output.note("what is committed stays; sync again when the limit has passed, or with --ignore-limits to ask at once") }
+            if !quiet {
+                Output.note(
+                    "what is committed stays; sync again when the limit has passed, or with --ignore-limits to ask at once"
+                )
+            }
             throw Failure(.limited, "")
         }
         if first.isUnreachable, report.pages == 0 {

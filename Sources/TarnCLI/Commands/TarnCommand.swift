@@ -26,7 +26,8 @@ struct TarnCommand: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            SyncCommand.self, FetchCommand.self, CacheCommand.self, ProxyCommand.self, ListCommand.self, GetCommand.self, RelatedCommand.self, CountCommand.self, MissingCommand.self,
+            SyncCommand.self, FetchCommand.self, CacheCommand.self, ProxyCommand.self, ListCommand.self,
+            GetCommand.self, RelatedCommand.self, CountCommand.self, MissingCommand.self,
             ExplainCommand.self, UpdateCommand.self, DeleteCommand.self, ChangesCommand.self, WatchCommand.self,
             InspectCommand.self, StoreCommand.self,
         ])

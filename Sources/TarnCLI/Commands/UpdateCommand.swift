@@ -5,7 +5,8 @@ import Tarn
 struct UpdateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update",
-        abstract: "Set fields of all records that meet a condition, in the store only: the server learns nothing of it.",
+        abstract:
+            "Set fields of all records that meet a condition, in the store only: the server learns nothing of it.",
         discussion: """
             The fields are marked as changed here: a sync keeps their values and reports that, until a program clears the mark. With \
             --as-server nothing is marked, as if the server had said it.
@@ -17,7 +18,9 @@ struct UpdateCommand: ParsableCommand {
             """)
 
     @Argument(help: "The entity, as in the description file.") var entity: String
-    @Option(parsing: .singleValue, help: ArgumentHelp("A field and its new value; null clears. May be repeated.", valueName: "field=value"))
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp("A field and its new value; null clears. May be repeated.", valueName: "field=value"))
     var set: [String] = []
     @OptionGroup var options: WriteOptions
 
@@ -37,7 +40,8 @@ struct UpdateCommand: ParsableCommand {
                 }
             }
             return try options.asServer
-                ? store.update(query, set: values, step: options.step) : store.updateLocally(query, set: values, step: options.step)
+                ? store.update(query, set: values, step: options.step)
+                : store.updateLocally(query, set: values, step: options.step)
         }
     }
 }

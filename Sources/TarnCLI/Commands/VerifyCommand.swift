@@ -33,7 +33,8 @@ struct VerifyCommand: ParsableCommand {
     }
 
     private func summary(_ report: StoreVerification) -> String {
-        let codes = report.counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key.rawValue)" }.joined(separator: ", ")
+        let codes = report.counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key.rawValue)" }.joined(
+            separator: ", ")
         return report.total == 0 ? "not all could be compared" : "\(report.total) findings: \(codes)"
     }
 
@@ -72,8 +73,10 @@ struct VerifyCommand: ParsableCommand {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let data = try encoder.encode(
             Report(
-                store: store, sound: report.isSound, held: report.isHeld, aloneBecause: report.aloneBecause, commit: report.sequence,
-                transaction: report.transaction, pages: report.pages, pageSize: report.pageSize, freePages: report.freePages,
+                store: store, sound: report.isSound, held: report.isHeld, aloneBecause: report.aloneBecause,
+                commit: report.sequence,
+                transaction: report.transaction, pages: report.pages, pageSize: report.pageSize,
+                freePages: report.freePages,
                 records: Dictionary(report.records.map { ($0.entity, $0.count) }) { first, _ in first },
                 indexEntries: report.indexEntries, responses: report.responses, changes: report.changes,
                 counts: Dictionary(report.counts.map { ($0.key.rawValue, $0.value) }) { first, _ in first },

@@ -24,12 +24,15 @@ struct WatchCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be 1 at least") }
-        if key != nil, !condition.conditions.isEmpty { throw ValidationError("a key names one record; --where is for the others") }
+        if key != nil, !condition.conditions.isEmpty {
+            throw ValidationError("a key names one record; --where is for the others")
+        }
     }
 
     func run() async throws {
         let store = try store.open(), entity = try store.catalog.requireEntity(entity), limit = limit ?? .max
-        let key = try key.map { try RecordKey(argument: $0, of: entity) }, query = try condition.query(entity, store.catalog)
+        let key = try key.map { try RecordKey(argument: $0, of: entity) },
+            query = try condition.query(entity, store.catalog)
         try await FollowedTask.run {
             var count = 0
             func show(_ sequence: UInt64, _ text: String) -> Bool {

@@ -15,7 +15,8 @@ struct WriteOptions: ParsableArguments {
 
     func validate() throws {
         if condition.conditions.isEmpty, condition.partials == .included, !all {
-            throw ValidationError("this is about every record of the entity: name those you mean with --where, or say --all")
+            throw ValidationError(
+                "this is about every record of the entity: name those you mean with --where, or say --all")
         }
         if all, !condition.conditions.isEmpty { throw ValidationError("--all and --where exclude each other") }
         if step < 1 { throw ValidationError("--step must be at least 1") }
@@ -26,11 +27,13 @@ struct WriteOptions: ParsableArguments {
         let query = try condition.query(catalog.requireEntity(entity), catalog)
         if dryRun {
             let count = try store.read { reader in try reader.count(query) }
-            return format.format == .json ? Output.json("{\"matched\":\(count)}") : Output.line("\(count) records; nothing was written")
+            return format.format == .json
+                ? Output.json("{\"matched\":\(count)}") : Output.line("\(count) records; nothing was written")
         }
         let report = try write(store, query)
         switch format.format {
-        case .json: Output.json("{\"matched\":\(report.matched),\"\(past)\":\(report.changed),\"steps\":\(report.steps)}")
+        case .json:
+            Output.json("{\"matched\":\(report.matched),\"\(past)\":\(report.changed),\"steps\":\(report.steps)}")
         case .table: Output.line("\(report.matched) records found, \(report.changed) \(past)")
         }
     }

@@ -9,13 +9,15 @@ struct ConditionOptions: ParsableArguments {
             "Only records that meet this condition, such as 'state = open and author.login = ada'. May be repeated: then they meet all.",
             valueName: "condition"))
     var conditions: [String] = []
-    @Option(help: "Records that are known in part: included, excluded or only.") var partials: Query.Partials = .included
+    @Option(help: "Records that are known in part: included, excluded or only.") var partials: Query.Partials =
+        .included
 
     /// Builds a query for the selected records, in key order.
     func query(_ entity: Catalog.Entity, _ catalog: Catalog) throws -> Query {
         let parts = try conditions.map { text in
             try namingOption("--where") { try Condition(text: text, entity: entity.name, catalog: catalog) }
         }
-        return Query(entity.name, where: parts.count == 1 ? parts[0] : parts.isEmpty ? .all : .and(parts), partials: partials)
+        return Query(
+            entity.name, where: parts.count == 1 ? parts[0] : parts.isEmpty ? .all : .and(parts), partials: partials)
     }
 }

@@ -17,7 +17,9 @@ struct DescriptionOption: ParsableArguments {
     ///   - isImmutable: Whether the store is read without locks.
     /// - Throws: `Failure` with `.usage` if there is no store to open.
     func openStore(_ path: String?, forWriting: Bool, way: String, isImmutable: Bool = false) throws -> Store {
-        if forWriting, isImmutable { throw Failure(.usage, "--immutable is for commands that read: without locks nothing can be written") }
+        if forWriting, isImmutable {
+            throw Failure(.usage, "--immutable is for commands that read: without locks nothing can be written")
+        }
         let options = Store.Options(isReadOnly: !forWriting, isImmutable: isImmutable)
         if let path { return try Store.open(at: path, options: options) }
         guard FileManager.default.fileExists(atPath: file) else {

@@ -4,6 +4,9 @@ import Tarn
 
 /// The flag `--immutable`.
 struct ImmutableOption: ParsableArguments {
-    @Flag(help: "Read without locks: only for a store to which nothing writes, on read-only media or without permission to lock.")
+    @Flag(
+        help:
+            "Read without locks: only for a store to which nothing writes, on read-only media or without permission to lock."
+    )
     var immutable = false
 }

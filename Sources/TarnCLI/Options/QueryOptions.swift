@@ -5,7 +5,9 @@ import Tarn
 
 struct QueryOptions: ParsableArguments {
     @OptionGroup var condition: ConditionOptions
-    @Option(help: ArgumentHelp("Sort by these fields, such as 'updatedAt desc, number'; by default by the key.", valueName: "order"))
+    @Option(
+        help: ArgumentHelp(
+            "Sort by these fields, such as 'updatedAt desc, number'; by default by the key.", valueName: "order"))
     var sort = ""
     @Option(help: "Stop after this many records.") var limit: Int?
     @Option(help: "Pass over this many records first.") var offset = 0
@@ -15,12 +17,16 @@ struct QueryOptions: ParsableArguments {
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
         if offset < 0 { throw ValidationError("--offset must not be negative") }
-        if after != nil, offset > 0 { throw ValidationError("--after and --offset both say where to begin; give one of them") }
+        if after != nil, offset > 0 {
+            throw ValidationError("--after and --offset both say where to begin; give one of them")
+        }
     }
 
     func query(_ entity: Catalog.Entity, _ catalog: Catalog) throws -> Query {
         var query = try condition.query(entity, catalog)
-        query.order = try namingOption("--sort") { try [Query.Order](text: sort, entity: entity.name, catalog: catalog) }
+        query.order = try namingOption("--sort") {
+            try [Query.Order](text: sort, entity: entity.name, catalog: catalog)
+        }
         query.limit = limit
         query.offset = offset
         query.after = try after.map { try ContinuationToken(argument: $0) }
@@ -36,7 +42,10 @@ func namingOption<Result>(_ option: String, _ body: () throws -> Result) throws 
 extension ContinuationToken {
     init(argument: String) throws {
         guard let token = ContinuationToken(text: argument) else {
-            throw Failure(.usage, "--after \(argument): not a token; take the one that the list before has named, with the same --where and --sort")
+            throw Failure(
+                .usage,
+                "--after \(argument): not a token; take the one that the list before has named, with the same --where and --sort"
+            )
         }
         self = token
     }

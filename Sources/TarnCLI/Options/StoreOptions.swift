@@ -25,7 +25,9 @@ extension RecordKey {
     init(argument: String, of entity: Catalog.Entity) throws {
         let types = entity.keyTypes
         func wrong() -> StoreError {
-            let expected = types.count == 1 ? "\(types[0])" : "a JSON array of [\(types.map(\.description).joined(separator: ", "))]"
+            let expected =
+                types.count == 1
+                ? "\(types[0])" : "a JSON array of [\(types.map(\.description).joined(separator: ", "))]"
             return .wrongKey(entity: entity.name, expected: expected, found: argument)
         }
         var texts = [argument]

@@ -49,11 +49,14 @@ final class ProgressLine: Sendable {
         guard seconds > (wait.reason == .limit ? 1 : 5) else { return }
         state.withLock { state in
             // Several requests may wait for one limit.
-            if let known = state.wait, known.origin == wait.origin, abs(known.until.timeIntervalSince(wait.until)) < 2 { return }
+            if let known = state.wait, known.origin == wait.origin, abs(known.until.timeIntervalSince(wait.until)) < 2 {
+                return
+            }
             state.wait = wait
             switch form {
             case .none: break
-            case .waitsOnly: Output.note("waiting \(Int(seconds.rounded(.up))) s, until \(HTTPDate.text(wait.until)): \(wait.text)")
+            case .waitsOnly:
+                Output.note("waiting \(Int(seconds.rounded(.up))) s, until \(HTTPDate.text(wait.until)): \(wait.text)")
             case .line:
                 if state.timer == nil { state.timer = countdown() }
                 show(wait)

@@ -23,7 +23,8 @@ struct RecordPrinter {
     func check() throws {
         let relationships = catalog.relationships(of: entity).map(\.name)
         for name in fields where entity.field(name) == nil && !relationships.contains(name) {
-            throw StoreError.unknownField(entity: entity.name, name: name, known: entity.fields.map(\.name) + relationships)
+            throw StoreError.unknownField(
+                entity: entity.name, name: name, known: entity.fields.map(\.name) + relationships)
         }
         for name in included where !relationships.contains(name) {
             throw StoreError.unknownField(entity: entity.name, name: name, known: relationships)

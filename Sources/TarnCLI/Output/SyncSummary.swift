@@ -18,7 +18,9 @@ struct SyncSummary {
                 records.entities.append(.init(name: entity.name, count: try reader.count(entity.name), parent: parent))
             }
             try reader.forEachCheckpoint { _, checkpoint in
-                if let time = checkpoint.completedAt, time > completedAt ?? Timestamp(microseconds: .min) { completedAt = time }
+                if let time = checkpoint.completedAt, time > completedAt ?? Timestamp(microseconds: .min) {
+                    completedAt = time
+                }
             }
         }
         self.records = records
@@ -30,11 +32,13 @@ struct SyncSummary {
 
     func lines(isVerbose: Bool) -> [String] {
         var table = Table(
-            ["endpoint", "pages", "304", "listed", "created", "updated", "unchanged", "seconds"], rightAligned: Set(1...7))
+            ["endpoint", "pages", "304", "listed", "created", "updated", "unchanged", "seconds"],
+            rightAligned: Set(1...7))
         for endpoint in report.endpoints where !endpoint.name.isEmpty {
             let imported = endpoint.report
             table.add([
-                endpoint.name + (endpoint.wasFinished ? " (finished before)" : endpoint.isResumed ? " (resumed)" : ""), "\(endpoint.pages)", "\(endpoint.notModified)",
+                endpoint.name + (endpoint.wasFinished ? " (finished before)" : endpoint.isResumed ? " (resumed)" : ""),
+                "\(endpoint.pages)", "\(endpoint.notModified)",
                 "\(endpoint.listed)", "\(imported.created)", "\(imported.updated)", "\(imported.unchanged)",
                 SyncSummary.seconds(endpoint.seconds),
             ])
@@ -45,7 +49,9 @@ struct SyncSummary {
         if isVerbose { lines += entityLines }
         lines += requestLines(isVerbose: isVerbose)
         lines += deletionLines
-        if imported.older > 0 { lines.append("\(imported.older) records came in an older version than the stored one, and stay as they are") }
+        if imported.older > 0 {
+            lines.append("\(imported.older) records came in an older version than the stored one, and stay as they are")
+        }
         lines.append("store: \(records.total) records: \(records.text)")
         return lines
     }
@@ -54,10 +60,14 @@ struct SyncSummary {
     private var resumptionLines: [String] {
         guard let began = report.resumed else { return [] }
         let endpoints = report.endpoints.filter(\.wasFinished).count
-        let parents = report.endpoints.filter { $0.finishedParents > 0 }.map { "\($0.finishedParents) parents of \($0.name)" }
+        let parents = report.endpoints.filter { $0.finishedParents > 0 }.map {
+            "\($0.finishedParents) parents of \($0.name)"
+        }
         let finished = (endpoints > 0 ? ["\(endpoints) \(endpoints == 1 ? "endpoint" : "endpoints")"] : []) + parents
         guard !finished.isEmpty else { return [] }
-        return ["continued the interrupted sync of \(began), not asked again: \(finished.joined(separator: ", ")); --restart begins anew"]
+        return [
+            "continued the interrupted sync of \(began), not asked again: \(finished.joined(separator: ", ")); --restart begins anew"
+        ]
     }
 
     /// The counts of each entity, including nested records.
@@ -65,11 +75,15 @@ struct SyncSummary {
         let entities = report.report.entities.sorted { $0.key < $1.key }
         guard !entities.isEmpty else { return [] }
         var table = Table(
-            ["entity", "created", "updated", "unchanged", "deleted", "older", "partial", "skipped"], rightAligned: Set(1...7))
+            ["entity", "created", "updated", "unchanged", "deleted", "older", "partial", "skipped"],
+            rightAligned: Set(1...7))
         for (name, counts) in entities {
             table.add(
                 [name]
-                    + [counts.created, counts.updated, counts.unchanged, counts.deleted, counts.older, counts.partial, counts.skipped]
+                    + [
+                        counts.created, counts.updated, counts.unchanged, counts.deleted, counts.older, counts.partial,
+                        counts.skipped,
+                    ]
                     .map { "\($0)" })
         }
         return table.lines(width: Output.width)
@@ -79,8 +93,13 @@ struct SyncSummary {
     private func requestLines(isVerbose: Bool) -> [String] {
         report.endpoints.flatMap { endpoint in
             var lines: [String] = []
-            if endpoint.ignored > 0 { lines.append("\(endpoint.name): \(endpoint.ignored) requests were passed over, by a rule for their answers") }
-            if isVerbose, let choice = endpoint.pagination { lines.append("\(endpoint.name): paginate: \(choice.style), because \(choice.reason)") }
+            if endpoint.ignored > 0 {
+                lines.append(
+                    "\(endpoint.name): \(endpoint.ignored) requests were passed over, by a rule for their answers")
+            }
+            if isVerbose, let choice = endpoint.pagination {
+                lines.append("\(endpoint.name): paginate: \(choice.style), because \(choice.reason)")
+            }
             return lines
         }
     }
@@ -106,7 +125,9 @@ struct SyncSummary {
         add(orphans.changedLocally, "were not listed, and are kept since they were changed here")
         add(orphans.denied, "were not listed, and are kept by a delete rule")
         for endpoint in report.endpoints {
-            for refusal in endpoint.orphans?.refusals ?? [] { lines.append("\(endpoint.name): nothing was looked for: \(refusal)") }
+            for refusal in endpoint.orphans?.refusals ?? [] {
+                lines.append("\(endpoint.name): nothing was looked for: \(refusal)")
+            }
         }
         return lines
     }
@@ -116,7 +137,9 @@ struct SyncSummary {
         var lines: [String] = []
         if !imported.unmapped.isEmpty {
             lines.append("Unmapped JSON fields (map or ignore them):")
-            for path in imported.unmapped.prefix(20) { lines.append("  \(path.entity): \(path.path)  (\(path.count) times)") }
+            for path in imported.unmapped.prefix(20) {
+                lines.append("  \(path.entity): \(path.path)  (\(path.count) times)")
+            }
             if imported.unmapped.count > 20 { lines.append("  … and \(imported.unmapped.count - 20) more paths") }
         }
         if !imported.diagnosticGroups.isEmpty {
@@ -124,14 +147,20 @@ struct SyncSummary {
             for group in imported.diagnosticGroups.prefix(20) {
                 lines.append("  \(group.count > 1 ? "\(group.count) times, the first: " : "")\(group.first)")
             }
-            if imported.diagnosticGroups.count > 20 { lines.append("  … and \(imported.diagnosticGroups.count - 20) more kinds") }
+            if imported.diagnosticGroups.count > 20 {
+                lines.append("  … and \(imported.diagnosticGroups.count - 20) more kinds")
+            }
         }
         if !report.absentAttributes.isEmpty {
             lines.append("Attributes without a value in any record (check their JSON paths):")
             for attribute in report.absentAttributes.prefix(20) {
-                lines.append("  \(attribute.entity).\(attribute.attribute)  (\(attribute.records) \(attribute.records == 1 ? "record" : "records"))")
+                lines.append(
+                    "  \(attribute.entity).\(attribute.attribute)  (\(attribute.records) \(attribute.records == 1 ? "record" : "records"))"
+                )
             }
-            if report.absentAttributes.count > 20 { lines.append("  … and \(report.absentAttributes.count - 20) more attributes") }
+            if report.absentAttributes.count > 20 {
+                lines.append("  … and \(report.absentAttributes.count - 20) more attributes")
+            }
         }
         for endpoint in report.endpoints {
             for skipped in endpoint.skippedParents {
@@ -150,7 +179,8 @@ struct SyncSummary {
             let imported = endpoint.report
             text += "{\"name\":"
             text.appendJSONString(endpoint.name)
-            text += ",\"pages\":\(endpoint.pages),\"not_modified\":\(endpoint.notModified),\"listed\":\(endpoint.listed)"
+            text +=
+                ",\"pages\":\(endpoint.pages),\"not_modified\":\(endpoint.notModified),\"listed\":\(endpoint.listed)"
             text += ",\"resumed\":\(endpoint.isResumed)"
             if endpoint.wasFinished { text += ",\"finished_before\":true" }
             if endpoint.finishedParents > 0 { text += ",\"parents_finished_before\":\(endpoint.finishedParents)" }
@@ -163,7 +193,8 @@ struct SyncSummary {
                 text.appendJSONString(choice.reason)
                 text += "}"
             }
-            text += ",\"created\":\(imported.created),\"updated\":\(imported.updated),\"unchanged\":\(imported.unchanged)"
+            text +=
+                ",\"created\":\(imported.created),\"updated\":\(imported.updated),\"unchanged\":\(imported.unchanged)"
             text += ",\"deleted\":\(imported.deleted),\"older\":\(imported.older)"
             if let orphans = endpoint.orphans { append(orphans, to: &text) }
             text += ",\"seconds\":\(SyncSummary.seconds(endpoint.seconds)),\"failures\":"
@@ -183,7 +214,8 @@ struct SyncSummary {
             if index > 0 { text += "," }
             text.appendJSONString(name)
             text += ":{\"created\":\(counts.created),\"updated\":\(counts.updated),\"unchanged\":\(counts.unchanged)"
-            text += ",\"deleted\":\(counts.deleted),\"older\":\(counts.older),\"partial\":\(counts.partial),\"skipped\":\(counts.skipped)}"
+            text +=
+                ",\"deleted\":\(counts.deleted),\"older\":\(counts.older),\"partial\":\(counts.partial),\"skipped\":\(counts.skipped)}"
         }
         text += "},\"diagnostics\":"
         append(report.report.diagnostics.map(\.description), to: &text)
@@ -221,10 +253,12 @@ struct SyncSummary {
     }
 
     private func append(_ orphans: OrphanReport, to text: inout String) {
-        text += ",\"orphans\":{\"dry_run\":\(orphans.isDryRun),\"candidates\":\(orphans.candidates),\"waiting\":\(orphans.waiting)"
+        text +=
+            ",\"orphans\":{\"dry_run\":\(orphans.isDryRun),\"candidates\":\(orphans.candidates),\"waiting\":\(orphans.waiting)"
         text += ",\"deleted\":\(orphans.deleted),\"unlinked\":\(orphans.unlinked),\"due\":\(orphans.due)"
         text += ",\"listed_elsewhere\":\(orphans.listedElsewhere),\"kept\":\(orphans.kept),\"vetoed\":\(orphans.vetoed)"
-        text += ",\"changed_locally\":\(orphans.changedLocally),\"denied\":\(orphans.denied),\"existing\":\(orphans.existing)"
+        text +=
+            ",\"changed_locally\":\(orphans.changedLocally),\"denied\":\(orphans.denied),\"existing\":\(orphans.existing)"
         text += ",\"records\":"
         append(orphans.records, to: &text)
         text += ",\"refusals\":"

@@ -19,7 +19,9 @@ struct Table {
         let all = [header] + rows
         var widths = header.indices.map { column in all.map { VisibleText.columns(of: $0[column]) }.max() ?? 0 }
         let room = width - 2 * (header.count - 1)
-        while widths.reduce(0, +) > room, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }), widths[widest] > 8 {
+        while widths.reduce(0, +) > room, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }),
+            widths[widest] > 8
+        {
             widths[widest] -= 1
         }
         return all.map { row in

@@ -10,7 +10,9 @@ enum UsageMessage {
         var message = message
         for argument in arguments.sorted(by: { $0.utf8.count > $1.utf8.count }) {
             // The value of `--name=value` is quoted without its name.
-            let value = argument.hasPrefix("-") ? argument.firstIndex(of: "=").map { String(argument[argument.index(after: $0)...]) } : nil
+            let value =
+                argument.hasPrefix("-")
+                ? argument.firstIndex(of: "=").map { String(argument[argument.index(after: $0)...]) } : nil
             for quoted in [argument, value].compactMap(\.self) where !quoted.isEmpty {
                 let line = VisibleText.line(quoted, limit: 256)
                 guard line != quoted else { continue }
@@ -18,7 +20,8 @@ enum UsageMessage {
                 // A partial quotation is recognised by the text from its first to its last line
                 // break.
                 guard let core = core(quoted) else { continue }
-                message = message.replacingOccurrences(of: core, with: VisibleText.line(core, limit: 256), options: .literal)
+                message = message.replacingOccurrences(
+                    of: core, with: VisibleText.line(core, limit: 256), options: .literal)
             }
         }
         return message
@@ -27,7 +30,9 @@ enum UsageMessage {
     /// Returns a text from before its first line break to behind its last one.
     private static func core(_ text: String) -> String? {
         let scalars = Array(text.unicodeScalars)
-        guard let first = scalars.firstIndex(of: "\n"), let last = scalars.lastIndex(of: "\n"), first > 0, last < scalars.count - 1 else { return nil }
+        guard let first = scalars.firstIndex(of: "\n"), let last = scalars.lastIndex(of: "\n"), first > 0,
+            last < scalars.count - 1
+        else { return nil }
         var core = String.UnicodeScalarView()
         core.append(contentsOf: scalars[(first - 1)...(last + 1)])
         return String(core)

@@ -86,7 +86,9 @@ enum VisibleText {
     /// Returns the first character boundary at or after an offset.
     private static func start(_ text: String, _ offset: Int) -> String.Index {
         var index = text.utf8.index(text.startIndex, offsetBy: offset)
-        while index < text.endIndex, index.samePosition(in: text.unicodeScalars) == nil { index = text.utf8.index(after: index) }
+        while index < text.endIndex, index.samePosition(in: text.unicodeScalars) == nil {
+            index = text.utf8.index(after: index)
+        }
         return index
     }
 }
@@ -117,7 +119,8 @@ extension VisibleText {
                 length = 3
                 scalar =
                     index + 2 < line.count
-                    ? UInt32(byte & 0xF) << 12 | UInt32(line[index + 1] & 0x3F) << 6 | UInt32(line[index + 2] & 0x3F) : 0xFFFD
+                    ? UInt32(byte & 0xF) << 12 | UInt32(line[index + 1] & 0x3F) << 6 | UInt32(line[index + 2] & 0x3F)
+                    : 0xFFFD
             default:
                 index += 1
                 continue
@@ -161,7 +164,8 @@ extension VisibleText {
         guard let scalar = character.unicodeScalars.first else { return 0 }
         switch scalar.value {
         case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
-            0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1F9FF, 0x20000...0x3FFFD: return 2
+            0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1F9FF, 0x20000...0x3FFFD:
+            return 2
         default: return scalar.properties.isDefaultIgnorableCodePoint ? 0 : 1
         }
     }

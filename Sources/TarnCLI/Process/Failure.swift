@@ -63,7 +63,11 @@ struct Failure: Error {
         case let error as QueryWriteError:
             self.init(error.report.changed > 0 ? .partly : Failure(error.reason).code, error.description)
         case let error as CacheError:
-            if case .request(let reason, _) = error { self.init(Code(reason), error.description) } else { self.init(.noNetwork, error.description) }
+            if case .request(let reason, _) = error {
+                self.init(Code(reason), error.description)
+            } else {
+                self.init(.noNetwork, error.description)
+            }
         case let error as TransportError:
             self.init(Code(error), error.description)
         case let error as MirrorError: self.init(Code(error), error.description)

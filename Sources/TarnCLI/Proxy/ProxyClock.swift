@@ -67,7 +67,8 @@ final class ProxyClock: ChannelInboundHandler, @unchecked Sendable {
     private func wait() {
         guard let context else { return }
         let limits = server.limits
-        let seconds = phase == .head ? limits.headerTimeout : limits.bodyTimeout + received / ProxyServer.Limits.bodyRate
+        let seconds =
+            phase == .head ? limits.headerTimeout : limits.bodyTimeout + received / ProxyServer.Limits.bodyRate
         let deadline = since + .seconds(Int64(seconds)), bound = NIOLoopBound(self, eventLoop: context.eventLoop)
         guard deadline > .now() else { return end(context) }
         timer = context.eventLoop.scheduleTask(deadline: deadline) { bound.value.wait() }
@@ -79,8 +80,11 @@ final class ProxyClock: ChannelInboundHandler, @unchecked Sendable {
         (phase, timer) = (.answering, nil)
         expired()
         guard hasBegun else { return context.close(promise: nil) }
-        let answer = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", channel = context.channel
-        context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(string: answer))).whenComplete { _ in channel.close(promise: nil) }
+        let answer = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+            channel = context.channel
+        context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(string: answer))).whenComplete { _ in
+            channel.close(promise: nil)
+        }
     }
 
     /// Returns the bytes of an address; for IPv6, those of its network of 64 bits.

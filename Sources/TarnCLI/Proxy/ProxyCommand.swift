@@ -35,48 +35,70 @@ struct ProxyCommand: AsyncParsableCommand {
         static func help(for value: Rules) -> ArgumentHelp? {
             switch value {
             case .shared: "One cache for all users."
-            case .private: "One user's cache: private answers are kept. Requests with other credentials still have answers of their own."
+            case .private:
+                "One user's cache: private answers are kept. Requests with other credentials still have answers of their own."
             }
         }
     }
 
-    @Option(help: ArgumentHelp("Where requests go; its path is put before theirs.", valueName: "url")) var upstream: String
-    @Option(help: ArgumentHelp("Where to listen; port 0 for any that is free.", valueName: "host:port")) var listen = "127.0.0.1:8080"
+    @Option(help: ArgumentHelp("Where requests go; its path is put before theirs.", valueName: "url")) var upstream:
+        String
+    @Option(help: ArgumentHelp("Where to listen; port 0 for any that is free.", valueName: "host:port")) var listen =
+        "127.0.0.1:8080"
     @Option(help: ArgumentHelp("The store; made if it is not there.", valueName: "path")) var store: String
     @Flag var rules = Rules.shared
     @Option(
         parsing: .singleValue,
-        help: ArgumentHelp("A request field each value of which is one user with private answers; may be repeated.", valueName: "field"))
+        help: ArgumentHelp(
+            "A request field each value of which is one user with private answers; may be repeated.", valueName: "field"
+        ))
     var scopeBy: [String] = []
     @Option(help: ArgumentHelp("Bytes of a request's body, at most.", valueName: "bytes")) var maximumBody = 16 << 20
-    @Option(help: ArgumentHelp("Connections of clients at the same time, at most.", valueName: "count")) var maximumConnections = 1024
+    @Option(help: ArgumentHelp("Connections of clients at the same time, at most.", valueName: "count"))
+    var maximumConnections = 1024
     @Option(
         help: ArgumentHelp(
-            "Connections of one address, or one IPv6 network of 64 bits. Behind another proxy: as many as that one has.", valueName: "count"))
+            "Connections of one address, or one IPv6 network of 64 bits. Behind another proxy: as many as that one has.",
+            valueName: "count"))
     var maximumConnectionsPerAddress = 256
-    @Option(help: ArgumentHelp("How long nothing may move on a connection before it is closed; waiting for the upstream does not count.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "How long nothing may move on a connection before it is closed; waiting for the upstream does not count.",
+            valueName: "seconds"))
     var idleTimeout = 60
-    @Option(help: ArgumentHelp("Time for a request's header fields; then the answer is 408.", valueName: "seconds")) var headerTimeout = 20
-    @Option(help: ArgumentHelp("Time for a request's body, beyond one second for each 16 KiB; then the answer is 408.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Time for a request's header fields; then the answer is 408.", valueName: "seconds"))
+    var headerTimeout = 20
+    @Option(
+        help: ArgumentHelp(
+            "Time for a request's body, beyond one second for each 16 KiB; then the answer is 408.",
+            valueName: "seconds"))
     var bodyTimeout = 60
 
     func run() async throws {
         guard let target = try? HTTPURL(upstream), target.query == nil else {
             throw Failure(.usage, "--upstream \(upstream): not an http or https URL without a query")
         }
-        guard let colon = listen.lastIndex(of: ":"), let port = Int(listen[listen.index(after: colon)...]), (0...65535).contains(port) else {
+        guard let colon = listen.lastIndex(of: ":"), let port = Int(listen[listen.index(after: colon)...]),
+            (0...65535).contains(port)
+        else {
             throw Failure(.usage, "--listen \(listen): expected HOST:PORT, such as 127.0.0.1:8080")
         }
         let numbers = [maximumConnections, maximumConnectionsPerAddress, idleTimeout, headerTimeout, bodyTimeout]
-        guard maximumBody >= 0, numbers.allSatisfy({ $0 > 0 }) else { throw Failure(.usage, "limits are positive numbers") }
-        if let field = scopeBy.first(where: { !HTTPSyntax.isToken($0) }) { throw Failure(.usage, "--scope-by \(field): not the name of a header field") }
+        guard maximumBody >= 0, numbers.allSatisfy({ $0 > 0 }) else {
+            throw Failure(.usage, "limits are positive numbers")
+        }
+        if let field = scopeBy.first(where: { !HTTPSyntax.isToken($0) }) {
+            throw Failure(.usage, "--scope-by \(field): not the name of a header field")
+        }
         let host = String(listen[..<colon]).trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         // Signal handlers come first: a client may send a signal as soon as the proxy listens.
         let (interrupted, interrupt) = AsyncStream.makeStream(of: Void.self)
         let interrupts = Interrupts { interrupt.yield() }
         let server = try makeServer(target)
         let bound: Int
-        do { bound = try await server.start(host: host, port: port) } catch { throw Failure(.failed, "--listen \(listen): \(ProxyCommand.reason(error))") }
+        do { bound = try await server.start(host: host, port: port) } catch {
+            throw Failure(.failed, "--listen \(listen): \(ProxyCommand.reason(error))")
+        }
         Output.line("listening on http://\(listen[..<colon]):\(bound)")
         Output.flush()
         for await _ in interrupted { break }
@@ -96,16 +118,23 @@ struct ProxyCommand: AsyncParsableCommand {
         (limits.maximumBody, limits.maximumConnections) = (maximumBody, maximumConnections)
         limits.maximumConnectionsPerAddress = maximumConnectionsPerAddress
         // NIO counts deadlines in nanoseconds, in 64 bits.
-        (limits.idleTimeout, limits.headerTimeout, limits.bodyTimeout) = (min(idleTimeout, 1 << 31), min(headerTimeout, 1 << 31), min(bodyTimeout, 1 << 31))
+        (limits.idleTimeout, limits.headerTimeout, limits.bodyTimeout) = (
+            min(idleTimeout, 1 << 31), min(headerTimeout, 1 << 31), min(bodyTimeout, 1 << 31)
+        )
         let upstream = WellFormedTransport(inner: CurlTransport(options))
-        return ProxyServer(transport: CachedTransport(upstream, store: try RawStore.open(store), options: caching), upstream: target, limits: limits)
+        return ProxyServer(
+            transport: CachedTransport(upstream, store: try RawStore.open(store), options: caching), upstream: target,
+            limits: limits)
     }
 
     /// Returns the reason why the proxy cannot listen, and the remedy.
     private static func reason(_ error: any Error) -> String {
-        guard let error = error as? IOError else { return "the host has no address here: expected one of this machine, such as 127.0.0.1" }
+        guard let error = error as? IOError else {
+            return "the host has no address here: expected one of this machine, such as 127.0.0.1"
+        }
         return switch error.errnoCode {
-        case EADDRINUSE: "the port is in use by another process: stop it, or choose another port (0 for any that is free)"
+        case EADDRINUSE:
+            "the port is in use by another process: stop it, or choose another port (0 for any that is free)"
         case EACCES: "no permission to listen there: ports below 1024 are for privileged processes"
         case EADDRNOTAVAIL: "the address is not one of this machine"
         default: String(cString: strerror(error.errnoCode))

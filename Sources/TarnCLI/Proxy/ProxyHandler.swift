@@ -66,9 +66,12 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         body = []
         isTooLarge = (head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0) > server.limits.maximumBody
         // RFC 9110 §10.1.1: a client that waits for 100 gets it, or the final response.
-        guard head.headers[canonicalForm: "expect"].contains(where: { $0.lowercased() == "100-continue" }), head.version.hasInterimResponses else { return }
+        guard head.headers[canonicalForm: "expect"].contains(where: { $0.lowercased() == "100-continue" }),
+            head.version.hasInterimResponses
+        else { return }
         guard !isTooLarge else { return answer(context) }
-        context.writeAndFlush(wrapOutboundOut(.head(HTTPResponseHead(version: head.version, status: .continue))), promise: nil)
+        context.writeAndFlush(
+            wrapOutboundOut(.head(HTTPResponseHead(version: head.version, status: .continue))), promise: nil)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -92,7 +95,10 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         if stage == .receiving { server.ended() }
         stage = .closing
         clock.enter(.answering)
-        let head = HTTPResponseHead(version: .http1_1, status: .badRequest, headers: ["Connection": "close", "Content-Length": "0"]), channel = context.channel
+        let
+            head = HTTPResponseHead(
+                version: .http1_1, status: .badRequest, headers: ["Connection": "close", "Content-Length": "0"]),
+            channel = context.channel
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in channel.close(promise: nil) }
     }
@@ -103,7 +109,8 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         stage = .answering
         clock.enter(.answering)
         number += 1
-        let received = isTooLarge ? .refused(.init(413, "the body is too large")) : ProxyMessage.received(head, body, by: server)
+        let received =
+            isTooLarge ? .refused(.init(413, "the body is too large")) : ProxyMessage.received(head, body, by: server)
         body = []
         let server = server, loop = context.eventLoop, number = number
         let bound = NIOLoopBound(context, eventLoop: loop), handler = NIOLoopBound(self, eventLoop: loop)
@@ -113,7 +120,8 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         Task {
             let reply: ProxyMessage.Reply =
                 switch received {
-                case .request(let message): await InterimResponse.receiving(interim) { await ProxyMessage.reply(to: message, through: server) }
+                case .request(let message):
+                    await InterimResponse.receiving(interim) { await ProxyMessage.reply(to: message, through: server) }
                 case .refused(let reply): reply
                 }
             loop.execute { handler.value.write(reply, head, bound.value) }
@@ -124,13 +132,20 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
     ///
     /// Responses with status 100 are not forwarded: the proxy sends no `Expect`. Clients of
     /// HTTP/1.0 get no interim responses.
-    private func write(_ response: InterimResponse, to number: Int, _ request: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    private func write(
+        _ response: InterimResponse, to number: Int, _ request: HTTPRequestHead, _ context: ChannelHandlerContext
+    ) {
         guard stage == .answering, number == self.number, response.status != 100, request.version.hasInterimResponses,
             response.headers.fields.allSatisfy(HTTPSyntax.isWellFormed)
         else { return }
-        let status = response.status == 103 ? HTTPResponseStatus.custom(code: 103, reasonPhrase: "Early Hints") : HTTPResponseStatus(statusCode: response.status)
+        let status =
+            response.status == 103
+            ? HTTPResponseStatus.custom(code: 103, reasonPhrase: "Early Hints")
+            : HTTPResponseStatus(statusCode: response.status)
         var head = HTTPResponseHead(version: .http1_1, status: status)
-        for field in response.headers.withoutConnectionFields.fields { head.headers.add(name: field.name, value: field.value) }
+        for field in response.headers.withoutConnectionFields.fields {
+            head.headers.add(name: field.name, value: field.value)
+        }
         context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
     }
 
@@ -146,7 +161,8 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
             // In pieces: each one sent resets the idle timeout.
             for start in stride(from: 0, to: reply.body.count, by: ProxyHandler.piece) {
                 let piece = reply.body[start..<min(start + ProxyHandler.piece, reply.body.count)]
-                context.write(wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: piece)))), promise: nil)
+                context.write(
+                    wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: piece)))), promise: nil)
             }
         }
         let channel = context.channel

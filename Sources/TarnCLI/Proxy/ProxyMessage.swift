@@ -12,7 +12,9 @@ enum ProxyMessage {
         /// Creates a response of the proxy itself.
         init(_ status: Int, _ text: String, _ cacheStatus: CacheStatus = CacheStatus()) {
             self.status = status
-            headers = Tarn.HTTPHeaders([.init("Content-Type", "text/plain; charset=utf-8"), .init("Cache-Status", cacheStatus.description)])
+            headers = Tarn.HTTPHeaders([
+                .init("Content-Type", "text/plain; charset=utf-8"), .init("Cache-Status", cacheStatus.description),
+            ])
             body = Array((text + "\n").utf8)
         }
 
@@ -40,7 +42,9 @@ enum ProxyMessage {
                 // RFC 9110 §8.6
                 head.headers.remove(name: "Content-Length")
             } else if toHEAD || status == 304 {
-                if lengths.count > 1 || lengths.contains(where: { HTTPSyntax.decimal($0) == nil }) { head.headers.remove(name: "Content-Length") }
+                if lengths.count > 1 || lengths.contains(where: { HTTPSyntax.decimal($0) == nil }) {
+                    head.headers.remove(name: "Content-Length")
+                }
             } else if lengths != [String(body.count)] {
                 head.headers.replaceOrAdd(name: "Content-Length", value: String(body.count))
             }
@@ -61,7 +65,9 @@ enum ProxyMessage {
         if let problem = problem(of: head) { return refused(400, problem) }
         // RFC 9110 §7.6.3: the request has passed this proxy before, directly or through other
         // proxies.
-        guard !vias(head.headers).contains(server.name) else { return refused(508, "loop: this request has passed this proxy before") }
+        guard !vias(head.headers).contains(server.name) else {
+            return refused(508, "loop: this request has passed this proxy before")
+        }
         guard head.method != .CONNECT else { return refused(501, "CONNECT is not forwarded") }
         var target = head.uri
         // Absolute form (RFC 9112 §3.2.2).
@@ -69,33 +75,45 @@ enum ProxyMessage {
         guard target.hasPrefix("/") else { return refused(501, "a target that is no path is not forwarded") }
         // Normalised before the upstream's path is prepended: dot segments cannot leave that path.
         let upstream = server.upstream
-        guard !target.utf8.contains(UInt8(ascii: "#")), let path = try? HTTPURL(upstream.origin + target).normalized.target else {
+        guard !target.utf8.contains(UInt8(ascii: "#")),
+            let path = try? HTTPURL(upstream.origin + target).normalized.target
+        else {
             return refused(400, "the target is not well-formed")
         }
-        let prefix = upstream.path == "/" ? "" : upstream.path.hasSuffix("/") ? String(upstream.path.dropLast()) : upstream.path
+        let prefix =
+            upstream.path == "/" ? "" : upstream.path.hasSuffix("/") ? String(upstream.path.dropLast()) : upstream.path
         var headers = Tarn.HTTPHeaders(head.headers.map { .init($0.name, $0.value) }).withoutConnectionFields
         // The upstream has its own Host, the length is that of the sent body, and Expect is handled
         // here.
         for name in ["Host", "Content-Length", "Expect"] { headers[name] = nil }
         headers.fields.append(.init("Via", "\(head.version.major).\(head.version.minor) \(server.name)"))
-        let hasBody = !body.isEmpty || head.headers.contains(name: "content-length") || head.headers.contains(name: "transfer-encoding")
+        let hasBody =
+            !body.isEmpty || head.headers.contains(name: "content-length")
+            || head.headers.contains(name: "transfer-encoding")
         // RFC 9110 §9.3.1: a GET with Content-Length 0 has no content. libcurl sends no content
         // with HEAD.
         let sendsBody = head.method == .GET ? !body.isEmpty : hasBody && head.method != .HEAD
         // NIO names this method without its hyphen.
         let method = head.method == .MSEARCH ? "M-SEARCH" : head.method.rawValue
-        return .request(HTTPRequest(method: method, url: upstream.origin + prefix + path, headers: headers, body: sendsBody ? body : nil))
+        return .request(
+            HTTPRequest(
+                method: method, url: upstream.origin + prefix + path, headers: headers, body: sendsBody ? body : nil))
     }
 
     /// Returns the reason for a 400: an invalid Host (RFC 9112 §3.2) or a malformed header field.
     ///
     /// The Host is not forwarded: the upstream gets its own.
     private static func problem(of head: HTTPRequestHead) -> String? {
-        guard head.headers.allSatisfy({ HTTPSyntax.isWellFormed(.init($0.name, $0.value)) }) else { return "a header field is not well-formed" }
+        guard head.headers.allSatisfy({ HTTPSyntax.isWellFormed(.init($0.name, $0.value)) }) else {
+            return "a header field is not well-formed"
+        }
         let hosts = head.headers["Host"]
         guard hosts.count <= 1 else { return "there is more than one Host" }
-        guard let host = hosts.first else { return head.version.minor == 0 && head.version.major == 1 ? nil : "there is no Host" }
-        guard host.isEmpty || (try? HTTPURL("http://\(host)/")).map({ $0.path == "/" && $0.query == nil }) == true, !host.contains("/"), !host.contains("?"),
+        guard let host = hosts.first else {
+            return head.version.minor == 0 && head.version.major == 1 ? nil : "there is no Host"
+        }
+        guard host.isEmpty || (try? HTTPURL("http://\(host)/")).map({ $0.path == "/" && $0.query == nil }) == true,
+            !host.contains("/"), !host.contains("?"),
             !host.contains("#")
         else { return "the Host is not well-formed" }
         return nil
@@ -103,21 +121,25 @@ enum ProxyMessage {
 
     /// Returns the names of the proxies in `Via` (RFC 9110 §7.6.3), without comments.
     private static func vias(_ headers: NIOHTTP1.HTTPHeaders) -> Set<String> {
-        Set(headers[canonicalForm: "via"].compactMap { member in
-            let words = member.split { $0 == " " || $0 == "\t" }
-            return words.count > 1 ? String(words[1]) : nil
-        })
+        Set(
+            headers[canonicalForm: "via"].compactMap { member in
+                let words = member.split { $0 == " " || $0 == "\t" }
+                return words.count > 1 ? String(words[1]) : nil
+            })
     }
 
     static func reply(to request: HTTPRequest, through server: ProxyServer) async -> Reply {
         do throws(TransportError) {
             let answer = try await server.transport.answer(request)
-            if answer.decision.outcome == .unanswerable { return Reply(504, "nothing is stored that may answer", answer.status) }
+            if answer.decision.outcome == .unanswerable {
+                return Reply(504, "nothing is stored that may answer", answer.status)
+            }
             return Reply(answer.response, answer.status, by: server.name)
         } catch {
             let status = CacheStatus(forward: .miss, detail: error.kind.rawValue)
             return switch error.kind {
-            case .store: Reply(500, "the store of the cache cannot be read or written", CacheStatus(detail: error.kind.rawValue))
+            case .store:
+                Reply(500, "the store of the cache cannot be read or written", CacheStatus(detail: error.kind.rawValue))
             case .timeout: Reply(504, "the upstream does not answer: \(error.kind.rawValue)", status)
             case .protocol: Reply(502, "the upstream's answer is not well-formed HTTP", status)
             default: Reply(502, "the upstream does not answer: \(error.kind.rawValue)", status)

@@ -59,7 +59,9 @@ final class ProxyServer: Sendable {
             .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 guard self.admit(channel) else { return channel.close() }
-                channel.closeFuture.whenComplete { _ in self.state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(channel)) } }
+                channel.closeFuture.whenComplete { _ in
+                    self.state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(channel)) }
+                }
                 return channel.eventLoop.makeCompletedFuture {
                     // The handler sets lengths: a response to HEAD must not get one of its own.
                     var encoding = HTTPResponseEncoder.Configuration()
@@ -69,7 +71,8 @@ final class ProxyServer: Sendable {
                     // Pipelined requests of a connection are delivered one at a time.
                     try channel.pipeline.syncOperations.configureHTTPServerPipeline(
                         withPipeliningAssistance: true, withErrorHandling: false, withEncoderConfiguration: encoding)
-                    try channel.pipeline.syncOperations.addHandler(IdleStateHandler(allTimeout: .seconds(Int64(self.limits.idleTimeout))))
+                    try channel.pipeline.syncOperations.addHandler(
+                        IdleStateHandler(allTimeout: .seconds(Int64(self.limits.idleTimeout))))
                     try channel.pipeline.syncOperations.addHandler(ProxyHandler(self, clock))
                 }
             }
@@ -117,7 +120,9 @@ final class ProxyServer: Sendable {
         }
         try? await listener?.close()
         let deadline = ContinuousClock.now + .seconds(10)
-        while state.withLock({ $0.underWay > 0 }), ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(10)) }
+        while state.withLock({ $0.underWay > 0 }), ContinuousClock.now < deadline {
+            try? await Task.sleep(for: .milliseconds(10))
+        }
         for channel in state.withLock({ Array($0.connections.values) }) { try? await channel.close() }
         await transport.finishBackground()
         try? await group.shutdownGracefully()

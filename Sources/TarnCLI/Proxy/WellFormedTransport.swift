@@ -10,7 +10,9 @@ struct WellFormedTransport: Transport {
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         let response = try await inner.send(request)
         guard (200...599).contains(response.status), response.headers.fields.allSatisfy(HTTPSyntax.isWellFormed) else {
-            throw TransportError(.protocol, method: request.method, url: request.url, detail: "the answer's status or one of its header fields is not well-formed")
+            throw TransportError(
+                .protocol, method: request.method, url: request.url,
+                detail: "the answer's status or one of its header fields is not well-formed")
         }
         return response
     }

@@ -47,7 +47,9 @@ public final class AuthorizedTransport: Transport, Sendable {
 
     /// Sends a request with credentials if its origin is one of the given ones.
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        guard let origin = try? HTTPURL(request.url).origin, origins.contains(origin) else { return try await inner.send(request) }
+        guard let origin = try? HTTPURL(request.url).origin, origins.contains(origin) else {
+            return try await inner.send(request)
+        }
         var mayRefresh = true
         while true {
             let (authorized, scrubber, generation) = try await authorizer.authorize(request)

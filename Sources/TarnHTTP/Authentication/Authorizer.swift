@@ -47,7 +47,8 @@ actor Authorizer {
                 return (try await signer.sign(request), Scrubber([], parameter: nil), 0)
             } catch {
                 throw TransportError(
-                    .credentials, method: request.method, url: request.url, detail: "the request could not be signed (\(signer.name)): \(error)")
+                    .credentials, method: request.method, url: request.url,
+                    detail: "the request could not be signed (\(signer.name)): \(error)")
             }
         default: break
         }
@@ -98,7 +99,8 @@ actor Authorizer {
         case .signer(let signer): return Secret("signer\n\(signer.name)")
         case .oauth2(let settings):
             // Access tokens change; the account that requests them does not.
-            let secrets = try await Authorizer.read(settings.sources, environment, HTTPRequest(method: "POST", url: settings.tokenURL))
+            let secrets = try await Authorizer.read(
+                settings.sources, environment, HTTPRequest(method: "POST", url: settings.tokenURL))
             let who = settings.account.map { [secrets[0].exposed, $0] } ?? secrets.map(\.exposed)
             return Secret((["oauth2", settings.tokenURL] + who + settings.scopes).joined(separator: "\n"))
         default:
@@ -132,7 +134,9 @@ actor Authorizer {
             if case .oauth2(let settings) = authentication {
                 result = .success(try await token(settings))
             } else {
-                result = .success(Credentials(secrets: try await Authorizer.read(authentication.sources, environment, HTTPRequest(url: ""))))
+                result = .success(
+                    Credentials(
+                        secrets: try await Authorizer.read(authentication.sources, environment, HTTPRequest(url: ""))))
             }
         } catch {
             result = .failure(error)
@@ -159,7 +163,8 @@ actor Authorizer {
         }
         let secrets = try await Authorizer.read(sources, environment, place)
         let request = settings.request(
-            OAuth2.Credentials(clientID: secrets[0], clientSecret: secrets.count > 1 ? secrets[1] : nil, refreshToken: refresh))
+            OAuth2.Credentials(
+                clientID: secrets[0], clientSecret: secrets.count > 1 ? secrets[1] : nil, refreshToken: refresh))
         let scrubber = Scrubber(
             (secrets.dropFirst() + [refresh].compactMap(\.self)).map(\.exposed)
                 + [request.headers["Authorization"].map { String($0.dropFirst("Basic ".count)) }].compactMap(\.self),
@@ -182,7 +187,9 @@ actor Authorizer {
                 if case .file(let path) = source, next != refresh { try Authorizer.save(next, path, place) }
             }
             let lifetime = token.lifetime.map { max($0 - settings.leeway.inSeconds, $0 / 2) }
-            return Credentials(secrets: secrets + [refresh, token.access].compactMap(\.self), endsAt: lifetime.map { asked.addingTimeInterval($0) })
+            return Credentials(
+                secrets: secrets + [refresh, token.access].compactMap(\.self),
+                endsAt: lifetime.map { asked.addingTimeInterval($0) })
         }
     }
 
@@ -202,7 +209,10 @@ actor Authorizer {
             }
         }
         let mayBlock = sources.contains { if case .command = $0 { true } else { false } }
-        let result = mayBlock ? await withCheckedContinuation { done in Thread.detachNewThread { done.resume(returning: read()) } } : read()
+        let result =
+            mayBlock
+            ? await withCheckedContinuation { done in Thread.detachNewThread { done.resume(returning: read()) } }
+            : read()
         switch result {
         case .success(let secrets): return secrets
         case .failure(let error):

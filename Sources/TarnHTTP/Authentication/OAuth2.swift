@@ -46,8 +46,10 @@ public struct OAuth2: Sendable, Hashable {
 
     /// Creates settings.
     public init(
-        tokenURL: String, clientID: SecretSource, clientSecret: SecretSource? = nil, clientAuthentication: ClientAuthentication = .basic,
-        grant: Grant = .clientCredentials, scopes: [String] = [], parameters: [RequestBody.FormField] = [], account: String? = nil,
+        tokenURL: String, clientID: SecretSource, clientSecret: SecretSource? = nil,
+        clientAuthentication: ClientAuthentication = .basic,
+        grant: Grant = .clientCredentials, scopes: [String] = [], parameters: [RequestBody.FormField] = [],
+        account: String? = nil,
         leeway: Duration = .seconds(30)
     ) {
         self.tokenURL = tokenURL
@@ -91,7 +93,9 @@ public struct OAuth2: Sendable, Hashable {
         switch grant {
         case .clientCredentials: form.append(.init("grant_type", "client_credentials"))
         case .refreshToken:
-            form += [.init("grant_type", "refresh_token"), .init("refresh_token", credentials.refreshToken?.exposed ?? "")]
+            form += [
+                .init("grant_type", "refresh_token"), .init("refresh_token", credentials.refreshToken?.exposed ?? ""),
+            ]
         }
         if !scopes.isEmpty { form.append(.init("scope", scopes.joined(separator: " "))) }
         form += parameters
@@ -101,12 +105,14 @@ public struct OAuth2: Sendable, Hashable {
         if let secret = credentials.clientSecret, clientAuthentication == .basic {
             headers["Authorization"] = BasicCredentials.field(
                 // RFC 6749 §2.3.1: both values are form-encoded first.
-                user: PercentEncoding.encode(credentials.clientID.exposed), password: PercentEncoding.encode(secret.exposed))
+                user: PercentEncoding.encode(credentials.clientID.exposed),
+                password: PercentEncoding.encode(secret.exposed))
         } else {
             form.append(.init("client_id", credentials.clientID.exposed))
             if let secret = credentials.clientSecret { form.append(.init("client_secret", secret.exposed)) }
         }
-        var request = HTTPRequest(method: "POST", url: tokenURL, headers: headers, body: Array(RequestBody.form(form).text.utf8))
+        var request = HTTPRequest(
+            method: "POST", url: tokenURL, headers: headers, body: Array(RequestBody.form(form).text.utf8))
         request.responseLimits = OAuth2.responseLimits
         return request
     }
@@ -131,8 +137,10 @@ public struct OAuth2: Sendable, Hashable {
         // length.
         let object = response.body.count <= tokenAnswerLimit ? JSONBody(parsing: response.body[...]) ?? .null : .null
         guard response.status == 200 || response.status == 201 else {
-            let said = [object.text(of: "error"), object.text(of: "error_description")].compactMap { $0.map { String($0.prefix(200)) } }
-                .joined(separator: ": ")
+            let said = [object.text(of: "error"), object.text(of: "error_description")].compactMap {
+                $0.map { String($0.prefix(200)) }
+            }
+            .joined(separator: ": ")
             return .failure(OAuth2Refusal(reason: "answers \(response.status)\(said.isEmpty ? "" : ": \(said)")"))
         }
         guard let access = object.text(of: "access_token"), !access.isEmpty else {
@@ -145,6 +153,8 @@ public struct OAuth2: Sendable, Hashable {
             return .failure(OAuth2Refusal(reason: "hands out a token that no header field can hold"))
         }
         return .success(
-            Token(access: Secret(access), lifetime: object.number(of: "expires_in"), refresh: object.text(of: "refresh_token").map(Secret.init)))
+            Token(
+                access: Secret(access), lifetime: object.number(of: "expires_in"),
+                refresh: object.text(of: "refresh_token").map(Secret.init)))
     }
 }

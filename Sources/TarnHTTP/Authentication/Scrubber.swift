@@ -32,7 +32,8 @@ struct Scrubber: Sendable {
         if let parameter {
             for secret in texts {
                 for pair in [parameter, PercentEncoding.encode(parameter)].map({ "\($0)=\(secret)" }) {
-                    text = text.replacing("?\(pair)&", with: "?").replacing("&\(pair)", with: "").replacing("?\(pair)", with: "")
+                    text = text.replacing("?\(pair)&", with: "?").replacing("&\(pair)", with: "").replacing(
+                        "?\(pair)", with: "")
                 }
             }
         }
@@ -45,7 +46,9 @@ struct Scrubber: Sendable {
     func response(_ response: HTTPResponse) -> HTTPResponse {
         guard !isEmpty else { return response }
         var response = response
-        for index in response.headers.fields.indices { response.headers.fields[index].value = links(response.headers.fields[index].value) }
+        for index in response.headers.fields.indices {
+            response.headers.fields[index].value = links(response.headers.fields[index].value)
+        }
         response.redirectedTo = response.redirectedTo.map(links)
         // The body of an error response is shown. Other bodies become records and stay as the
         // server sent them.

@@ -59,7 +59,8 @@ public enum SecretSource: Sendable, Hashable {
     /// Reads a file, up to one byte more than `sizeLimit`.
     private static func bytes(ofFile path: String, _ source: SecretSource) throws(SecretError) -> Data {
         guard let file = FileHandle(forReadingAtPath: path) else {
-            throw SecretError(source, FileManager.default.fileExists(atPath: path) ? "may not be read" : "does not exist")
+            throw SecretError(
+                source, FileManager.default.fileExists(atPath: path) ? "may not be read" : "does not exist")
         }
         defer { try? file.close() }
         do {
@@ -99,7 +100,9 @@ private enum SecretCommand {
         let data = (try? output.fileHandleForReading.readToEnd()) ?? Data()
         process.waitUntilExit()
         late.cancel()
-        guard process.terminationReason == .exit else { throw SecretError(source, "was ended, after 30 seconds or by a signal") }
+        guard process.terminationReason == .exit else {
+            throw SecretError(source, "was ended, after 30 seconds or by a signal")
+        }
         switch process.terminationStatus {
         case 0: return data
         case 127: throw SecretError(source, "does not exist")

@@ -21,11 +21,16 @@ public struct ByteRange: Sendable, Hashable {
     ///   - stored: the stored response.
     ///   - length: the length of the complete representation in bytes.
     ///   - now: the current time in seconds since 1970.
-    public static func select(_ request: HTTPHeaders, of stored: CachedResponse, length: Int, at now: Int) -> Selection {
-        guard let text = request["Range"], stored.status == 200 || stored.status == 206, condition(request, holdsFor: stored, at: now) else { return .whole }
+    public static func select(_ request: HTTPHeaders, of stored: CachedResponse, length: Int, at now: Int) -> Selection
+    {
+        guard let text = request["Range"], stored.status == 200 || stored.status == 206,
+            condition(request, holdsFor: stored, at: now)
+        else { return .whole }
         guard text.lowercased().hasPrefix("bytes=") else { return .whole }
-        let parts = text.utf8.dropFirst(6).split(separator: UInt8(ascii: ","), omittingEmptySubsequences: true).map { $0.trimmingWhitespace() }
-            .filter { !$0.isEmpty }
+        let parts = text.utf8.dropFirst(6).split(separator: UInt8(ascii: ","), omittingEmptySubsequences: true).map {
+            $0.trimmingWhitespace()
+        }
+        .filter { !$0.isEmpty }
         guard let first = parts.first else { return .whole }
         guard let dash = first.firstIndex(of: UInt8(ascii: "-")) else { return .whole }
         let low = first[..<dash], high = first[first.index(after: dash)...]
@@ -51,7 +56,8 @@ public struct ByteRange: Sendable, Hashable {
         guard !value.utf8.contains(UInt8(ascii: "\"")) else { return false }
         // RFC 9110 §8.8.2.2: a date is a strong validator only if the response is at least a second
         // newer.
-        guard let date = HTTPDate.seconds(value, now: now), let modified = stored.headers["Last-Modified"].flatMap({ HTTPDate.seconds($0, now: now) })
+        guard let date = HTTPDate.seconds(value, now: now),
+            let modified = stored.headers["Last-Modified"].flatMap({ HTTPDate.seconds($0, now: now) })
         else { return false }
         return date == modified && stored.date(now: now) > modified
     }

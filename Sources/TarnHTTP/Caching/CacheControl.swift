@@ -81,7 +81,11 @@ public struct CacheControl: Sendable, Hashable {
         case "min-fresh": CacheControl.set(&minFresh, directive)
         case "max-stale":
             // Without an argument, any age is accepted (§5.2.1.2).
-            if directive.argument == nil { maxStale = .seconds(DeltaSeconds.greatest) } else { CacheControl.set(&maxStale, directive) }
+            if directive.argument == nil {
+                maxStale = .seconds(DeltaSeconds.greatest)
+            } else {
+                CacheControl.set(&maxStale, directive)
+            }
         case "stale-while-revalidate": CacheControl.set(&staleWhileRevalidate, directive)
         case "stale-if-error": CacheControl.set(&staleIfError, directive)
         case "no-cache": CacheControl.limit(&noCache, &noCacheFields, directive)
@@ -109,9 +113,10 @@ public struct CacheControl: Sendable, Hashable {
     ///
     /// If both forms are present, both are kept: the stricter one decides.
     private static func limit(_ whole: inout Bool, _ fields: inout [String], _ directive: DirectiveList.Directive) {
-        let names = directive.argument.map { argument in
-            argument.split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init).filter(HTTPSyntax.isToken)
-        } ?? []
+        let names =
+            directive.argument.map { argument in
+                argument.split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init).filter(HTTPSyntax.isToken)
+            } ?? []
         if names.isEmpty { whole = true } else { fields += names }
     }
 }

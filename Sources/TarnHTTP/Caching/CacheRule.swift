@@ -11,7 +11,8 @@ public enum CacheRule: String, Sendable, Hashable, CaseIterable, Codable {
     case requestNoCache, pragmaNoCache, responseNoCache, requestMaxAge, requestMinFresh, requestMaxStale, onlyIfCached
     case mustRevalidate, proxyRevalidate, staleWhileRevalidate, staleIfError, disconnected, errorIsPassedOn
     // Storing
-    case storable, methodNotCacheable, statusNotFinal, statusNotUnderstood, statusNotCacheable, requestNoStore, responseNoStore, privateInShared
+    case storable, methodNotCacheable, statusNotFinal, statusNotUnderstood, statusNotCacheable, requestNoStore,
+        responseNoStore, privateInShared
     case authorized, credentials, setsCookie, malformed, partialContent, incomplete
     // Validation
     case notModified, validatorDiffers, replaced, unsafeMethod, headUpdates, headDiffers
@@ -101,7 +102,8 @@ public enum CacheRule: String, Sendable, Hashable, CaseIterable, Codable {
         case .responseNoStore: "the response says no-store"
         case .privateInShared: "the response is private, and this cache is shared"
         case .authorized: "the request has Authorization, this cache is shared, and the response does not allow it"
-        case .credentials: "the request has a credential that no rule of this shared cache covers, or a field that changes its method"
+        case .credentials:
+            "the request has a credential that no rule of this shared cache covers, or a field that changes its method"
         case .setsCookie: "the response sets a cookie, this cache is shared, and the response does not allow it"
         case .malformed: "a field of the response is not well-formed"
         case .partialContent: "it is a part of a representation"

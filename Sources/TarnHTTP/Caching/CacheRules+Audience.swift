@@ -26,7 +26,9 @@ extension CacheRules {
             let name = field.name.lowercased()
             if CacheRules.methodFields.contains(name) { return .nobody(field: field.name) }
             if CacheRules.targetFields.contains(name) { target.fields.append(.init(name, field.value)) }
-            if fields.contains(where: { HTTPHeaders.same($0, field.name) }) || !isShared && CacheRules.isCredential(name) {
+            if fields.contains(where: { HTTPHeaders.same($0, field.name) })
+                || !isShared && CacheRules.isCredential(name)
+            {
                 user.fields.append(.init(name, field.value))
             } else if isShared, CacheRules.isCredential(name), open == nil || name != "authorization" {
                 open = field.name
@@ -46,7 +48,8 @@ extension CacheRules {
         let name = name.lowercased()
         guard !harmlessFields.contains(name) else { return false }
         if identityFields.contains(name) { return true }
-        let joined = String(decoding: name.utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }, as: UTF8.self)
+        let joined = String(
+            decoding: name.utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }, as: UTF8.self)
         return credentialWords.contains { joined.contains($0) } || name.split { $0 == "-" || $0 == "_" }.contains("key")
     }
 
@@ -54,12 +57,14 @@ extension CacheRules {
     ///
     /// Examples: `PRIVATE-TOKEN`, `X-Auth-Token`, `X-Csrf-Token`, `X-Session-Id`.
     private static let credentialWords = [
-        "auth", "token", "apikey", "secret", "session", "password", "passwd", "credential", "jwt", "csrf", "xsrf", "cookie", "signature", "assertion",
+        "auth", "token", "apikey", "secret", "session", "password", "passwd", "credential", "jwt", "csrf", "xsrf",
+        "cookie", "signature", "assertion",
         "clientcert", "subscriptionkey",
     ]
     /// Fields in which a reverse proxy declares the user, and credentials without a typical word.
     private static let identityFields: Set<String> = [
-        "remote-user", "x-remote-user", "x-forwarded-user", "x-forwarded-email", "x-forwarded-groups", "x-user", "x-user-id", "x-user-email",
+        "remote-user", "x-remote-user", "x-forwarded-user", "x-forwarded-email", "x-forwarded-groups", "x-user",
+        "x-user-id", "x-user-email",
         "x-forwarded-preferred-username", "dpop", "x-client-id", "x-ssl-client-s-dn", "x-ssl-client-verify",
     ]
     /// Fields that have a typical word in their names, but hold no credential.
@@ -70,9 +75,12 @@ extension CacheRules {
     /// The response to a request with such a field is reused only for requests with the same
     /// values.
     static let targetFields: Set<String> = [
-        "forwarded", "x-forwarded-host", "x-forwarded-server", "x-forwarded-proto", "x-forwarded-protocol", "x-forwarded-scheme", "x-forwarded-ssl",
-        "x-forwarded-port", "x-forwarded-prefix", "x-forwarded-path", "x-forwarded-uri", "x-original-url", "x-original-host", "x-original-uri",
-        "x-rewrite-url", "x-host", "x-http-host-override", "x-url-scheme", "x-scheme", "x-script-name", "front-end-https",
+        "forwarded", "x-forwarded-host", "x-forwarded-server", "x-forwarded-proto", "x-forwarded-protocol",
+        "x-forwarded-scheme", "x-forwarded-ssl",
+        "x-forwarded-port", "x-forwarded-prefix", "x-forwarded-path", "x-forwarded-uri", "x-original-url",
+        "x-original-host", "x-original-uri",
+        "x-rewrite-url", "x-host", "x-http-host-override", "x-url-scheme", "x-scheme", "x-script-name",
+        "front-end-https",
     ]
     /// Request fields that change the method on some servers.
     static let methodFields: Set<String> = ["x-http-method-override", "x-http-method", "x-method-override"]

@@ -3,7 +3,8 @@
 extension CacheRules {
     /// The final status codes that this cache understands (RFC 9110 §15).
     private static let understoodStatuses: Set<Int> = [
-        200, 201, 202, 203, 204, 205, 300, 301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414,
+        200, 201, 202, 203, 204, 205, 300, 301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407, 408, 409,
+        410, 411, 412, 413, 414,
         415, 416, 417, 421, 422, 426, 500, 501, 502, 503, 504, 505,
     ]
 
@@ -29,7 +30,8 @@ extension CacheRules {
     /// - Parameter now: the current time in seconds since 1970.
     public func storability(ofPart response: HTTPResponse, to request: HTTPRequest, at now: Int) -> CacheRule {
         let message = CachedResponse(status: 206, headers: response.headers, requestTime: now, responseTime: now)
-        guard request.method == "GET", request.headers["Range"] != nil, ContentRange(response) != nil, message.strongValidator(at: now) != nil,
+        guard request.method == "GET", request.headers["Range"] != nil, ContentRange(response) != nil,
+            message.strongValidator(at: now) != nil,
             response.redirectedTo == nil
         else { return .partialContent }
         return storability(of: response, to: request, isPart: true)
@@ -41,8 +43,10 @@ extension CacheRules {
     /// URL.
     public func storability(ofPost response: HTTPResponse, to request: HTTPRequest) -> CacheRule {
         let control = CacheControl(response.headers)
-        guard request.method == "POST", response.status == 200, response.redirectedTo == nil, let target = try? HTTPURL(request.url),
-            let location = response.headers["Content-Location"], let place = try? target.resolving(location), place.normalized == target.normalized,
+        guard request.method == "POST", response.status == 200, response.redirectedTo == nil,
+            let target = try? HTTPURL(request.url),
+            let location = response.headers["Content-Location"], let place = try? target.resolving(location),
+            place.normalized == target.normalized,
             control.maxAge != nil || isShared && control.sharedMaxAge != nil || response.headers["Expires"] != nil
         else { return .methodNotCacheable }
         var get = request
@@ -69,15 +73,19 @@ extension CacheRules {
         if isShared, request.headers["Authorization"] != nil, !allowsAuthorized(control) { return .authorized }
         if isShared, setsCookie(response.headers, control) { return .setsCookie }
         if Variance.names(response.headers).contains("*") { return .variesByEverything }
-        let isAllowed = control.isPublic || control.maxAge != nil || (isShared && control.sharedMaxAge != nil)
-            || (!isShared && (control.isPrivate || !control.privateFields.isEmpty)) || response.headers["Expires"] != nil
+        let isAllowed =
+            control.isPublic || control.maxAge != nil || (isShared && control.sharedMaxAge != nil)
+            || (!isShared && (control.isPrivate || !control.privateFields.isEmpty))
+            || response.headers["Expires"] != nil
             || CacheRules.heuristicStatuses.contains(response.status)
         return isAllowed ? .storable : .statusNotCacheable
     }
 
     /// Returns whether a response sets a cookie without permission to store it in a shared cache.
     private func setsCookie(_ headers: HTTPHeaders, _ control: CacheControl) -> Bool {
-        guard CacheRules.cookieFields.contains(where: { headers[$0] != nil }), !control.isPublic, control.sharedMaxAge == nil else { return false }
+        guard CacheRules.cookieFields.contains(where: { headers[$0] != nil }), !control.isPublic,
+            control.sharedMaxAge == nil
+        else { return false }
         return !(control.privateFields + control.noCacheFields).contains { HTTPHeaders.same($0, "Set-Cookie") }
     }
 
@@ -96,7 +104,9 @@ extension CacheRules {
     }
 
     /// Returns whether a shared cache may store a response despite `Authorization` (§3.5).
-    private func allowsAuthorized(_ control: CacheControl) -> Bool { control.mustRevalidate || control.isPublic || control.sharedMaxAge != nil }
+    private func allowsAuthorized(_ control: CacheControl) -> Bool {
+        control.mustRevalidate || control.isPublic || control.sharedMaxAge != nil
+    }
 
     /// Returns the header fields of a response that may be stored (RFC 9111 §3.1).
     ///
@@ -104,7 +114,8 @@ extension CacheRules {
     /// replayed. In a shared cache, the fields that `private` names are removed (§5.2.2.7).
     public func storedFields(of headers: HTTPHeaders) -> HTTPHeaders {
         let control = CacheControl(headers)
-        return headers.withoutConnectionFields.without(CacheRules.cookieFields + (isShared ? control.privateFields : []))
+        return headers.withoutConnectionFields.without(
+            CacheRules.cookieFields + (isShared ? control.privateFields : []))
     }
 
     /// Adds the cookies of a transfer to the response to its request. They are not stored.
@@ -120,7 +131,9 @@ extension CacheRules {
         let control = CacheControl(stored.headers)
         var headers = isValidated ? stored.headers : stored.headers.without(control.noCacheFields)
         headers["Age"] = String(stored.age(at: now))
-        if headers["Date"] == nil { headers["Date"] = HTTPDate.text(.init(timeIntervalSince1970: Double(stored.responseTime))) }
+        if headers["Date"] == nil {
+            headers["Date"] = HTTPDate.text(.init(timeIntervalSince1970: Double(stored.responseTime)))
+        }
         return headers
     }
 }
@@ -136,13 +149,16 @@ extension HTTPHeaders {
     /// `Connection` may name further ones.
     public var withoutConnectionFields: HTTPHeaders {
         let named = all("Connection").flatMap { value in
-            value.utf8.split(separator: UInt8(ascii: ",")).map { String(decoding: $0.trimmingWhitespace(), as: UTF8.self) }
+            value.utf8.split(separator: UInt8(ascii: ",")).map {
+                String(decoding: $0.trimmingWhitespace(), as: UTF8.self)
+            }
         }
         return without(HTTPHeaders.connectionFields + named)
     }
 
     /// Returns the fields without those with the names.
     func without(_ names: [String]) -> HTTPHeaders {
-        names.isEmpty ? self : HTTPHeaders(fields.filter { field in !names.contains { HTTPHeaders.same($0, field.name) } })
+        names.isEmpty
+            ? self : HTTPHeaders(fields.filter { field in !names.contains { HTTPHeaders.same($0, field.name) } })
     }
 }

@@ -9,9 +9,12 @@ extension CacheRules {
     ///
     /// - Parameter keepsRange: whether the client's range is kept. If so, a changed representation
     ///   is sent only in that part (RFC 9110 §13.2.2).
-    public func validation(of stored: CachedResponse, for request: HTTPRequest, keepsRange: Bool = false) -> HTTPRequest {
+    public func validation(of stored: CachedResponse, for request: HTTPRequest, keepsRange: Bool = false) -> HTTPRequest
+    {
         var conditional = request
-        for name in ["If-None-Match", "If-Modified-Since"] + (keepsRange ? [] : ["If-Range", "Range"]) { conditional.headers[name] = nil }
+        for name in ["If-None-Match", "If-Modified-Since"] + (keepsRange ? [] : ["If-Range", "Range"]) {
+            conditional.headers[name] = nil
+        }
         Validators(stored.headers).apply(to: &conditional)
         return conditional
     }
@@ -46,7 +49,9 @@ extension CacheRules {
     }
 
     /// Returns a stored response with the fields and the times of its validation.
-    public func freshened(_ stored: CachedResponse, _ headers: HTTPHeaders, requestTime: Int, responseTime: Int) -> CachedResponse {
+    public func freshened(_ stored: CachedResponse, _ headers: HTTPHeaders, requestTime: Int, responseTime: Int)
+        -> CachedResponse
+    {
         var fresh = stored
         fresh.headers = headers
         fresh.requestTime = requestTime
@@ -62,8 +67,13 @@ extension CacheRules {
     public func updated(_ stored: CachedResponse, byHead response: HTTPResponse) -> HTTPHeaders? {
         guard response.status == 200 else { return stored.headers }
         let old = Validators(stored.headers), new = Validators(response.headers)
-        guard new.etag == nil || new.etag == old.etag, new.lastModified == nil || new.lastModified == old.lastModified else { return nil }
-        if let length = response.headers["Content-Length"], let known = stored.headers["Content-Length"], length != known { return nil }
+        guard new.etag == nil || new.etag == old.etag, new.lastModified == nil || new.lastModified == old.lastModified
+        else { return nil }
+        if let length = response.headers["Content-Length"], let known = stored.headers["Content-Length"],
+            length != known
+        {
+            return nil
+        }
         return storedFields(of: stored.headers.confirmed(byNotModified: response.headers))
     }
 
@@ -76,13 +86,16 @@ extension CacheRules {
             return condition.holds(stored.headers["ETag"].flatMap(EntityTag.init))
         }
         guard let since = request["If-Modified-Since"].flatMap({ HTTPDate.seconds($0, now: now) }) else { return false }
-        let modified = stored.headers["Last-Modified"].flatMap { HTTPDate.seconds($0, now: now) } ?? stored.date(now: now)
+        let modified =
+            stored.headers["Last-Modified"].flatMap { HTTPDate.seconds($0, now: now) } ?? stored.date(now: now)
         return modified <= since
     }
 
     /// Returns the header fields of a 304 made from a stored response (RFC 9110 §15.4.5).
     public static func notModifiedFields(_ headers: HTTPHeaders) -> HTTPHeaders {
-        headers.without(["Content-Length", "Content-Encoding", "Content-Type", "Content-Range", "Content-Language", "Content-MD5"])
+        headers.without([
+            "Content-Length", "Content-Encoding", "Content-Type", "Content-Range", "Content-Language", "Content-MD5",
+        ])
     }
 }
 
@@ -97,7 +110,8 @@ extension CacheRules {
         else { return [] }
         var urls = [target.description]
         for name in ["Location", "Content-Location"] {
-            guard let value = response.headers[name], let other = try? target.resolving(value), other.hasSameOrigin(as: target),
+            guard let value = response.headers[name], let other = try? target.resolving(value),
+                other.hasSameOrigin(as: target),
                 !urls.contains(other.description)
             else { continue }
             urls.append(other.description)

@@ -21,7 +21,8 @@ public struct CacheRules: Sendable, Hashable {
 
     /// Creates rules; by default those of a private cache.
     public init(
-        isShared: Bool = false, heuristicFraction: Double = 0.1, heuristicLimit: Int = 86_400, answersWhenDisconnected: Bool = true
+        isShared: Bool = false, heuristicFraction: Double = 0.1, heuristicLimit: Int = 86_400,
+        answersWhenDisconnected: Bool = true
     ) {
         self.isShared = isShared
         self.heuristicFraction = heuristicFraction
@@ -58,12 +59,19 @@ extension CacheRules {
         func note(_ rule: CacheRule, _ detail: @autoclosure () -> String = "") {
             if explains { steps.append(.init(rule, detail())) }
         }
-        func end(_ outcome: CacheDecision.Outcome, _ rule: CacheRule, _ freshness: Freshness? = nil, _ detail: @autoclosure () -> String = "") -> CacheDecision {
+        func end(
+            _ outcome: CacheDecision.Outcome, _ rule: CacheRule, _ freshness: Freshness? = nil,
+            _ detail: @autoclosure () -> String = ""
+        ) -> CacheDecision {
             note(rule, detail())
             return CacheDecision(outcome, rule, freshness: freshness, steps: steps)
         }
-        guard request.method == "GET" || request.method == "HEAD" else { return end(.miss, .methodNotCacheable, nil, request.method) }
-        if let condition = CacheRules.serversPrecondition(request.headers) { return end(.miss, .preconditionIsTheServers, nil, condition) }
+        guard request.method == "GET" || request.method == "HEAD" else {
+            return end(.miss, .methodNotCacheable, nil, request.method)
+        }
+        if let condition = CacheRules.serversPrecondition(request.headers) {
+            return end(.miss, .preconditionIsTheServers, nil, condition)
+        }
         guard let stored else { return end(.miss, .nothingStored) }
         // A response to HEAD has no body.
         guard stored.method == "GET" || request.method == stored.method else { return end(.miss, .methodDiffers) }
@@ -72,7 +80,9 @@ extension CacheRules {
         if stored.isInvalidated { return end(.revalidate, .unsafeMethod, fresh) }
         note(fresh.rule, "\(fresh.lifetime) s")
         if wants.noCache { return end(.revalidate, .requestNoCache, fresh) }
-        if wants.isEmpty, CacheRules.saysPragmaNoCache(request.headers) { return end(.revalidate, .pragmaNoCache, fresh) }
+        if wants.isEmpty, CacheRules.saysPragmaNoCache(request.headers) {
+            return end(.revalidate, .pragmaNoCache, fresh)
+        }
         if control.noCache { return end(.revalidate, .responseNoCache, fresh) }
         if let limit = wants.maxAge, fresh.age > limit.orZero {
             // RFC 8246 §2: a reload does not revalidate an immutable response.
@@ -82,7 +92,9 @@ extension CacheRules {
                 return end(.revalidate, .requestMaxAge, fresh, "age \(fresh.age) s, max-age=\(limit.orZero)")
             }
         }
-        if let least = wants.minFresh?.orNil, fresh.remaining < least, staleAccepted(wants, control, fresh) == false || fresh.isFresh {
+        if let least = wants.minFresh?.orNil, fresh.remaining < least,
+            staleAccepted(wants, control, fresh) == false || fresh.isFresh
+        {
             return end(.revalidate, .requestMinFresh, fresh, "fresh for \(fresh.remaining) s, min-fresh=\(least)")
         }
         if fresh.isFresh { return end(.fresh, .fresh, fresh, "age \(fresh.age) s of \(fresh.lifetime) s") }
@@ -90,7 +102,9 @@ extension CacheRules {
         if let rule = forbidsStale(control) { return end(.revalidate, rule, fresh) }
         if staleAccepted(wants, control, fresh) { return end(.stale(revalidates: false), .requestMaxStale, fresh) }
         if let window = control.staleWhileRevalidate?.orNil, -fresh.remaining < window {
-            return end(.stale(revalidates: true), .staleWhileRevalidate, fresh, "stale for \(-fresh.remaining) s of \(window) s")
+            return end(
+                .stale(revalidates: true), .staleWhileRevalidate, fresh,
+                "stale for \(-fresh.remaining) s of \(window) s")
         }
         return CacheDecision(.revalidate, .stale, freshness: fresh, steps: steps)
     }
@@ -122,7 +136,9 @@ extension CacheRules {
     public func decide(
         _ request: HTTPRequest, _ stored: CachedResponse?, at now: Int, after failure: Failure, explains: Bool = false
     ) -> CacheDecision {
-        guard let stored else { return CacheDecision(.unanswerable, .nothingStored, steps: explains ? [.init(.nothingStored)] : []) }
+        guard let stored else {
+            return CacheDecision(.unanswerable, .nothingStored, steps: explains ? [.init(.nothingStored)] : [])
+        }
         let wants = CacheControl(request.headers), control = CacheControl(stored.headers)
         let fresh = freshness(of: stored, control, at: now)
         var steps: [CacheDecision.Step] = []
@@ -134,9 +150,15 @@ extension CacheRules {
         if let rule = forbidsStale(control) { return end(.unanswerable, rule) }
         // A request with no-cache, or with a lower max-age, accepts no stored response (§5.2.1.1,
         // §5.2.1.4).
-        if wants.noCache || (wants.isEmpty && CacheRules.saysPragmaNoCache(request.headers)) { return end(.unanswerable, .requestNoCache) }
-        if let limit = wants.maxAge, fresh.age > limit.orZero, wants.maxStale == nil { return end(.unanswerable, .requestMaxAge) }
-        if case .error(let status?) = failure, ![500, 502, 503, 504].contains(status) { return end(.unanswerable, .errorIsPassedOn) }
+        if wants.noCache || (wants.isEmpty && CacheRules.saysPragmaNoCache(request.headers)) {
+            return end(.unanswerable, .requestNoCache)
+        }
+        if let limit = wants.maxAge, fresh.age > limit.orZero, wants.maxStale == nil {
+            return end(.unanswerable, .requestMaxAge)
+        }
+        if case .error(let status?) = failure, ![500, 502, 503, 504].contains(status) {
+            return end(.unanswerable, .errorIsPassedOn)
+        }
         // A fresh response needs no permission.
         if fresh.isFresh { return end(.fresh, .fresh) }
         let window = wants.staleIfError?.orNil ?? control.staleIfError?.orNil

@@ -28,7 +28,8 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates a member of the field: a hit or a forwarded request, never both.
     public init(
-        cache: String = "tarn", isHit: Bool = false, forward: Forward? = nil, forwardStatus: Int? = nil, timeToLive: Int? = nil,
+        cache: String = "tarn", isHit: Bool = false, forward: Forward? = nil, forwardStatus: Int? = nil,
+        timeToLive: Int? = nil,
         isStored: Bool = false, isCollapsed: Bool = false, detail: String? = nil
     ) {
         self.cache = cache
@@ -53,7 +54,9 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
         if let timeToLive { text += "; ttl=\(timeToLive)" }
         if isStored, !isHit { text += "; stored" }
         if isCollapsed, !isHit { text += "; collapsed" }
-        if let detail { text += "; detail=" + (HTTPSyntax.isToken(detail) ? detail : "\"\(CacheStatus.quoted(detail))\"") }
+        if let detail {
+            text += "; detail=" + (HTTPSyntax.isToken(detail) ? detail : "\"\(CacheStatus.quoted(detail))\"")
+        }
         return text
     }
 
@@ -61,13 +64,14 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
     ///
     /// Other bytes become `?`.
     private static func quoted(_ text: String) -> String {
-        String(decoding: text.utf8.flatMap { byte -> [UInt8] in
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): [UInt8(ascii: "\\"), byte]
-            case 0x20...0x7E: [byte]
-            default: [UInt8(ascii: "?")]
-            }
-        }, as: UTF8.self)
+        String(
+            decoding: text.utf8.flatMap { byte -> [UInt8] in
+                switch byte {
+                case UInt8(ascii: "\""), UInt8(ascii: "\\"): [UInt8(ascii: "\\"), byte]
+                case 0x20...0x7E: [byte]
+                default: [UInt8(ascii: "?")]
+                }
+            }, as: UTF8.self)
     }
 }
 

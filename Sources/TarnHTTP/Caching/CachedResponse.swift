@@ -21,7 +21,8 @@ public struct CachedResponse: Sendable, Hashable {
 
     /// Creates a stored response, with times in seconds since 1970.
     public init(
-        method: String = "GET", status: Int, headers: HTTPHeaders, selecting: HTTPHeaders = HTTPHeaders(), requestTime: Int, responseTime: Int,
+        method: String = "GET", status: Int, headers: HTTPHeaders, selecting: HTTPHeaders = HTTPHeaders(),
+        requestTime: Int, responseTime: Int,
         isInvalidated: Bool = false
     ) {
         self.isInvalidated = isInvalidated
@@ -72,13 +73,17 @@ extension CacheRules {
 
     /// Returns the lifetime in seconds, and the rule that determines it (RFC 9111 §4.2.1).
     private func lifetime(of stored: CachedResponse, _ control: CacheControl, at now: Int) -> (Int, CacheRule) {
-        if isShared, let seconds = control.sharedMaxAge { return (seconds.orZero, seconds == .invalid ? .invalidLifetime : .sharedMaxAge) }
+        if isShared, let seconds = control.sharedMaxAge {
+            return (seconds.orZero, seconds == .invalid ? .invalidLifetime : .sharedMaxAge)
+        }
         if let seconds = control.maxAge { return (seconds.orZero, seconds == .invalid ? .invalidLifetime : .maxAge) }
         let expires = stored.headers.all("Expires")
         if let first = expires.first {
             // Several different values are unreliable (§4.2.1), and an invalid date is in the past
             // (§5.3).
-            guard expires.allSatisfy({ $0 == first }), let moment = HTTPDate.seconds(first, now: now) else { return (0, .invalidLifetime) }
+            guard expires.allSatisfy({ $0 == first }), let moment = HTTPDate.seconds(first, now: now) else {
+                return (0, .invalidLifetime)
+            }
             return (DeltaSeconds.difference(moment, stored.date(now: now)), .expires)
         }
         guard heuristicFraction > 0, CacheRules.heuristicStatuses.contains(stored.status) || control.isPublic,

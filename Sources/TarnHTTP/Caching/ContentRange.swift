@@ -17,8 +17,10 @@ public struct ContentRange: Sendable, Hashable, CustomStringConvertible {
     public init?(_ text: String) {
         let parts = Array(text.utf8).split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard parts.count == 2, HTTPHeaders.same(String(decoding: parts[0], as: UTF8.self), "bytes"),
-            let slash = parts[1].firstIndex(of: UInt8(ascii: "/")), let dash = parts[1][..<slash].firstIndex(of: UInt8(ascii: "-")),
-            let first = DeltaSeconds.number(parts[1][..<dash]), let last = DeltaSeconds.number(parts[1][(dash + 1)..<slash]),
+            let slash = parts[1].firstIndex(of: UInt8(ascii: "/")),
+            let dash = parts[1][..<slash].firstIndex(of: UInt8(ascii: "-")),
+            let first = DeltaSeconds.number(parts[1][..<dash]),
+            let last = DeltaSeconds.number(parts[1][(dash + 1)..<slash]),
             let length = DeltaSeconds.number(parts[1][(slash + 1)...]), first <= last, last < length
         else { return nil }
         self.init(first..<last + 1, of: length)
@@ -29,7 +31,9 @@ public struct ContentRange: Sendable, Hashable, CustomStringConvertible {
     /// The result is nil for `multipart/byteranges`.
     public init?(_ response: HTTPResponse) {
         let values = response.headers.all("Content-Range")
-        guard response.status == 206, values.count == 1, let part = ContentRange(values[0]), part.range.count == response.body.count else { return nil }
+        guard response.status == 206, values.count == 1, let part = ContentRange(values[0]),
+            part.range.count == response.body.count
+        else { return nil }
         self = part
     }
 
@@ -43,7 +47,9 @@ extension CachedResponse {
     /// older than the response (RFC 9110 §8.8.2.2). Nil if there is neither.
     public func strongValidator(at now: Int) -> String? {
         if let field = headers["ETag"] { return EntityTag(field).flatMap { $0.isWeak ? nil : $0.text } }
-        guard let modified = headers["Last-Modified"].flatMap({ HTTPDate.seconds($0, now: now) }), date(now: now) > modified else { return nil }
+        guard let modified = headers["Last-Modified"].flatMap({ HTTPDate.seconds($0, now: now) }),
+            date(now: now) > modified
+        else { return nil }
         return "\(modified)"
     }
 }

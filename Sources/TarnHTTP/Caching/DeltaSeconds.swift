@@ -20,7 +20,9 @@ package enum DeltaSeconds {
     package static func sum(_ a: Int, _ b: Int) -> Int { clamp(a.addingReportingOverflow(b), isLarge: b > 0) }
 
     /// Returns a difference, clamped to 0 to ``greatest``.
-    package static func difference(_ a: Int, _ b: Int) -> Int { clamp(a.subtractingReportingOverflow(b), isLarge: b < 0) }
+    package static func difference(_ a: Int, _ b: Int) -> Int {
+        clamp(a.subtractingReportingOverflow(b), isLarge: b < 0)
+    }
 
     private static func clamp(_ result: (partialValue: Int, overflow: Bool), isLarge: Bool) -> Int {
         if result.overflow { return isLarge ? greatest : 0 }

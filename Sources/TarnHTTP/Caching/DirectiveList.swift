@@ -24,7 +24,9 @@ struct DirectiveList {
                 skipElement()
                 continue
             }
-            let name = String(decoding: bytes[start..<position].lazy.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+            let name = String(
+                decoding: bytes[start..<position].lazy.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 },
+                as: UTF8.self)
             skipWhitespace()
             guard position < bytes.count, bytes[position] == UInt8(ascii: "=") else {
                 // A name is a directive only before a comma or at the end. Other text behind it is

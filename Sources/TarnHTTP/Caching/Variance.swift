@@ -10,7 +10,9 @@ struct Variance {
     func mismatch(_ request: HTTPHeaders) -> CacheRule? {
         for name in Variance.names(stored.headers) {
             if name == "*" { return .variesByEverything }
-            guard Variance.normalized(name, request) == Variance.normalized(name, stored.selecting) else { return .varies }
+            guard Variance.normalized(name, request) == Variance.normalized(name, stored.selecting) else {
+                return .varies
+            }
         }
         return nil
     }
@@ -30,7 +32,8 @@ struct Variance {
     /// Returns the request fields that `Vary` names.
     static func selecting(_ response: HTTPHeaders, _ request: HTTPHeaders) -> HTTPHeaders {
         let names = names(response)
-        return names.isEmpty ? HTTPHeaders() : HTTPHeaders(request.fields.filter { names.contains($0.name.lowercased()) })
+        return names.isEmpty
+            ? HTTPHeaders() : HTTPHeaders(request.fields.filter { names.contains($0.name.lowercased()) })
     }
 
     /// Returns the value of a field in normalized form for comparison; nil if the field is absent.
@@ -41,7 +44,9 @@ struct Variance {
         let values = headers.all(name)
         guard !values.isEmpty else { return nil }
         var members = values.flatMap { value in
-            value.utf8.split(separator: UInt8(ascii: ",")).map { String(decoding: $0.trimmingWhitespace(), as: UTF8.self) }
+            value.utf8.split(separator: UInt8(ascii: ",")).map {
+                String(decoding: $0.trimmingWhitespace(), as: UTF8.self)
+            }
         }.filter { !$0.isEmpty }
         if ["accept", "accept-encoding", "accept-language", "accept-charset"].contains(name) {
             members = Set(members.map { preference($0, name) }).sorted()
@@ -59,7 +64,9 @@ struct Variance {
             return weight == 1000 ? nil : "q=\(weight)"
         }
         // RFC 9110 §8.4.1: `x-gzip` and `x-compress` are aliases.
-        if name == "accept-encoding", let coding = parts.first, coding == "x-gzip" || coding == "x-compress" { parts[0] = String(coding.dropFirst(2)) }
+        if name == "accept-encoding", let coding = parts.first, coding == "x-gzip" || coding == "x-compress" {
+            parts[0] = String(coding.dropFirst(2))
+        }
         return parts.joined(separator: ";")
     }
 
@@ -106,6 +113,7 @@ extension CacheRules {
     ///
     /// It has the normalized fields that `Vary` names, and is empty if `Vary` names none.
     public static func variant(of stored: CachedResponse) -> String {
-        Variance.names(stored.headers).sorted().map { "\($0)=\(Variance.normalized($0, stored.selecting) ?? "-")" }.joined(separator: "\n")
+        Variance.names(stored.headers).sorted().map { "\($0)=\(Variance.normalized($0, stored.selecting) ?? "-")" }
+            .joined(separator: "\n")
     }
 }

@@ -64,7 +64,9 @@ final class CurlEngine: Sendable {
             Thread.detachNewThread {
                 Thread.current.name = "tarn-curl"
                 self.run()
-                if self.state.withLock({ $0.isFinishing }) { CurlEngine.endingThreads.subtract(1, ordering: .releasing) }
+                if self.state.withLock({ $0.isFinishing }) {
+                    CurlEngine.endingThreads.subtract(1, ordering: .releasing)
+                }
             }
         }
     }

@@ -18,7 +18,8 @@ final class CurlSubmission: Sendable {
 
     init(
         request: HTTPRequest, url: HTTPURL, options: CurlTransport.Options, timeout: Duration, ticket: CurlTicket,
-        interim: (@Sendable (InterimResponse) -> Void)?, completion: @escaping @Sendable (Result<CurlAnswer, CurlFailure>) -> Void
+        interim: (@Sendable (InterimResponse) -> Void)?,
+        completion: @escaping @Sendable (Result<CurlAnswer, CurlFailure>) -> Void
     ) {
         self.request = request
         self.url = url

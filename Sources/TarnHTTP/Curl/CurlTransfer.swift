@@ -82,13 +82,15 @@ final class CurlTransfer {
         let body = request.body ?? (["POST", "PUT", "PATCH"].contains(request.method) ? [] : nil)
         if let body {
             isAccepted =
-                isAccepted && tarn_curl_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count)) == CURLE_OK
+                isAccepted
+                && tarn_curl_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count)) == CURLE_OK
                 // A copy, so that the transfer does not retain the request's memory.
                 && body.withUnsafeBytes { bytes in
                     var none: UInt8 = 0
                     return withUnsafeMutableBytes(of: &none) { empty in
                         tarn_curl_set_pointer(
-                            easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress) ?? empty.baseAddress)
+                            easy, CURLOPT_COPYPOSTFIELDS,
+                            UnsafeMutableRawPointer(mutating: bytes.baseAddress) ?? empty.baseAddress)
                     }
                 } == CURLE_OK
             set(CURLOPT_CUSTOMREQUEST, request.method)
@@ -207,7 +209,9 @@ final class CurlTransfer {
     /// - Returns: false if the declared length exceeds the limit.
     private func expectBody(_ text: String) -> Bool {
         // RFC 9110 §8.6: a response to HEAD and a 304 declare a length without sending a body.
-        guard submission.request.method != "HEAD", status != 304, !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        guard submission.request.method != "HEAD", status != 304, !text.isEmpty,
+            text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+        else {
             return true
         }
         let length = Int(text) ?? .max
@@ -242,7 +246,8 @@ final class CurlTransfer {
         let bytes = UnsafeRawBufferPointer(rebasing: bytes)
         // The fast path for ASCII, which nearly all values are: no validation is needed.
         if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
-        return String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) }))
+        return String(validating: bytes, as: UTF8.self)
+            ?? String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) }))
     }
 
     private static func droppingLineEnd(_ line: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer> {
@@ -261,7 +266,8 @@ final class CurlTransfer {
             return .failure(
                 CurlFailure(
                     kind: .cutShort,
-                    detail: "\(submission.url.host):\(submission.url.port) closed the connection within its header fields"))
+                    detail:
+                        "\(submission.url.host):\(submission.url.port) closed the connection within its header fields"))
         }
         var status = 0
         tarn_curl_get_long(easy, CURLINFO_RESPONSE_CODE, &status)
@@ -283,15 +289,19 @@ final class CurlTransfer {
         let said = said(code)
         if isTooLarge || code == CURLE_FILESIZE_EXCEEDED {
             return CurlFailure(
-                kind: .tooLarge, detail: "the body is larger than the limit of \(bodyLimit) bytes (`largest_body` under `transport`)")
+                kind: .tooLarge,
+                detail: "the body is larger than the limit of \(bodyLimit) bytes (`largest_body` under `transport`)")
         }
         if isHeadTooLarge {
             return CurlFailure(
                 kind: .tooLarge,
-                detail: "the header fields are more than \(options.maximumHeaderFields) or larger than the limit of \(options.maximumHeaderSize) bytes")
+                detail:
+                    "the header fields are more than \(options.maximumHeaderFields) or larger than the limit of \(options.maximumHeaderSize) bytes"
+            )
         }
         if hasTwoLengths {
-            return CurlFailure(kind: .protocol, detail: "\(place) does not speak HTTP as expected: it says two lengths of one body")
+            return CurlFailure(
+                kind: .protocol, detail: "\(place) does not speak HTTP as expected: it says two lengths of one body")
         }
         switch code {
         case CURLE_OUT_OF_MEMORY where !isHeadComplete, CURLcode(rawValue: 100) where !isHeadComplete:

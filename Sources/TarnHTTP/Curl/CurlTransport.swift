@@ -116,7 +116,8 @@ public final class CurlTransport: Transport, Sendable {
             }
             guard redirects < options.maximumRedirects else {
                 throw error(
-                    .protocol, "more than \(options.maximumRedirects) redirects, the last one to \(Redaction.shown(location))")
+                    .protocol,
+                    "more than \(options.maximumRedirects) redirects, the last one to \(Redaction.shown(location))")
             }
             redirects += 1
             remaining -= answer.duration
@@ -144,7 +145,8 @@ public final class CurlTransport: Transport, Sendable {
             await withCheckedContinuation { continuation in
                 engine.submit(
                     CurlSubmission(
-                        request: request, url: url, options: options, timeout: timeout, ticket: ticket, interim: InterimResponse.receiver?.receive,
+                        request: request, url: url, options: options, timeout: timeout, ticket: ticket,
+                        interim: InterimResponse.receiver?.receive,
                         completion: { continuation.resume(returning: $0) }))
             }
         } onCancel: {

@@ -44,7 +44,9 @@ public struct FixtureTransport: Transport {
 
     /// Returns the recorded response to a request, after the faults that affect it.
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        func error(_ kind: TransportError.Kind, _ detail: String) -> TransportError { self.error(request, kind, detail) }
+        func error(_ kind: TransportError.Kind, _ detail: String) -> TransportError {
+            self.error(request, kind, detail)
+        }
         if Task.isCancelled { throw error(.cancelled, "the task was cancelled") }
         let url: HTTPURL
         do throws(HTTPURLError) { url = try HTTPURL(request.url) } catch let problem {
@@ -54,15 +56,19 @@ public struct FixtureTransport: Transport {
         for fault in faults.next(for: url.target) {
             switch fault {
             case .delay(let duration):
-                do { try await time.sleep(duration) } catch { throw self.error(request, .cancelled, "the task was cancelled") }
+                do { try await time.sleep(duration) } catch {
+                    throw self.error(request, .cancelled, "the task was cancelled")
+                }
             case .failure(let kind): throw error(kind, "a fault was asked for")
             case .status(let status, let headers):
-                return HTTPResponse(status: status, headers: headers, body: Array(#"{"message":"a fault was asked for"}"#.utf8))
+                return HTTPResponse(
+                    status: status, headers: headers, body: Array(#"{"message":"a fault was asked for"}"#.utf8))
             }
         }
         let found: RecordedAnswer?
         do throws(RecordingError) {
-            found = try library.answer(method: request.method, target: url.target, headers: request.headers, body: request.body)
+            found = try library.answer(
+                method: request.method, target: url.target, headers: request.headers, body: request.body)
         } catch let problem {
             throw error(.noFixture, "\(problem)")
         }

@@ -44,7 +44,8 @@ package struct Recording: Sendable, Hashable {
 
         let request = try lines.next(expected: "the request, such as `GET /issues?page=2`").split(
             separator: " ", omittingEmptySubsequences: false)
-        guard request.count == 2 || request.count == 3 && request[2].hasPrefix("body="), HTTPSyntax.isToken(request[0]), request[1].utf8.first == UInt8(ascii: "/"),
+        guard request.count == 2 || request.count == 3 && request[2].hasPrefix("body="), HTTPSyntax.isToken(request[0]),
+            request[1].utf8.first == UInt8(ascii: "/"),
             request[1].utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") })
         else { throw lines.error("expected method and target, such as `GET /issues?page=2`") }
         method = String(request[0])
@@ -86,7 +87,8 @@ package struct Recording: Sendable, Hashable {
         let body = lines.rest
         let hasNoBody = method == "HEAD" || status == 204 || status == 304  // RFC 9112 §6.3
         if hasNoBody, !body.isEmpty {
-            throw RecordingError(file: file, line: lines.number + 1, "a response to \(method) with status \(status) has no body")
+            throw RecordingError(
+                file: file, line: lines.number + 1, "a response to \(method) with status \(status) has no body")
         }
         if isChunked, let declaredLength {
             // RFC 9112 §6.2: a sender must not send both.

@@ -51,7 +51,8 @@ package struct RecordingLibrary: Sendable {
             if recording.target.utf8.contains(where: { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "}") }) {
                 guard let pattern = TargetPattern(recording, index) else {
                     throw RecordingError(
-                        file: recording.file, line: 1, "a placeholder is written {name}; {?name*} or {&name*} may stand at the end")
+                        file: recording.file, line: 1,
+                        "a placeholder is written {name}; {?name*} or {&name*} may stand at the end")
                 }
                 patterns.append(pattern)
             }
@@ -61,7 +62,8 @@ package struct RecordingLibrary: Sendable {
                     file: recording.file, line: 1, "the same request as in \(recordings[other].file): \(exact)")
             }
             byTarget[exact] = index
-            let sorted = RecordingLibrary.key(recording.method, Self.sortingParameters(of: recording.target), recording.bodyDigest)
+            let sorted = RecordingLibrary.key(
+                recording.method, Self.sortingParameters(of: recording.target), recording.bodyDigest)
             if byParameters[sorted] == nil { byParameters[sorted] = index }
         }
         self.recordings = recordings
@@ -94,12 +96,16 @@ package struct RecordingLibrary: Sendable {
         }
         for method in methods {
             for digest in digests {
-                let found = patterns.filter { recordings[$0.index].method == method && recordings[$0.index].bodyDigest == digest && $0.matches(target) }
+                let found = patterns.filter {
+                    recordings[$0.index].method == method && recordings[$0.index].bodyDigest == digest
+                        && $0.matches(target)
+                }
                 guard let best = found.min(by: { $0.isMoreSpecific(than: $1) }) else { continue }
                 if let other = found.first(where: { $0.index != best.index && !best.isMoreSpecific(than: $0) }) {
                     throw RecordingError(
                         file: recordings[best.index].file, line: 1,
-                        "\(method) \(Redaction.url(target)) fits this target and that of \(recordings[other.index].file) equally well")
+                        "\(method) \(Redaction.url(target)) fits this target and that of \(recordings[other.index].file) equally well"
+                    )
                 }
                 return recordings[best.index]
             }

@@ -67,7 +67,8 @@ public final class RecordingTransport: Transport, Sendable {
             _ = try Recording(parsing: text, file: path)
             try Data(text).write(to: URL(fileURLWithPath: path), options: .atomic)
         } catch {
-            throw TransportError(.noFixture, method: request.method, url: request.url, detail: "the answer cannot be recorded: \(error)")
+            throw TransportError(
+                .noFixture, method: request.method, url: request.url, detail: "the answer cannot be recorded: \(error)")
         }
         return response
     }
@@ -84,20 +85,27 @@ public final class RecordingTransport: Transport, Sendable {
 
     /// The header fields that are not written: secrets, and fields of the connection or coding.
     private static let left = [
-        "Connection", "Keep-Alive", "Transfer-Encoding", "Trailer", "Upgrade", "Proxy-Authenticate", "Content-Encoding", "Content-Length", "Set-Cookie",
+        "Connection", "Keep-Alive", "Transfer-Encoding", "Trailer", "Upgrade", "Proxy-Authenticate", "Content-Encoding",
+        "Content-Length", "Set-Cookie",
         "Set-Cookie2", "Authorization", "Alt-Svc",
     ]
 
     /// Returns the bytes of a recording.
     private func recording(_ first: String, _ response: HTTPResponse) -> [UInt8] {
         var head = first + "\nHTTP/1.1 \(response.status) \n"
-        for field in response.headers.fields where !RecordingTransport.left.contains(where: { HTTPHeaders.same($0, field.name) }) {
+        for field in response.headers.fields
+        where !RecordingTransport.left.contains(where: { HTTPHeaders.same($0, field.name) }) {
             // Control characters are replaced: a recording cannot hold them.
-            let value = String(scrubber.text(Redaction.links(field.value)).unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
+            let value = String(
+                scrubber.text(Redaction.links(field.value)).unicodeScalars.map {
+                    $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0)
+                })
             head += "\(field.name): \(value)\n"
         }
-        let body = String(validating: response.body, as: UTF8.self).map { Array(scrubber.text($0).utf8) } ?? response.body
-        return Array((head + "\n").utf8) + (first.hasPrefix("HEAD ") || [204, 304].contains(response.status) ? [] : body)
+        let body =
+            String(validating: response.body, as: UTF8.self).map { Array(scrubber.text($0).utf8) } ?? response.body
+        return Array((head + "\n").utf8)
+            + (first.hasPrefix("HEAD ") || [204, 304].contains(response.status) ? [] : body)
     }
 
     /// Returns a file name that is readable and unique to the request.

@@ -26,7 +26,9 @@ struct TargetPattern: Sendable {
         var takesMore = false
         if text.hasSuffix("*}"), let brace = text.lastIndex(of: "{") {
             let rest = text[brace...].dropFirst().dropLast(2)
-            guard let mark = rest.first, mark == "?" || mark == "&", TargetPattern.isName(rest.dropFirst()) else { return nil }
+            guard let mark = rest.first, mark == "?" || mark == "&", TargetPattern.isName(rest.dropFirst()) else {
+                return nil
+            }
             takesMore = true
             text = text[..<brace]
         }
@@ -43,7 +45,9 @@ struct TargetPattern: Sendable {
         let all = [path] + parameters.map(\.1)
         placeholders = all.joined().count { $0 == .any } + (takesMore ? 1 : 0)
         literals =
-            all.joined().reduce(0) { sum, piece in if case .literal(let bytes) = piece { sum + bytes.count } else { sum } }
+            all.joined().reduce(0) { sum, piece in
+                if case .literal(let bytes) = piece { sum + bytes.count } else { sum }
+            }
             + parameters.reduce(0) { $0 + $1.0.utf8.count }
     }
 
@@ -55,7 +59,9 @@ struct TargetPattern: Sendable {
     /// Returns whether a target matches. Its parameters may have any order.
     func matches(_ target: String) -> Bool {
         let mark = target.firstIndex(of: "?")
-        guard TargetPattern.matches(Array(target[..<(mark ?? target.endIndex)].utf8)[...], path[...]) else { return false }
+        guard TargetPattern.matches(Array(target[..<(mark ?? target.endIndex)].utf8)[...], path[...]) else {
+            return false
+        }
         var rest = mark.map { target[target.index(after: $0)...].split(separator: "&") } ?? []
         for (name, value) in parameters {
             let found = rest.firstIndex { part in
@@ -75,7 +81,8 @@ struct TargetPattern: Sendable {
             return bytes.starts(with: text) && matches(bytes.dropFirst(text.count), pieces.dropFirst())
         case .any:
             // A placeholder matches at least one byte, and never crosses into the next segment.
-            let longest = bytes.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "&") && $0 != UInt8(ascii: "=") }.count
+            let longest = bytes.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "&") && $0 != UInt8(ascii: "=") }
+                .count
             guard longest > 0 else { return false }
             return (1...longest).contains { matches(bytes.dropFirst($0), pieces.dropFirst()) }
         }

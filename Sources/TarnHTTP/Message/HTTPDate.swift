@@ -91,22 +91,27 @@ private struct DateReader {
 
     /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`.
     private func fixed() -> Int? {
-        guard bytes.count == 29, isWeekday(0..<3), isText(", ", at: 3), isText(" ", at: 7), isText(" ", at: 11), isText(" ", at: 16), isText(" gmt", at: 25)
+        guard bytes.count == 29, isWeekday(0..<3), isText(", ", at: 3), isText(" ", at: 7), isText(" ", at: 11),
+            isText(" ", at: 16), isText(" gmt", at: 25)
         else { return nil }
         return moment(year: number(12, 4), month: month(at: 8), day: number(5, 2), time: 17)
     }
 
     /// Parses `Sun Nov  6 08:49:37 1994`.
     private func asctime() -> Int? {
-        guard bytes.count == 24, isWeekday(0..<3), isText(" ", at: 3), isText(" ", at: 7), isText(" ", at: 10), isText(" ", at: 19) else { return nil }
+        guard bytes.count == 24, isWeekday(0..<3), isText(" ", at: 3), isText(" ", at: 7), isText(" ", at: 10),
+            isText(" ", at: 19)
+        else { return nil }
         let day = isText(" ", at: 8) ? number(9, 1) : number(8, 2)
         return moment(year: number(20, 4), month: month(at: 4), day: day, time: 11)
     }
 
     /// Parses `Sunday, 06-Nov-94 08:49:37 GMT`.
     private func obsolete(_ now: Int) -> Int? {
-        guard let comma = bytes.firstIndex(of: UInt8(ascii: ",")), bytes.count == comma + 24, isWeekday(0..<comma), isText(", ", at: comma),
-            isText("-", at: comma + 4), isText("-", at: comma + 8), isText(" ", at: comma + 11), isText(" gmt", at: comma + 20)
+        guard let comma = bytes.firstIndex(of: UInt8(ascii: ",")), bytes.count == comma + 24, isWeekday(0..<comma),
+            isText(", ", at: comma),
+            isText("-", at: comma + 4), isText("-", at: comma + 8), isText(" ", at: comma + 11),
+            isText(" gmt", at: comma + 20)
         else { return nil }
         let year = number(comma + 9, 2).map { HTTPDate.fullYear($0, now: now) }
         return moment(year: year, month: month(at: comma + 5), day: number(comma + 2, 2), time: comma + 12)
@@ -123,15 +128,18 @@ private struct DateReader {
 
     private func month(at start: Int) -> Int? {
         let names: StaticString = "janfebmaraprmayjunjulaugsepoctnovdec"
-        return (0..<12).first { month in (0..<3).allSatisfy { folded(start + $0) == names.utf8Start[month * 3 + $0] } }.map { $0 + 1 }
+        return (0..<12).first { month in (0..<3).allSatisfy { folded(start + $0) == names.utf8Start[month * 3 + $0] } }
+            .map { $0 + 1 }
     }
 
     /// Returns whether a range is the first three letters of a day's name, or the whole name.
     private func isWeekday(_ range: Range<Int>) -> Bool {
         func has(_ name: StaticString) -> Bool {
-            (range.count == 3 || range.count == name.utf8CodeUnitCount) && range.allSatisfy { folded($0) == name.utf8Start[$0 - range.lowerBound] }
+            (range.count == 3 || range.count == name.utf8CodeUnitCount)
+                && range.allSatisfy { folded($0) == name.utf8Start[$0 - range.lowerBound] }
         }
-        return has("sunday") || has("monday") || has("tuesday") || has("wednesday") || has("thursday") || has("friday") || has("saturday")
+        return has("sunday") || has("monday") || has("tuesday") || has("wednesday") || has("thursday") || has("friday")
+            || has("saturday")
     }
 
     private func isText(_ text: StaticString, at start: Int) -> Bool {

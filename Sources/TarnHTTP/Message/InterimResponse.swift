@@ -25,7 +25,8 @@ public struct InterimResponse: Sendable, Hashable {
     ///         try await transport.send(request)
     ///     }
     public static func receiving<Result>(
-        _ receive: @escaping @Sendable (InterimResponse) -> Void, isolation: isolated (any Actor)? = #isolation, while body: () async throws -> Result
+        _ receive: @escaping @Sendable (InterimResponse) -> Void, isolation: isolated (any Actor)? = #isolation,
+        while body: () async throws -> Result
     ) async rethrows -> Result {
         try await $receiver.withValue(Receiver(receive), operation: body)
     }

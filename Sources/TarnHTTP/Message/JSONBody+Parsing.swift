@@ -77,7 +77,9 @@ private struct JSONBodyScanner {
 
     /// Parses a literal name or a number.
     private mutating func word() -> JSONBody? {
-        let word = rest.prefix { ![UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"), 0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        let word = rest.prefix {
+            ![UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"), 0x20, 0x09, 0x0A, 0x0D].contains($0)
+        }
         rest = rest[word.endIndex...]
         skipSpace()
         switch String(decoding: word, as: UTF8.self) {
@@ -166,7 +168,9 @@ private struct JSONBodyScanner {
     /// Parses the scalar of one or two `\u` escapes.
     private mutating func unicode() -> Unicode.Scalar? {
         guard let first = unit() else { return nil }
-        guard (0xD800..<0xDC00).contains(first), rest.starts(with: "\\u".utf8) else { return Unicode.Scalar(first) ?? "\u{FFFD}" }
+        guard (0xD800..<0xDC00).contains(first), rest.starts(with: "\\u".utf8) else {
+            return Unicode.Scalar(first) ?? "\u{FFFD}"
+        }
         var ahead = self
         ahead.rest = ahead.rest.dropFirst(2)
         guard let second = ahead.unit(), (0xDC00..<0xE000).contains(second) else { return "\u{FFFD}" }
@@ -177,7 +181,8 @@ private struct JSONBodyScanner {
     /// Parses four hexadecimal digits.
     private mutating func unit() -> UInt16? {
         let digits = rest.prefix(4)
-        guard digits.count == 4, digits.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0 | 0x20) }) else { return nil }
+        guard digits.count == 4, digits.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0 | 0x20) })
+        else { return nil }
         rest = rest.dropFirst(4)
         return UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
     }

@@ -12,7 +12,8 @@ enum MemoryLimit {
 
     /// The limits of getrlimit(2) for the address space and for private writable memory.
     private static var resourceLimits: Int {
-        [__rlimit_resource_t(RLIMIT_AS.rawValue), __rlimit_resource_t(RLIMIT_DATA.rawValue)].reduce(.max) { least, resource in
+        [__rlimit_resource_t(RLIMIT_AS.rawValue), __rlimit_resource_t(RLIMIT_DATA.rawValue)].reduce(.max) {
+            least, resource in
             var limit = rlimit()
             guard getrlimit(resource, &limit) == 0, limit.rlim_cur != rlim_t.max else { return least }
             return min(least, Int(clamping: limit.rlim_cur))
@@ -27,10 +28,13 @@ enum MemoryLimit {
     static func controlGroup(_ read: (String) -> String?) -> Int? {
         func limit(_ file: String) -> Int? {
             // No limit is "max" in version 2, and a number near 2^63 in version 1.
-            read(file).flatMap { Int($0.prefix { $0.isASCII && $0.isNumber }) }.flatMap { $0 > 0 && $0 < 1 << 60 ? $0 : nil }
+            read(file).flatMap { Int($0.prefix { $0.isASCII && $0.isNumber }) }.flatMap {
+                $0 > 0 && $0 < 1 << 60 ? $0 : nil
+            }
         }
         var limits = [limit("/sys/fs/cgroup/memory/memory.limit_in_bytes"), limit("/sys/fs/cgroup/memory.max")]
-        let group = read("/proc/self/cgroup")?.split(separator: "\n").first { $0.hasPrefix("0::/") }?.dropFirst("0::".count)
+        let group = read("/proc/self/cgroup")?.split(separator: "\n").first { $0.hasPrefix("0::/") }?.dropFirst(
+            "0::".count)
         var path = group.map(String.init) ?? "/"
         for _ in 0..<16 where path != "/" && !path.isEmpty {
             limits.append(limit("/sys/fs/cgroup\(path)/memory.max"))

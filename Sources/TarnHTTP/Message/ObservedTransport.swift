@@ -38,7 +38,8 @@ public struct ObservedTransport: Transport {
             Counter(label: "tarn_http_received_bytes", dimensions: [("host", host)]).increment(by: response.body.count)
             logger?.debug(
                 "answer",
-                metadata: metadata(request).merging(["status": "\(response.status)", "bytes": "\(response.body.count)"]) { $1 })
+                metadata: metadata(request).merging(["status": "\(response.status)", "bytes": "\(response.body.count)"])
+                { $1 })
             return response
         } catch {
             note(request, host, error.kind.rawValue, ContinuousClock.now - started)
@@ -48,7 +49,9 @@ public struct ObservedTransport: Transport {
     }
 
     private func note(_ request: HTTPRequest, _ host: String, _ status: String, _ duration: Duration) {
-        Counter(label: "tarn_http_requests", dimensions: [("host", host), ("method", request.method), ("status", status)]).increment()
+        Counter(
+            label: "tarn_http_requests", dimensions: [("host", host), ("method", request.method), ("status", status)]
+        ).increment()
         Metrics.Timer(label: "tarn_http_duration", dimensions: [("host", host), ("method", request.method)])
             .recordNanoseconds(Int64(duration.inSeconds * 1e9))
     }

@@ -62,7 +62,9 @@ public enum Redaction {
 extension String {
     /// The beginning of a server's text for messages: at most 500 scalars, with `…` if it was cut.
     package var excerpt: String {
-        guard utf8.count > 500, let end = unicodeScalars.index(startIndex, offsetBy: 500, limitedBy: endIndex), end < endIndex else { return self }
+        guard utf8.count > 500, let end = unicodeScalars.index(startIndex, offsetBy: 500, limitedBy: endIndex),
+            end < endIndex
+        else { return self }
         return String(unicodeScalars[..<end]) + "…"
     }
 }

@@ -12,7 +12,9 @@ enum Redirect {
     ]
 
     /// The header fields of a body, which are removed with it.
-    private static let contentFields = ["Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-Length"]
+    private static let contentFields = [
+        "Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-Length",
+    ]
 
     /// Returns the `Location` of a response that is a redirect, or nil.
     static func location(of response: HTTPResponse) -> String? {
@@ -23,15 +25,23 @@ enum Redirect {
     /// Returns the URL at which a redirect is followed.
     static func destination(_ target: HTTPURL, of request: HTTPRequest) throws(HTTPURLError) -> HTTPURL {
         guard let scope = request.redirects else { return target }
-        if let moved = scope.moved, let url = HTTPURL.rebase(link: target.description, from: [moved.from], onto: moved.to) { return try HTTPURL(url) }
+        if let moved = scope.moved,
+            let url = HTTPURL.rebase(link: target.description, from: [moved.from], onto: moved.to)
+        {
+            return try HTTPURL(url)
+        }
         let home = try HTTPURL(request.url)
         if target.hasSameOrigin(as: home) { return target }
-        for base in scope.bases where HTTPURL.rebase(link: target.description, from: [base], onto: base) != nil { return target }
+        for base in scope.bases where HTTPURL.rebase(link: target.description, from: [base], onto: base) != nil {
+            return target
+        }
         throw HTTPURLError(
             target.description,
             "it leads from \(home.origin) to another server, \(target.origin)"
-                + (scope.bases.isEmpty ? "" : "; allowed: " + scope.bases.map { Redaction.url($0) }.joined(separator: ", "))
-                + ". If that is the same API, add its base URL to api.aliases; if it may be asked without credentials, to api.follow")
+                + (scope.bases.isEmpty
+                    ? "" : "; allowed: " + scope.bases.map { Redaction.url($0) }.joined(separator: ", "))
+                + ". If that is the same API, add its base URL to api.aliases; if it may be asked without credentials, to api.follow"
+        )
     }
 
     /// Returns the request that follows a redirect.

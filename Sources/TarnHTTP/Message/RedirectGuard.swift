@@ -18,7 +18,9 @@ package struct RedirectGuard: Transport {
         do throws(HTTPURLError) {
             _ = try Redirect.destination(try HTTPURL(answeredBy), of: request)
         } catch {
-            throw TransportError(.protocol, method: request.method, url: request.url, detail: "a redirect that is not followed: \(error)")
+            throw TransportError(
+                .protocol, method: request.method, url: request.url, detail: "a redirect that is not followed: \(error)"
+            )
         }
         return response
     }

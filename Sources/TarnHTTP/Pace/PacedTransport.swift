@@ -83,7 +83,8 @@ public final class PacedTransport: Transport, Sendable {
         if let failure = await turn(origin) {
             switch failure {
             case .cancelled:
-                throw TransportError(.cancelled, method: request.method, url: request.url, detail: "the task was cancelled")
+                throw TransportError(
+                    .cancelled, method: request.method, url: request.url, detail: "the task was cancelled")
             case .tooLong(let wait):
                 let until = HTTPDate.text(time.now().addingTimeInterval(wait.inSeconds))
                 throw TransportError(
@@ -93,7 +94,9 @@ public final class PacedTransport: Transport, Sendable {
             }
         }
         let waited = time.now().timeIntervalSince(started)
-        if waited > 0.001 { Metrics.Timer(label: "tarn_http_wait", dimensions: [("host", url.host)]).recordSeconds(waited) }
+        if waited > 0.001 {
+            Metrics.Timer(label: "tarn_http_wait", dimensions: [("host", url.host)]).recordSeconds(waited)
+        }
         do throws(TransportError) {
             let response = try await inner.send(request)
             leave(origin, status: response.status, response.headers)
@@ -116,7 +119,8 @@ public final class PacedTransport: Transport, Sendable {
             await withCheckedContinuation { continuation in
                 let isCancelled = state.withLock { state in
                     if state.cancelled.remove(ticket) != nil { return true }
-                    state.lines[origin, default: Line()].waiters.append(Waiter(ticket: ticket) { continuation.resume(returning: $0) })
+                    state.lines[origin, default: Line()].waiters.append(
+                        Waiter(ticket: ticket) { continuation.resume(returning: $0) })
                     return false
                 }
                 if isCancelled { return continuation.resume(returning: .cancelled) }
@@ -167,7 +171,8 @@ public final class PacedTransport: Transport, Sendable {
                     line.waiters = line.waiters.dropFirst()
                 case .later(let wait, let reason):
                     let notice = RequestWait(
-                        origin: origin, until: now.addingTimeInterval(wait.inSeconds), reason: reason == .limit ? .limit : .pace)
+                        origin: origin, until: now.addingTimeInterval(wait.inSeconds),
+                        reason: reason == .limit ? .limit : .pace)
                     line.timer = Task { [weak self, time, onWait] in
                         onWait?(notice)
                         guard (try? await time.sleep(wait)) != nil else { return }

@@ -51,12 +51,15 @@ public struct RateBudget: Sendable, Hashable, Codable {
         if let pausedUntil, pausedUntil <= now { self.pausedUntil = nil }
         if let concurrent = pace.concurrent, underWay >= concurrent { return .whenAnswered }
         if pace.obeysHeaders {
-            let until = (limits.filter { $0.remaining <= 0 }.compactMap(\.resetsAt) + [pausedUntil].compactMap(\.self)).max()
+            let until = (limits.filter { $0.remaining <= 0 }.compactMap(\.resetsAt) + [pausedUntil].compactMap(\.self))
+                .max()
             if let until { return .later(.seconds(clamping: until.timeIntervalSince(now) + 0.001), reason: .limit) }
         }
         if let perSecond = pace.perSecond {
             // The tolerance covers rounding.
-            guard tokens >= 0.999_999 else { return .later(.seconds(clamping: (1 - tokens) / perSecond + 0.001), reason: .pace) }
+            guard tokens >= 0.999_999 else {
+                return .later(.seconds(clamping: (1 - tokens) / perSecond + 0.001), reason: .pace)
+            }
             tokens -= 1
         }
         // A stored number may be damaged: it may be negative.
@@ -79,7 +82,9 @@ public struct RateBudget: Sendable, Hashable, Codable {
         let horizon = now.addingTimeInterval(longestLimit.inSeconds)
         // The server may not have counted the requests in progress yet.
         let told = RateLimit.all(in: headers, now: now).map { limit in
-            RateLimit(name: limit.name, remaining: limit.remaining - underWay, resetsAt: limit.resetsAt.map { min($0, horizon) })
+            RateLimit(
+                name: limit.name, remaining: limit.remaining - underWay,
+                resetsAt: limit.resetsAt.map { min($0, horizon) })
         }
         // A limit without a reset time would stay for ever.
         for limit in told.prefix(16) where limit.resetsAt != nil {
@@ -87,7 +92,9 @@ public struct RateBudget: Sendable, Hashable, Codable {
             limits.append(limit)
         }
         if limits.count > 16 { limits.removeFirst(limits.count - 16) }
-        let isRefusal = status == 429 || status == 503 || status == 403 && RetryPolicy.isPassing(.answer(status: 403, headers: headers))
+        let isRefusal =
+            status == 429 || status == 503
+            || status == 403 && RetryPolicy.isPassing(.answer(status: 403, headers: headers))
         if isRefusal, let wait = RateLimit.wait(status: status, headers, now: now), wait > .zero {
             pausedUntil = max(pausedUntil ?? now, min(now.addingTimeInterval(wait.inSeconds), horizon))
         }

@@ -34,7 +34,9 @@ public struct RateLimit: Sendable, Hashable, Codable {
         if !structured.isEmpty { return structured }
         for prefix in ["RateLimit", "X-RateLimit", "X-Rate-Limit"] {
             guard let remaining = number(headers["\(prefix)-Remaining"]) else { continue }
-            let after = headers["\(prefix)-Reset-After"].flatMap { Double($0) }.flatMap { isLength($0) ? now.addingTimeInterval($0) : nil }
+            let after = headers["\(prefix)-Reset-After"].flatMap { Double($0) }.flatMap {
+                isLength($0) ? now.addingTimeInterval($0) : nil
+            }
             let reset = after ?? headers["\(prefix)-Reset"].flatMap { self.reset($0, now: now) }
             return [RateLimit(remaining: remaining, resetsAt: reset)]
         }
@@ -92,7 +94,9 @@ public struct RateLimit: Sendable, Hashable, Codable {
                     resetsAt: parameters["t"].map { now.addingTimeInterval(Double($0)) }))
         }
         if limits.isEmpty, let remaining = old["remaining"] {
-            limits = [RateLimit(remaining: remaining, resetsAt: old["reset"].map { now.addingTimeInterval(Double($0)) })]
+            limits = [
+                RateLimit(remaining: remaining, resetsAt: old["reset"].map { now.addingTimeInterval(Double($0)) })
+            ]
         }
         return limits
     }

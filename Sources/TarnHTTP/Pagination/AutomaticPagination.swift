@@ -20,34 +20,45 @@ public enum AutomaticPagination {
 
     /// Common paths of the next page's URL in a body.
     static let links = [
-        "next", "next_url", "nextUrl", "next_page_url", "nextLink", "@odata\\.nextLink", "links.next", "_links.next", "paging.next",
-        "pagination.next", "pagination.next_url", "pagination.nextUrl", "meta.next", "meta.next_url", "meta.pagination.links.next",
+        "next", "next_url", "nextUrl", "next_page_url", "nextLink", "@odata\\.nextLink", "links.next", "_links.next",
+        "paging.next",
+        "pagination.next", "pagination.next_url", "pagination.nextUrl", "meta.next", "meta.next_url",
+        "meta.pagination.links.next",
         "info.next", "page.next", "response.next", "data.next",
     ]
 
     /// Common paths of a cursor in a body, each with the parameter that usually sends it.
     static let cursors = [
-        ("next_cursor", "cursor"), ("nextCursor", "cursor"), ("meta.next_cursor", "cursor"), ("meta.nextCursor", "cursor"),
-        ("pagination.next_cursor", "cursor"), ("pagination.nextCursor", "cursor"), ("response_metadata.next_cursor", "cursor"),
-        ("cursors.next", "cursor"), ("paging.cursors.after", "after"), ("paging.next.after", "after"), ("next_page_token", "page_token"),
-        ("nextPageToken", "pageToken"), ("next_token", "next_token"), ("nextToken", "nextToken"), ("continuation_token", "continuation_token"),
+        ("next_cursor", "cursor"), ("nextCursor", "cursor"), ("meta.next_cursor", "cursor"),
+        ("meta.nextCursor", "cursor"),
+        ("pagination.next_cursor", "cursor"), ("pagination.nextCursor", "cursor"),
+        ("response_metadata.next_cursor", "cursor"),
+        ("cursors.next", "cursor"), ("paging.cursors.after", "after"), ("paging.next.after", "after"),
+        ("next_page_token", "page_token"),
+        ("nextPageToken", "pageToken"), ("next_token", "next_token"), ("nextToken", "nextToken"),
+        ("continuation_token", "continuation_token"),
         ("continuationToken", "continuationToken"), ("meta.next_token", "pagination_token"),
     ]
 
     /// Common paths of the number of pages in a body.
     static let pageCounts = [
-        "total_pages", "totalPages", "pages", "last_page", "page_count", "meta.total_pages", "meta.totalPages", "meta.last_page",
-        "meta.pagination.total_pages", "meta.pagination.pages", "pagination.total_pages", "pagination.totalPages", "pagination.pages", "info.pages",
+        "total_pages", "totalPages", "pages", "last_page", "page_count", "meta.total_pages", "meta.totalPages",
+        "meta.last_page",
+        "meta.pagination.total_pages", "meta.pagination.pages", "pagination.total_pages", "pagination.totalPages",
+        "pagination.pages", "info.pages",
         "page.totalPages",
     ]
 
     /// Common paths of the number of records in a body.
-    static let totals = ["total", "total_count", "totalCount", "count", "meta.total", "meta.total_count", "pagination.total"]
+    static let totals = [
+        "total", "total_count", "totalCount", "count", "meta.total", "meta.total_count", "pagination.total",
+    ]
 
     /// Returns the paths of a page's members that have one of the meanings, sorted.
     private static func paths(_ facts: PageFacts, _ meanings: PageEvidence.Meaning...) -> [String] {
         guard !facts.values.isEmpty else { return [] }
-        return facts.values.keys.filter { path in PageEvidence.meaning(of: path).map(meanings.contains) ?? false }.sorted()
+        return facts.values.keys.filter { path in PageEvidence.meaning(of: path).map(meanings.contains) ?? false }
+            .sorted()
     }
 
     /// Detects the style of the first page.
@@ -55,10 +66,13 @@ public enum AutomaticPagination {
     /// If the page has no sign of another one, the style is ``Pagination/singlePage``.
     static func choose(_ request: PageRequest, _ facts: PageFacts) -> Choice {
         if LinkHeader.target(relation: "next", in: facts.headers) != nil {
-            return Choice(pagination: .headerLink(), style: "header_link", reason: "the answer's Link field names a next page")
+            return Choice(
+                pagination: .headerLink(), style: "header_link", reason: "the answer's Link field names a next page")
         }
         for path in links {
-            guard let link = [path, path + ".href", path + ".url"].lazy.compactMap({ facts.values[$0] }).first, isLink(link) else { continue }
+            guard let link = [path, path + ".href", path + ".url"].lazy.compactMap({ facts.values[$0] }).first,
+                isLink(link)
+            else { continue }
             return Choice(
                 pagination: .jsonLink(path: path), style: "{ json_link: { path: '\(path)' } }",
                 reason: "the answer has the URL of a next page at \(path)")
@@ -67,7 +81,8 @@ public enum AutomaticPagination {
         for path in paths(facts, .link, .nextPage) {
             guard let link = facts.values[path], isLink(link) else { continue }
             let parent = [".href", ".url", ".uri"].first(where: path.hasSuffix).map { String(path.dropLast($0.count)) }
-            let named = parent.flatMap { PageEvidence.meaning(of: $0) == nil || path.hasSuffix(".uri") ? nil : $0 } ?? path
+            let named =
+                parent.flatMap { PageEvidence.meaning(of: $0) == nil || path.hasSuffix(".uri") ? nil : $0 } ?? path
             return Choice(
                 pagination: .jsonLink(path: named), style: "{ json_link: { path: '\(named)' } }",
                 reason: "the answer has the URL of a next page at \(path)")
@@ -86,7 +101,8 @@ public enum AutomaticPagination {
         if let cursor = facts.headers["X-Next-Cursor"], !cursor.isEmpty {
             return Choice(
                 pagination: .headerCursor(field: "X-Next-Cursor", sends: .query("cursor")),
-                style: "{ header_cursor: { field: X-Next-Cursor, param: cursor } }", reason: "the answer has the field X-Next-Cursor")
+                style: "{ header_cursor: { field: X-Next-Cursor, param: cursor } }",
+                reason: "the answer has the field X-Next-Cursor")
         }
         return numbered(facts, names)
     }
@@ -98,7 +114,8 @@ public enum AutomaticPagination {
         for path in paths(facts, .nextPage) {
             guard let next = facts.number(path), next > current.flatMap({ facts.number($0) }) ?? 1 else { continue }
             return Choice(
-                pagination: .cursor(.init(path: path, sends: .query(name))), style: "{ cursor: { path: \(path), param: \(name) } }",
+                pagination: .cursor(.init(path: path, sends: .query(name))),
+                style: "{ cursor: { path: \(path), param: \(name) } }",
                 reason: "the answer has the number of a next page at \(path)")
         }
         // If the first page has the number 0, the second one has the number 1.
@@ -117,22 +134,27 @@ public enum AutomaticPagination {
             let place = facts.values.keys.first { $0 == "offset" || $0.hasSuffix(".offset") }
             if place != nil || names.contains("offset") {
                 return Choice(
-                    pagination: .offset(.init(.query("offset"), total: path)), style: "{ offset: { param: offset, total: \(path) } }",
-                    reason: "the answer lists \(facts.recordCount) of \(total) records (\(path)) and speaks of an offset")
+                    pagination: .offset(.init(.query("offset"), total: path)),
+                    style: "{ offset: { param: offset, total: \(path) } }",
+                    reason:
+                        "the answer lists \(facts.recordCount) of \(total) records (\(path)) and speaks of an offset")
             }
             if page != nil || current != nil {
                 return Choice(
                     pagination: .pageNumber(.init(.query(name), start: start, total: path)),
                     style: "{ page_number: { param: \(name),\(isFromZero ? " start: 0," : "") total: \(path) } }",
-                    reason: "the answer lists \(facts.recordCount) of \(total) records (\(path)) and has a page's number")
+                    reason:
+                        "the answer lists \(facts.recordCount) of \(total) records (\(path)) and has a page's number")
             }
         }
         if let next = facts.headers["X-Next-Page"], Int(next) != nil {
             return Choice(
                 pagination: .headerCursor(field: "X-Next-Page", sends: .query(name)),
-                style: "{ header_cursor: { field: X-Next-Page, param: \(name) } }", reason: "the answer has the field X-Next-Page")
+                style: "{ header_cursor: { field: X-Next-Page, param: \(name) } }",
+                reason: "the answer has the field X-Next-Page")
         }
-        return Choice(pagination: .singlePage, style: "single_page", reason: "nothing in the answer speaks of another page")
+        return Choice(
+            pagination: .singlePage, style: "single_page", reason: "nothing in the answer speaks of another page")
     }
 
     private static func isLink(_ text: String) -> Bool { PageEvidence.isLink(text) }

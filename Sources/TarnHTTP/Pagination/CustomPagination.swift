@@ -13,7 +13,8 @@ public struct CustomPagination: Sendable, Hashable {
 
     /// Creates a style.
     public init(
-        name: String, wants: PageWants = PageWants(), next: @escaping @Sendable (PageRequest, PageFacts, Int) throws -> NextPage
+        name: String, wants: PageWants = PageWants(),
+        next: @escaping @Sendable (PageRequest, PageFacts, Int) throws -> NextPage
     ) {
         self.name = name
         self.wants = wants

@@ -18,7 +18,8 @@ public struct DeepPages: Sendable, Hashable {
 
     /// Creates a rule.
     public init(
-        statuses: [ClosedRange<Int>] = [], records: Int? = nil, pages: Int? = nil, sends: Pagination.ParameterPlace, path: String
+        statuses: [ClosedRange<Int>] = [], records: Int? = nil, pages: Int? = nil, sends: Pagination.ParameterPlace,
+        path: String
     ) {
         self.statuses = statuses
         self.records = records

@@ -30,7 +30,9 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     /// Header fields with evidence. A stored response keeps them.
     package static let fields =
         totalFields + pageCountFields + nextFields + ["Content-Range"]
-    static let totalFields = ["X-Total-Count", "X-Total", "X-WP-Total", "X-Pagination-Total-Count", "X-Total-Results", "Total-Count"]
+    static let totalFields = [
+        "X-Total-Count", "X-Total", "X-WP-Total", "X-Pagination-Total-Count", "X-Total-Results", "Total-Count",
+    ]
     static let pageCountFields = ["X-Total-Pages", "X-WP-TotalPages", "X-Pagination-Page-Count"]
     static let nextFields = ["X-Next-Page", "X-Next-Cursor", "X-Next-Token"]
 
@@ -42,10 +44,13 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     /// - `nested`: read only in objects that are entered.
     /// - `objects`: the objects that are entered.
     package static let memberNames: (scalars: [String], nested: [String], objects: [String]) = (
-        Array(meanings.keys) + ["offset", "limit"], ["href", "url", "uri", "rel", "relation", "after", "value", "number"],
+        Array(meanings.keys) + ["offset", "limit"],
+        ["href", "url", "uri", "rel", "relation", "after", "value", "number"],
         [
-            "meta", "metadata", "pagination", "pager", "paging", "page", "pageInfo", "pagingInfo", "paginationInfo", "paginator", "links", "link", "info",
-            "response", "responseMetadata", "cursors", "cursor", "next", "nextPage", "resultInfo", "resultSet", "searchMetadata", "searchInfo", "total",
+            "meta", "metadata", "pagination", "pager", "paging", "page", "pageInfo", "pagingInfo", "paginationInfo",
+            "paginator", "links", "link", "info",
+            "response", "responseMetadata", "cursors", "cursor", "next", "nextPage", "resultInfo", "resultSet",
+            "searchMetadata", "searchInfo", "total",
             "hydra:view", "view", "summary", "pageable",
         ]
     )
@@ -65,13 +70,27 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     /// Meanings by name, in lower case and without punctuation.
     static let meanings: [String: Meaning] = {
         var meanings: [String: Meaning] = [:]
-        func add(_ meaning: Meaning, _ names: String) { for name in names.split(separator: " ") { meanings[String(name)] = meaning } }
-        add(.link, "next nexturl nexturi nexthref nextlink nextpageurl nextpagelink nextpath nextresults nextrecordsurl odatanextlink hydranext")
-        add(.cursor, "nextcursor nexttoken nextpagetoken continuationtoken nextcontinuationtoken nextmarker nextkey nextoffset nextstart")
+        func add(_ meaning: Meaning, _ names: String) {
+            for name in names.split(separator: " ") { meanings[String(name)] = meaning }
+        }
+        add(
+            .link,
+            "next nexturl nexturi nexthref nextlink nextpageurl nextpagelink nextpath nextresults nextrecordsurl odatanextlink hydranext"
+        )
+        add(
+            .cursor,
+            "nextcursor nexttoken nextpagetoken continuationtoken nextcontinuationtoken nextmarker nextkey nextoffset nextstart"
+        )
         add(.nextPage, "nextpage nextpagenumber")
-        add(.more, "hasmore hasnext hasnextpage hasmorepages hasmoreitems hasmoreresults morerecords moreresults moreitems more istruncated truncated exceededtransferlimit")
+        add(
+            .more,
+            "hasmore hasnext hasnextpage hasmorepages hasmoreitems hasmoreresults morerecords moreresults moreitems more istruncated truncated exceededtransferlimit"
+        )
         add(.last, "islast islastpage last done")
-        add(.total, "total totalcount totalresults totalitems totalrecords totalelements totalentries totalrows totalsize totalhits totalobjects")
+        add(
+            .total,
+            "total totalcount totalresults totalitems totalrecords totalelements totalentries totalrows totalsize totalhits totalobjects"
+        )
         add(.total, "totalavailable numfound nbhits odatacount hydratotalitems recordstotal totalnum")
         add(.count, "count")
         add(.pages, "totalpages pages pagecount totalpagecount numpages nbpages pagestotal")
@@ -109,7 +128,8 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         guard let last = keys.last else { return nil }
         let before = keys.dropLast().last
         switch (last, before) {
-        case ("href", let before?), ("url", let before?), ("uri", let before?): return before.hasPrefix("next") ? .link : nil
+        case ("href", let before?), ("url", let before?), ("uri", let before?):
+            return before.hasPrefix("next") ? .link : nil
         case ("after", "next"): return .cursor
         case ("next", "cursors"), ("next", "cursor"): return .cursor
         case ("value", "total"): return .total
@@ -150,7 +170,10 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         ///   - first: the first request of the scan, as described.
         ///   - pages: the ordinal of this page, counted from 1.
         ///   - records: the number of records listed so far, this page included.
-        init(by style: Pagination, _ request: PageRequest, _ facts: PageFacts, first: PageRequest, pages: Int, records: Int) {
+        init(
+            by style: Pagination, _ request: PageRequest, _ facts: PageFacts, first: PageRequest, pages: Int,
+            records: Int
+        ) {
             let passed = first.passedOver
             self.init(request, pages: pages.addingClamped(passed.pages), records: records.addingClamped(passed.records))
             // The size of the skipped pages is unknown.
@@ -159,13 +182,17 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
             switch style {
             case .cursor(let cursor):
                 endsAtEmptyPage = cursor.endsAtEmptyPage
-                isDeclaredOver = facts.flag(cursor.hasMore) == false || cursor.last != nil && facts.values[cursor.path] == cursor.last
+                isDeclaredOver =
+                    facts.flag(cursor.hasMore) == false
+                    || cursor.last != nil && facts.values[cursor.path] == cursor.last
             case .offset(let offset):
                 if offset.start > 1 { self.records = self.records.addingClamped(offset.start) }
                 isDeclaredOver = facts.flag(offset.hasMore) == false
             case .pageNumber(let numbers):
                 isDeclaredOver = facts.flag(numbers.hasMore) == false
-                if numbers.start > 1 { (self.pages, self.records) = (self.pages.addingClamped(numbers.start - 1), .max) }
+                if numbers.start > 1 {
+                    (self.pages, self.records) = (self.pages.addingClamped(numbers.start - 1), .max)
+                }
             default: break
             }
         }
@@ -177,9 +204,15 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     /// 0.
     static func counts(_ facts: PageFacts) -> [(name: String, isPages: Bool, count: Int)] {
         var counts: [(name: String, isPages: Bool, count: Int)] = []
-        for field in totalFields { if let count = facts.headers[field].flatMap({ Int($0) }) { counts.append((field, false, count)) } }
-        for field in pageCountFields { if let count = facts.headers[field].flatMap({ Int($0) }) { counts.append((field, true, count)) } }
-        if let size = facts.headers["Content-Range"].flatMap(rangeSize) { counts.append(("Content-Range", false, size)) }
+        for field in totalFields {
+            if let count = facts.headers[field].flatMap({ Int($0) }) { counts.append((field, false, count)) }
+        }
+        for field in pageCountFields {
+            if let count = facts.headers[field].flatMap({ Int($0) }) { counts.append((field, true, count)) }
+        }
+        if let size = facts.headers["Content-Range"].flatMap(rangeSize) {
+            counts.append(("Content-Range", false, size))
+        }
         for path in facts.values.keys.sorted() {
             guard let meaning = meaning(of: path), let count = facts.number(path) else { continue }
             switch meaning {
@@ -194,21 +227,28 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     /// Returns 100 for `items 0-9/100` (RFC 9110 §14.4); nil for byte ranges, which are not counts.
     private static func rangeSize(_ value: String) -> Int? {
         let parts = value.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, !HTTPHeaders.same(String(parts[0]), "bytes"), let slash = parts[1].lastIndex(of: "/") else { return nil }
+        guard parts.count == 2, !HTTPHeaders.same(String(parts[0]), "bytes"), let slash = parts[1].lastIndex(of: "/")
+        else { return nil }
         return Int(parts[1][parts[1].index(after: slash)...])
     }
 
     /// Returns the most reliable evidence of more records than the scan has listed, or nil.
     static func find(_ facts: PageFacts, _ taken: Taken, _ rule: Rule = .fail) -> PageEvidence? {
         if rule == .ignore { return nil }
-        let paths = facts.values.isEmpty ? [] : facts.values.keys.sorted().compactMap { path in meaning(of: path).map { (path, $0) } }
+        let paths =
+            facts.values.isEmpty
+            ? [] : facts.values.keys.sorted().compactMap { path in meaning(of: path).map { (path, $0) } }
         let isOver = taken.isDeclaredOver ? true : isOver(facts, paths)
         if !(facts.recordCount == 0 && taken.endsAtEmptyPage) {
             if let found = successor(facts, taken, paths, isOver: isOver == true, rule) { return found }
             for (path, meaning) in paths where !rule.ignores(path) {
                 if taken.isDeclaredOver { break }
-                if meaning == .more, facts.values[path] == "true" { return PageEvidence(name: path, meaning: "is true") }
-                if meaning == .last || meaning == .lastPage, facts.values[path] == "false" { return PageEvidence(name: path, meaning: "is false") }
+                if meaning == .more, facts.values[path] == "true" {
+                    return PageEvidence(name: path, meaning: "is true")
+                }
+                if meaning == .last || meaning == .lastPage, facts.values[path] == "false" {
+                    return PageEvidence(name: path, meaning: "is false")
+                }
             }
         }
         return counted(facts, taken, paths, isOver: isOver == true, rule)
@@ -230,7 +270,9 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     private static func successor(
         _ facts: PageFacts, _ taken: Taken, _ paths: [(String, Meaning)], isOver: Bool, _ rule: Rule
     ) -> PageEvidence? {
-        if !rule.ignores("Link"), let link = LinkHeader.target(relation: "next", in: facts.headers), !taken.isTaken(link) {
+        if !rule.ignores("Link"), let link = LinkHeader.target(relation: "next", in: facts.headers),
+            !taken.isTaken(link)
+        {
             return PageEvidence(name: "Link", meaning: "names a next page, \(Redaction.url(link))")
         }
         // A page number names a next page only if it is above the current one.
@@ -246,11 +288,20 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
             switch meaning {
             case .link:
                 if PageEvidence.isLink(text) ? !taken.isTaken(text) : leads(text) {
-                    return PageEvidence(name: path, meaning: "names a next page, \(PageEvidence.isLink(text) ? Redaction.url(text) : shown(text))")
+                    return PageEvidence(
+                        name: path,
+                        meaning: "names a next page, \(PageEvidence.isLink(text) ? Redaction.url(text) : shown(text))")
                 }
-            case .nextPage: if PageEvidence.isLink(text) ? !taken.isTaken(text) : leads(text) { return PageEvidence(name: path, meaning: "is \(shown(text))") }
+            case .nextPage:
+                if PageEvidence.isLink(text) ? !taken.isTaken(text) : leads(text) {
+                    return PageEvidence(name: path, meaning: "is \(shown(text))")
+                }
             case .cursor:
-                if !isNoCursor(text), !QueryParameters.values(in: taken.request.url).contains(where: { $0.value == text }) { return PageEvidence(name: path, meaning: "names what comes next, \(shown(text))") }
+                if !isNoCursor(text),
+                    !QueryParameters.values(in: taken.request.url).contains(where: { $0.value == text })
+                {
+                    return PageEvidence(name: path, meaning: "names what comes next, \(shown(text))")
+                }
             default: break
             }
         }
@@ -260,9 +311,12 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     /// Returns evidence from a list of links: `links: [{ rel: next, href: … }]`.
     private static func linkList(_ facts: PageFacts, _ taken: Taken, _ rule: Rule) -> PageEvidence? {
         for path in facts.values.keys.sorted() {
-            guard facts.values[path] == "next", path.hasSuffix("].rel") || path.hasSuffix("].relation"), let dot = path.lastIndex(of: ".") else { continue }
+            guard facts.values[path] == "next", path.hasSuffix("].rel") || path.hasSuffix("].relation"),
+                let dot = path.lastIndex(of: ".")
+            else { continue }
             let element = path[..<dot]
-            guard !rule.ignores(String(element)), let link = ["href", "url", "uri"].lazy.compactMap({ facts.values["\(element).\($0)"] }).first,
+            guard !rule.ignores(String(element)),
+                let link = ["href", "url", "uri"].lazy.compactMap({ facts.values["\(element).\($0)"] }).first,
                 !taken.isTaken(link)
             else { continue }
             return PageEvidence(name: String(element), meaning: "names a next page, \(Redaction.url(link))")
@@ -276,7 +330,9 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     ) -> PageEvidence? {
         let counts = counts(facts), hasTotal = paths.contains { $0.1 == .total }
         for (name, isPages, count) in counts where isPages && !rule.ignores(name) {
-            if min(count, taken.counts[name] ?? count) > taken.pages { return PageEvidence(name: name, meaning: "says that there are \(count) pages") }
+            if min(count, taken.counts[name] ?? count) > taken.pages {
+                return PageEvidence(name: name, meaning: "says that there are \(count) pages")
+            }
         }
         // The flag concerns only this page. A gap before it shows only in the total.
         if isOver, taken.pages == 1 { return nil }
@@ -304,7 +360,8 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
 extension PageRequest {
     /// Returns whether a query parameter, or a member of the body, has this number.
     fileprivate func hasValue(_ number: Int) -> Bool {
-        QueryParameters.values(in: url).contains { Int($0.value) == number } || body?.text.contains(":\(number)") == true
+        QueryParameters.values(in: url).contains { Int($0.value) == number }
+            || body?.text.contains(":\(number)") == true
     }
 
     /// The number of records, or of pages, that the request itself skips.

@@ -34,7 +34,8 @@ public struct PageFacts: Sendable, Hashable {
 
         /// Creates the values from those of the records in order; nil if there are none.
         public init?(_ values: [String]) {
-            guard let last = values.last, let smallest = values.min(by: RecordValues.precedes), let largest = values.max(by: RecordValues.precedes)
+            guard let last = values.last, let smallest = values.min(by: RecordValues.precedes),
+                let largest = values.max(by: RecordValues.precedes)
             else { return nil }
             self.init(last: last, smallest: smallest, largest: largest)
         }
@@ -47,7 +48,8 @@ public struct PageFacts: Sendable, Hashable {
 
     /// Creates the facts about a page.
     public init(
-        headers: HTTPHeaders = HTTPHeaders(), recordCount: Int, values: [String: String] = [:], records: RecordValues? = nil, digest: Int? = nil
+        headers: HTTPHeaders = HTTPHeaders(), recordCount: Int, values: [String: String] = [:],
+        records: RecordValues? = nil, digest: Int? = nil
     ) {
         self.headers = headers
         self.recordCount = recordCount

@@ -26,7 +26,8 @@ struct PagePosition {
         if case .json(let value) = request.body { members.append(.init("json", .string(value.text))) }
         if let last {
             members += [
-                .init("last", .string(last)), .init("pages", .number(String(pages))), .init("records", .number(String(records))),
+                .init("last", .string(last)), .init("pages", .number(String(pages))),
+                .init("records", .number(String(records))),
             ]
         }
         return JSONBody.object(members + [.init("url", .string(request.url))]).text
@@ -45,13 +46,16 @@ struct PagePosition {
         if case .array(let fields)? = stored[["form"]] {
             body = .form(
                 fields.compactMap { field in
-                    guard case .array(let parts) = field, parts.count == 2, case .string(let name) = parts[0], case .string(let value) = parts[1]
+                    guard case .array(let parts) = field, parts.count == 2, case .string(let name) = parts[0],
+                        case .string(let value) = parts[1]
                     else { return nil }
                     return .init(name, value)
                 })
         }
         // A larger count comes from a damaged store. The limit keeps additions from overflowing.
-        func count(_ key: String) -> Int { min(max(stored[[key]]?.scalarText.flatMap { Int($0) } ?? 0, 0), Int(Int32.max)) }
+        func count(_ key: String) -> Int {
+            min(max(stored[[key]]?.scalarText.flatMap { Int($0) } ?? 0, 0), Int(Int32.max))
+        }
         self.init(
             request: PageRequest(url: url, body: body), pages: count("pages"), records: count("records"),
             after: stored.text(of: "after"), last: stored.text(of: "last"))

@@ -36,7 +36,8 @@ public struct PageSequence: Sendable, Hashable {
 
         /// Creates bounds.
         public init(
-            base: String, aliases: [String] = [], follows: [String] = [], pageLimit: Int = 10_000, recordLimit: Int? = nil,
+            base: String, aliases: [String] = [], follows: [String] = [], pageLimit: Int = 10_000,
+            recordLimit: Int? = nil,
             stopsAtLimit: Bool = false, secretParameter: String? = nil
         ) {
             self.base = base
@@ -125,12 +126,15 @@ public struct PageSequence: Sendable, Hashable {
         guard deep == nil, bounds.recordLimit == nil else { return nil }
         if pagination == .automatic {
             // A Link field decides the style, regardless of the body.
-            guard choice?.pagination.needsHeadersOnly ?? (LinkHeader.target(relation: "next", in: headers) != nil) else { return nil }
+            guard choice?.pagination.needsHeadersOnly ?? (LinkHeader.target(relation: "next", in: headers) != nil)
+            else { return nil }
         } else if !pagination.needsHeadersOnly {
             return nil
         }
         var copy = self
-        guard (try? copy.advance(PageFacts(headers: headers, recordCount: 1), answeredBy: answeredBy)) == true else { return nil }
+        guard (try? copy.advance(PageFacts(headers: headers, recordCount: 1), answeredBy: answeredBy)) == true else {
+            return nil
+        }
         return copy.request
     }
 
@@ -156,12 +160,16 @@ public struct PageSequence: Sendable, Hashable {
             choice = chosen
             style = chosen.pagination
         }
-        if style.isCounted, let digest = facts.digest, digest == lastDigest, facts.recordCount > 0 { throw .samePage(url: request.url) }
+        if style.isCounted, let digest = facts.digest, digest == lastDigest, facts.recordCount > 0 {
+            throw .samePage(url: request.url)
+        }
         let sum = self.listed.addingClamped(facts.recordCount)
         // After a restart, a total counts the records behind the restart.
         let listed = window.after == nil ? sum : window.records.addingClamped(facts.recordCount)
         var counts = counts
-        for found in PageEvidence.counts(facts) { counts[found.name] = min(found.count, counts[found.name] ?? found.count) }
+        for found in PageEvidence.counts(facts) {
+            counts[found.name] = min(found.count, counts[found.name] ?? found.count)
+        }
         let found = try style.next(after: request, facts, ordinal: ordinal, listed: listed, more: bounds.more)
         var next = request
         switch found {
@@ -169,7 +177,8 @@ public struct PageSequence: Sendable, Hashable {
             if let evidence = evidence(facts, style, counts, listed: listed, answeredBy) {
                 let advice = AutomaticPagination.choose(request, facts)
                 throw .more(
-                    evidence, listed: sum, style: style.name, advice: advice.pagination == .singlePage || advice.pagination == style ? nil : advice.style,
+                    evidence, listed: sum, style: style.name,
+                    advice: advice.pagination == .singlePage || advice.pagination == style ? nil : advice.style,
                     url: request.url)
             }
             self.choice = choice
@@ -186,7 +195,9 @@ public struct PageSequence: Sendable, Hashable {
         }
         guard !visited.contains(next) else { throw .repeated(url: next.url) }
         guard ordinal < bounds.pageLimit else { return try stop(.tooManyPages(limit: bounds.pageLimit, url: next.url)) }
-        if let limit = bounds.recordLimit, sum >= limit { return try stop(.tooManyRecords(limit: limit, url: next.url)) }
+        if let limit = bounds.recordLimit, sum >= limit {
+            return try stop(.tooManyRecords(limit: limit, url: next.url))
+        }
         visited.insert(next)
         request = next
         ordinal = ordinal.addingClamped(1)
@@ -204,7 +215,8 @@ public struct PageSequence: Sendable, Hashable {
         _ facts: PageFacts, _ style: Pagination, _ counts: [String: Int], listed: Int, _ answeredBy: String?
     ) -> PageEvidence? {
         var taken = PageEvidence.Taken(
-            by: style, request, facts, first: first, pages: window.after == nil ? ordinal : window.pages.addingClamped(1), records: listed)
+            by: style, request, facts, first: first,
+            pages: window.after == nil ? ordinal : window.pages.addingClamped(1), records: listed)
         taken.counts = counts
         taken.isTaken = { link in
             guard let url = try? permitted(link, relativeTo: answeredBy ?? request.url) else { return false }
@@ -269,7 +281,8 @@ public struct PageSequence: Sendable, Hashable {
         request = resumed
         self.ordinal = ordinal
         self.listed = listed
-        window = Window(pages: position.pages, records: position.records, after: position.after, lastValue: position.last)
+        window = Window(
+            pages: position.pages, records: position.records, after: position.after, lastValue: position.last)
         visited.insert(request)
     }
 
@@ -286,7 +299,9 @@ public struct PageSequence: Sendable, Hashable {
     /// - Throws: `PaginationError.foreign` if it is neither at `base`, nor at the origin of `base`,
     ///   nor where links may lead.
     private func permitted(_ reference: String, relativeTo url: String) throws(PaginationError) -> String {
-        guard reference.utf8.count <= PageSequence.linkLimit else { throw .malformed(link: reference.excerpt, reason: PageSequence.tooLong) }
+        guard reference.utf8.count <= PageSequence.linkLimit else {
+            throw .malformed(link: reference.excerpt, reason: PageSequence.tooLong)
+        }
         var link: HTTPURL
         let home: HTTPURL
         do throws(HTTPURLError) {
@@ -296,12 +311,18 @@ public struct PageSequence: Sendable, Hashable {
             throw .malformed(link: reference, reason: error.reason)
         }
         if let name = bounds.secretParameter, let query = link.query {
-            let rest = query.split(separator: "&", omittingEmptySubsequences: false).filter { QueryParameters.name(of: $0) != name }
+            let rest = query.split(separator: "&", omittingEmptySubsequences: false).filter {
+                QueryParameters.name(of: $0) != name
+            }
             link.query = rest.isEmpty ? nil : rest.joined(separator: "&")
         }
-        if let moved = HTTPURL.rebase(link: link.description, from: [bounds.base] + bounds.aliases, onto: bounds.base) { return moved }
+        if let moved = HTTPURL.rebase(link: link.description, from: [bounds.base] + bounds.aliases, onto: bounds.base) {
+            return moved
+        }
         if link.hasSameOrigin(as: home) { return link.description }
-        for other in bounds.follows where HTTPURL.rebase(link: link.description, from: [other], onto: other) != nil { return link.description }
+        for other in bounds.follows where HTTPURL.rebase(link: link.description, from: [other], onto: other) != nil {
+            return link.description
+        }
         throw .foreign(link: link.description, allowed: [bounds.base] + bounds.aliases + bounds.follows)
     }
 }

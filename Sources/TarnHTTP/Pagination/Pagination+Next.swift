@@ -14,7 +14,9 @@ extension PageRequest {
         guard case .query(let name) = place else { return self }
         var reference = URLReference(url), request = self
         reference.query = reference.query.map { query in
-            query.split(separator: "&", omittingEmptySubsequences: false).filter { QueryParameters.name(of: $0) != name }.joined(separator: "&")
+            query.split(separator: "&", omittingEmptySubsequences: false).filter {
+                QueryParameters.name(of: $0) != name
+            }.joined(separator: "&")
         }
         request.url = reference.description
         return request
@@ -38,8 +40,10 @@ extension Pagination {
     /// Returns the request for the first page, with the page number and page size of the style.
     public func firstPage(of request: PageRequest) -> PageRequest {
         switch self {
-        case .pageNumber(let pages): sized(request.setting(pages.sends, to: String(pages.start), isNumber: true), pages.size)
-        case .offset(let offset): sized(request.setting(offset.sends, to: String(offset.start), isNumber: true), offset.size)
+        case .pageNumber(let pages):
+            sized(request.setting(pages.sends, to: String(pages.start), isNumber: true), pages.size)
+        case .offset(let offset):
+            sized(request.setting(offset.sends, to: String(offset.start), isNumber: true), offset.size)
         case .recordCursor(let cursor): sized(request, cursor.size)
         default: request
         }
@@ -73,8 +77,14 @@ extension Pagination {
             guard let cursor = facts.headers[field], !cursor.isEmpty else { return .end }
             return try change(request, place, to: cursor, isNumber: false)
         case .cursor(let cursor):
-            if facts.recordCount == 0, cursor.endsAtEmptyPage || cursor.hasMore != nil && facts.flag(cursor.hasMore) == nil { return .end }
-            guard facts.flag(cursor.hasMore) ?? true, let value = facts.values[cursor.path], !value.isEmpty, value != cursor.last else {
+            if facts.recordCount == 0,
+                cursor.endsAtEmptyPage || cursor.hasMore != nil && facts.flag(cursor.hasMore) == nil
+            {
+                return .end
+            }
+            guard facts.flag(cursor.hasMore) ?? true, let value = facts.values[cursor.path], !value.isEmpty,
+                value != cursor.last
+            else {
                 return .end
             }
             return try change(request, cursor.sends, to: value, isNumber: false)
@@ -97,22 +107,28 @@ extension Pagination {
     private func change(
         _ request: PageRequest, _ place: ParameterPlace, to text: String, isNumber: Bool
     ) throws(PaginationError) -> NextPage {
-        guard text.utf8.count <= PageSequence.linkLimit else { throw .malformed(link: text.excerpt, reason: PageSequence.tooLong) }
+        guard text.utf8.count <= PageSequence.linkLimit else {
+            throw .malformed(link: text.excerpt, reason: PageSequence.tooLong)
+        }
         let next = request.setting(place, to: text, isNumber: isNumber)
         if case .body = place, let body = next.body { return .nextBody(body) }
         return .next(next.url)
     }
 
     private func next(
-        _ offset: Offset, _ request: PageRequest, _ facts: PageFacts, ordinal: Int, listed: Int, _ rule: PageEvidence.Rule
+        _ offset: Offset, _ request: PageRequest, _ facts: PageFacts, ordinal: Int, listed: Int,
+        _ rule: PageEvidence.Rule
     ) throws(PaginationError) -> NextPage {
         let counts = PageCounts(facts, total: offset.total, totalPages: nil, hasMore: offset.hasMore)
+        func taken(_ first: PageRequest) -> PageEvidence.Taken {
+            .init(by: self, request, facts, first: first, pages: ordinal, records: listed)
+        }
         let current = request.value(at: offset.sends).flatMap { Int($0) } ?? offset.start
         if try !counts.goesOn(facts, size: offset.size, end: offset.end, listed: listed, pages: ordinal) {
             // A server that caps the page size ends every scan at its first page, unless the page
             // has a declared count or other evidence.
             guard facts.recordCount > 0, counts.isUndecided, let size = offset.size, facts.recordCount < size.value,
-                PageEvidence.find(facts, .init(by: self, request, facts, first: request.without(offset.sends), pages: ordinal, records: listed), rule) != nil
+                PageEvidence.find(facts, taken(request.without(offset.sends)), rule) != nil
             else { return .end }
         }
         // The step is the number of listed records: a server that caps the page size must not cause
@@ -124,7 +140,8 @@ extension Pagination {
     }
 
     private func next(
-        _ pages: PageNumber, _ request: PageRequest, _ facts: PageFacts, ordinal: Int, listed: Int, _ rule: PageEvidence.Rule
+        _ pages: PageNumber, _ request: PageRequest, _ facts: PageFacts, ordinal: Int, listed: Int,
+        _ rule: PageEvidence.Rule
     ) throws(PaginationError) -> NextPage {
         let counts = PageCounts(facts, total: pages.total, totalPages: pages.totalPages, hasMore: pages.hasMore)
         // The number in the request takes precedence over the ordinal: a resumed scan does not
@@ -134,9 +151,13 @@ extension Pagination {
         guard try counts.goesOn(facts, size: pages.size, end: pages.end, listed: listed, pages: taken) else {
             // If the server caps the page size, its page numbers may assume a size that it does not
             // return: the next page could leave a gap.
-            if ordinal == 1, facts.recordCount > 0, counts.isUndecided, let size = pages.size, facts.recordCount < size.value,
+            if ordinal == 1, facts.recordCount > 0, counts.isUndecided, let size = pages.size,
+                facts.recordCount < size.value,
                 let evidence = PageEvidence.find(
-                    facts, .init(by: self, request, facts, first: request.without(pages.sends), pages: ordinal, records: listed), rule)
+                    facts,
+                    .init(
+                        by: self, request, facts, first: request.without(pages.sends), pages: ordinal, records: listed),
+                    rule)
             {
                 throw .shrunk(listed: facts.recordCount, hint: "\(size.value) were asked for, and \(evidence)")
             }
@@ -146,12 +167,16 @@ extension Pagination {
         return try change(request, pages.sends, to: String(current + 1), isNumber: true)
     }
 
-    private func next(_ cursor: RecordCursor, _ request: PageRequest, _ facts: PageFacts) throws(PaginationError) -> NextPage {
+    private func next(_ cursor: RecordCursor, _ request: PageRequest, _ facts: PageFacts) throws(PaginationError)
+        -> NextPage
+    {
         guard facts.recordCount > 0, let records = facts.records else { return .end }
         var value = cursor.direction == .backward ? records.smallest : records.largest
         if cursor.includesNamed, let number = Int(value) {
             // Overflow: no number lies beyond the smallest or the largest integer.
-            let (beyond, overflows) = cursor.direction == .backward ? number.subtractingReportingOverflow(1) : number.addingReportingOverflow(1)
+            let (beyond, overflows) =
+                cursor.direction == .backward
+                ? number.subtractingReportingOverflow(1) : number.addingReportingOverflow(1)
             if overflows { return .end }
             value = String(beyond)
         }

@@ -77,7 +77,8 @@ public enum Pagination: Sendable, Hashable {
 
         /// Creates a cursor style.
         public init(
-            path: String, sends: ParameterPlace, hasMore: String? = nil, last: String? = nil, endsAtEmptyPage: Bool = false
+            path: String, sends: ParameterPlace, hasMore: String? = nil, last: String? = nil,
+            endsAtEmptyPage: Bool = false
         ) {
             self.path = path
             self.sends = sends
@@ -112,7 +113,8 @@ public enum Pagination: Sendable, Hashable {
 
         /// Creates an offset style.
         public init(
-            _ sends: ParameterPlace, start: Int = 0, size: PageSize? = nil, total: String? = nil, hasMore: String? = nil, end: End = .short
+            _ sends: ParameterPlace, start: Int = 0, size: PageSize? = nil, total: String? = nil,
+            hasMore: String? = nil, end: End = .short
         ) {
             self.sends = sends
             self.start = start
@@ -142,7 +144,8 @@ public enum Pagination: Sendable, Hashable {
 
         /// Creates a page number style.
         public init(
-            _ sends: ParameterPlace, start: Int = 1, size: PageSize? = nil, totalPages: String? = nil, total: String? = nil,
+            _ sends: ParameterPlace, start: Int = 1, size: PageSize? = nil, totalPages: String? = nil,
+            total: String? = nil,
             hasMore: String? = nil, end: End = .short
         ) {
             self.sends = sends
@@ -178,7 +181,8 @@ public enum Pagination: Sendable, Hashable {
 
         /// Creates a record cursor style.
         public init(
-            _ direction: Direction, sends: ParameterPlace, path: String = "id", size: PageSize? = nil, includesNamed: Bool = false
+            _ direction: Direction, sends: ParameterPlace, path: String = "id", size: PageSize? = nil,
+            includesNamed: Bool = false
         ) {
             self.direction = direction
             self.sends = sends
@@ -214,7 +218,8 @@ public enum Pagination: Sendable, Hashable {
         case .offset(let offset):
             PageWants(values: [offset.total, offset.hasMore].compactMap(\.self), fields: PageCounts.fields)
         case .pageNumber(let pages):
-            PageWants(values: [pages.totalPages, pages.total, pages.hasMore].compactMap(\.self), fields: PageCounts.fields)
+            PageWants(
+                values: [pages.totalPages, pages.total, pages.hasMore].compactMap(\.self), fields: PageCounts.fields)
         case .recordCursor(let cursor): PageWants(record: cursor.path)
         case .custom(let custom): custom.wants
         }

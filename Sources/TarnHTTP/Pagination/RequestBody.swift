@@ -34,7 +34,8 @@ public enum RequestBody: Sendable, Hashable {
         switch self {
         case .json(let value): value.text
         case .form(let fields):
-            fields.map { PercentEncoding.encode($0.name) + "=" + PercentEncoding.encode($0.value) }.joined(separator: "&")
+            fields.map { PercentEncoding.encode($0.name) + "=" + PercentEncoding.encode($0.value) }.joined(
+                separator: "&")
         }
     }
 

@@ -65,7 +65,9 @@ public struct RetryPolicy: Sendable, Hashable {
     public func decide(
         _ outcome: Outcome, method: String, attempt: Int, isRetryable: Bool? = nil, now: Date, random: Double
     ) -> Decision {
-        guard attempt < attempts, isRetryable ?? RetryPolicy.isPassing(outcome), mayRepeat(method, outcome) else { return .giveUp }
+        guard attempt < attempts, isRetryable ?? RetryPolicy.isPassing(outcome), mayRepeat(method, outcome) else {
+            return .giveUp
+        }
         let delay = backoff(afterAttempt: attempt, random: random)
         guard case .answer(let status, let headers) = outcome else { return .again(after: delay) }
         guard let asked = RateLimit.wait(status: status, headers, now: now) else { return .again(after: delay) }

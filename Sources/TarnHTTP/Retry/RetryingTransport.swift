@@ -22,7 +22,8 @@ public struct RetryingTransport: Transport {
     ///   - onWait: called before the delay of every retry.
     public init(
         _ inner: any Transport, policy: RetryPolicy = RetryPolicy(), rules: [ResponseRule] = [],
-        refresh: (@Sendable () async throws(TransportError) -> Bool)? = nil, time: TimeSource = .system, logger: Logger? = nil,
+        refresh: (@Sendable () async throws(TransportError) -> Bool)? = nil, time: TimeSource = .system,
+        logger: Logger? = nil,
         onWait: (@Sendable (RequestWait) -> Void)? = nil
     ) {
         self.inner = inner
@@ -49,7 +50,8 @@ public struct RetryingTransport: Transport {
                     if try await refresh() { continue }
                 }
                 let decision = policy.decide(
-                    .answer(status: response.status, headers: response.headers), method: request.method, attempt: attempt,
+                    .answer(status: response.status, headers: response.headers), method: request.method,
+                    attempt: attempt,
                     isRetryable: rule.map { $0.action == .retry }, now: time.now(), random: time.random())
                 guard case .again(let delay) = decision else { return response }
                 let isAsked = RateLimit.wait(status: response.status, response.headers, now: time.now()) != nil
@@ -61,7 +63,8 @@ public struct RetryingTransport: Transport {
                 failure = error
             }
             let decision = policy.decide(
-                .failure(failure.kind), method: request.method, attempt: attempt, now: time.now(), random: time.random())
+                .failure(failure.kind), method: request.method, attempt: attempt, now: time.now(), random: time.random()
+            )
             guard case .again(let delay) = decision else {
                 var last = failure
                 if attempt > 1, failure.kind != .cancelled { last.detail += " (tried \(attempt) times)" }
@@ -80,7 +83,8 @@ public struct RetryingTransport: Transport {
         logger?.notice(
             "request is tried again",
             metadata: [
-                "method": "\(request.method)", "url": "\(Redaction.url(request.url))", "reason": "\(reason)", "attempt": "\(attempt)",
+                "method": "\(request.method)", "url": "\(Redaction.url(request.url))", "reason": "\(reason)",
+                "attempt": "\(attempt)",
                 "delay": "\(delay)",
             ])
         if let onWait, let url = try? HTTPURL(request.url) {

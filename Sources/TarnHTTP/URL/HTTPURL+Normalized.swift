@@ -19,7 +19,9 @@ extension HTTPURL {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         var bytes: [UInt8] = [], rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%"), rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+            guard byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            else {
                 bytes.append(byte)
                 continue
             }
@@ -27,7 +29,9 @@ extension HTTPURL {
             if PercentEncoding.isUnreserved(value) {
                 bytes.append(value)
             } else {
-                bytes += [UInt8(ascii: "%")] + Array((value < 16 ? "0" : "").utf8) + Array(String(value, radix: 16, uppercase: true).utf8)
+                bytes +=
+                    [UInt8(ascii: "%")] + Array((value < 16 ? "0" : "").utf8)
+                    + Array(String(value, radix: 16, uppercase: true).utf8)
             }
         }
         return String(decoding: bytes, as: UTF8.self)

@@ -116,7 +116,8 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
             : !host.isEmpty
                 && host.utf8.allSatisfy { PercentEncoding.isUnreserved($0) && $0 != UInt8(ascii: "~") }
         guard isValid else {
-            throw HTTPURLError(text, host.isEmpty ? "the host is missing" : "the host is not a name or an address in ASCII")
+            throw HTTPURLError(
+                text, host.isEmpty ? "the host is missing" : "the host is not a name or an address in ASCII")
         }
         return (host.lowercased(), port)
     }

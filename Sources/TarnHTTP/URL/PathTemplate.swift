@@ -51,10 +51,14 @@ public struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
         }
         for case .expression(let expression) in template.parts {
             for variable in expression.variables {
-                guard let value = values[variable.name], !value.isEmpty else { throw .missing(template: description, variable: variable.name) }
+                guard let value = values[variable.name], !value.isEmpty else {
+                    throw .missing(template: description, variable: variable.name)
+                }
                 // A value of reserved expansion may have several segments.
-                let segments = expression.kind.allowsReserved ? value.flatMap { $0.split(separator: "/").map(String.init) } : value
-                guard !expression.kind.isNamed, let text = (value.filter(\.isEmpty) + segments).first(where: { ["", ".", ".."].contains($0) })
+                let segments =
+                    expression.kind.allowsReserved ? value.flatMap { $0.split(separator: "/").map(String.init) } : value
+                guard !expression.kind.isNamed,
+                    let text = (value.filter(\.isEmpty) + segments).first(where: { ["", ".", ".."].contains($0) })
                 else { continue }
                 throw .unusable(template: description, variable: variable.name, value: text)
             }
@@ -75,7 +79,8 @@ public struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
             if byte == UInt8(ascii: "}") { depth -= 1 }
             // A colon behind a placeholder starts none: `/{name}:cancel` names a verb.
             let begins = index == 0 || "/-.(,=~".utf8.contains(bytes[index - 1])
-            guard byte == UInt8(ascii: ":"), depth == 0, begins, index + 1 < bytes.count, isLetter(bytes[index + 1]) else {
+            guard byte == UInt8(ascii: ":"), depth == 0, begins, index + 1 < bytes.count, isLetter(bytes[index + 1])
+            else {
                 output.append(byte)
                 index += 1
                 continue
@@ -106,7 +111,9 @@ public struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
         return components.first ?? ""
     }
 
-    private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) }
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
     private static func isWord(_ byte: UInt8) -> Bool {
         isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
     }

@@ -7,7 +7,9 @@
 ///     // /search/issues?q=caf%C3%A9&lang=de&lang=sv
 public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
     /// The value of a variable (RFC 6570 §2.4.2, §3.2.1).
-    public enum Value: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
+    public enum Value: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral,
+        ExpressibleByDictionaryLiteral
+    {
         /// A string.
         case text(String)
         /// A list. An empty list is undefined.
@@ -34,7 +36,9 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
         /// Creates a list.
         public init(arrayLiteral elements: String...) { self = .list(elements) }
         /// Creates an associative array.
-        public init(dictionaryLiteral elements: (String, String)...) { self = .members(elements.map { Member($0, $1) }) }
+        public init(dictionaryLiteral elements: (String, String)...) {
+            self = .members(elements.map { Member($0, $1) })
+        }
 
         /// Whether the value is defined (RFC 6570 §2.3).
         var isDefined: Bool {
@@ -139,13 +143,17 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
         var rest = text
         var kind = Kind.simple
         if let first = rest.first, !URITemplate.isNameCharacter(first) {
-            guard first != " ", let found = Kind(rawValue: first) else { throw .malformed(template: template, expression: "{\(text)}") }
+            guard first != " ", let found = Kind(rawValue: first) else {
+                throw .malformed(template: template, expression: "{\(text)}")
+            }
             kind = found
             rest = rest.dropFirst()
         }
         var variables: [Variable] = []
         for specifier in rest.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let variable = variable(specifier) else { throw .malformed(template: template, expression: "{\(text)}") }
+            guard let variable = variable(specifier) else {
+                throw .malformed(template: template, expression: "{\(text)}")
+            }
             variables.append(variable)
         }
         return Expression(kind: kind, variables: variables)
@@ -161,7 +169,9 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
         } else if let colon = name.firstIndex(of: ":") {
             // max-length (RFC 6570 §2.4.1): 1 to 9999, without a leading zero.
             let digits = String(name[name.index(after: colon)...])
-            guard let length = HTTPSyntax.decimal(digits), (1...9999).contains(length), !digits.hasPrefix("0") else { return nil }
+            guard let length = HTTPSyntax.decimal(digits), (1...9999).contains(length), !digits.hasPrefix("0") else {
+                return nil
+            }
             variable.prefix = length
             name = name[..<colon]
         }
@@ -179,7 +189,8 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
             guard !bytes.isEmpty else { return false }
             while let byte = bytes.popFirst() {
                 if byte == UInt8(ascii: "%") {
-                    guard bytes.count >= 2, bytes.prefix(2).allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }) else { return false }
+                    guard bytes.count >= 2, bytes.prefix(2).allSatisfy({ Character(UnicodeScalar($0)).isHexDigit })
+                    else { return false }
                     bytes = bytes.dropFirst(2)
                 } else if !isNameCharacter(Character(UnicodeScalar(byte))) || byte >= 0x80 {
                     return false

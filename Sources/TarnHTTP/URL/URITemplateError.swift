@@ -7,8 +7,10 @@ public enum URITemplateError: Error, Sendable, Hashable, CustomStringConvertible
 
     public var description: String {
         switch self {
-        case .unbalanced(let template, let brace): "\(template): a \(brace) without its partner; an expression is written {name}"
-        case .malformed(let template, let expression): "\(template): \(expression) is not an expression of RFC 6570, such as {name}, {+path} or {?q,page*}"
+        case .unbalanced(let template, let brace):
+            "\(template): a \(brace) without its partner; an expression is written {name}"
+        case .malformed(let template, let expression):
+            "\(template): \(expression) is not an expression of RFC 6570, such as {name}, {+path} or {?q,page*}"
         }
     }
 }

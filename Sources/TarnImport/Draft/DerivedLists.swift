@@ -41,7 +41,8 @@ struct DerivedLists: ~Copyable {
     /// Adds a member of the next list.
     mutating func addMember(_ key: Bytes, isUnset: Bool, seed: UInt64) {
         members.append(
-            DerivedMember(key: keep(key), isUnset: isUnset, hash: hasher.hash(key, kind: seed), list: Int32(lists.count)))
+            DerivedMember(
+                key: keep(key), isUnset: isUnset, hash: hasher.hash(key, kind: seed), list: Int32(lists.count)))
     }
 
     /// Removes the members of an unusable list.

@@ -33,7 +33,11 @@ final class DocumentValues {
         for (index, source) in sources.enumerated() {
             let before = text.count
             if !present.isEmpty { text.append(UInt8(ascii: ",")) }
-            if DocumentValues.append(source, context, document, to: &text) { present.append(index) } else { text.truncate(to: before) }
+            if DocumentValues.append(source, context, document, to: &text) {
+                present.append(index)
+            } else {
+                text.truncate(to: before)
+            }
         }
         text.append(UInt8(ascii: "]"))
         // An invalid constant of a program makes all values absent. `Mapping.problems(for:)`
@@ -70,7 +74,9 @@ final class DocumentValues {
             let isThere = document.forEach(at: steps[...], from: Tape.root) { found.append($0) }
             guard isThere else { return false }
             guard isList else {
-                guard let first = found.first(where: { document.kind($0) != .null }) ?? found.first else { return false }
+                guard let first = found.first(where: { document.kind($0) != .null }) ?? found.first else {
+                    return false
+                }
                 document.appendText(first, to: &text)
                 return true
             }

@@ -84,7 +84,8 @@ struct DraftList: ~Copyable {
     ///     nil for neither.
     /// - Returns: the index of the existing draft if the body is equal to it.
     mutating func add(
-        _ plan: Int, _ key: Bytes, body: Bytes, isWide: Bool, isComplete: Bool, isExact: Bool = false, knownWins: Bool = false,
+        _ plan: Int, _ key: Bytes, body: Bytes, isWide: Bool, isComplete: Bool, isExact: Bool = false,
+        knownWins: Bool = false,
         deletion: Bool? = nil
     ) -> Int? {
         let root = kinds.root(of: plan), hash = hash(root, key)
@@ -95,7 +96,8 @@ struct DraftList: ~Copyable {
             arena.append(body)
             insert(
                 Draft(
-                    plan: Int32(plan), root: root, isComplete: isComplete, isWide: isWide, keyLength: UInt8(key.count), key: keyOffset,
+                    plan: Int32(plan), root: root, isComplete: isComplete, isWide: isWide, keyLength: UInt8(key.count),
+                    key: keyOffset,
                     body: bodyOffset, bodyLength: body.count, prefix: key.prefix64, hash: hash,
                     isDeleted: deletion ?? false, isExact: isExact))
             return nil
@@ -110,9 +112,15 @@ struct DraftList: ~Copyable {
         } else if Bytes.equal(known, body) {
             return index
         }
-        guard let old = RowBody(known, isWide: draft.isWide), let new = RowBody(body, isWide: isWide) else { return nil }
+        guard let old = RowBody(known, isWide: draft.isWide), let new = RowBody(body, isWide: isWide) else {
+            return nil
+        }
         if DraftList.contradict(old, new) { conflicts += 1 }
-        if knownWins { merged.merge(old: new, new: old, dropping: dropped) } else { merged.merge(old: old, new: new, dropping: dropped) }
+        if knownWins {
+            merged.merge(old: new, new: old, dropping: dropped)
+        } else {
+            merged.merge(old: old, new: new, dropping: dropped)
+        }
         let offset = arena.count
         merged.finish(into: &arena)
         drafts[index].body = offset
@@ -203,14 +211,17 @@ struct DraftList: ~Copyable {
         return false
     }
 
-    private func hash(_ root: Int32, _ key: Bytes) -> UInt64 { hasher.hash(key, kind: UInt64(truncatingIfNeeded: root)) }
+    private func hash(_ root: Int32, _ key: Bytes) -> UInt64 {
+        hasher.hash(key, kind: UInt64(truncatingIfNeeded: root))
+    }
 
     /// The sum of the distances of all drafts from the slots of their hashes.
     ///
     /// It is the number of probes, beyond one per draft, for finding every draft once.
     var displacement: Int {
         slots.indices.reduce(0) { sum, slot in
-            slots[slot] < 0 ? sum : sum + (slot - Int(truncatingIfNeeded: drafts[Int(slots[slot])].hash)) & (slots.count - 1)
+            slots[slot] < 0
+                ? sum : sum + (slot - Int(truncatingIfNeeded: drafts[Int(slots[slot])].hash)) & (slots.count - 1)
         }
     }
 }

@@ -76,11 +76,15 @@ extension Drafter {
     }
 
     mutating func reportUnknown(_ tape: Tape, _ index: Int, _ plan: EntityPlan) {
-        report(.entityUnknown, tape, index, plan, nil, nil, "no rule says which \(plan.entity.name) this is; it is skipped")
+        report(
+            .entityUnknown, tape, index, plan, nil, nil, "no rule says which \(plan.entity.name) this is; it is skipped"
+        )
     }
 
     /// Skips an element that a hook made invalid or too deep.
     mutating func reportInvalid(_ tape: Tape, _ index: Int, _ position: Int) {
-        report(.hookInvalid, tape, index, plan.plans[position], nil, nil, "a hook made of it what is no JSON, or too deep; it is skipped")
+        report(
+            .hookInvalid, tape, index, plan.plans[position], nil, nil,
+            "a hook made of it what is no JSON, or too deep; it is skipped")
     }
 }

@@ -7,7 +7,8 @@ extension Drafter {
     ///
     /// - Returns: false if a part is missing or has a wrong type.
     static func appendKey(
-        _ tape: Tape, _ plans: [EntityPlan], _ plan: EntityPlan, _ object: Int, _ found: borrowing PlaceList, _ owner: KeyOwner?,
+        _ tape: Tape, _ plans: [EntityPlan], _ plan: EntityPlan, _ object: Int, _ found: borrowing PlaceList,
+        _ owner: KeyOwner?,
         _ values: DocumentValues.Reference, to writer: inout ByteWriter
     ) -> Bool {
         for position in plan.keySlots {
@@ -23,7 +24,9 @@ extension Drafter {
                     guard value >= 0 else { return false }
                     let (source, index) = found.at(value, tape)
                     let parent = PlaceList.Place.kind(value) == .inside ? object : -1
-                    guard appendOwnerKey(source, plans, index, plans[destination], parent, values, to: &writer) else { return false }
+                    guard appendOwnerKey(source, plans, index, plans[destination], parent, values, to: &writer) else {
+                        return false
+                    }
                 }
             default:
                 let type = plan.details[position].rule.type
@@ -43,7 +46,8 @@ extension Drafter {
     ///
     /// - Parameter parent: the object of that other record; -1 if this record is not nested in it.
     private static func appendOwnerKey(
-        _ tape: Tape, _ plans: [EntityPlan], _ index: Int, _ plan: EntityPlan, _ parent: Int, _ values: DocumentValues.Reference,
+        _ tape: Tape, _ plans: [EntityPlan], _ index: Int, _ plan: EntityPlan, _ parent: Int,
+        _ values: DocumentValues.Reference,
         to writer: inout ByteWriter
     ) -> Bool {
         guard tape.kind(index) == .object else { return appendBareKey(tape, index, plan, nil, to: &writer) }

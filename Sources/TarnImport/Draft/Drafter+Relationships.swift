@@ -20,7 +20,8 @@ extension Drafter {
     ///     here.
     /// - Returns: whether there is a usable key.
     private mutating func reference(
-        _ tape: Tape, _ index: Int, _ destination: Int, _ around: Surroundings, owner: KeyOwner? = nil, isInside: Bool = true
+        _ tape: Tape, _ index: Int, _ destination: Int, _ around: Surroundings, owner: KeyOwner? = nil,
+        isInside: Bool = true
     ) -> Bool {
         var destination = destination
         childKey.removeAll()
@@ -29,7 +30,10 @@ extension Drafter {
             if plan.hasChoices, plan.plans[destination].hasChoice {
                 guard let chosen = chosen(destination, tape, index) else {
                     // Drafting the queued object reports this.
-                    if isInside { children.append(Pending(index: index, plan: destination, isListed: false, around: remember(around))) }
+                    if isInside {
+                        children.append(
+                            Pending(index: index, plan: destination, isListed: false, around: remember(around)))
+                    }
                     return false
                 }
                 destination = chosen.plan
@@ -40,7 +44,8 @@ extension Drafter {
             Drafter.locateKey(tape, index, target, &keyFound)
             if target.hasKeyExtras || injectsKeys {
                 Drafter.resolve(
-                    tape, plan.plans, target, index, isInside ? around : Surroundings(), values, keyOnly: true, &keyFound)
+                    tape, plan.plans, target, index, isInside ? around : Surroundings(), values, keyOnly: true,
+                    &keyFound)
             }
             let known = owner ?? own.map { KeyOwner(field: 0, tuple: derived.bytes($0.tuple)) }
             let hasKey = Drafter.appendKey(tape, plan.plans, target, index, keyFound, known, values, to: &childKey)
@@ -53,7 +58,9 @@ extension Drafter {
             children.append(child)
             return hasKey
         case .string, .int, .uint, .double:
-            guard Drafter.appendBareKey(tape, index, plan.plans[destination], owner, to: &childKey) else { return false }
+            guard Drafter.appendBareKey(tape, index, plan.plans[destination], owner, to: &childKey) else {
+                return false
+            }
             childKey.finishStorageKey(from: 0)
             return true
         default: return false
@@ -89,7 +96,8 @@ extension Drafter {
         guard slot.claims >= 0 else { return }
         claims.append(
             ReferenceConflict(
-                plan: Int(slot.claims), field: slot.field, owner: Array(key.bytes), target: Array(target), path: path(tape, place)))
+                plan: Int(slot.claims), field: slot.field, owner: Array(key.bytes), target: Array(target),
+                path: path(tape, place)))
     }
 
     mutating func toMany(_ tape: Tape, _ value: Int, _ position: Int, _ destination: Int, _ plan: EntityPlan) {
@@ -100,7 +108,8 @@ extension Drafter {
         if kind == .list || kind == .outerList {
             for (ordinal, element) in found.list(value).enumerated() {
                 let isTaken = add(
-                    tape, found.elements[element], ordinal, position, destination, plan, isInside: kind == .list, to: &listed, &members)
+                    tape, found.elements[element], ordinal, position, destination, plan, isInside: kind == .list,
+                    to: &listed, &members)
                 isSound = isTaken && isSound
             }
         } else {
@@ -110,7 +119,8 @@ extension Drafter {
             var element = index + 1, ordinal = 0
             while element < end {
                 let isTaken = add(
-                    source, element, ordinal, position, destination, plan, isInside: kind == .inside, to: &listed, &members)
+                    source, element, ordinal, position, destination, plan, isInside: kind == .inside, to: &listed,
+                    &members)
                 isSound = isTaken && isSound
                 element = source.next(element)
                 ordinal += 1
@@ -123,7 +133,8 @@ extension Drafter {
 
     /// Adds an element to a list. Returns false if the element makes the list unusable.
     private mutating func add(
-        _ tape: Tape, _ element: Int, _ ordinal: Int, _ position: Int, _ destination: Int, _ plan: EntityPlan, isInside: Bool,
+        _ tape: Tape, _ element: Int, _ ordinal: Int, _ position: Int, _ destination: Int, _ plan: EntityPlan,
+        isInside: Bool,
         to listed: inout ByteWriter, _ members: inout MemberSet
     ) -> Bool {
         let kind = tape.kind(element)
@@ -152,7 +163,9 @@ extension Drafter {
         if kind == .list || kind == .outerList {
             let elements = found.list(value)
             for (ordinal, element) in elements.enumerated() where isSound {
-                isSound = addDerived(source, found.elements[element], ordinal, position, plan, slot, isInside: kind == .list, from: first, &note)
+                isSound = addDerived(
+                    source, found.elements[element], ordinal, position, plan, slot, isInside: kind == .list,
+                    from: first, &note)
             }
         } else {
             let isInside = kind == .inside
@@ -161,7 +174,8 @@ extension Drafter {
                 let end = source.end(index)
                 var element = index + 1, ordinal = 0
                 while element < end, isSound {
-                    isSound = addDerived(source, element, ordinal, position, plan, slot, isInside: isInside, from: first, &note)
+                    isSound = addDerived(
+                        source, element, ordinal, position, plan, slot, isInside: isInside, from: first, &note)
                     element = source.next(element)
                     ordinal += 1
                 }
@@ -182,7 +196,8 @@ extension Drafter {
 
     /// Adds an element to a derived list. Returns false if the element makes the list unusable.
     private mutating func addDerived(
-        _ tape: Tape, _ element: Int, _ ordinal: Int, _ position: Int, _ plan: EntityPlan, _ slot: Slot.Derived, isInside: Bool,
+        _ tape: Tape, _ element: Int, _ ordinal: Int, _ position: Int, _ plan: EntityPlan, _ slot: Slot.Derived,
+        isInside: Bool,
         from first: Int, _ note: inout DerivedList
     ) -> Bool {
         let kind = tape.kind(element)

@@ -6,7 +6,8 @@ internal import TarnStore
 extension Drafter {
     /// Adds the values of extra sources to the located places, for the key only or for all slots.
     static func resolve(
-        _ tape: Tape, _ plans: [EntityPlan], _ plan: EntityPlan, _ object: Int, _ around: Surroundings, _ values: DocumentValues.Reference,
+        _ tape: Tape, _ plans: [EntityPlan], _ plan: EntityPlan, _ object: Int, _ around: Surroundings,
+        _ values: DocumentValues.Reference,
         keyOnly: Bool, _ found: inout PlaceList
     ) {
         found.resetExtras()
@@ -66,7 +67,9 @@ extension Drafter {
         case .owner(let kinds):
             return kinds.contains(Int(around.parentPlan)) ? .value(Place.number(.owner, 0)) : .absent
         case .document(let index):
-            guard index < values.places.count, let document = values.tape, values.places[index] >= 0 else { return .absent }
+            guard index < values.places.count, let document = values.tape, values.places[index] >= 0 else {
+                return .absent
+            }
             let place = Place.number(.document, values.places[index])
             return document.kind(values.places[index]) == .null ? .null(place) : .value(place)
         case .position:
@@ -80,7 +83,8 @@ extension Drafter {
     }
 
     private static func walk(
-        _ tape: Tape, _ start: Int, _ steps: [JSONPath.Step], _ list: ExtraSource.List, isOutside: Bool, _ found: inout PlaceList
+        _ tape: Tape, _ start: Int, _ steps: [JSONPath.Step], _ list: ExtraSource.List, isOutside: Bool,
+        _ found: inout PlaceList
     ) -> Found {
         func place(_ index: Int) -> Int { isOutside ? PlaceList.Place.number(.outside, index) : index }
         var first = -1, null = -1
@@ -107,7 +111,8 @@ extension Drafter {
     }
 
     private static func text(
-        _ parts: [ExtraSource.TextPart], _ tape: Tape, _ plans: [EntityPlan], _ around: Surroundings, _ values: DocumentValues,
+        _ parts: [ExtraSource.TextPart], _ tape: Tape, _ plans: [EntityPlan], _ around: Surroundings,
+        _ values: DocumentValues,
         _ found: inout PlaceList
     ) -> Found {
         var text = ByteWriter(capacity: 128), null = -1, isWhole = true

@@ -113,7 +113,9 @@ extension Drafter {
                 tape.appendText(index, to: &writer)
                 writer.append(UInt8(ascii: ":"))
                 if let child, tape.kind(value) == .object {
-                    if !appendRest(tape, value, plan, node: child, isNeeded: false, to: &writer) { writer.truncate(to: before) }
+                    if !appendRest(tape, value, plan, node: child, isNeeded: false, to: &writer) {
+                        writer.truncate(to: before)
+                    }
                 } else {
                     tape.appendText(value, to: &writer)
                 }

@@ -129,7 +129,9 @@ struct Drafter: ~Copyable {
         main = tape
         current = index
         guard tape.kind(index) == .object else {
-            report(.keyMissing, tape, index, plan.plans[position], nil, nil, "a record is expected, and there is \(tape.describe(index))")
+            report(
+                .keyMissing, tape, index, plan.plans[position], nil, nil,
+                "a record is expected, and there is \(tape.describe(index))")
             return nil
         }
         stack.removeAll(keepingCapacity: true)
@@ -139,8 +141,10 @@ struct Drafter: ~Copyable {
                 index: index, plan: position, isListed: true,
                 around: remember(
                     Surroundings(
-                        parentPlan: Int32(parent?.plan ?? -1), position: ordinal < 0 ? -1 : ordinal + documentValues.firstPosition)),
-                injectedField: parent?.field ?? 0, injectedKey: derived.keep(parent?.key ?? []), injectedTuple: derived.keep(parent?.tuple ?? [])))
+                        parentPlan: Int32(parent?.plan ?? -1),
+                        position: ordinal < 0 ? -1 : ordinal + documentValues.firstPosition)),
+                injectedField: parent?.field ?? 0, injectedKey: derived.keep(parent?.key ?? []),
+                injectedTuple: derived.keep(parent?.tuple ?? [])))
         var listedKey: [UInt8]?, isFirst = true
         while var next = stack.popLast() {
             children.removeAll(keepingCapacity: true)
@@ -177,7 +181,9 @@ struct Drafter: ~Copyable {
 
     private mutating func draft(_ tape: Tape, _ pending: Pending) -> Bool {
         // Checked only now: objects drafted earlier may change the draft.
-        if let draft = pending.draft, pending.injectedField == 0, list.isKnown(tape, pending.index, for: draft) { return true }
+        if let draft = pending.draft, pending.injectedField == 0, list.isKnown(tape, pending.index, for: draft) {
+            return true
+        }
         let plan = plan.plans[pending.plan]
         let unmappedBefore = plan.unmappedTotal, reportedBefore = diagnostics.count, derivedBefore = derived.count
         current = pending.index
@@ -192,14 +198,18 @@ struct Drafter: ~Copyable {
             if plan.takesOwner { ownerKey = pending.injectedKey }
         }
         key.removeAll()
-        let owner = pending.injectedTuple.isEmpty ? nil : KeyOwner(field: pending.injectedField, tuple: derived.bytes(pending.injectedTuple))
+        let owner =
+            pending.injectedTuple.isEmpty
+            ? nil : KeyOwner(field: pending.injectedField, tuple: derived.bytes(pending.injectedTuple))
         guard Drafter.appendKey(tape, self.plan.plans, plan, pending.index, found, owner, values, to: &key) else {
             let missing =
-                plan.keySlots.first { found[$0].value < 0 && plan.slots[$0].field != owner?.field } ?? plan.keySlots.first
+                plan.keySlots.first { found[$0].value < 0 && plan.slots[$0].field != owner?.field }
+                ?? plan.keySlots.first
             let field = missing.map { plan.details[$0].name }
             report(
                 .keyMissing, tape, pending.index, plan, nil, field,
-                "a record without a usable key (\(plan.keySlots.map { plan.details[$0].name }.joined(separator: ", "))) is skipped")
+                "a record without a usable key (\(plan.keySlots.map { plan.details[$0].name }.joined(separator: ", "))) is skipped"
+            )
             return false
         }
         let isTombstone = plan.policies.hasTombstone && plan.policies.tombstone?.matches(tape, pending.index) == true
@@ -215,7 +225,9 @@ struct Drafter: ~Copyable {
             let slot = plan.slots[position], place = found[position]
             if slot.field == rest, !isTombstone {
                 // A partial object does not have all of the record's keys.
-                if pending.isListed || plan.slots.indices.allSatisfy({ plan.slots[$0].isOptional || found[$0].value >= 0 }) {
+                if pending.isListed
+                    || plan.slots.indices.allSatisfy({ plan.slots[$0].isOptional || found[$0].value >= 0 })
+                {
                     builder.field(slot.field) { writer in
                         writer.append(ValueTag.json)
                         _ = Drafter.appendRest(tape, pending.index, plan, node: 0, isNeeded: true, to: &writer)
@@ -232,7 +244,9 @@ struct Drafter: ~Copyable {
                 if place.value >= 0, PlaceList.Place.kind(place.value) == .inside, tape.kind(place.value) == .object,
                     case .toOne(let destination) = slot.kind
                 {
-                    children.append(Pending(index: place.value, plan: destination, isListed: false, around: remember(around(position))))
+                    children.append(
+                        Pending(
+                            index: place.value, plan: destination, isListed: false, around: remember(around(position))))
                 }
                 continue
             }
@@ -243,7 +257,9 @@ struct Drafter: ~Copyable {
                     isComplete = absentAttribute(position, plan) && isComplete
                 } else if !slot.isOptional {
                     isComplete = false
-                    if pending.isListed, !slot.hasDefault, case .attribute = slot.kind { reportAbsent(tape, pending.index, position, plan) }
+                    if pending.isListed, !slot.hasDefault, case .attribute = slot.kind {
+                        reportAbsent(tape, pending.index, position, plan)
+                    }
                 }
                 continue
             }
@@ -288,16 +304,19 @@ struct Drafter: ~Copyable {
                 knownWins = false
             }
             if !knownWins {
-                combinedIsWide = policies.combined(said, with: known, into: &combined, references: { value, reference in
-                    value.forEachReference { reference($0) }
-                })
+                combinedIsWide = policies.combined(
+                    said, with: known, into: &combined,
+                    references: { value, reference in
+                        value.forEachReference { reference($0) }
+                    })
             }
         }
         // An older version neither deletes nor restores a record; a partial object does not restore
         // one.
         let deletion: Bool? = isOlder ? nil : !tombstone.isEmpty ? true : isComplete ? false : nil
         _ = list.add(
-            pending.plan, key.bytes, body: combinedIsWide == nil ? body.bytes : combined.bytes, isWide: combinedIsWide ?? isWide,
+            pending.plan, key.bytes, body: combinedIsWide == nil ? body.bytes : combined.bytes,
+            isWide: combinedIsWide ?? isWide,
             isComplete: isComplete, isExact: pending.isExact, knownWins: knownWins, deletion: deletion)
         if deletion == true, let index = list.find(pending.plan, key.bytes) { tombstones[index] = tombstone }
     }
@@ -307,7 +326,8 @@ struct Drafter: ~Copyable {
     ) {
         // A repeated object may occur many times. It can be skipped then only if its sole effect is
         // its draft.
-        if let repeated, !pending.isListed, pending.injectedField == 0, children.isEmpty, !plan.plans[pending.plan].isContextual, !injectsKeys,
+        if let repeated, !pending.isListed, pending.injectedField == 0, children.isEmpty,
+            !plan.plans[pending.plan].isContextual, !injectsKeys,
             isMapped, isUnreported, isUnderived
         {
             list.keep(tape, pending.index, for: repeated)
@@ -331,10 +351,12 @@ struct Drafter: ~Copyable {
     mutating func keepPath(_ tape: Tape, _ index: Int) -> (record: KeptBytes, rest: KeptBytes) {
         if let main, tape.words.baseAddress != main.words.baseAddress { return keepPath(main, current) }
         let origin = origin
-        let record = originPath ?? derived.keep { writer in
-            writer.append(origin.list)
-            if origin.position >= 0 { writer.append("[\(origin.position)]") }
-        }
+        let record =
+            originPath
+            ?? derived.keep { writer in
+                writer.append(origin.list)
+                if origin.position >= 0 { writer.append("[\(origin.position)]") }
+            }
         originPath = record
         guard pathBudget > 0 else { return (record, derived.keep { $0.append("…") }) }
         pathBudget -= index - origin.place

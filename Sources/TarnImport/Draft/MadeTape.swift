@@ -41,7 +41,8 @@ struct MadeTape: ~Copyable {
     func tape(beside other: Tape) -> Tape {
         let bytes = words.bytes
         return Tape(
-            words: UnsafeBufferPointer(start: bytes.baseAddress?.assumingMemoryBound(to: UInt64.self), count: bytes.count / 8),
+            words: UnsafeBufferPointer(
+                start: bytes.baseAddress?.assumingMemoryBound(to: UInt64.self), count: bytes.count / 8),
             strings: strings.bytes.baseAddress ?? other.strings, parser: other.parser)
     }
 }

@@ -49,13 +49,17 @@ extension Importer {
             scan.add(around: lists)
             facts.members = scan.members
         }
-        facts.values = questions.values.map { path in tape.value(at: path.steps[...], from: Tape.root).flatMap(tape.scalarText) }
+        facts.values = questions.values.map { path in
+            tape.value(at: path.steps[...], from: Tape.root).flatMap(tape.scalarText)
+        }
         facts.documents = questions.documents.map { path in
             tape.value(at: path.steps[...], from: Tape.root).map { JSONValue(tape, $0).text }
         }
         guard let path = questions.record else { return facts }
         func add(_ record: Int) {
-            if let text = tape.value(at: path.steps[...], from: record).flatMap(tape.scalarText) { facts.records.append(text) }
+            if let text = tape.value(at: path.steps[...], from: record).flatMap(tape.scalarText) {
+                facts.records.append(text)
+            }
         }
         for place in places {
             if tape.kind(place) == .array { tape.forEachElement(place, add) } else { add(place) }

@@ -12,7 +12,9 @@ public struct DocumentQuestions: Sendable, Hashable {
     public var members: MemberNames?
 
     /// Creates a set of questions.
-    public init(values: [JSONPath] = [], record: JSONPath? = nil, documents: [JSONPath] = [], members: MemberNames? = nil) {
+    public init(
+        values: [JSONPath] = [], record: JSONPath? = nil, documents: [JSONPath] = [], members: MemberNames? = nil
+    ) {
         self.values = values
         self.record = record
         self.documents = documents

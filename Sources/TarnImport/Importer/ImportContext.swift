@@ -17,7 +17,9 @@ public struct ImportContext: Sendable, Hashable {
     /// Creates a context.
     ///
     /// - Parameter headers: names and values, in the order of the response.
-    public init(headers: [(name: String, value: String)] = [], parameters: [String: String] = [:], firstPosition: Int = 0) {
+    public init(
+        headers: [(name: String, value: String)] = [], parameters: [String: String] = [:], firstPosition: Int = 0
+    ) {
         self.parameters = parameters
         self.firstPosition = firstPosition
         for header in headers {

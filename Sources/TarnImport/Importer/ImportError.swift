@@ -41,7 +41,8 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .invalidJSON(let reason, let offset, let beginning):
-            "not valid JSON at byte \(offset): \(reason)" + (beginning.allSatisfy(\.isWhitespace) ? "" : " It begins with: \(beginning)")
+            "not valid JSON at byte \(offset): \(reason)"
+                + (beginning.allSatisfy(\.isWhitespace) ? "" : " It begins with: \(beginning)")
         case .recordsNotFound(let path, let missing, let present):
             "there are no records at `\(path)`: `\(missing)` is not there; there is \(present.isEmpty ? "no key" : present.map { "`\($0)`" }.joined(separator: ", "))"
         case .notRecords(let path, let found):

@@ -62,7 +62,10 @@ extension ImportHooks {
         for (field, json) in draft.edits {
             guard let position = plan.details.firstIndex(where: { $0.name == field }), !plan.slots[position].isKey,
                 case .attribute = plan.slots[position].kind
-            else { preconditionFailure("\(plan.entity.name) has no attribute \(field) beside its key that a hook could set") }
+            else {
+                preconditionFailure(
+                    "\(plan.entity.name) has no attribute \(field) beside its key that a hook could set")
+            }
             var value = ByteWriter()
             if json == .null {
                 value.appendValueNull()

@@ -114,7 +114,9 @@ public struct ImportReport: Sendable, Hashable {
     public var absentAttributes: [AbsentAttribute] {
         presence.sorted { $0.key < $1.key }.flatMap { entity, presence in
             guard presence.records > 0 else { return [AbsentAttribute]() }
-            return presence.absent.sorted().map { AbsentAttribute(entity: entity, attribute: $0, records: presence.records) }
+            return presence.absent.sorted().map {
+                AbsentAttribute(entity: entity, attribute: $0, records: presence.records)
+            }
         }
     }
 

@@ -29,7 +29,8 @@ public struct ImportedDraft {
         self.isComplete = isComplete
         var fields: [Record.Field] = []
         for index in 0..<body.count {
-            guard let field = plan.entity.field(id: body.id(at: index)), let value = body.value(at: index)?.decoded() else { continue }
+            guard let field = plan.entity.field(id: body.id(at: index)), let value = body.value(at: index)?.decoded()
+            else { continue }
             fields.append(Record.Field(field.name, value))
         }
         self.fields = fields

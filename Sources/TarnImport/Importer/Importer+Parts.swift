@@ -16,7 +16,9 @@ extension Importer {
         ///
         /// It is less than 4 GiB.
         public var documentSize = 256 << 20 {
-            didSet { precondition(documentSize > 0 && documentSize < 4 << 30, "limits.documentSize is from 1 byte to 4 GiB") }
+            didSet {
+                precondition(documentSize > 0 && documentSize < 4 << 30, "limits.documentSize is from 1 byte to 4 GiB")
+            }
         }
         /// The approximate size of the parts of a split body.
         ///
@@ -61,7 +63,8 @@ extension Importer {
     ///   list occurs twice in the document. `.rootUnavailable` if the document has a list and the
     ///   mapping takes values of its records from `@root`, which may follow the list.
     public func addParts(
-        records: JSONPath = JSONPath(keys: []), entity: String, parent: ParentReference? = nil, context: ImportContext = ImportContext(),
+        records: JSONPath = JSONPath(keys: []), entity: String, parent: ParentReference? = nil,
+        context: ImportContext = ImportContext(),
         next: () throws -> [UInt8]?, part: (Added) throws -> Void
     ) throws {
         let target = try target(entity, parent), takesRoot = plan.takesRoot(target.plan)
@@ -97,7 +100,9 @@ extension Importer {
                     guard !isDrafted else { return }
                     drafter.begin(context, frame)
                     let ofRoot = facts(questions, frame, [], lists: [records])
-                    (added.facts.values, added.facts.documents, added.facts.members) = (ofRoot.values, ofRoot.documents, ofRoot.members)
+                    (added.facts.values, added.facts.documents, added.facts.members) = (
+                        ofRoot.values, ofRoot.documents, ofRoot.members
+                    )
                 } _: { tape, place in
                     guard isDrafted else { return }
                     added.append(draft(tape, place, target, from: parser.origin.firstElement))
@@ -118,7 +123,8 @@ extension Importer {
     /// - Parameter frame: receives everything but the elements of the list, after the last of them.
     ///   Without a list, it is called before the single record.
     private func divide(
-        _ records: JSONPath, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void, _ body: (Tape, Int) throws -> Void
+        _ records: JSONPath, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void,
+        _ body: (Tape, Int) throws -> Void
     ) throws {
         let limits = limits
         guard records.isPlain else { return try readWhole(records, next, frame: handOver, body) }
@@ -160,12 +166,17 @@ extension Importer {
 
     /// Reads a document as one part: the splitter follows keys, but no indexes or wildcards.
     private func readWhole(
-        _ records: JSONPath, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void, _ body: (Tape, Int) throws -> Void
+        _ records: JSONPath, _ next: () throws -> [UInt8]?, frame handOver: (Tape) -> Void,
+        _ body: (Tape, Int) throws -> Void
     ) throws {
         var whole = ByteWriter(capacity: 1 << 16)
         while let piece = try next() {
-            guard whole.count + piece.count <= limits.bodySize else { throw ImportError.tooLarge(.body, limit: limits.bodySize) }
-            guard whole.count + piece.count <= limits.documentSize else { throw ImportError.tooLarge(.document, limit: limits.documentSize) }
+            guard whole.count + piece.count <= limits.bodySize else {
+                throw ImportError.tooLarge(.body, limit: limits.bodySize)
+            }
+            guard whole.count + piece.count <= limits.documentSize else {
+                throw ImportError.tooLarge(.document, limit: limits.documentSize)
+            }
             whole.append(piece)
         }
         let tape = try parse(whole.bytes) { $0 }

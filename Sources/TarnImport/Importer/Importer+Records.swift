@@ -35,7 +35,9 @@ extension Importer {
             added.append(draft(tape, places, target))
         }
         if let failure = drafter.failure { throw failure }
-        if !questions.isEmpty { added.facts = facts(questions, tape, places.flatMap(\.self), lists: envelope.map(\.path)) }
+        if !questions.isEmpty {
+            added.facts = facts(questions, tape, places.flatMap(\.self), lists: envelope.map(\.path))
+        }
         return added
     }
 
@@ -68,10 +70,13 @@ extension Importer {
         var places: [Int] = []
         let isThere = tape.forEach(at: path.steps[...], from: Tape.root) { places.append($0) }
         guard isThere else {
-            throw .recordsNotFound(path: path.description, missing: path.description, present: Importer.keys(tape, Tape.root))
+            throw .recordsNotFound(
+                path: path.description, missing: path.description, present: Importer.keys(tape, Tape.root))
         }
         var found: [Int] = []
-        for place in places where !path.hasWildcard || tape.kind(place) != .null { found.append(try records(at: place, path, tape)) }
+        for place in places where !path.hasWildcard || tape.kind(place) != .null {
+            found.append(try records(at: place, path, tape))
+        }
         return found
     }
 

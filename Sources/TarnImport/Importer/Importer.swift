@@ -98,7 +98,9 @@ public final class Importer {
     ) throws(ImportError) -> Added {
         let target = try target(entity, parent)
         guard body.count <= limits.bodySize else { throw .tooLarge(.body, limit: limits.bodySize) }
-        guard body.count <= limits.documentSize else { return try addDivided(body, records, target, context, questions) }
+        guard body.count <= limits.documentSize else {
+            return try addDivided(body, records, target, context, questions)
+        }
         let tape = try parser.parse(keeping: body)
         let places = try locate(records, in: tape)
         drafter.begin(context, tape)
@@ -231,7 +233,9 @@ public final class Importer {
                 }
                 let key = drafter.list.key(draft)
                 if hasHook {
-                    let edited = hooks.edit(plan.plans[planIndex], key, body, isComplete: draft.isComplete, into: &editedBody) {
+                    let edited = hooks.edit(
+                        plan.plans[planIndex], key, body, isComplete: draft.isComplete, into: &editedBody
+                    ) {
                         reportRefused(plan.plans[planIndex], key, $0, $1)
                     }
                     guard edited.isKept else {
@@ -245,7 +249,9 @@ public final class Importer {
                         }
                         continue
                     }
-                    if let isWide = edited.isWide, let changed = RowBody(editedBody.bytes, isWide: isWide) { body = changed }
+                    if let isWide = edited.isWide, let changed = RowBody(editedBody.bytes, isWide: isWide) {
+                        body = changed
+                    }
                 }
                 var target = planIndex, isExact = draft.isExact
                 if hasLocal {
@@ -263,7 +269,8 @@ public final class Importer {
                 }
                 var outcome: StoreWriter.Outcome?
                 if plan.plans[planIndex].policies.readsStored {
-                    outcome = try merge(plan.plans[target], key, body, isComplete: draft.isComplete, isExact: isExact, &writer)
+                    outcome = try merge(
+                        plan.plans[target], key, body, isComplete: draft.isComplete, isExact: isExact, &writer)
                 } else {
                     outcome = try writer.merge(
                         plan.plans[target].entity, key, body, isComplete: draft.isComplete, isExact: isExact)
@@ -276,7 +283,9 @@ public final class Importer {
                 tally.stored(planIndex, draft: index, outcome)
                 if !draft.isComplete, case .created = outcome {
                     let access = writer.access
-                    if try access.lending({ try access.row(entity, key)?.isPartial == true }) { tally.partial(planIndex) }
+                    if try access.lending({ try access.row(entity, key)?.isPartial == true }) {
+                        tally.partial(planIndex)
+                    }
                 }
             }
         }

@@ -28,7 +28,9 @@ public struct MemberNames: Sendable, Hashable {
     ///   - objects: names of objects that are entered.
     public init(scalars: [String], nested: [String], objects: [String]) {
         for (names, use) in [(scalars, Uses.anywhere), (nested, .nested), (objects, .object)] {
-            for name in names { if let hash = Array(name.utf8).withUnsafeBytes(MemberNames.hash) { uses[hash, default: []].insert(use) } }
+            for name in names {
+                if let hash = Array(name.utf8).withUnsafeBytes(MemberNames.hash) { uses[hash, default: []].insert(use) }
+            }
         }
     }
 

@@ -29,9 +29,13 @@ struct MemberScan {
     mutating func add(around lists: [JSONPath]) {
         var objects: [(object: Int, prefix: String)] = []
         for list in lists {
-            var path: [(object: Int, prefix: String)] = [], on: [Int] = [], index = Tape.root, prefix = "", isKeyed = true
+            var path: [(object: Int, prefix: String)] = [], on: [Int] = [], index = Tape.root, prefix = "",
+                isKeyed = true
             for step in list.steps {
-                guard case .key(let key) = step else { isKeyed = false; break }
+                guard case .key(let key) = step else {
+                    isKeyed = false
+                    break
+                }
                 guard tape.kind(index) == .object, let value = tape.value(of: key, in: index) else { break }
                 path.append((index, prefix))
                 on.append(value)
@@ -70,7 +74,9 @@ struct MemberScan {
     }
 
     private mutating func add(_ value: Int, _ name: Bytes, _ prefix: String) {
-        guard tape.kind(value) != .string || tape.string(value).count <= MemberScan.longestText, let text = tape.scalarText(value) else { return }
+        guard tape.kind(value) != .string || tape.string(value).count <= MemberScan.longestText,
+            let text = tape.scalarText(value)
+        else { return }
         let path = MemberScan.joined(prefix, name)
         if let known = members.firstIndex(where: { $0.path == path }) {
             members[known].text = text
@@ -79,7 +85,9 @@ struct MemberScan {
         }
     }
 
-    private static func joined(_ prefix: String, _ key: Bytes) -> String { joined(prefix, String(decoding: key, as: UTF8.self)) }
+    private static func joined(_ prefix: String, _ key: Bytes) -> String {
+        joined(prefix, String(decoding: key, as: UTF8.self))
+    }
 
     /// Joins a prefix and a key in the syntax of a ``JSONPath``.
     private static func joined(_ prefix: String, _ key: String) -> String {

@@ -108,7 +108,9 @@ struct ExactParser: ~Copyable {
 
     private var wordCount: Int { words.count / 8 }
 
-    private mutating func word(_ type: UInt8, _ payload: UInt64) { words.appendLittleEndian(UInt64(type) << 56 | payload) }
+    private mutating func word(_ type: UInt8, _ payload: UInt64) {
+        words.appendLittleEndian(UInt64(type) << 56 | payload)
+    }
 
     private mutating func countElement() {
         guard !containers.isEmpty else { return }

@@ -1,7 +1,7 @@
 // A JSON parser: simdjson, with an exact parser that decides about the documents simdjson rejects.
 
-internal import TarnStore
 import CSimdJSON
+internal import TarnStore
 
 /// A parser of documents, one after the other, into reused buffers. For one thread at a time.
 final class JSONParser {
@@ -93,7 +93,8 @@ final class JSONParser {
             return try parseExactly()
         } catch {
             throw .invalidJSON(
-                reason: error.reason, offset: error.offset + mark, beginning: JSONParser.sample(Bytes(start: source, count: count)))
+                reason: error.reason, offset: error.offset + mark,
+                beginning: JSONParser.sample(Bytes(start: source, count: count)))
         }
     }
 
@@ -102,7 +103,8 @@ final class JSONParser {
         guard document.error == 0, let words = document.tape, let strings = document.strings else { return nil }
         structurals = UnsafeBufferPointer(start: document.structurals, count: document.structural_count)
         return Tape(
-            words: UnsafeBufferPointer(start: words, count: document.tape_count), strings: UnsafeRawPointer(strings), parser: self)
+            words: UnsafeBufferPointer(start: words, count: document.tape_count), strings: UnsafeRawPointer(strings),
+            parser: self)
     }
 
     private func parseExactly() throws(JSONProblem) -> Tape {
@@ -130,7 +132,8 @@ final class JSONParser {
 
     /// Returns the first characters of a body, for errors about responses that are not JSON.
     private static func sample(_ bytes: Bytes) -> String {
-        let text = String(decoding: bytes.prefix(48), as: UTF8.self).replacing("\n", with: " ").replacing("\r", with: "")
+        let text = String(decoding: bytes.prefix(48), as: UTF8.self).replacing("\n", with: " ").replacing(
+            "\r", with: "")
         return bytes.count > 48 ? text + "…" : text
     }
 }

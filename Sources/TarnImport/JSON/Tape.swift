@@ -1,5 +1,5 @@
-internal import TarnStore
 import CSimdJSON
+internal import TarnStore
 
 /// The parsed document as simdjson's tape. Valid as long as its parser keeps the document.
 ///
@@ -97,7 +97,9 @@ struct Tape {
     /// Returns the path to a value, such as `$[3].user.id`.
     ///
     /// It scans the document, so it is for diagnostics only.
-    func path(to target: Int) -> String { path(to: target, from: Tape.root, parser.origin.path, parser.origin.firstElement) }
+    func path(to target: Int) -> String {
+        path(to: target, from: Tape.root, parser.origin.path, parser.origin.firstElement)
+    }
 
     /// Returns the path to a value from one of its ancestors, whose own path is `prefix`.
     func path(to target: Int, from start: Int, _ prefix: String, _ firstElement: Int = 0) -> String {

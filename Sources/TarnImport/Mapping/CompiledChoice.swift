@@ -58,7 +58,8 @@ final class CompiledChoice {
             case .code(let chooser):
                 guard let name = chooser.choose(JSONValue(tape, object)) else { continue }
                 guard let plan = plans[name] else {
-                    preconditionFailure("\(chooser.name) chose \(name), which is not \(entity) and does not descend from it")
+                    preconditionFailure(
+                        "\(chooser.name) chose \(name), which is not \(entity) and does not descend from it")
                 }
                 return .plan(plan)
             }

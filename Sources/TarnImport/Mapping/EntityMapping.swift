@@ -46,7 +46,8 @@ public struct EntityMapping: Sendable, Hashable {
     public init(
         paths: [String: [ValueSource]] = [:], epochs: [String: EpochUnit] = [:], ignored: [JSONPath] = [],
         declared: Set<String> = [], fields: [String: FieldRules] = [:], rules: FieldRules = FieldRules(),
-        duplicates: DuplicatePolicy? = nil, version: String? = nil, tombstone: TombstoneRule? = nil, rest: String? = nil,
+        duplicates: DuplicatePolicy? = nil, version: String? = nil, tombstone: TombstoneRule? = nil,
+        rest: String? = nil,
         keyless: KeylessPolicy? = nil, choice: EntityChoice? = nil, local: LocalPolicy? = nil
     ) {
         self.local = local

@@ -37,7 +37,10 @@ final class EntityPlan {
     private static let unmappedLimit = 200
 
     /// Creates a plan without sources; they are added one by one.
-    init(_ entity: Catalog.Entity, _ slots: [Slot], _ details: [SlotDetails], ignored: [JSONPath], policies: EntityPolicies) {
+    init(
+        _ entity: Catalog.Entity, _ slots: [Slot], _ details: [SlotDetails], ignored: [JSONPath],
+        policies: EntityPolicies
+    ) {
         self.policies = policies
         self.entity = entity
         self.slots = slots
@@ -130,7 +133,8 @@ final class EntityPlan {
             entry.unmapped = KeyNode.Entry.kept
         } else {
             entry.unmapped = Int32(unmapped.count)
-            unmapped.append((key.count > 200 ? JSONPath(keys: prefix + [Tape.excerpt(key)]).description : path.description, 1))
+            unmapped.append(
+                (key.count > 200 ? JSONPath(keys: prefix + [Tape.excerpt(key)]).description : path.description, 1))
             unmappedTotal += 1
         }
         nodes[node].table.insert(key, nodes[node].entries.count)

@@ -42,7 +42,8 @@ struct EntityPolicies {
 
     /// Returns whether a body has a smaller version than another body. False if either has none.
     func isOlder(_ body: RowBody, than other: RowBody) -> Bool {
-        guard version != 0, let own = body.value(of: version), let known = other.value(of: version), !own.isNull, !known.isNull
+        guard version != 0, let own = body.value(of: version), let known = other.value(of: version), !own.isNull,
+            !known.isNull
         else { return false }
         var a = ByteWriter(), b = ByteWriter()
         IndexEntry.appendValue(own, to: &a)
@@ -75,7 +76,9 @@ struct EntityPolicies {
             isChanged = true
             builder.field(id) { writer in
                 writer.append(ValueTag.references)
-                for key in list.policy.combine(stored, said) { key.withUnsafeBytes { writer.appendReferenceElement($0) } }
+                for key in list.policy.combine(stored, said) {
+                    key.withUnsafeBytes { writer.appendReferenceElement($0) }
+                }
             }
         }
         guard isChanged else { return nil }
@@ -102,7 +105,8 @@ extension ToManyPolicy {
         case .patch:
             let known = Set(stored), wanted = Set(said)
             var reordered = said.filter { known.contains($0) }[...]
-            return stored.map { wanted.contains($0) ? reordered.popFirst() ?? $0 : $0 } + said.filter { !known.contains($0) }
+            return stored.map { wanted.contains($0) ? reordered.popFirst() ?? $0 : $0 }
+                + said.filter { !known.contains($0) }
         }
     }
 }

@@ -52,7 +52,8 @@ final class ExtraSource {
             switch kind {
             case .place: false
             case .parent, .owner, .document, .position, .relationship: true
-            case .text(let parts): parts.contains { if case .value(let kind) = $0 { isContextual(kind) } else { false } }
+            case .text(let parts):
+                parts.contains { if case .value(let kind) = $0 { isContextual(kind) } else { false } }
             }
         }
         return isContextual(kind)

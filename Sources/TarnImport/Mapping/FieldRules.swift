@@ -30,7 +30,8 @@ public struct FieldRules: Sendable, Hashable {
 
     /// Creates rules. Nil defers to the next wider scope.
     public init(
-        coercion: CoercionMode? = nil, dates: [DateFormat]? = nil, nulls: NullPolicy? = nil, absent: AbsentPolicy? = nil,
+        coercion: CoercionMode? = nil, dates: [DateFormat]? = nil, nulls: NullPolicy? = nil,
+        absent: AbsentPolicy? = nil,
         toMany: ToManyPolicy? = nil, fallback: String? = nil, transformers: [String]? = nil, naming: NamingStyle? = nil,
         absentValue: JSONValue? = nil
     ) {

@@ -27,7 +27,9 @@ struct ImportPlan {
         let kinds = PlanKinds(catalog)
         for (position, entity) in catalog.entities.enumerated() {
             guard let choice = mapping.entities[entity.name]?.choice else { continue }
-            let names = catalog.entities.enumerated().filter { kinds.isKind($0.offset, of: position) }.map { ($1.name, $0) }
+            let names = catalog.entities.enumerated().filter { kinds.isKind($0.offset, of: position) }.map {
+                ($1.name, $0)
+            }
             plans[position].set(CompiledChoice(choice, entity.name, Dictionary(uniqueKeysWithValues: names)))
         }
         self.kinds = kinds
@@ -40,10 +42,14 @@ struct ImportPlan {
         _ name: String, _ entityMapping: EntityMapping, _ mapping: Mapping, _ catalog: Catalog
     ) throws(ImportError) {
         guard let entity = catalog.entity(name) else { throw .unknownEntity(name) }
-        if let version = entityMapping.version, entity.field(version) == nil { throw .unknownField(entity: name, field: version) }
+        if let version = entityMapping.version, entity.field(version) == nil {
+            throw .unknownField(entity: name, field: version)
+        }
         if let rest = entityMapping.rest, entity.field(rest) == nil { throw .unknownField(entity: name, field: rest) }
         for chosen in entityMapping.choice?.entities ?? [] {
-            guard let kind = catalog.entity(chosen), catalog.isKind(kind.id, of: entity.id) else { throw .noKind(chosen, of: name) }
+            guard let kind = catalog.entity(chosen), catalog.isKind(kind.id, of: entity.id) else {
+                throw .noKind(chosen, of: name)
+            }
         }
         for (field, rules) in entityMapping.fields {
             for transformer in rules.transformers ?? [] where mapping.transformer(transformer) == nil {
@@ -69,7 +75,8 @@ struct ImportPlan {
         while let next = pending.popLast() {
             guard seen.insert(next).inserted else { continue }
             let plan = plans[next]
-            let values = plan.extras.flatMap(\.documentValues) + plan.slots.map { Int($0.absentValue) }.filter { $0 >= 0 }
+            let values =
+                plan.extras.flatMap(\.documentValues) + plan.slots.map { Int($0.absentValue) }.filter { $0 >= 0 }
             if values.contains(where: { documentSources[$0].isOfRoot }) { return true }
             for (slot, details) in zip(plan.slots, plan.details) {
                 switch slot.kind {
@@ -121,7 +128,8 @@ private struct PlanBuilder {
             details.append(itsDetails)
         }
         let plan = EntityPlan(
-            entity, slots, details, ignored: entityMapping.ignored, policies: EntityPolicies(mapping, entityMapping, entity, slots))
+            entity, slots, details, ignored: entityMapping.ignored,
+            policies: EntityPolicies(mapping, entityMapping, entity, slots))
         var places: [PlaceName: Int] = [:]
         // The attribute that keeps unmapped keys has no source of its own.
         for (index, slot) in slots.enumerated() where details[index].name != entityMapping.rest {
@@ -172,10 +180,13 @@ private struct PlanBuilder {
         return positions[above.last ?? entity.id]
     }
 
-    private func derivedSlot(_ relationship: Catalog.Relationship, _ entityMapping: EntityMapping) -> (Slot, SlotDetails)? {
+    private func derivedSlot(_ relationship: Catalog.Relationship, _ entityMapping: EntityMapping) -> (
+        Slot, SlotDetails
+    )? {
         // A derived side takes part only if the mapping specifies its paths or declares it.
         guard entityMapping.paths[relationship.name] != nil || entityMapping.declared.contains(relationship.name),
-            let owner = positions[relationship.owner], let field = catalog.entities[owner].field(id: relationship.field),
+            let owner = positions[relationship.owner],
+            let field = catalog.entities[owner].field(id: relationship.field),
             case .reference(let reference) = field.kind
         else { return nil }
         var details = SlotDetails(name: relationship.name)

@@ -7,11 +7,14 @@ extension JSONPath {
     /// object: keys below an unmapped key are not examined one by one.
     func covers(_ path: JSONPath) -> Bool {
         // Elements of arrays have no keys, so an index never matches.
-        guard origin == .record, !steps.contains(where: { if case .index = $0 { true } else { false } }) else { return false }
+        guard origin == .record, !steps.contains(where: { if case .index = $0 { true } else { false } }) else {
+            return false
+        }
         var patterns = steps.map { if case .key(let key) = $0 { key } else { "*" } }[...]
         while patterns.count > 1, patterns.last == "*" { patterns.removeLast() }
         let keys = path.keys
-        return patterns.count <= keys.count && zip(patterns, keys).allSatisfy { JSONPath.glob(Array($0.utf8), Array($1.utf8)) }
+        return patterns.count <= keys.count
+            && zip(patterns, keys).allSatisfy { JSONPath.glob(Array($0.utf8), Array($1.utf8)) }
     }
 
     /// Returns whether a pattern, in which `*` matches any run of bytes, matches a whole text.

@@ -16,7 +16,9 @@ extension Mapping {
             for (field, rules) in mapping.fields.sorted(by: { $0.key < $1.key }) {
                 for transformer in rules.transformers ?? [] where self.transformer(transformer) == nil {
                     let known = transformers.map(\.name) + ValueTransformer.builtInNames
-                    problems.append(SchemaError(entity: name, field: field, Spelling.unknown("transformer", transformer, among: known)))
+                    problems.append(
+                        SchemaError(
+                            entity: name, field: field, Spelling.unknown("transformer", transformer, among: known)))
                 }
             }
         }
@@ -62,30 +64,38 @@ extension EntityMapping {
                 problems.append(
                     SchemaError(entity: entity.name, field: field, Spelling.unknown("field", field, among: fields)))
             }
-            if rules.transformers != nil, entity.key.contains(field) || entity.relationships.contains(where: { $0.name == field }) {
+            if rules.transformers != nil,
+                entity.key.contains(field) || entity.relationships.contains(where: { $0.name == field })
+            {
                 problems.append(
                     SchemaError(
-                        entity: entity.name, field: field, "only an attribute outside of the key goes through transformers: remove them"))
+                        entity: entity.name, field: field,
+                        "only an attribute outside of the key goes through transformers: remove them"))
             }
             let type = entity.attributes.first { $0.name == field }?.type
             if rules.dates != nil, let type, type != .date, type != .array(.date) {
                 problems.append(
-                    SchemaError(entity: entity.name, field: field, "only a date has formats, and this is \(type.word): remove them"))
+                    SchemaError(
+                        entity: entity.name, field: field,
+                        "only a date has formats, and this is \(type.word): remove them"))
             }
             if let fallback = rules.fallback, let type {
                 if case .enumeration(let values) = type {
                     if !values.contains(fallback) {
                         problems.append(
-                            SchemaError(entity: entity.name, field: field, Spelling.unknown("value", fallback, among: values)))
+                            SchemaError(
+                                entity: entity.name, field: field, Spelling.unknown("value", fallback, among: values)))
                     }
                 } else {
                     problems.append(
                         SchemaError(
-                            entity: entity.name, field: field, "only an enum has a fallback, and this is \(type.word): remove it"))
+                            entity: entity.name, field: field,
+                            "only an enum has a fallback, and this is \(type.word): remove it"))
                 }
             }
             if rules.dates?.isEmpty == true {
-                problems.append(SchemaError(entity: entity.name, field: field, "there are no formats: name one, or leave them nil"))
+                problems.append(
+                    SchemaError(entity: entity.name, field: field, "there are no formats: name one, or leave them nil"))
             }
         }
         if let version {
@@ -107,7 +117,9 @@ extension EntityMapping {
             if attribute?.type != .json, attribute != nil || entity.parent == nil {
                 problems.append(
                     SchemaError(
-                        entity: entity.name, field: nil, "what nothing else takes is kept in an attribute of type json: there is no such attribute \(rest)"))
+                        entity: entity.name, field: nil,
+                        "what nothing else takes is kept in an attribute of type json: there is no such attribute \(rest)"
+                    ))
             }
         }
         for field in epochs.keys.sorted() {
@@ -129,7 +141,9 @@ extension EntityMapping {
 
     /// Returns the choice rules whose entity is neither this one nor a descendant.
     private func choiceProblems(for entity: EntityDefinition, _ schema: Schema) -> [SchemaError] {
-        let kinds = [entity.name] + schema.entities.filter { schema.ancestors(of: $0).contains { $0.name == entity.name } }.map(\.name)
+        let kinds =
+            [entity.name]
+            + schema.entities.filter { schema.ancestors(of: $0).contains { $0.name == entity.name } }.map(\.name)
         return (choice?.entities ?? []).filter { !kinds.contains($0) }.map { name in
             let message =
                 schema.entities.contains { $0.name == name }
@@ -151,7 +165,8 @@ extension EntityMapping {
                 return "\(path): a record is an object, and not a list: begin with a key"
             case .parent where path.steps.isEmpty && relationship?.isToMany == true:
                 return "@parent is one record: name a key of it, or make this a to-one relationship"
-            case .position where relationship != nil && relationship?.isToMany != false, .relationship where relationship?.isToMany == true:
+            case .position where relationship != nil && relationship?.isToMany != false,
+                .relationship where relationship?.isToMany == true:
                 return "\(path) is one value, and this is a list"
             default: continue
             }
@@ -167,6 +182,7 @@ extension EntityMapping {
         }
         if relationship.isToMany, case .array(let values) = value, values.allSatisfy(isKey) { return nil }
         if !relationship.isToMany, isKey(value) { return nil }
-        return relationship.isToMany ? "a constant of a to-many relationship is a list of keys" : "a constant of a relationship is a key"
+        return relationship.isToMany
+            ? "a constant of a to-many relationship is a list of keys" : "a constant of a relationship is a key"
     }
 }

@@ -21,8 +21,10 @@ public struct Mapping: Sendable, Hashable {
 
     /// Creates a mapping. By default, every field takes its value from its own name.
     public init(
-        naming: NamingConvention = NamingConvention(), entities: [String: EntityMapping] = [:], rules: FieldRules = FieldRules(),
-        duplicates: DuplicatePolicy? = nil, keyless: KeylessPolicy? = nil, transformers: [ValueTransformer] = [], local: LocalPolicy? = nil
+        naming: NamingConvention = NamingConvention(), entities: [String: EntityMapping] = [:],
+        rules: FieldRules = FieldRules(),
+        duplicates: DuplicatePolicy? = nil, keyless: KeylessPolicy? = nil, transformers: [ValueTransformer] = [],
+        local: LocalPolicy? = nil
     ) {
         self.local = local
         self.keyless = keyless

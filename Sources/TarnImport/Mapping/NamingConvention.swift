@@ -35,7 +35,8 @@ public struct NamingConvention: Sendable, Hashable {
         guard style != .none else { return name }
         // Sorted: if two words have the same replacement, the choice is deterministic.
         let back = Dictionary(
-            words.sorted { $0.key < $1.key }.map { ($0.value.lowercased(), $0.key) }, uniquingKeysWith: { first, _ in first })
+            words.sorted { $0.key < $1.key }.map { ($0.value.lowercased(), $0.key) },
+            uniquingKeysWith: { first, _ in first })
         let converted = style.join(NamingConvention.words(of: name).map { back[$0] ?? $0 })
         return converted.isEmpty ? name : converted
     }
@@ -50,13 +51,16 @@ public struct NamingConvention: Sendable, Hashable {
     public func schemaName(forJSONKey key: String) -> String {
         guard style != .none else { return key }
         let divided = NamingConvention.words(of: key).map { words[$0] ?? $0 }
-        guard let first = divided.first, first.unicodeScalars.first.map({ $0.properties.isAlphabetic }) == true else { return key }
+        guard let first = divided.first, first.unicodeScalars.first.map({ $0.properties.isAlphabetic }) == true else {
+            return key
+        }
         // A name begins in lower case: `URL` becomes `url` there.
         let beginning = first == first.uppercased() ? first.lowercased() : NamingConvention.uncapitalized(first)
         let plain = style.join(NamingConvention.words(of: key))
         let lower = divided.map { $0 == $0.uppercased() ? $0.lowercased() : $0 }
         for name in [
-            beginning + divided.dropFirst().map(NamingConvention.capitalized).joined(), NamingStyle.camelCase.join(lower),
+            beginning + divided.dropFirst().map(NamingConvention.capitalized).joined(),
+            NamingStyle.camelCase.join(lower),
             lower.joined(separator: "_"),
         ] where jsonKey(for: name) == plain {
             return name

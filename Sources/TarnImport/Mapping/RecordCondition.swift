@@ -73,7 +73,9 @@ extension RecordCondition.Test {
     }
 
     private static func compare(_ a: [UInt8], _ b: [UInt8], isText: Bool) -> Int {
-        if !isText, let x = ExactDecimal(String(decoding: a, as: UTF8.self)), let y = ExactDecimal(String(decoding: b, as: UTF8.self)) {
+        if !isText, let x = ExactDecimal(String(decoding: a, as: UTF8.self)),
+            let y = ExactDecimal(String(decoding: b, as: UTF8.self))
+        {
             return x == y ? 0 : x < y ? -1 : 1
         }
         return a == b ? 0 : a.lexicographicallyPrecedes(b) ? -1 : 1

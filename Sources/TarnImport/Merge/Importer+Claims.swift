@@ -24,11 +24,14 @@ extension Importer {
         let lists = drafter.derived.lists, members = drafter.derived.members
         var holders = PositionTable(count: members.count)
         for (number, list) in lists.enumerated() where counts[number] {
-            guard case .derived(let slot) = plan.plans[Int(list.plan)].slots[Int(list.slot)].kind, !slot.isListed else { continue }
+            guard case .derived(let slot) = plan.plans[Int(list.plan)].slots[Int(list.slot)].kind, !slot.isListed else {
+                continue
+            }
             for place in list.members {
                 func isSame(_ other: Int) -> Bool {
                     members[other].hash == members[place].hash
-                        && Bytes.equal(drafter.derived.bytes(members[other].key), drafter.derived.bytes(members[place].key))
+                        && Bytes.equal(
+                            drafter.derived.bytes(members[other].key), drafter.derived.bytes(members[place].key))
                         && seed(of: lists[Int(members[other].list)]) == slot.seed
                 }
                 guard let holder = holders.insert(place, hash: members[place].hash, isEqual: isSame) else { continue }
@@ -41,7 +44,8 @@ extension Importer {
                 let member = Array(drafter.derived.bytes(members[place].key))
                 lost.insert(LostMember(list: firstWins ? number : otherNumber, member: member))
                 reportConflict(
-                    plan.plans[Int(slot.owner)].entity, member, plan.plans[Int(list.plan)].details[Int(list.slot)].derived?.field.name ?? "",
+                    plan.plans[Int(slot.owner)].entity, member,
+                    plan.plans[Int(list.plan)].details[Int(list.slot)].derived?.field.name ?? "",
                     described(other), described(list), firstWins: firstWins)
             }
         }
@@ -75,7 +79,9 @@ extension Importer {
         let entity = plan.plans[claim.plan].entity
         return try access.lending {
             try claim.owner.withUnsafeBytes { owner in
-                guard let target = try access.row(entity, owner)?.body.value(of: claim.field)?.reference else { return false }
+                guard let target = try access.row(entity, owner)?.body.value(of: claim.field)?.reference else {
+                    return false
+                }
                 return claim.target.withUnsafeBytes { Bytes.equal($0, target) }
             }
         }
@@ -83,7 +89,9 @@ extension Importer {
 
     private func settle(_ claim: ReferenceConflict, _ writer: inout StoreWriter, _ tally: inout ImportTally) throws {
         let entity = plan.plans[claim.plan].entity
-        guard let field = entity.field(id: claim.field), let index = field.index, !entity.key.contains(field.id) else { return }
+        guard let field = entity.field(id: claim.field), let index = field.index, !entity.key.contains(field.id) else {
+            return
+        }
         var others: [[UInt8]] = []
         try claim.target.withUnsafeBytes { target in
             try writer.access.referrers(of: target, through: index, positioned: false) { referrer in
@@ -108,20 +116,25 @@ extension Importer {
     ///
     /// The first call builds the table of all references.
     private func place(of claim: ReferenceConflict, by owner: [UInt8]) -> String? {
-        let places = conflictPlaces ?? {
-            var places: [ConflictPlace: String] = [:]
-            for claim in drafter.claims { places[ConflictPlace(claim, claim.owner)] = claim.path }
-            return places
-        }()
+        let places =
+            conflictPlaces
+            ?? {
+                var places: [ConflictPlace: String] = [:]
+                for claim in drafter.claims { places[ConflictPlace(claim, claim.owner)] = claim.path }
+                return places
+            }()
         conflictPlaces = places
         return places[ConflictPlace(claim, owner)]
     }
 
     private func reportConflict(
-        _ entity: Catalog.Entity, _ key: [UInt8], _ field: String, _ first: (entity: String, key: [UInt8], path: String),
+        _ entity: Catalog.Entity, _ key: [UInt8], _ field: String,
+        _ first: (entity: String, key: [UInt8], path: String),
         _ second: (entity: String, key: [UInt8], path: String), firstWins: Bool
     ) {
-        func describe(_ key: [UInt8]) -> String { key.withUnsafeBytes { RecordKey(storageKey: $0)?.description ?? "…" } }
+        func describe(_ key: [UInt8]) -> String {
+            key.withUnsafeBytes { RecordKey(storageKey: $0)?.description ?? "…" }
+        }
         report(
             Diagnostic(
                 code: .relationshipConflict, path: second.path, entity: entity.name,

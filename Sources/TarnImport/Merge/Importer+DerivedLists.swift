@@ -25,7 +25,11 @@ extension Importer {
                 relationship = self.relationship(of: list)
             }
             guard let relationship, let index = relationship.field.index else { continue }
-            if !older.isEmpty, older.contains(Array("\(relationship.root) ".utf8) + Array(drafter.derived.bytes(list.target))) { continue }
+            if !older.isEmpty,
+                older.contains(Array("\(relationship.root) ".utf8) + Array(drafter.derived.bytes(list.target)))
+            {
+                continue
+            }
             if list.hasUnset {
                 try setMembers(list, number, relationship, lost, hasLocal: hasLocal, &writer, &tally)
             }
@@ -36,7 +40,8 @@ extension Importer {
             for referrer in try left(list, relationship, through: index, writer.access) {
                 if hasLocal, !relationship.isListed,
                     try referrer.withUnsafeBytes({
-                        try keepsLocalReference(plan.plans[relationship.ownerPlan], $0, relationship.field.id, to: nil, &writer)
+                        try keepsLocalReference(
+                            plan.plans[relationship.ownerPlan], $0, relationship.field.id, to: nil, &writer)
                     })
                 {
                     continue
@@ -44,7 +49,8 @@ extension Importer {
                 let outcome =
                     relationship.isListed
                     ? try set(
-                        relationship.field, contains: Array(drafter.derived.bytes(list.target)), false, of: relationship.owner, referrer,
+                        relationship.field, contains: Array(drafter.derived.bytes(list.target)), false,
+                        of: relationship.owner, referrer,
                         &writer)
                     : try set(relationship.field, to: nil, position: nil, of: relationship.owner, referrer, &writer)
                 if case .updated? = outcome {
@@ -82,13 +88,15 @@ extension Importer {
         let from = plan.plans[Int(list.plan)], details = from.details[Int(list.slot)]
         return details.derived.map {
             DerivedRelationship(
-                $0, owner: plan.plans[$0.owner].entity, root: from.entity.root, entity: from.entity.name, name: details.name)
+                $0, owner: plan.plans[$0.owner].entity, root: from.entity.root, entity: from.entity.name,
+                name: details.name)
         }
     }
 
     /// Sets the references of members that are bare keys, or whose references are a list.
     private func setMembers(
-        _ list: DerivedList, _ number: Int, _ relationship: DerivedRelationship, _ lost: Set<LostMember>, hasLocal: Bool,
+        _ list: DerivedList, _ number: Int, _ relationship: DerivedRelationship, _ lost: Set<LostMember>,
+        hasLocal: Bool,
         _ writer: inout StoreWriter, _ tally: inout ImportTally
     ) throws {
         let target = Array(drafter.derived.bytes(list.target)), ownerPlan = relationship.ownerPlan
@@ -106,7 +114,8 @@ extension Importer {
                 relationship.isListed
                 ? try set(relationship.field, contains: target, true, of: relationship.owner, member, &writer)
                 : try set(
-                    relationship.field, to: target, position: relationship.isOrdered ? UInt32(position) : nil, of: relationship.owner,
+                    relationship.field, to: target, position: relationship.isOrdered ? UInt32(position) : nil,
+                    of: relationship.owner,
                     member, &writer)
             guard let outcome else {
                 report(relationship.unstorable(member, of: target, path: path(of: list)))
@@ -124,7 +133,8 @@ extension Importer {
     ) throws -> [[UInt8]] {
         let members = drafter.derived.members[list.members]
         var known: Set<[UInt8]>?, left: [[UInt8]] = []
-        try access.referrers(of: drafter.derived.bytes(list.target), through: index, positioned: relationship.isOrdered) { referrer in
+        try access.referrers(of: drafter.derived.bytes(list.target), through: index, positioned: relationship.isOrdered)
+        { referrer in
             if members.count > 16 {
                 let set = known ?? Set(members.map { Array(drafter.derived.bytes($0.key)) })
                 known = set

@@ -25,7 +25,8 @@ extension Importer {
         // The root entity: the record may be of any concrete entity.
         let tree = root(of: entity)
         let row = try access.lending { try access.row(tree, key).map { Array($0.body.bytes) } }
-        let (isWide, stored) = try access.lending { try access.row(tree, key).map { ($0.isWide, $0.entity) } } ?? (false, entity.id)
+        let (isWide, stored) =
+            try access.lending { try access.row(tree, key).map { ($0.isWide, $0.entity) } } ?? (false, entity.id)
         // A record that is not stored has no local values to keep.
         guard plan.policies.local != .server, mark.operation == .delete || row != nil else {
             try writer.removeLocalMark(entity.root, key)
@@ -48,25 +49,29 @@ extension Importer {
             }
             if mark.remember(id, value) { isNews = true }
             let isSame = try row?.withUnsafeBytes { bytes in
-                try RowBody(bytes, isWide: isWide)?.value(of: id).map { try haveSameContent($0, value, access) } ?? value.isNull
+                try RowBody(bytes, isWide: isWide)?.value(of: id).map { try haveSameContent($0, value, access) }
+                    ?? value.isNull
             }
             if isSame != true { kept.append(entity.field(id: id)?.name ?? "#\(id)") }
         }
         if isNews { try writer.putLocalMark(mark, entity.root, key) }
         if mark.operation == .delete {
-            reportKept(entity, key, nil, "it was deleted here, which the server does not know yet; it does not come back")
+            reportKept(
+                entity, key, nil, "it was deleted here, which the server does not know yet; it does not come back")
             return .nothing
         }
         if let keptPlan {
             let kind = self.plan.plans[keptPlan].entity
             reportKept(
                 kind, key, nil,
-                "changed here, which the server does not know yet: it stays a \(kind.name), and the response says that it is a \(entity.name)")
+                "changed here, which the server does not know yet: it stays a \(kind.name), and the response says that it is a \(entity.name)"
+            )
         }
         if !kept.isEmpty {
             reportKept(
                 entity, key, kept.count == 1 ? kept[0] : nil,
-                "changed here, which the server does not know yet: \(kept.joined(separator: ", ")) keeps the local value")
+                "changed here, which the server does not know yet: \(kept.joined(separator: ", ")) keeps the local value"
+            )
         }
         rest.removeAll()
         let restIsWide = builder.isWide
@@ -81,7 +86,9 @@ extension Importer {
     /// a descendant: other entities lack fields that may hold local values.
     private func keptKind(_ planIndex: Int, _ stored: UInt16, isWhole: Bool) -> Int? {
         let said = plan.plans[planIndex].entity
-        guard stored != said.id, let known = plan.plans.firstIndex(where: { $0.entity.id == stored }) else { return nil }
+        guard stored != said.id, let known = plan.plans.firstIndex(where: { $0.entity.id == stored }) else {
+            return nil
+        }
         return !isWhole && plan.kinds.isKind(planIndex, of: known) ? nil : known
     }
 
@@ -112,7 +119,9 @@ extension Importer {
             mark.isGoneAtServer = true
             try writer.putLocalMark(mark, plan.entity.root, key)
         }
-        reportKept(plan.entity, key, nil, "it is no more at the server, and was changed here, which the server does not know yet; it stays")
+        reportKept(
+            plan.entity, key, nil,
+            "it is no more at the server, and was changed here, which the server does not know yet; it stays")
         return true
     }
 
@@ -131,19 +140,24 @@ extension Importer {
         }
         if mark.remember(field, EncodedValue(value.bytes)) { try writer.putLocalMark(mark, plan.entity.root, key) }
         let name = plan.entity.field(id: field)?.name
-        reportKept(plan.entity, key, name, "changed here, which the server does not know yet: \(name ?? "it") keeps the local value")
+        reportKept(
+            plan.entity, key, name,
+            "changed here, which the server does not know yet: \(name ?? "it") keeps the local value")
         return true
     }
 
     func reportKept(_ entity: Catalog.Entity, _ key: Bytes, _ field: String?, _ message: String) {
         report(
             Diagnostic(
-                code: .localKept, path: "$", entity: entity.name, key: RecordKey(storageKey: key)?.description, field: field,
+                code: .localKept, path: "$", entity: entity.name, key: RecordKey(storageKey: key)?.description,
+                field: field,
                 message: message))
     }
 
     /// Counts a diagnostic, and keeps it if there is room.
     func report(_ diagnostic: Diagnostic) {
-        if drafter.diagnostics.keepsNext(diagnostic.code, diagnostic.entity, diagnostic.field) { drafter.diagnostics.add(diagnostic) }
+        if drafter.diagnostics.keepsNext(diagnostic.code, diagnostic.entity, diagnostic.field) {
+            drafter.diagnostics.add(diagnostic)
+        }
     }
 }

@@ -22,7 +22,8 @@ extension Importer {
         let text = json.text
         drafter.diagnostics.add(
             Diagnostic(
-                code: .valueType, path: "$", entity: plan.entity.name, key: RecordKey(storageKey: key)?.description, field: field,
+                code: .valueType, path: "$", entity: plan.entity.name, key: RecordKey(storageKey: key)?.description,
+                field: field,
                 message: "what a hook set is no value of this attribute; what the response says is taken",
                 sample: text.count > 80 ? text.prefix(79) + "…" : text))
     }
@@ -67,7 +68,8 @@ extension Importer {
             if plan.policies.version != 0 {
                 let access = writer.access, storageKey = drafter.list.key(draft)
                 let isOlder = try access.lending {
-                    try access.row(root(of: plan.entity), storageKey).map { plan.policies.isOlder(body, than: $0.body) } ?? false
+                    try access.row(root(of: plan.entity), storageKey).map { plan.policies.isOlder(body, than: $0.body) }
+                        ?? false
                 }
                 if isOlder {
                     tally.older(Int(draft.plan))
@@ -81,7 +83,8 @@ extension Importer {
                     tally.deleted(Int(draft.plan))
                 } else {
                     // An earlier response of the same unit may list it.
-                    report.dropped.append(ListedRecord(entity: plan.entity.root, storageKey: Array(drafter.list.key(draft))))
+                    report.dropped.append(
+                        ListedRecord(entity: plan.entity.root, storageKey: Array(drafter.list.key(draft))))
                 }
             } catch let error as StoreError {
                 guard case .deleteDenied = error else { throw error }
@@ -115,9 +118,11 @@ extension Importer {
             func describe(_ key: [UInt8]) -> String { key.withUnsafeBytes { writer.access.describe($0) } }
             drafter.diagnostics.add(
                 Diagnostic(
-                    code: .notUnique, path: "$", entity: entity.name, key: describe(dropped.storageKey), field: dropped.index,
+                    code: .notUnique, path: "$", entity: entity.name, key: describe(dropped.storageKey),
+                    field: dropped.index,
                     message:
-                        "\(entity.name) \(describe(dropped.holder)) has the same \(dropped.index), which has to be unique; this one is left as it was"))
+                        "\(entity.name) \(describe(dropped.holder)) has the same \(dropped.index), which has to be unique; this one is left as it was"
+                ))
         }
     }
 }

@@ -35,7 +35,9 @@ extension Importer {
             entry.listed.removeAll { dropped.contains($0) }
             try writer.putResponse(entry)
         }
-        for (name, checkpoint) in checkpoints.sorted(by: { $0.key < $1.key }) { try writer.setCheckpoint(name, checkpoint) }
+        for (name, checkpoint) in checkpoints.sorted(by: { $0.key < $1.key }) {
+            try writer.setCheckpoint(name, checkpoint)
+        }
         return report
     }
 
@@ -58,7 +60,8 @@ extension Importer {
     ///   discarded.
     public nonisolated(nonsending) func commit(
         to store: Store, responses: [ResponseEntry] = [], revalidated: [RevalidatedResponse] = [],
-        checkpoints: [String: Checkpoint] = [:], and additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)? = nil
+        checkpoints: [String: Checkpoint] = [:],
+        and additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)? = nil
     ) async throws -> ImportReport {
         let cancellation = Cancellation()
         // The importer belongs to the caller, which is suspended until the write returns.
@@ -70,7 +73,8 @@ extension Importer {
                 try Task.checkCancellation()
                 return try await store.write(alone: true) { writer in
                     try importer.commit(
-                        into: &writer, responses: responses, revalidated: revalidated, checkpoints: checkpoints, unless: cancellation,
+                        into: &writer, responses: responses, revalidated: revalidated, checkpoints: checkpoints,
+                        unless: cancellation,
                         and: additions)
                 }
             } onCancel: {
@@ -86,7 +90,8 @@ extension Importer {
 extension Importer {
     /// Merges a unit and the additions, unless the waiting task is cancelled.
     func commit(
-        into writer: inout StoreWriter, responses: [ResponseEntry], revalidated: [RevalidatedResponse], checkpoints: [String: Checkpoint],
+        into writer: inout StoreWriter, responses: [ResponseEntry], revalidated: [RevalidatedResponse],
+        checkpoints: [String: Checkpoint],
         unless cancellation: Cancellation, and additions: ((ImportReport, inout StoreWriter) throws -> Void)?
     ) throws -> ImportReport {
         try cancellation.check()

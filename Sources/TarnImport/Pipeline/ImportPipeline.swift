@@ -109,7 +109,8 @@ public final class ImportPipeline {
     ///   - additions: writes further parts of the unit, in its transaction.
     /// - Precondition: the pipeline is not full.
     public nonisolated(nonsending) func start(
-        to store: Store, responses: [ResponseEntry] = [], revalidated: [RevalidatedResponse] = [], checkpoints: [String: Checkpoint] = [:],
+        to store: Store, responses: [ResponseEntry] = [], revalidated: [RevalidatedResponse] = [],
+        checkpoints: [String: Checkpoint] = [:],
         trains: Bool = true, and additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)? = nil
     ) async {
         precondition(!isFull, "no more units may be under way: call finish() before the next start")
@@ -118,7 +119,8 @@ public final class ImportPipeline {
         let used = current, byteCount = importer.byteCount
         current = free.removeLast()
         let commit = importer.enqueue(
-            to: store, responses: responses, revalidated: revalidated, checkpoints: checkpoints, after: chain, mayShare: depth > 1,
+            to: store, responses: responses, revalidated: revalidated, checkpoints: checkpoints, after: chain,
+            mayShare: depth > 1,
             and: additions)
         let task = Task.detached { [chain] () async throws -> (report: ImportReport, trainingFailure: (any Error)?) in
             // Keeps the store open until the commit has ended.
@@ -141,7 +143,11 @@ public final class ImportPipeline {
         }
         underWay.append(Unit(task: task, cancellation: commit.cancellation, importer: used, byteCount: byteCount))
         if !importer.hooks.isEmpty {
-            _ = await withTaskCancellationHandler { await task.result } onCancel: { commit.cancellation.cancel() }
+            _ = await withTaskCancellationHandler {
+                await task.result
+            } onCancel: {
+                commit.cancellation.cancel()
+            }
         }
     }
 
@@ -159,8 +165,13 @@ public final class ImportPipeline {
         defer { free.append(unit.importer) }
         trainingFailure = nil
         do {
-            let finished = try await isCancellable
-                ? withTaskCancellationHandler { try await unit.task.value } onCancel: { unit.cancellation.cancel() } : unit.task.value
+            let finished =
+                try await isCancellable
+                ? withTaskCancellationHandler {
+                    try await unit.task.value
+                } onCancel: {
+                    unit.cancellation.cancel()
+                } : unit.task.value
             trainingFailure = finished.trainingFailure
             return finished.report
         } catch {

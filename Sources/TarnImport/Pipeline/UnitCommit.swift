@@ -50,7 +50,8 @@ extension Importer {
     ///
     /// The importer must not be used until the result is delivered.
     func enqueue(
-        to store: Store, responses: [ResponseEntry], revalidated: [RevalidatedResponse], checkpoints: [String: Checkpoint], after chain: UnitChain,
+        to store: Store, responses: [ResponseEntry], revalidated: [RevalidatedResponse],
+        checkpoints: [String: Checkpoint], after chain: UnitChain,
         mayShare: Bool, and additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)?
     ) -> UnitCommit {
         let commit = UnitCommit(), cancellation = commit.cancellation
@@ -60,7 +61,8 @@ extension Importer {
                 do {
                     if chain.hasFailed { throw UnitBeforeFailed() }
                     return try self.commit(
-                        into: &writer, responses: responses, revalidated: revalidated, checkpoints: checkpoints, unless: cancellation,
+                        into: &writer, responses: responses, revalidated: revalidated, checkpoints: checkpoints,
+                        unless: cancellation,
                         and: additions)
                 } catch {
                     // Before the next unit runs, possibly in the same transaction.

@@ -34,7 +34,11 @@ public enum DateFormat: Sendable, Hashable, CustomStringConvertible {
         case "http": self = .http
         case "day": self = .day
         default:
-            if let unit = EpochUnit(rawValue: text) { self = .epoch(unit) } else { self = .pattern(try DatePattern(text)) }
+            if let unit = EpochUnit(rawValue: text) {
+                self = .epoch(unit)
+            } else {
+                self = .pattern(try DatePattern(text))
+            }
         }
     }
 

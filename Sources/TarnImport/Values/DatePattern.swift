@@ -69,7 +69,9 @@ public struct DatePattern: Sendable, Hashable {
             let letter = Character(UnicodeScalar(byte))
             guard let element = DatePattern.element(letter, count) else {
                 throw DatePatternError(
-                    text, "\(String(repeating: letter, count: count)) is not a piece of a date here: put text between ' and '")
+                    text,
+                    "\(String(repeating: letter, count: count)) is not a piece of a date here: put text between ' and '"
+                )
             }
             guard seen.insert(DatePattern.piece(letter)).inserted else {
                 throw DatePatternError(text, "\(letter) says what another letter says already: remove one of them")
@@ -168,7 +170,9 @@ public struct DatePattern: Sendable, Hashable {
             scanner.second = value
         case .fraction(let digits): return scanner.fraction(digits)
         case .monthName(let isLong):
-            guard let place = scanner.word(of: isLong ? EnglishDates.months : EnglishDates.shortMonths) else { return false }
+            guard let place = scanner.word(of: isLong ? EnglishDates.months : EnglishDates.shortMonths) else {
+                return false
+            }
             scanner.month = place + 1
         case .weekday(let isLong):
             return scanner.word(of: isLong ? EnglishDates.weekdays : EnglishDates.shortWeekdays) != nil
@@ -192,8 +196,11 @@ public struct DatePattern: Sendable, Hashable {
         elements: [.year, .literal(0x2D), .month(2, 2), .literal(0x2D), .day(2, 2)], text: "yyyy-MM-dd")
 
     static let http = DatePattern(
-        elements: [.weekday(isLong: false), .literal(0x2C), .literal(0x20), .day(2, 2), .literal(0x20), .monthName(isLong: false),
-            .literal(0x20), .year, .literal(0x20), .hour(2, 2), .literal(0x3A), .minute(2, 2), .literal(0x3A), .second(2, 2),
+        elements: [
+            .weekday(isLong: false), .literal(0x2C), .literal(0x20), .day(2, 2), .literal(0x20),
+            .monthName(isLong: false),
+            .literal(0x20), .year, .literal(0x20), .hour(2, 2), .literal(0x3A), .minute(2, 2), .literal(0x3A),
+            .second(2, 2),
         ] + " GMT".utf8.map { .literal($0) }, text: "EEE, dd MMM yyyy HH:mm:ss 'GMT'")
 }
 

@@ -114,7 +114,8 @@ struct DateScanner {
         var hasTime = scanner.literal(UInt8(ascii: "T"))
         if !hasTime { hasTime = scanner.literal(UInt8(ascii: "t")) }
         if !hasTime { hasTime = scanner.literal(UInt8(ascii: " ")) }
-        guard hasTime, let hour = scanner.number(2...2), scanner.literal(UInt8(ascii: ":")), let minute = scanner.number(2...2)
+        guard hasTime, let hour = scanner.number(2...2), scanner.literal(UInt8(ascii: ":")),
+            let minute = scanner.number(2...2)
         else { return nil }
         (scanner.hour, scanner.minute) = (hour, minute)
         if scanner.literal(UInt8(ascii: ":")) {

@@ -50,7 +50,9 @@ extension Tape {
             writer.appendValue(tag: ValueTag.url, string(index))
         case .enumeration(let values):
             let text = string(index)
-            guard values.contains(where: { $0.utf8.count == text.count && $0.utf8.elementsEqual(text) }) else { return false }
+            guard values.contains(where: { $0.utf8.count == text.count && $0.utf8.elementsEqual(text) }) else {
+                return false
+            }
             writer.appendValue(tag: ValueTag.string, text)
         case .json:
             writer.append(ValueTag.json)
@@ -156,7 +158,9 @@ extension Tape {
     /// Decodes RFC 4648 §4. Unless strict, also §5 (`-` and `_`), and text without padding.
     private static func base64(_ text: Bytes, isStrict: Bool) -> [UInt8]? {
         if isStrict { return Data(base64Encoded: Data(text)).map { Array($0) } }
-        var standard = text.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "+") : $0 == UInt8(ascii: "_") ? UInt8(ascii: "/") : $0 }
+        var standard = text.map {
+            $0 == UInt8(ascii: "-") ? UInt8(ascii: "+") : $0 == UInt8(ascii: "_") ? UInt8(ascii: "/") : $0
+        }
         while standard.last == UInt8(ascii: "=") { standard.removeLast() }
         standard += Array(repeating: UInt8(ascii: "="), count: (4 - standard.count % 4) % 4)
         return Data(base64Encoded: Data(standard)).map { Array($0) }

@@ -39,7 +39,9 @@ extension Tape {
             json.appendJSONString(String(decoding: cut, as: UTF8.self))
             return Tape.cut(json)
         }
-        if kind(index) == .object || kind(index) == .array, !isShort(index) { return kind(index) == .object ? "{…}" : "[…]" }
+        if kind(index) == .object || kind(index) == .array, !isShort(index) {
+            return kind(index) == .object ? "{…}" : "[…]"
+        }
         var text = ByteWriter()
         appendText(index, to: &text)
         return Tape.cut(String(decoding: text.bytes, as: UTF8.self))
@@ -66,7 +68,8 @@ extension Tape {
     ///
     /// A scalar that is cut in the middle becomes U+FFFD.
     static func excerpt(_ bytes: Bytes, _ limit: Int = 200) -> String {
-        bytes.count > limit ? String(decoding: bytes.prefix(limit), as: UTF8.self) + "…" : String(decoding: bytes, as: UTF8.self)
+        bytes.count > limit
+            ? String(decoding: bytes.prefix(limit), as: UTF8.self) + "…" : String(decoding: bytes, as: UTF8.self)
     }
 
     /// Returns a description of a value for messages: `the text "12px"`, `a list`.

@@ -20,7 +20,8 @@ final class ValueRule: Sendable {
     ///
     /// - Parameter dates: the declared formats.
     init(
-        _ type: AttributeType, _ mode: CoercionMode = .lenient, dates declared: [DateFormat] = [], fallback: String? = nil,
+        _ type: AttributeType, _ mode: CoercionMode = .lenient, dates declared: [DateFormat] = [],
+        fallback: String? = nil,
         transformers: [ValueTransformer] = []
     ) {
         if case .enumeration = type { self.fallback = fallback } else { self.fallback = nil }

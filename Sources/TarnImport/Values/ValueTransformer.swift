@@ -81,20 +81,23 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
                     var standard = text.replacing("-", with: "+").replacing("_", with: "/")
                     while standard.hasSuffix("=") { standard.removeLast() }
                     standard += String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
-                    guard let data = Data(base64Encoded: standard), let held = String(validating: data, as: UTF8.self) else {
+                    guard let data = Data(base64Encoded: standard), let held = String(validating: data, as: UTF8.self)
+                    else {
                         return nil
                     }
                     return .string(held)
                 },
                 encode: text { text in
-                    var encoded = Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+                    var encoded = Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing(
+                        "/", with: "_")
                     while encoded.hasSuffix("=") { encoded.removeLast() }
                     return .string(encoded)
                 })
         case "json":
             return ValueTransformer(name, decode: text { try? JSONValue($0) }, encode: { .string($0.text) })
         default:
-            guard name.hasPrefix("url("), name.hasSuffix(")"), let base = URL(string: String(name.dropFirst(4).dropLast())),
+            guard name.hasPrefix("url("), name.hasSuffix(")"),
+                let base = URL(string: String(name.dropFirst(4).dropLast())),
                 base.scheme != nil
             else { return nil }
             return ValueTransformer(
@@ -122,7 +125,9 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
                 groups.append("")
             }
         }
-        guard groups.count == 1 || ((1...3).contains(groups[0].count) && groups.dropFirst().allSatisfy { $0.count == 3 }) else {
+        guard
+            groups.count == 1 || ((1...3).contains(groups[0].count) && groups.dropFirst().allSatisfy { $0.count == 3 })
+        else {
             return nil
         }
         var digits = groups.joined()

@@ -54,7 +54,9 @@ public struct StoreDump {
     ///
     /// - Throws: The error of `line`; at the end `StoreError.changedMeanwhile` if no transaction
     ///   held the file and the output may mix several commits.
-    public func records(of name: String? = nil, withVersions: Bool = true, line: (String) throws -> Void, damaged: (Damage) -> Void) throws {
+    public func records(
+        of name: String? = nil, withVersions: Bool = true, line: (String) throws -> Void, damaged: (Damage) -> Void
+    ) throws {
         try StoreFile.open(at: path) { file in
             try StoreDump.check(file, path)
             let all = file.catalog.entities
@@ -71,12 +73,17 @@ public struct StoreDump {
     }
 
     private static func records(
-        of entity: Catalog.Entity, _ file: StoreFile, _ withVersions: Bool, _ line: (String) throws -> Void, _ damaged: (Damage) -> Void
+        of entity: Catalog.Entity, _ file: StoreFile, _ withVersions: Bool, _ line: (String) throws -> Void,
+        _ damaged: (Damage) -> Void
     ) throws {
         try file.forEach(in: TableName.records(entity.root)) { key, value in
-            func report(_ reason: String) { damaged(Damage(place: "\(entity.name) \(file.describe(key))", reason: reason)) }
+            func report(_ reason: String) {
+                damaged(Damage(place: "\(entity.name) \(file.describe(key))", reason: reason))
+            }
             // The table of a root entity contains the records of all its descendants.
-            if entity.root != entity.id, value.count >= RowFormat.headerSize, !file.catalog.isKind(value.load(6), of: entity.id) {
+            if entity.root != entity.id, value.count >= RowFormat.headerSize,
+                !file.catalog.isKind(value.load(6), of: entity.id)
+            {
                 return
             }
             guard EncodedRow.hasValidChecksum(value, table: UInt32(entity.root), key: key) else {
@@ -91,7 +98,9 @@ public struct StoreDump {
                 } catch {
                     return report("not a row")
                 }
-                guard let record = try? file.record(entity, key, row) else { return report("a value cannot be decoded") }
+                guard let record = try? file.record(entity, key, row) else {
+                    return report("a value cannot be decoded")
+                }
                 try line(json(record, withVersions))
             }
         }

@@ -54,12 +54,16 @@ public struct TableDump {
     }
 
     /// Writes the header of a table, in the order of mdb_dump.c.
-    private static func head(_ name: String?, _ record: TableRecord, _ file: StoreFile, _ line: (String) throws -> Void) rethrows {
+    private static func head(_ name: String?, _ record: TableRecord, _ file: StoreFile, _ line: (String) throws -> Void)
+        rethrows
+    {
         let meta = file.snapshot.meta
         try line("VERSION=3")
         try line("format=bytevalue")
         if let name { try line("database=\(name)") }
-        for text in ["type=btree", "mapsize=\(meta.mapSize)", "maxreaders=\(file.readers?.all ?? 126)"] { try line(text) }
+        for text in ["type=btree", "mapsize=\(meta.mapSize)", "maxreaders=\(file.readers?.all ?? 126)"] {
+            try line(text)
+        }
         if record.hasDuplicates { try line("duplicates=1") }
         for option in record.optionNames { try line("\(option)=1") }
         try line("db_pagesize=\(meta.pageSize)")

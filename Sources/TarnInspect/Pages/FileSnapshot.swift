@@ -26,7 +26,8 @@ final class FileSnapshot {
         let metas = try FileSnapshot.metaPages(file)
         for problem in metas.problems { findings.add(.meta, "page \(problem.number)", problem.detail) }
         let newest = metas.pages.max { $0.transaction < $1.transaction }
-        guard let meta = transaction == nil ? newest : metas.pages.first(where: { $0.transaction == transaction }) else { throw Moved() }
+        guard let meta = transaction == nil ? newest : metas.pages.first(where: { $0.transaction == transaction })
+        else { throw Moved() }
         self.meta = meta
         file.pageSize = meta.pageSize
     }
@@ -68,7 +69,9 @@ final class FileSnapshot {
                 second = found
                 break
             }
-            if size == sizes[0] { second = found.flatMap { .failure(MetaProblem(number: 1, saying: $0.pageSize, with: size)) } }
+            if size == sizes[0] {
+                second = found.flatMap { .failure(MetaProblem(number: 1, saying: $0.pageSize, with: size)) }
+            }
         }
         if case .success(let page) = second, let first = pages.first, first.pageSize != page.pageSize {
             pages = []
@@ -76,7 +79,9 @@ final class FileSnapshot {
         }
         take(second)
         guard !pages.isEmpty else {
-            throw .notAStore(path: file.path, detail: "it is no data file of LMDB, or both of its meta pages are damaged: \(problems[0].detail)")
+            throw .notAStore(
+                path: file.path,
+                detail: "it is no data file of LMDB, or both of its meta pages are damaged: \(problems[0].detail)")
         }
         return (pages, problems)
     }
@@ -105,12 +110,15 @@ final class FileSnapshot {
     func value(_ key: Bytes, in table: TableRecord) -> [UInt8]? {
         var next = table.root
         for _ in 0..<FileSnapshot.deepest {
-            guard let number = next, number >= 2, number <= meta.lastPage, let bytes = file.page(number) else { return nil }
+            guard let number = next, number >= 2, number <= meta.lastPage, let bytes = file.page(number) else {
+                return nil
+            }
             let page = TreePage(bytes)
             switch page.kind {
             case .branch: next = page.child(for: key)
             case .leaf:
-                guard let index = page.firstNotLess(key), let node = page.node(index), page.key(of: node, equals: key) else { return nil }
+                guard let index = page.firstNotLess(key), let node = page.node(index), page.key(of: node, equals: key)
+                else { return nil }
                 return value(of: node, in: page)
             default: return nil
             }
@@ -124,7 +132,8 @@ final class FileSnapshot {
     func value(of node: TreePage.Node, in page: TreePage) -> [UInt8]? {
         guard node.isOverflowing else { return Array(page.page.bytes[node.value]) }
         let first = page.page.u64(node.value.lowerBound)
-        guard first >= 2, first <= meta.lastPage, let start = file.page(first), case .overflow = TreePage(start).kind else { return nil }
+        guard first >= 2, first <= meta.lastPage, let start = file.page(first), case .overflow = TreePage(start).kind
+        else { return nil }
         let bytes = file.bytes(at: first * UInt64(file.pageSize), count: TreePage.headerSize + node.valueSize)
         return bytes.map { Array($0[TreePage.headerSize...]) }
     }
@@ -138,10 +147,13 @@ final class FileSnapshot {
         let counts = walk.walk(meta.freeList, "the free list", ordersBytes: false) { key, value, _ in
             let bytes = PageBytes(Array(value)), transaction = PageBytes(Array(key)).u64(0)
             let place = "the free list of transaction \(transaction)"
-            guard key.count == 8, transaction > last || last == 0 else { return findings.add(.freeList, place, "it does not stand in order") }
+            guard key.count == 8, transaction > last || last == 0 else {
+                return findings.add(.freeList, place, "it does not stand in order")
+            }
             last = transaction
             guard value.count >= 8, value.count % 8 == 0, bytes.u64(0) <= UInt64(value.count / 8 - 1) else {
-                return findings.add(.freeList, place, "it says that it has \(bytes.u64(0)) pages, in \(value.count) bytes")
+                return findings.add(
+                    .freeList, place, "it says that it has \(bytes.u64(0)) pages, in \(value.count) bytes")
             }
             for index in 0..<Int(bytes.u64(0)) {
                 let number = bytes.u64(8 + 8 * index)

@@ -22,9 +22,13 @@ struct MetaPage: Hashable {
     /// Decodes a meta page; a failure with the reason if the format is unknown.
     static func read(_ number: Int, _ page: PageBytes) -> Result<MetaPage, MetaProblem> {
         guard page.bytes.count >= size else { return .failure(MetaProblem(number: number, detail: "it is too short")) }
-        func problem(_ detail: String) -> Result<MetaPage, MetaProblem> { .failure(MetaProblem(number: number, detail: detail)) }
+        func problem(_ detail: String) -> Result<MetaPage, MetaProblem> {
+            .failure(MetaProblem(number: number, detail: detail))
+        }
         guard page.u32(16) == magic else { return problem("it does not begin as one of LMDB does") }
-        guard page.u32(20) & 0xFFFF == 1 else { return problem("it is of data format \(page.u32(20) & 0xFFFF), and 1 can be read") }
+        guard page.u32(20) & 0xFFFF == 1 else {
+            return problem("it is of data format \(page.u32(20) & 0xFFFF), and 1 can be read")
+        }
         guard page.u16(10) & isMeta != 0 else { return problem("it is not marked as one") }
         let pageSize = Int(page.u32(40))
         guard pageSize >= 512, pageSize <= 65536, pageSize & (pageSize - 1) == 0 else {
@@ -32,7 +36,8 @@ struct MetaPage: Hashable {
         }
         return .success(
             MetaPage(
-                number: number, pageSize: pageSize, mapSize: page.u64(32), lastPage: page.u64(136), transaction: page.u64(144),
+                number: number, pageSize: pageSize, mapSize: page.u64(32), lastPage: page.u64(136),
+                transaction: page.u64(144),
                 freeList: TableRecord(page, at: 40), main: TableRecord(page, at: 88)))
     }
 }

@@ -53,7 +53,8 @@ final class PageFile {
     }
 
     private static func failure(_ path: String, _ code: Int32) -> StoreError {
-        code == ENOENT || code == ENOTDIR ? .noSuchStore(path: path) : .lmdb(LMDBError(code: code, operation: "open", path: path))
+        code == ENOENT || code == ENOTDIR
+            ? .noSuchStore(path: path) : .lmdb(LMDBError(code: code, operation: "open", path: path))
     }
 
     /// The current size of the file, in bytes.
@@ -74,7 +75,8 @@ final class PageFile {
         guard own >= 0 else { return pageCount > 2 ? [2..<pageCount] : [] }
         var ranges: [Range<UInt64>] = [], offset = 2 * page
         while let data = FileCalls.data(of: own, from: offset, size: size) {
-            let first = max(data.lowerBound / page, ranges.last?.upperBound ?? 2), end = min((data.upperBound + page - 1) / page, pageCount)
+            let first = max(data.lowerBound / page, ranges.last?.upperBound ?? 2),
+                end = min((data.upperBound + page - 1) / page, pageCount)
             if first < end { ranges.append(first..<end) }
             guard data.upperBound > offset else { break }
             offset = data.upperBound
@@ -103,7 +105,8 @@ final class PageFile {
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             var done = 0
             while done < count {
-                let read = pread(descriptor, buffer.baseAddress.map { $0 + done }, count - done, off_t(offset) + off_t(done))
+                let read = pread(
+                    descriptor, buffer.baseAddress.map { $0 + done }, count - done, off_t(offset) + off_t(done))
                 if read < 0 && errno == EINTR { continue }
                 guard read > 0 else { break }
                 done += read

@@ -73,7 +73,8 @@ final class StoreFile: RecordSource {
                     let snapshot = try FileSnapshot(file, transaction: pinned.transaction, findings)
                     isLent = true
                     let readers = pinned.environment.readerTable
-                    return try body(StoreFile(snapshot, findings, aloneBecause: nil, readers: readers, progress: progress))
+                    return try body(
+                        StoreFile(snapshot, findings, aloneBecause: nil, readers: readers, progress: progress))
                 }
             } catch {
                 if isLent { throw error }
@@ -118,7 +119,10 @@ final class StoreFile: RecordSource {
     func forEach(in table: String, asStored: Bool = false, _ body: (Bytes, Bytes) throws -> Void) rethrows -> Bool {
         guard let record = snapshot.tables[table] else { return false }
         guard record.flags == 0 else {
-            if isStore { findings.add(.tableRecord, table, "it has the options \(record.flags), as no table of Tarn: it is left out") }
+            if isStore {
+                findings.add(
+                    .tableRecord, table, "it has the options \(record.flags), as no table of Tarn: it is left out")
+            }
             return false
         }
         var isSound = true
@@ -138,8 +142,12 @@ final class StoreFile: RecordSource {
 
     /// Scans a table of any kind, without a check of the key order, which may be custom.
     @discardableResult
-    func forEachEntry(inAnyTable table: String, asStored: Bool = false, _ body: (Bytes, Bytes) throws -> Void) rethrows -> Bool {
-        guard !isStore, let record = snapshot.tables[table] else { return try forEach(in: table, asStored: asStored, body) }
+    func forEachEntry(inAnyTable table: String, asStored: Bool = false, _ body: (Bytes, Bytes) throws -> Void) rethrows
+        -> Bool
+    {
+        guard !isStore, let record = snapshot.tables[table] else {
+            return try forEach(in: table, asStored: asStored, body)
+        }
         return try walk(record, table, ordersBytes: false) { key, value, _ in try body(key, value) }
     }
 
@@ -193,7 +201,8 @@ final class StoreFile: RecordSource {
         guard counted != said else { return }
         findings.add(
             .tableCounts, table,
-            "it should have \(said.0) branches, \(said.1) leaves, \(said.2) pages of long values and \(said.3) entries, and has \(counted.0), \(counted.1), \(counted.2) and \(counted.3)")
+            "it should have \(said.0) branches, \(said.1) leaves, \(said.2) pages of long values and \(said.3) entries, and has \(counted.0), \(counted.1), \(counted.2) and \(counted.3)"
+        )
     }
 
     /// Checks the counts of the table of tables, and the free list.
@@ -208,15 +217,19 @@ final class StoreFile: RecordSource {
         for (transaction, number) in listed {
             let place = "page \(number)"
             if free.claim(number, for: 1) != nil {
-                findings.add(.freeListedTwice, place, "it is in the free list twice, the second time by transaction \(transaction)")
+                findings.add(
+                    .freeListedTwice, place,
+                    "it is in the free list twice, the second time by transaction \(transaction)")
             } else if walk.pages[number] != 0 {
-                findings.add(.freeListed, place, "it is in the free list, and \(walk.owners[Int(walk.pages[number])]) has it")
+                findings.add(
+                    .freeListed, place, "it is in the free list, and \(walk.owners[Int(walk.pages[number])]) has it")
             } else {
                 count += 1
             }
         }
         // If a tree is unreadable, its pages would seem to be lost.
-        guard list.isWhole, mainCounts.isWhole, counts.values.allSatisfy(\.isWhole), counts.count == snapshot.names.count,
+        guard list.isWhole, mainCounts.isWhole, counts.values.allSatisfy(\.isWhole),
+            counts.count == snapshot.names.count,
             snapshot.meta.lastPage >= 2
         else { return (count, 0) }
         var lost = 0, number: UInt64 = 2
@@ -246,7 +259,9 @@ final class StoreFile: RecordSource {
 
     /// Returns the value of a key; nil if it does not exist or its checksum is wrong.
     func value(_ key: Bytes, in table: String) -> [UInt8]? {
-        guard let record = snapshot.tables[table], record.flags == 0, var value = snapshot.value(key, in: record) else { return nil }
+        guard let record = snapshot.tables[table], record.flags == 0, var value = snapshot.value(key, in: record) else {
+            return nil
+        }
         guard let count = value.withUnsafeBytes({ content($0, table, key)?.count }) else { return nil }
         value.removeLast(value.count - count)
         return value
@@ -265,7 +280,8 @@ final class StoreFile: RecordSource {
     }
 
     /// Visits each readable entry of a leaf; none if the page is not a leaf.
-    func forEachNode(ofLeaf number: UInt64, _ body: (_ node: Int, _ key: Bytes, _ value: Bytes) throws -> Void) rethrows {
+    func forEachNode(ofLeaf number: UInt64, _ body: (_ node: Int, _ key: Bytes, _ value: Bytes) throws -> Void) rethrows
+    {
         guard let bytes = snapshot.file.page(number), TreePage(bytes).kind == .leaf else { return }
         for node in 0..<TreePage(bytes).count { try withNode(node, ofLeaf: number) { try body(node, $0, $1) } }
     }
@@ -283,7 +299,9 @@ final class StoreFile: RecordSource {
     /// than none.
     func lookForSettings() {
         var best = settings["\(MetaKey.catalog)"].flatMap { text in
-            text.withUnsafeBytes(StoredCatalog.init).map { (rank: StoreFile.rank(of: $0), isSound: $0.isSound, text: text) }
+            text.withUnsafeBytes(StoredCatalog.init).map {
+                (rank: StoreFile.rank(of: $0), isSound: $0.isSound, text: text)
+            }
         }
         var hasChecksum = false
         for number in snapshot.file.pagesWithData.joined() {
@@ -295,8 +313,10 @@ final class StoreFile: RecordSource {
                 if isCatalog {
                     // Formats 1 and 2 have no checksum behind the value; in format 3, it has four
                     // bytes.
-                    let texts = [sound, value, value.slice(0..<max(0, value.count - ValueChecksum.size))].compactMap(\.self)
-                    let readable = texts.lazy.compactMap { text in StoredCatalog(text).map { (bytes: text, stored: $0) } }
+                    let texts = [sound, value, value.slice(0..<max(0, value.count - ValueChecksum.size))].compactMap(
+                        \.self)
+                    let readable = texts.lazy.compactMap { text in StoredCatalog(text).map { (bytes: text, stored: $0) }
+                    }
                     guard let (text, found) = readable.first else { return }
                     let rank = StoreFile.rank(of: found)
                     if let best, best.rank > rank { return }
@@ -322,7 +342,9 @@ final class StoreFile: RecordSource {
     /// Ids are never reused, so the newest catalog has the highest ids.
     private static func rank(of stored: StoredCatalog) -> (Int, Int) {
         let catalog = stored.catalog
-        let age = Int(catalog.nextEntity) + Int(catalog.nextIndex) + catalog.entities.reduce(0) { $0 + Int($1.nextField) + $1.fields.count }
+        let age =
+            Int(catalog.nextEntity) + Int(catalog.nextIndex)
+            + catalog.entities.reduce(0) { $0 + Int($1.nextField) + $1.fields.count }
         return (stored.isSound ? 1 : 0, age)
     }
 
@@ -344,7 +366,9 @@ final class StoreFile: RecordSource {
         foundFormat = version.flatMap { $0.withUnsafeBytes { StoreFormatVersion.read($0) } }
         for (key, value) in stored {
             let name = String(decoding: key, as: UTF8.self)
-            let content = key.withUnsafeBytes { key in value.withUnsafeBytes { self.content($0, TableName.meta, key).map { Array($0) } } }
+            let content = key.withUnsafeBytes { key in
+                value.withUnsafeBytes { self.content($0, TableName.meta, key).map { Array($0) } }
+            }
             guard let content else {
                 findings.add(.setting, "meta \(name)", "the checksum is wrong")
                 continue
@@ -362,7 +386,8 @@ final class StoreFile: RecordSource {
                     findings.add(.dictionary, name, "zstd cannot use it")
                 }
             } else if name.hasPrefix(MetaKey.indexPrefix) {
-                guard let id = UInt32(name.dropFirst(MetaKey.indexPrefix.count)), let mark = value.withUnsafeBytes({ IndexMark($0) })
+                guard let id = UInt32(name.dropFirst(MetaKey.indexPrefix.count)),
+                    let mark = value.withUnsafeBytes({ IndexMark($0) })
                 else {
                     findings.add(.setting, name, "it does not say how far the index is")
                     continue
@@ -374,7 +399,9 @@ final class StoreFile: RecordSource {
         guard let read = text.withUnsafeBytes(StoredCatalog.init) else {
             return findings.add(.catalog, "meta", "the catalog is not the JSON that is expected")
         }
-        guard read.isSound || isCatalogDoubtful else { return findings.add(.catalog, "meta", "the checksum of the catalog is wrong") }
+        guard read.isSound || isCatalogDoubtful else {
+            return findings.add(.catalog, "meta", "the checksum of the catalog is wrong")
+        }
         catalog = read.catalog
         (hasCatalog, isStore) = (true, true)
         for entity in catalog.entities { rules[entity.id] = EntityRules(entity, catalog) }
@@ -395,7 +422,9 @@ final class StoreFile: RecordSource {
     ///
     /// Nil if the value is damaged.
     func content(_ stored: Bytes, _ table: String, _ key: Bytes) -> Bytes? {
-        guard isStore, format >= ChecksummedTable.firstFormat, let name = StoreFile.checksummed[table] else { return stored }
+        guard isStore, format >= ChecksummedTable.firstFormat, let name = StoreFile.checksummed[table] else {
+            return stored
+        }
         return ValueChecksum.content(stored, table: name, key: key)
     }
 
@@ -407,16 +436,22 @@ final class StoreFile: RecordSource {
     /// The fault of the format version or the catalog; nil if this version of Tarn can read both.
     var formatProblem: Finding? {
         guard snapshot.tables[TableName.meta] != nil else {
-            return Finding(.noStore, snapshot.file.path, "it is a data file of LMDB without the table \(TableName.meta): no store of Tarn")
+            return Finding(
+                .noStore, snapshot.file.path,
+                "it is a data file of LMDB without the table \(TableName.meta): no store of Tarn")
         }
         guard foundFormat != nil else {
             return Finding(.noStore, "meta", "there is no format version of Tarn, or it is damaged")
         }
         guard format <= Store.format else {
-            return Finding(.newerFormat, "meta", "the store has format \(format) and this version reads up to \(Store.format); use a newer version")
+            return Finding(
+                .newerFormat, "meta",
+                "the store has format \(format) and this version reads up to \(Store.format); use a newer version")
         }
         if let feature = settings["\(MetaKey.features)"]?.withUnsafeBytes({ StoreFeature.unknown(in: $0) }).first {
-            return Finding(.newerFormat, "meta", "the store uses `\(feature)`, which this version does not know; use a newer version")
+            return Finding(
+                .newerFormat, "meta",
+                "the store uses `\(feature)`, which this version does not know; use a newer version")
         }
         return hasCatalog ? nil : Finding(.catalog, "meta", "there is no catalog that can be read")
     }

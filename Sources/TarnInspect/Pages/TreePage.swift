@@ -93,7 +93,8 @@ struct TreePage {
         guard value <= size else { return nil }
         let low = UInt64(page.u16(offset)) | UInt64(page.u16(offset + 2)) << 16, flags = page.u16(offset + 4)
         guard kind != .branch else {
-            return Node(flags: 0, key: key..<value, value: value..<value, valueSize: 0, child: low | UInt64(flags) << 32)
+            return Node(
+                flags: 0, key: key..<value, value: value..<value, valueSize: 0, child: low | UInt64(flags) << 32)
         }
         let stored = flags & Node.overflowing != 0 ? 8 : Int(low)
         guard value + stored <= size else { return nil }
@@ -107,7 +108,9 @@ struct TreePage {
             return "free room from \(lower) to \(upper) is not possible"
         }
         guard count > 0 else { return "it is empty" }
-        if case .values(let bytes) = kind { return values(size: bytes) == nil ? "\(count) values of \(bytes) bytes do not lie in it" : nil }
+        if case .values(let bytes) = kind {
+            return values(size: bytes) == nil ? "\(count) values of \(bytes) bytes do not lie in it" : nil
+        }
         var used = 0
         for index in 0..<count {
             guard let node = node(index) else { return "node \(index) does not lie in it" }

@@ -38,14 +38,17 @@ struct TreeWalk {
     ///   - entry: A closure that is called with every readable entry, for a key with several values
     ///     with each of them. The bytes are valid until it returns.
     /// - Throws: Only the closure's error.
-    mutating func walk(_ record: TableRecord, _ name: String, ordersBytes: Bool = true, _ entry: Entry) rethrows -> Counts {
+    mutating func walk(_ record: TableRecord, _ name: String, ordersBytes: Bool = true, _ entry: Entry) rethrows
+        -> Counts
+    {
         guard owners.count < Int(UInt16.max) else {
             findings.add(.tableRecord, name, "more tables than a file can have")
             return Counts(isWhole: false)
         }
         owners.append(name)
         var tree = Tree(
-            name: name, owner: UInt16(owners.count - 1), ordersBytes: ordersBytes && record.flags == 0, hasDuplicates: record.hasDuplicates,
+            name: name, owner: UInt16(owners.count - 1), ordersBytes: ordersBytes && record.flags == 0,
+            hasDuplicates: record.hasDuplicates,
             depth: record.depth)
         guard let root = record.root else {
             if record.depth != 0 { findings.add(.tableRecord, name, "it has no root, and a depth of \(record.depth)") }
@@ -81,7 +84,9 @@ struct TreeWalk {
         let isLeaf = page.kind != .branch
         // A tree deeper than its record declares is scanned anyway, up to a bound.
         if level > TreeWalk.deepest || (isLeaf && level != tree.depth) || (!isLeaf && level >= tree.depth) {
-            findings.add(.pageDepth, "page \(number) of \(tree.name)", "a \(isLeaf ? "leaf" : "branch") at level \(level) of a tree that is \(tree.depth) deep")
+            findings.add(
+                .pageDepth, "page \(number) of \(tree.name)",
+                "a \(isLeaf ? "leaf" : "branch") at level \(level) of a tree that is \(tree.depth) deep")
             tree.counts.isWhole = false
             if level > TreeWalk.deepest { return }
         }
@@ -89,7 +94,9 @@ struct TreeWalk {
             tree.counts.leafPages += 1
             tree.counts.entries += UInt64(page.count)
             try page.page.bytes.withUnsafeBytes { bytes in
-                for value in page.values(size: size) ?? [] { try entry(bytes.slice(value), bytes.slice(value.upperBound..<value.upperBound), 0) }
+                for value in page.values(size: size) ?? [] {
+                    try entry(bytes.slice(value), bytes.slice(value.upperBound..<value.upperBound), 0)
+                }
             }
         } else if isLeaf {
             tree.counts.leafPages += 1
@@ -101,7 +108,8 @@ struct TreeWalk {
     }
 
     private mutating func branch(
-        _ page: TreePage, _ number: UInt64, _ level: Int, _ above: [UInt8]?, _ below: [UInt8]?, _ tree: inout Tree, _ entry: Entry
+        _ page: TreePage, _ number: UInt64, _ level: Int, _ above: [UInt8]?, _ below: [UInt8]?, _ tree: inout Tree,
+        _ entry: Entry
     ) rethrows {
         var nodes: [(key: [UInt8], child: UInt64)] = []
         for index in 0..<page.count {
@@ -117,7 +125,8 @@ struct TreeWalk {
             let lower = index == 0 ? above : nodes[index].key
             let upper = index + 1 < nodes.count ? nodes[index + 1].key : below
             if tree.ordersBytes, let lower, let upper, !precedes(lower, upper) {
-                findings.add(.pageKeyOrder, "page \(number) of \(tree.name)", "node \(index) is not less than the one behind it")
+                findings.add(
+                    .pageKeyOrder, "page \(number) of \(tree.name)", "node \(index) is not less than the one behind it")
             }
             try visit(nodes[index].child, level: level + 1, above: lower, below: upper, &tree, entry)
         }
@@ -137,7 +146,9 @@ struct TreeWalk {
                     (tree.lastKey.map { precedes($0, key) } ?? true) && (above.map { !precedes(key, $0) } ?? true)
                     && (below.map { precedes(key, $0) } ?? true)
                 if !isInOrder {
-                    findings.add(.pageKeyOrder, "page \(number) of \(tree.name)", "the key of node \(index) does not stand where it belongs")
+                    findings.add(
+                        .pageKeyOrder, "page \(number) of \(tree.name)",
+                        "the key of node \(index) does not stand where it belongs")
                     tree.counts.isWhole = false
                 }
                 tree.lastKey = Array(key)
@@ -159,14 +170,21 @@ struct TreeWalk {
                 continue
             }
             try page.page.bytes.withUnsafeBytes { bytes in
-                try value.withUnsafeBytes { try entry(bytes.slice(node.key), $0.slice(TreePage.headerSize..<TreePage.headerSize + node.valueSize), node.flags) }
+                try value.withUnsafeBytes {
+                    try entry(
+                        bytes.slice(node.key), $0.slice(TreePage.headerSize..<TreePage.headerSize + node.valueSize),
+                        node.flags)
+                }
             }
         }
     }
 
     /// Scans the values of a key that has several: in a page inside the node, or in a tree.
-    private mutating func values(of node: TreePage.Node, _ page: TreePage, _ number: UInt64, _ tree: inout Tree, _ entry: Entry) rethrows {
-        let place = "page \(number) of \(tree.name)", key = Array(page.page.bytes[node.key]), stored = Array(page.page.bytes[node.value])
+    private mutating func values(
+        of node: TreePage.Node, _ page: TreePage, _ number: UInt64, _ tree: inout Tree, _ entry: Entry
+    ) rethrows {
+        let place = "page \(number) of \(tree.name)", key = Array(page.page.bytes[node.key]),
+            stored = Array(page.page.bytes[node.value])
         guard node.flags & TreePage.Node.table != 0 else {
             guard let values = TreePage.values(ofNode: stored) else {
                 findings.add(.pageForm, place, "the values of a key do not fit together")
@@ -185,7 +203,8 @@ struct TreeWalk {
             return
         }
         let record = TableRecord(PageBytes(stored), at: 0)
-        var inner = Tree(name: tree.name, owner: tree.owner, ordersBytes: false, hasDuplicates: false, depth: record.depth)
+        var inner = Tree(
+            name: tree.name, owner: tree.owner, ordersBytes: false, hasDuplicates: false, depth: record.depth)
         if let root = record.root {
             try key.withUnsafeBytes { key in
                 try visit(root, level: 1, above: nil, below: nil, &inner) { value, _, _ in try entry(key, value, 0) }
@@ -197,11 +216,15 @@ struct TreeWalk {
         if !inner.counts.isWhole {
             tree.counts.isWhole = false
         } else if counted != (record.branchPages, record.leafPages, record.entries) {
-            findings.add(.tableCounts, place, "the tree of a key should have \(record.entries) values, and has \(inner.counts.entries)")
+            findings.add(
+                .tableCounts, place,
+                "the tree of a key should have \(record.entries) values, and has \(inner.counts.entries)")
         }
     }
 
-    private func precedes(_ a: some Collection<UInt8>, _ b: some Collection<UInt8>) -> Bool { a.lexicographicallyPrecedes(b) }
+    private func precedes(_ a: some Collection<UInt8>, _ b: some Collection<UInt8>) -> Bool {
+        a.lexicographicallyPrecedes(b)
+    }
 
     /// Opens a page of a tree for the first time; nil after a finding.
     private mutating func open(_ number: UInt64, _ tree: inout Tree) -> TreePage? {
@@ -267,14 +290,17 @@ struct TreeWalk {
         // written.
         let end = first + UInt64(pages)
         guard Int(pages) >= max(1, needed), end - 1 <= lastPage, end <= file.pageCount else {
-            findings.add(.pageForm, place, "\(pages) pages for a value of \(count) bytes, in a file of \(file.pageCount)")
+            findings.add(
+                .pageForm, place, "\(pages) pages for a value of \(count) bytes, in a file of \(file.pageCount)")
             return nil
         }
         tree.counts.overflowPages += UInt64(pages)
         // The following pages have no headers.
         for number in (first + 1)..<end {
             if let holder = self.pages.claim(number, for: tree.owner) {
-                findings.add(.pageReachedTwice, "page \(number) of \(tree.name)", "it is reached twice; first by \(owners[Int(holder)])")
+                findings.add(
+                    .pageReachedTwice, "page \(number) of \(tree.name)",
+                    "it is reached twice; first by \(owners[Int(holder)])")
                 return nil
             }
         }

@@ -52,16 +52,20 @@ extension SalvageReport {
     ///   `.damagedCatalog` if nothing describes the rows; `.changedMeanwhile` if no transaction
     ///   held the file and commits were made meanwhile, in which case no store is created; errors
     ///   of writing.
-    public static func salvage(_ damaged: String, to new: String, progress: ((StoreVerification.Progress) -> Void)? = nil) throws -> SalvageReport {
+    public static func salvage(
+        _ damaged: String, to new: String, progress: ((StoreVerification.Progress) -> Void)? = nil
+    ) throws -> SalvageReport {
         var status = stat()
         guard lstat(new, &status) != 0 else { throw StoreError.destinationExists(path: new) }
-        return try StoreFile.open(at: damaged, progress: progress.map { told in { told(.init(pages: $0, total: $1)) } }) { file in
+        return try StoreFile.open(at: damaged, progress: progress.map { told in { told(.init(pages: $0, total: $1)) } })
+        { file in
             if let problem = file.formatProblem, problem.code == .newerFormat {
                 throw StoreError.newerFormat(path: damaged, found: file.format, known: Store.format)
             }
             if !file.hasCatalog { file.lookForSettings() }
             guard file.hasCatalog else {
-                throw StoreError.damagedCatalog(path: damaged, detail: "there is no copy of it that can be read; restore a backup, or mirror again")
+                throw StoreError.damagedCatalog(
+                    path: damaged, detail: "there is no copy of it that can be read; restore a backup, or mirror again")
             }
             let salvage = try Salvage(file, to: new)
             do {
@@ -99,32 +103,43 @@ private final class Salvage {
         let carried = [MetaKey.quota, MetaKey.changeRetention, MetaKey.changeValues].map { "\($0)" }
         var settings = file.settings.filter { name, value in
             carried.contains(name)
-                || (name.hasPrefix(MetaKey.dictionaryPrefix) && UInt16(name.dropFirst(MetaKey.dictionaryPrefix.count)).map(file.decoder.hasDictionary) == true)
+                || (name.hasPrefix(MetaKey.dictionaryPrefix)
+                    && UInt16(name.dropFirst(MetaKey.dictionaryPrefix.count)).map(file.decoder.hasDictionary) == true)
         }
         // If `meta` is lost and dictionaries were found, their counter is derived from them.
         let dictionaries = settings.keys.compactMap { UInt64($0.dropFirst(MetaKey.dictionaryPrefix.count)) }
         let counter = max(dictionaries.max() ?? 0, file.number(MetaKey.nextDictionary) ?? 0)
         settings["\(MetaKey.nextDictionary)"] = withUnsafeBytes(of: counter.bigEndian) { Array($0) }
         store = try StoreRestoration(
-            at: new, catalog: file.catalog, settings: settings.sorted { $0.key < $1.key }.map { (Array($0.key.utf8), $0.value) })
+            at: new, catalog: file.catalog,
+            settings: settings.sorted { $0.key < $1.key }.map { (Array($0.key.utf8), $0.value) })
     }
 
     func run() throws -> SalvageReport {
         if file.isCatalogDoubtful {
-            report.lose("meta", "the checksum of the catalog is wrong, and there is no other copy: a name, a type or a value of an enumeration may be another one")
+            report.lose(
+                "meta",
+                "the checksum of the catalog is wrong, and there is no other copy: a name, a type or a value of an enumeration may be another one"
+            )
         }
         for root in file.catalog.entities where root.root == root.id {
             let table = TableName.records(root.id)
             try file.forEach(in: table) { key, value in
                 if let reason = try take(root, key, value) { report.lose("\(root.name) \(file.describe(key))", reason) }
             }
-            if file.snapshot.tables[table] == nil { report.lose(table, "there is no table of \(root.name) any more", isOfPages: true) }
+            if file.snapshot.tables[table] == nil {
+                report.lose(table, "there is no table of \(root.name) any more", isOfPages: true)
+            }
         }
         try flush()
-        for name in [TableName.edges, TableName.responses, TableName.checkpoints, TableName.scans] { file.forEach(in: name) { _, _ in } }
+        for name in [TableName.edges, TableName.responses, TableName.checkpoints, TableName.scans] {
+            file.forEach(in: name) { _, _ in }
+        }
         try takeLocalMarks()
         if file.findings.list.contains(where: { $0.code.isOfPages }) { try takeRowsOfNoTree() }
-        for finding in file.findings.list where finding.code.isOfPages { report.lose(finding.place, finding.detail, isOfPages: true) }
+        for finding in file.findings.list where finding.code.isOfPages {
+            report.lose(finding.place, finding.detail, isOfPages: true)
+        }
         if report.lostCount == 0 { try takeProgress() }
         report.sequence = max(file.number(MetaKey.sequence) ?? 0, highestVersion)
         report.records = file.catalog.entities.map { ($0.name, counts[$0.id, default: 0]) }
@@ -153,7 +168,9 @@ private final class Salvage {
             } catch {
                 return "not a row"
             }
-            guard let entity = file.entity(of: row, root: root.id) else { return "it is of the entity \(row.entity), which is not known" }
+            guard let entity = file.entity(of: row, root: root.id) else {
+                return "it is of the entity \(row.entity), which is not known"
+            }
             guard row.body.isWellFormed else { return "its fields do not fit together" }
             guard key.count > 0, key.count <= StorageKey.digestLength else { return "its key is too long" }
             try wait(entity, key, row)
@@ -166,12 +183,15 @@ private final class Salvage {
     private func wait(_ entity: Catalog.Entity, _ key: Bytes, _ row: EncodedRow) throws {
         let expanded = try file.expandingLongLists(row.body)
         if let expanded, !expanded.isWhole {
-            report.lose("\(entity.name) \(file.describe(key))", "a long list of it is incomplete; what is there of it was taken")
+            report.lose(
+                "\(entity.name) \(file.describe(key))", "a long list of it is incomplete; what is there of it was taken"
+            )
         }
         let body = expanded?.bytes ?? Array(row.body.bytes)
         waiting.append(
             Row(
-                entity: entity.id, key: Array(key), body: body, isWide: expanded?.isWide ?? row.body.isWide, isPartial: row.isPartial,
+                entity: entity.id, key: Array(key), body: body, isWide: expanded?.isWide ?? row.body.isWide,
+                isPartial: row.isPartial,
                 version: row.version))
         waitingBytes += body.count + key.count
         highestVersion = max(highestVersion, row.version)
@@ -205,7 +225,9 @@ private final class Salvage {
             counts[entity, default: 1] -= 1
             let name = catalog.entity(id: record.entity)?.name ?? "?"
             func key(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { file.describe($0) } }
-            report.lose("\(name) \(key(record.storageKey))", "\(name) \(key(record.holder)) has the same \(record.index), which has to be unique")
+            report.lose(
+                "\(name) \(key(record.storageKey))",
+                "\(name) \(key(record.holder)) has the same \(record.index), which has to be unique")
         }
     }
 
@@ -218,11 +240,14 @@ private final class Salvage {
         var newest: [ListedRecord: (version: UInt64, page: UInt64, node: Int)] = [:]
         for page in pages {
             file.forEachNode(ofLeaf: page) { node, key, value in
-                guard value.count >= RowFormat.headerSize, value[0] == RowFormat.version, key.count <= StorageKey.digestLength,
-                    let entity = file.catalog.entity(id: value.load(6)), let root = roots.first(where: { $0.id == entity.root }),
+                guard value.count >= RowFormat.headerSize, value[0] == RowFormat.version,
+                    key.count <= StorageKey.digestLength,
+                    let entity = file.catalog.entity(id: value.load(6)),
+                    let root = roots.first(where: { $0.id == entity.root }),
                     EncodedRow.hasValidChecksum(value, table: UInt32(root.id), key: key)
                 else { return }
-                let record = ListedRecord(entity: root.id, storageKey: Array(key)), version = value.load(12, UInt64.self)
+                let record = ListedRecord(entity: root.id, storageKey: Array(key)),
+                    version = value.load(12, UInt64.self)
                 if let known = newest[record], known.version >= version { return }
                 newest[record] = (version, page, node)
             }
@@ -230,11 +255,15 @@ private final class Salvage {
         guard !newest.isEmpty else { return }
         let known = try store.write { writer in try Set(newest.keys.filter { try writer.has($0) }) }
         // Sorted by page, so that each page is read once.
-        let missing = newest.filter { !known.contains($0.key) }.sorted { ($0.value.page, $0.value.node) < ($1.value.page, $1.value.node) }
+        let missing = newest.filter { !known.contains($0.key) }.sorted {
+            ($0.value.page, $0.value.node) < ($1.value.page, $1.value.node)
+        }
         for (record, place) in missing {
             guard let root = roots.first(where: { $0.id == record.entity }) else { continue }
             try file.withNode(place.node, ofLeaf: place.page) { key, value in
-                if let reason = try take(root, key, value) { return report.lose("\(root.name) \(file.describe(key))", reason) }
+                if let reason = try take(root, key, value) {
+                    return report.lose("\(root.name) \(file.describe(key))", reason)
+                }
                 report.found += 1
             }
         }
@@ -247,7 +276,9 @@ private final class Salvage {
     private func takeLocalMarks() throws {
         var marks: [([UInt8], [UInt8])] = []
         file.forEach(in: TableName.local) { key, value in
-            guard EncodedRow.hasValidChecksum(value, table: 0, key: key), key.count > 2, EncodedRow(value).flatMap({ LocalMark($0) }) != nil else {
+            guard EncodedRow.hasValidChecksum(value, table: 0, key: key), key.count > 2,
+                EncodedRow(value).flatMap({ LocalMark($0) }) != nil
+            else {
                 return report.lose("mark \(file.describe(key))", "it cannot be read, or its checksum is wrong")
             }
             marks.append((Array(key), Array(value)))
@@ -267,8 +298,11 @@ private final class Salvage {
 
     /// Copies responses and progress, which are valid only if nothing is missing.
     private func takeProgress() throws {
-        var responses: [ResponseEntry] = [], checkpoints: [([UInt8], [UInt8])] = [], scans: [([UInt8], [UInt8])] = [], isSound = true
-        func isWhole(_ key: Bytes, _ value: Bytes) -> EncodedRow? { EncodedRow.hasValidChecksum(value, table: 0, key: key) ? EncodedRow(value) : nil }
+        var responses: [ResponseEntry] = [], checkpoints: [([UInt8], [UInt8])] = [], scans: [([UInt8], [UInt8])] = [],
+            isSound = true
+        func isWhole(_ key: Bytes, _ value: Bytes) -> EncodedRow? {
+            EncodedRow.hasValidChecksum(value, table: 0, key: key) ? EncodedRow(value) : nil
+        }
         file.again(TableName.responses) { key, value in
             if let entry = isWhole(key, value).flatMap({ ResponseEntry($0) }) { responses.append(entry) }
         }
@@ -284,7 +318,8 @@ private final class Salvage {
         report.responses = try store.write { writer in
             var count = 0
             // Cached bodies can be fetched again.
-            for entry in responses where try entry.caching?.bodySize == nil && entry.listed.allSatisfy({ try writer.has($0) }) {
+            for entry in responses
+            where try entry.caching?.bodySize == nil && entry.listed.allSatisfy({ try writer.has($0) }) {
                 try writer.putResponse(entry)
                 count += 1
             }

@@ -80,21 +80,25 @@ public struct StoreStatistics: Sendable {
             // A damaged file may contain any numbers.
             let pages = Int(truncatingIfNeeded: record.branchPages &+ record.leafPages &+ record.overflowPages)
             return Table(
-                name: name, meaning: StoreStatistics.meaning(of: name, catalog), entries: Int(clamping: record.entries), depth: record.depth,
+                name: name, meaning: StoreStatistics.meaning(of: name, catalog), entries: Int(clamping: record.entries),
+                depth: record.depth,
                 pages: pages, bytes: pages &* pageSize)
         }
         if snapshot.ownEntries > 0 {
             let main = snapshot.meta.main
             let pages = Int(truncatingIfNeeded: main.branchPages &+ main.leafPages &+ main.overflowPages)
             own = Table(
-                name: "(main)", meaning: "keys beside the tables", entries: snapshot.ownEntries, depth: main.depth, pages: pages,
+                name: "(main)", meaning: "keys beside the tables", entries: snapshot.ownEntries, depth: main.depth,
+                pages: pages,
                 bytes: pages &* pageSize)
         }
         // `i/2` before `i/10`.
-        self.tables = [own].compactMap(\.self) + tables.sorted { (a: Table, b: Table) -> Bool in
-            let isNumbered = a.name.prefix(2) == b.name.prefix(2) && a.name.dropFirst().first == "/"
-            return isNumbered && a.name.count != b.name.count ? a.name.count < b.name.count : a.name < b.name
-        }
+        self.tables =
+            [own].compactMap(\.self)
+            + tables.sorted { (a: Table, b: Table) -> Bool in
+                let isNumbered = a.name.prefix(2) == b.name.prefix(2) && a.name.dropFirst().first == "/"
+                return isNumbered && a.name.count != b.name.count ? a.name.count < b.name.count : a.name < b.name
+            }
         var checkpoints: [(String, Checkpoint)] = []
         file.forEach(in: TableName.checkpoints) { key, value in
             if let checkpoint = EncodedRow(value).flatMap({ Checkpoint($0) }) {
@@ -107,7 +111,9 @@ public struct StoreStatistics: Sendable {
         freePages = file.freePageCount
         readers = file.readers
         // A file of another program is not a damaged store.
-        if file.isStore, let problem = file.formatProblem { file.findings.add(problem.code, problem.place, problem.detail) }
+        if file.isStore, let problem = file.formatProblem {
+            file.findings.add(problem.code, problem.place, problem.detail)
+        }
         findings = file.findings.list
         aloneBecause = file.aloneBecause
     }
@@ -127,7 +133,8 @@ public struct StoreStatistics: Sendable {
                         return "\(field.isUnique ? "unique " : "")index of \(entity.name).\(field.name)"
                     }
                     let destination = catalog.entity(id: reference.destination)?.name ?? "?"
-                    return "\(entity.name).\(field.name)" + (reference.inverse.map { ", as \(destination).\($0)" } ?? ", inverse")
+                    return "\(entity.name).\(field.name)"
+                        + (reference.inverse.map { ", as \(destination).\($0)" } ?? ", inverse")
                 }
             }
         }

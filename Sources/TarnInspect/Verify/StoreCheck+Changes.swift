@@ -35,12 +35,17 @@ extension StoreCheck {
                 return findings.add(.changeForm, place, "it cannot be read")
             }
             highestVersion = max(highestVersion, entry.sequence)
-            if entry.sequence > sequence { findings.add(.changeExtra, place, "the store has come to commit \(sequence)") }
+            if entry.sequence > sequence {
+                findings.add(.changeExtra, place, "the store has come to commit \(sequence)")
+            }
             // The first remaining commit may be trimmed in part.
-            if entry.sequence < trimmed { findings.add(.changeExtra, place, "changes up to commit \(trimmed) were trimmed") }
+            if entry.sequence < trimmed {
+                findings.add(.changeExtra, place, "changes up to commit \(trimmed) were trimmed")
+            }
             // The entity of the change was removed.
             guard let entity = catalog.entity(id: entry.entity) else { return }
-            newest[Name(entity.root, entry.storageKey)] = Newest(sequence: entry.sequence, isDeleted: entry.operation == .delete)
+            newest[Name(entity.root, entry.storageKey)] = Newest(
+                sequence: entry.sequence, isDeleted: entry.operation == .delete)
         }
         guard isWhole, incompleteRoots.isEmpty, findings.total == before else {
             return notCompared.append("the change log with the rows: some of it, or of them, cannot be read")
@@ -60,7 +65,10 @@ extension StoreCheck {
                 let version = value.load(12, UInt64.self), entity = catalog.entity(id: value.load(6)) ?? root
                 func place() -> String { "\(entity.name) \(RecordKey.describe(storageKey: key))" }
                 guard let change = newest.removeValue(forKey: Name(root.id, key)) else {
-                    if version > trimmed { findings.add(.changeMissing, place(), "commit \(version) has changed it, and the log does not say so") }
+                    if version > trimmed {
+                        findings.add(
+                            .changeMissing, place(), "commit \(version) has changed it, and the log does not say so")
+                    }
                     return
                 }
                 if change.isDeleted {
@@ -73,7 +81,8 @@ extension StoreCheck {
             }
         }
         for change in newest.values where !change.isDeleted {
-            findings.add(.changeExtra, "changes", "commit \(change.sequence) has made or changed a record that is not there")
+            findings.add(
+                .changeExtra, "changes", "commit \(change.sequence) has made or changed a record that is not there")
         }
     }
 }

@@ -43,7 +43,9 @@ extension StoreCheck {
         // Parents have smaller ids than their descendants.
         for entity in catalog.entities.sorted(by: { $0.id < $1.id }) {
             guard let rules = file.rules[entity.id] else { continue }
-            if let index = rules.indexes.first(where: { $0.id == id }) { return IndexOwner(entity: entity, rules: rules, index: index) }
+            if let index = rules.indexes.first(where: { $0.id == id }) {
+                return IndexOwner(entity: entity, rules: rules, index: index)
+            }
             if entity.members == id { return IndexOwner(entity: entity, rules: rules, index: nil) }
         }
         return nil
@@ -62,17 +64,22 @@ extension StoreCheck {
             try withRow(owner.root, value) { entity, rules, row in
                 try file.forEachEntry(rules, key, row.body) { index, entry, _ in
                     guard index == id, file.value(entry, in: table) == nil else { return }
-                    findings.add(.indexMissing, name, "\(entity.name) \(RecordKey.describe(storageKey: key)) has no entry")
+                    findings.add(
+                        .indexMissing, name, "\(entity.name) \(RecordKey.describe(storageKey: key)) has no entry")
                 }
             }
         }
         let memory = EntryMemory()
         try file.again(table) { entry, _ in
             guard let key = recordKey(in: entry, owner) else {
-                return findings.add(.indexForm, name, "an entry cannot be split: \(RecordKey.describe(storageKey: entry))")
+                return findings.add(
+                    .indexForm, name, "an entry cannot be split: \(RecordKey.describe(storageKey: entry))")
             }
             guard try !has(owner.root, key, id, entry, memory) else { return }
-            findings.add(.indexExtra, name, "there is an entry of \(owner.entity.name) \(RecordKey.describe(storageKey: key)) that its row does not make")
+            findings.add(
+                .indexExtra, name,
+                "there is an entry of \(owner.entity.name) \(RecordKey.describe(storageKey: key)) that its row does not make"
+            )
         }
     }
 
@@ -86,10 +93,13 @@ extension StoreCheck {
         guard let index = owner.index else { return entry }
         switch index.source {
         case .declared(let components, _):
-            return IndexEntry.owner(in: entry, afterValuesOf: IndexEntry.values(of: entry, components: components.count).length, positioned: false)
+            return IndexEntry.owner(
+                in: entry, afterValuesOf: IndexEntry.values(of: entry, components: components.count).length,
+                positioned: false)
         case .field(let field):
             guard case .reference(let reference) = field.kind else {
-                return IndexEntry.owner(in: entry, afterValuesOf: IndexEntry.values(of: entry, components: 1).length, positioned: false)
+                return IndexEntry.owner(
+                    in: entry, afterValuesOf: IndexEntry.values(of: entry, components: 1).length, positioned: false)
             }
             guard let components = catalog.entity(id: reference.destination)?.keyTypes.count,
                 let length = StorageKey.length(in: entry, components: components)
@@ -105,14 +115,18 @@ extension StoreCheck {
         var entries: Set<[UInt8]> = []
         try value.withUnsafeBytes { value in
             try withRow(root, value) { _, rules, row in
-                try file.forEachEntry(rules, key, row.body) { index, entry, _ in if index == id { entries.insert(Array(entry)) } }
+                try file.forEachEntry(rules, key, row.body) { index, entry, _ in
+                    if index == id { entries.insert(Array(entry)) }
+                }
             }
         }
         if entries.count > 100, memory.entries.count < 1000 { memory.entries[name] = entries }
         return entries.contains(wanted)
     }
 
-    func withRow(_ root: UInt16, _ value: Bytes, _ body: (Catalog.Entity, EntityRules, EncodedRow) throws -> Void) throws {
+    func withRow(_ root: UInt16, _ value: Bytes, _ body: (Catalog.Entity, EntityRules, EncodedRow) throws -> Void)
+        throws
+    {
         try file.decoder.lending {
             guard value.count >= RowFormat.headerSize, let row = try? file.decoder.view(value),
                 let entity = file.entity(of: row, root: root), let rules = file.rules[entity.id]

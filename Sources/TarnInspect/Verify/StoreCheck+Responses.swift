@@ -18,11 +18,15 @@ extension StoreCheck {
             checkListed(id, entry)
             if let cost = entry.cacheCost { (totals.entries, totals.bytes) = (totals.entries + 1, totals.bytes + cost) }
             checkBody(id, entry)
-            if !entry.hasReadableParts { findings.add(.responseForm, "response \(id)", "it is of parts, and they are not those of its body") }
+            if !entry.hasReadableParts {
+                findings.add(.responseForm, "response \(id)", "it is of parts, and they are not those of its body")
+            }
         }
         if isWhole { checkTotals(totals) }
         if highest > file.number(MetaKey.nextResponse) ?? 0 {
-            findings.add(.counter, "meta \(MetaKey.nextResponse)", "it is at \(file.number(MetaKey.nextResponse) ?? 0), and the response \(highest) is there")
+            findings.add(
+                .counter, "meta \(MetaKey.nextResponse)",
+                "it is at \(file.number(MetaKey.nextResponse) ?? 0), and the response \(highest) is there")
         }
         compare(TableName.requests, expected.requests, isWhole, withValues: true)
         compare(TableName.urls, expected.urls, isWhole, withValues: false)
@@ -38,7 +42,9 @@ extension StoreCheck {
     private func checkTotals(_ totals: CacheTotals) {
         for (key, count) in [(MetaKey.cacheEntries, totals.entries), (MetaKey.cacheBytes, totals.bytes)] {
             let said = file.number(key) ?? 0
-            if said != UInt64(count) { findings.add(.counter, "meta \(key)", "it says \(said), and there are \(count)") }
+            if said != UInt64(count) {
+                findings.add(.counter, "meta \(key)", "it says \(said), and there are \(count)")
+            }
         }
     }
 
@@ -49,7 +55,9 @@ extension StoreCheck {
         for chunk in 0..<(size + chunkSize - 1) / chunkSize {
             found += ResponseBody.withKey(id, chunk) { file.value($0, in: TableName.bodies)?.count } ?? 0
         }
-        if found != size { findings.add(.responseMissing, "response \(id)", "its body should have \(size) bytes, and has \(found)") }
+        if found != size {
+            findings.add(.responseMissing, "response \(id)", "its body should have \(size) bytes, and has \(found)")
+        }
     }
 
     /// Decodes a response; nil after a finding if it cannot be read.
@@ -83,14 +91,18 @@ extension StoreCheck {
     private func checkListed(_ id: UInt64, _ entry: ResponseEntry) {
         for record in entry.listed {
             guard catalog.entity(id: record.entity)?.root == record.entity else {
-                findings.add(.responseRecord, "response \(id)", "it lists a record of the entity \(record.entity), which has no table")
+                findings.add(
+                    .responseRecord, "response \(id)",
+                    "it lists a record of the entity \(record.entity), which has no table")
                 continue
             }
             guard hasAllRows(record.entity) else { continue }
             record.storageKey.withUnsafeBytes { key in
                 guard file.value(key, in: TableName.records(record.entity)) == nil else { return }
                 let name = catalog.entity(id: record.entity)?.name ?? "?"
-                findings.add(.responseRecord, "response \(id)", "it lists \(name) \(RecordKey.describe(storageKey: key)), which is not there")
+                findings.add(
+                    .responseRecord, "response \(id)",
+                    "it lists \(name) \(RecordKey.describe(storageKey: key)), which is not there")
             }
         }
     }
@@ -128,28 +140,42 @@ extension StoreCheck {
         file.again(table) { key, value in
             let id = wanted.removeValue(forKey: Array(key))
             if id == nil {
-                findings.add(.responseExtra, table, "there is an entry that no response makes: \(RecordKey.describe(storageKey: key))")
-            } else if let id, table == TableName.requests, !withUnsafeBytes(of: id.bigEndian, { Bytes.equal($0, value) }) {
+                findings.add(
+                    .responseExtra, table,
+                    "there is an entry that no response makes: \(RecordKey.describe(storageKey: key))")
+            } else if let id, table == TableName.requests,
+                !withUnsafeBytes(of: id.bigEndian, { Bytes.equal($0, value) })
+            {
                 findings.add(.responseMissing, table, "the request of the response \(id) leads to another one")
             }
         }
-        for id in wanted.values.sorted() { findings.add(.responseMissing, table, "there is no entry for the response \(id)") }
+        for id in wanted.values.sorted() {
+            findings.add(.responseMissing, table, "there is no entry for the response \(id)")
+        }
     }
 
     /// Checks that checkpoints, scans and local marks are readable and refer to existing entities.
     func checkProgress() {
         func isSystemRow(_ key: Bytes, _ value: Bytes) -> EncodedRow? {
-            guard EncodedRow.hasValidChecksum(value, table: 0, key: key), let row = EncodedRow(value), row.body.isWellFormed else { return nil }
+            guard EncodedRow.hasValidChecksum(value, table: 0, key: key), let row = EncodedRow(value),
+                row.body.isWellFormed
+            else { return nil }
             return row
         }
         file.forEach(in: TableName.checkpoints) { key, value in
             guard isSystemRow(key, value).flatMap({ Checkpoint($0) }) == nil else { return }
-            findings.add(.checkpoint, "checkpoint \(RecordKey.describe(storageKey: key))", "it cannot be read, or its checksum is wrong")
+            findings.add(
+                .checkpoint, "checkpoint \(RecordKey.describe(storageKey: key))",
+                "it cannot be read, or its checksum is wrong")
         }
         file.forEach(in: TableName.scans) { key, value in
-            guard let member = ScanMember(key, value) else { return findings.add(.scan, TableName.scans, "an entry cannot be read") }
+            guard let member = ScanMember(key, value) else {
+                return findings.add(.scan, TableName.scans, "an entry cannot be read")
+            }
             if catalog.entity(id: member.record.entity) == nil {
-                findings.add(.scan, TableName.scans, "an entry is of a record of the entity \(member.record.entity), which is not there")
+                findings.add(
+                    .scan, TableName.scans,
+                    "an entry is of a record of the entity \(member.record.entity), which is not there")
             }
         }
         file.forEach(in: TableName.local) { key, value in

@@ -22,7 +22,9 @@ extension StoreCheck {
     ///
     /// - Returns: Whether the row is readable.
     private func checkRow(_ root: Catalog.Entity, _ key: Bytes, _ value: Bytes) throws -> Bool {
-        func place(_ entity: Catalog.Entity? = nil) -> String { "\((entity ?? root).name) \(RecordKey.describe(storageKey: key))" }
+        func place(_ entity: Catalog.Entity? = nil) -> String {
+            "\((entity ?? root).name) \(RecordKey.describe(storageKey: key))"
+        }
         guard EncodedRow.hasValidChecksum(value, table: UInt32(root.id), key: key) else {
             let isShort = value.count < RowFormat.headerSize
             findings.add(isShort ? .rowForm : .rowChecksum, place(), isShort ? "it is no row" : "the checksum is wrong")
@@ -51,13 +53,16 @@ extension StoreCheck {
             try checkValues(entity, rules, row, place(entity))
             highestVersion = max(highestVersion, row.version)
             rowCounts[entity.id, default: 0] += 1
-            try file.forEachEntry(rules, key, row.body) { index, entry, _ in expected[index, default: EntrySet()].add(entry) }
+            try file.forEachEntry(rules, key, row.body) { index, entry, _ in
+                expected[index, default: EntrySet()].add(entry)
+            }
             return true
         }
     }
 
     /// Checks that the storage key matches the key fields of the row.
-    private func checkKey(_ entity: Catalog.Entity, _ key: Bytes, _ row: EncodedRow, _ place: @autoclosure () -> String) {
+    private func checkKey(_ entity: Catalog.Entity, _ key: Bytes, _ row: EncodedRow, _ place: @autoclosure () -> String)
+    {
         guard StorageKey.length(in: key, components: entity.keyTypes.count) == key.count else {
             return findings.add(.rowKey, place(), "its storage key is not of the form that the entity has")
         }
@@ -93,13 +98,17 @@ extension StoreCheck {
         }
     }
 
-    private func checkList(_ list: EdgeList, _ value: EncodedValue, _ field: Catalog.Field, _ place: @autoclosure () -> String) throws {
+    private func checkList(
+        _ list: EdgeList, _ value: EncodedValue, _ field: Catalog.Field, _ place: @autoclosure () -> String
+    ) throws {
         highestList = max(highestList, list.id)
         if lists.updateValue(list.count, forKey: list.id) != nil {
             findings.add(.list, "\(place()).\(field.name)", "another record has the list \(list.id) as well")
         }
         if try !file.isWhole(list, value) {
-            findings.add(.list, "\(place()).\(field.name)", "not all of its \(list.count) references are there, or they are others than the row's digest is of")
+            findings.add(
+                .list, "\(place()).\(field.name)",
+                "not all of its \(list.count) references are there, or they are others than the row's digest is of")
         }
     }
 
@@ -107,11 +116,15 @@ extension StoreCheck {
     func checkLists() {
         let isWhole = incompleteRoots.isEmpty
         file.forEach(in: TableName.edges) { key, _ in
-            guard key.count == 12 else { return findings.add(.listExtra, TableName.edges, "an entry that is none of a list") }
+            guard key.count == 12 else {
+                return findings.add(.listExtra, TableName.edges, "an entry that is none of a list")
+            }
             let id = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
             let position = UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
             guard isWhole, position >= lists[id] ?? 0 else { return }
-            findings.add(.listExtra, "list \(id)", lists[id] == nil ? "no record has it" : "position \(position) is behind its end")
+            findings.add(
+                .listExtra, "list \(id)",
+                lists[id] == nil ? "no record has it" : "position \(position) is behind its end")
         }
         if !isWhole, !lists.isEmpty { notCompared.append("whose the long lists are: some rows cannot be read") }
     }

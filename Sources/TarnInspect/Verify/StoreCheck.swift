@@ -49,7 +49,9 @@ final class StoreCheck {
             file.forEachEntry(inAnyTable: name) { _, _ in count += 1 }
             // The tables of removed entities and indexes, and reserved ones, are empty.
             let isKnown = file.formatProblem != nil || TableName.all.contains(name)
-            if count > 0, !isKnown { findings.add(.tableUnknown, name, "it has \(count) entries, and the catalog knows nothing of it") }
+            if count > 0, !isKnown {
+                findings.add(.tableUnknown, name, "it has \(count) entries, and the catalog knows nothing of it")
+            }
         }
     }
 
@@ -59,10 +61,13 @@ final class StoreCheck {
             findings.add(.setting, "meta \(key)", "it is missing, or no number")
         }
         let isCounted = file.format >= ChecksummedTable.firstFormat
-        for key in MetaKey.counters where isCounted && file.number(key) == nil && key.description != MetaKey.generation.description {
+        for key in MetaKey.counters
+        where isCounted && file.number(key) == nil && key.description != MetaKey.generation.description {
             findings.add(.counter, "meta \(key)", "it is missing, or no number")
         }
-        if file.text(MetaKey.incarnation)?.utf8.count != 36 { findings.add(.setting, "meta \(MetaKey.incarnation)", "it is missing, or no UUID") }
+        if file.text(MetaKey.incarnation)?.utf8.count != 36 {
+            findings.add(.setting, "meta \(MetaKey.incarnation)", "it is missing, or no UUID")
+        }
         for name in TableName.all where file.snapshot.tables[name] == nil {
             // An older store gets these tables when it is opened for writing.
             guard ![TableName.edges, TableName.scans, TableName.local].contains(name) else { continue }
@@ -75,7 +80,9 @@ final class StoreCheck {
     private func checkCounters() {
         func check(_ key: StaticString, _ highest: UInt64, _ what: String) {
             let counter = file.number(key) ?? 0
-            if counter < highest { findings.add(.counter, "meta \(key)", "it is at \(counter), and \(what) \(highest) is there") }
+            if counter < highest {
+                findings.add(.counter, "meta \(key)", "it is at \(counter), and \(what) \(highest) is there")
+            }
         }
         check(MetaKey.sequence, highestVersion, "a row or a change of commit")
         check(MetaKey.nextList, highestList, "the list")
@@ -88,19 +95,27 @@ final class StoreCheck {
 
     private func checkCatalog() {
         if let id = catalog.entities.map(\.id).max(), id >= catalog.nextEntity {
-            findings.add(.catalog, "catalog", "the next entity is to get the id \(catalog.nextEntity), and there is one with \(id)")
+            findings.add(
+                .catalog, "catalog",
+                "the next entity is to get the id \(catalog.nextEntity), and there is one with \(id)")
         }
         if let id = catalog.indexIDs.last, id >= catalog.nextIndex {
-            findings.add(.catalog, "catalog", "the next index is to get the id \(catalog.nextIndex), and there is one with \(id)")
+            findings.add(
+                .catalog, "catalog", "the next index is to get the id \(catalog.nextIndex), and there is one with \(id)"
+            )
         }
         for entity in catalog.entities {
             guard let root = catalog.entity(id: entity.root) else { continue }
             if let id = entity.fields.map(\.id).max(), id >= root.nextField {
-                findings.add(.catalog, "catalog \(entity.name)", "the next field is to get the id \(root.nextField), and there is one with \(id)")
+                findings.add(
+                    .catalog, "catalog \(entity.name)",
+                    "the next field is to get the id \(root.nextField), and there is one with \(id)")
             }
             for field in entity.fields {
                 if case .reference(let reference) = field.kind, catalog.entity(id: reference.destination) == nil {
-                    findings.add(.catalog, "catalog \(entity.name).\(field.name)", "it leads to the entity \(reference.destination), which is not there")
+                    findings.add(
+                        .catalog, "catalog \(entity.name).\(field.name)",
+                        "it leads to the entity \(reference.destination), which is not there")
                 }
             }
         }

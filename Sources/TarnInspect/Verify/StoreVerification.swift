@@ -65,7 +65,9 @@ public struct StoreVerification: Sendable {
     ///   is a finding.
     public init(ofStoreAt path: String, progress: ((Progress) -> Void)? = nil) throws {
         do {
-            self = try StoreFile.open(at: path, progress: progress.map { told in { told(Progress(pages: $0, total: $1)) } }) { file in
+            self = try StoreFile.open(
+                at: path, progress: progress.map { told in { told(Progress(pages: $0, total: $1)) } }
+            ) { file in
                 let check = StoreCheck(file)
                 try check.run()
                 return StoreVerification(path, check)
@@ -101,6 +103,8 @@ public struct StoreVerification: Sendable {
         notCompared = []
         isHeld = false
         aloneBecause = nil
-        (transaction, sequence, pageSize, pages, freePages, records, indexEntries, responses, changes) = (0, 0, 0, 0, 0, [], 0, 0, 0)
+        (transaction, sequence, pageSize, pages, freePages, records, indexEntries, responses, changes) = (
+            0, 0, 0, 0, 0, [], 0, 0, 0
+        )
     }
 }

@@ -47,7 +47,9 @@ struct UniqueCheck {
     }
 
     private func wholeValues(_ key: [UInt8], _ index: CompiledIndex) throws -> [UInt8]? {
-        guard let value = key.withUnsafeBytes({ check.file.value($0, in: TableName.records(owner.root)) }) else { return nil }
+        guard let value = key.withUnsafeBytes({ check.file.value($0, in: TableName.records(owner.root)) }) else {
+            return nil
+        }
         var values: [UInt8]?
         try value.withUnsafeBytes { value in
             try check.withRow(owner.root, value) { _, _, row in values = UniqueIndex.wholeValues(of: row.body, index) }

@@ -75,7 +75,8 @@ extension Catalog.Kind: Codable {
             return type
         }
         let name = try container.decode(String.self, forKey: .type)
-        self = .attribute(name == "array" ? .array(try type(try container.decode(String.self, forKey: .of))) : try type(name))
+        self = .attribute(
+            name == "array" ? .array(try type(try container.decode(String.self, forKey: .of))) : try type(name))
     }
 
     public func encode(to encoder: any Encoder) throws {

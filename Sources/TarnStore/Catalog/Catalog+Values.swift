@@ -31,7 +31,8 @@ extension Catalog {
             let text = try container.decode(String.self, forKey: name)
             guard let value = Constant.parse(text, name.stringValue) else {
                 throw DecodingError.dataCorruptedError(
-                    forKey: name, in: container, debugDescription: "\"\(text)\" is not a value of the type \(name.stringValue)")
+                    forKey: name, in: container,
+                    debugDescription: "\"\(text)\" is not a value of the type \(name.stringValue)")
             }
             self.value = value
         }
@@ -57,7 +58,9 @@ extension Catalog {
 
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: Name.self)
-            func put(_ type: String, _ text: String) throws { try container.encode(text, forKey: Name(stringValue: type)) }
+            func put(_ type: String, _ text: String) throws {
+                try container.encode(text, forKey: Name(stringValue: type))
+            }
             switch value {
             case .null: try put("null", "")
             case .bool(let x): try put("bool", x ? "true" : "false")

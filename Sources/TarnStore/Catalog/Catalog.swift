@@ -227,7 +227,8 @@ public struct Catalog: Sendable, Hashable {
                     result.append(
                         Relationship(
                             name: field.name, owner: owner.id, field: field.id, isStored: true,
-                            destination: reference.destination, isToMany: reference.isToMany, isOrdered: reference.isOrdered,
+                            destination: reference.destination, isToMany: reference.isToMany,
+                            isOrdered: reference.isOrdered,
                             deleteRule: reference.rule ?? .none))
                 }
                 if kinds.contains(reference.destination), let inverse = reference.inverse, declares(owner, field.id) {
@@ -274,7 +275,8 @@ public struct Catalog: Sendable, Hashable {
 
     /// The ids of all indexes, distinct and ascending.
     package var indexIDs: [UInt32] {
-        Set(entities.flatMap { $0.fields.compactMap(\.index) + $0.indexes.map(\.id) + [$0.members].compactMap(\.self) }).sorted()
+        Set(entities.flatMap { $0.fields.compactMap(\.index) + $0.indexes.map(\.id) + [$0.members].compactMap(\.self) })
+            .sorted()
     }
 
     /// Sets the derived properties: inherited parts, roots, key types.
@@ -282,14 +284,19 @@ public struct Catalog: Sendable, Hashable {
         // Parents have smaller ids than their descendants.
         for e in entities.indices.sorted(by: { entities[$0].id < entities[$1].id }) {
             entities[e].root = ancestors(of: entities[e].id).last ?? entities[e].id
-            guard let parent = entities[e].parent.flatMap({ entity(id: $0) }), parent.id < entities[e].id else { continue }
+            guard let parent = entities[e].parent.flatMap({ entity(id: $0) }), parent.id < entities[e].id else {
+                continue
+            }
             let inherited = Set(parent.fields.map(\.id))
-            entities[e].fields = (parent.fields + entities[e].fields.filter { !inherited.contains($0.id) }).sorted { $0.id < $1.id }
+            entities[e].fields = (parent.fields + entities[e].fields.filter { !inherited.contains($0.id) }).sorted {
+                $0.id < $1.id
+            }
             let indexes = Set(parent.indexes.map(\.name)), joins = Set(parent.joins.map(\.name))
             // Ids are compared as well: the parent's index may have been renamed since it was
             // inherited.
             let ids = Set(parent.indexes.map(\.id))
-            entities[e].indexes = parent.indexes + entities[e].indexes.filter { !indexes.contains($0.name) && !ids.contains($0.id) }
+            entities[e].indexes =
+                parent.indexes + entities[e].indexes.filter { !indexes.contains($0.name) && !ids.contains($0.id) }
             entities[e].joins = parent.joins + entities[e].joins.filter { !joins.contains($0.name) }
             entities[e].key = parent.key
             entities[e].compression = parent.compression
@@ -300,7 +307,8 @@ public struct Catalog: Sendable, Hashable {
                 guard case .reference(let reference)? = entities[e].field(id: id)?.kind else {
                     return KeyPart(field: id, count: 1, isReference: false)
                 }
-                return KeyPart(field: id, count: entity(id: reference.destination)?.keyTypes.count ?? 0, isReference: true)
+                return KeyPart(
+                    field: id, count: entity(id: reference.destination)?.keyTypes.count ?? 0, isReference: true)
             }
         }
     }

@@ -49,7 +49,9 @@ package final class EntityRules: Sendable {
         hasUnique = catalog.entities.contains {
             $0.root == entity.root && ($0.fields.contains(where: \.isUnique) || $0.indexes.contains(where: \.isUnique))
         }
-        hasLists = entity.fields.contains { if case .reference(let reference) = $0.kind { reference.isToMany } else { false } }
+        hasLists = entity.fields.contains {
+            if case .reference(let reference) = $0.kind { reference.isToMany } else { false }
+        }
         members = ([entity.id] + catalog.ancestors(of: entity.id)).compactMap { catalog.entity(id: $0)?.members }
         var builder = BodyBuilder()
         for field in entity.fields {

@@ -35,7 +35,9 @@ package struct StoredCatalog {
 
     private static func hasSoundChecksum(_ text: Bytes) -> Bool {
         let length = text.count - beginning.utf8.count - digits - end.utf8.count
-        guard length > 0, text[length..<length + beginning.utf8.count].elementsEqual(beginning.utf8) else { return true }
+        guard length > 0, text[length..<length + beginning.utf8.count].elementsEqual(beginning.utf8) else {
+            return true
+        }
         return text[(length + beginning.utf8.count)...].elementsEqual((checksum(of: text.slice(0..<length)) + end).utf8)
     }
 

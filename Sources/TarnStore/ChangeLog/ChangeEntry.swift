@@ -46,7 +46,9 @@ package struct ChangeEntry {
             return
         }
         var end = 4 + Int(value[3])
-        guard flags & ~(ChangeEntry.hasWholeKey | ChangeEntry.hasValues) == 0, end > 4, end <= value.count else { return nil }
+        guard flags & ~(ChangeEntry.hasWholeKey | ChangeEntry.hasValues) == 0, end > 4, end <= value.count else {
+            return nil
+        }
         storageKey = value.slice(4..<end)
         if flags & ChangeEntry.hasWholeKey != 0 {
             guard value.count - end >= 4 else { return nil }
@@ -77,7 +79,9 @@ package struct ChangeEntry {
     }
 
     /// Calls the closure with the key of a position.
-    static func withKey<Result>(_ sequence: UInt64, _ ordinal: UInt32, _ body: (Bytes) throws -> Result) rethrows -> Result {
+    static func withKey<Result>(_ sequence: UInt64, _ ordinal: UInt32, _ body: (Bytes) throws -> Result) rethrows
+        -> Result
+    {
         var key = (sequence.bigEndian, ordinal.bigEndian)
         // The elements of a tuple are adjacent in memory, in their order.
         return try withUnsafeBytes(of: &key) { try body($0.slice(0..<keySize)) }

@@ -21,7 +21,8 @@ struct ChangeOptions: Sendable {
             let parts = String(decoding: text, as: UTF8.self).split(separator: " ")
             if parts.count == 2 {
                 let stored = ChangeRetention(
-                    age: Int64(parts[0]).map { .microseconds($0) }, share: Int64(parts[1]).map { Double($0) / 1_000_000 })
+                    age: Int64(parts[0]).map { .microseconds($0) },
+                    share: Int64(parts[1]).map { Double($0) / 1_000_000 })
                 // Out-of-range values cannot be set, and computations with them would overflow.
                 if (try? stored.check()) != nil { retention = stored }
             }
@@ -47,9 +48,10 @@ struct ChangeOptions: Sendable {
         options.keepsChanges = retention != .nothing
         options.keeps = Array(repeating: false, count: Int(catalog.entities.map(\.id).max() ?? 0) + 1)
         for entity in catalog.entities {
-            options.keeps[Int(entity.id)] = valuesOf.map { ids in
-                ids.contains(entity.id) || catalog.ancestors(of: entity.id).contains { ids.contains($0) }
-            } ?? true
+            options.keeps[Int(entity.id)] =
+                valuesOf.map { ids in
+                    ids.contains(entity.id) || catalog.ancestors(of: entity.id).contains { ids.contains($0) }
+                } ?? true
         }
         options.keepsValues = options.keepsChanges && options.keeps.contains(true)
         return options

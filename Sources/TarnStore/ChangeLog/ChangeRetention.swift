@@ -28,10 +28,12 @@ public struct ChangeRetention: Sendable, Hashable {
 
     func check() throws(StoreError) {
         if let age, age < .zero || age > .seconds(1 << 40) {
-            throw .retentionOutOfRange(detail: "changes cannot be kept for \(age); say a time from 0 seconds on, or nil for ever")
+            throw .retentionOutOfRange(
+                detail: "changes cannot be kept for \(age); say a time from 0 seconds on, or nil for ever")
         }
         if let share, !(0...1).contains(share) {
-            throw .retentionOutOfRange(detail: "\(share) is no part of a store; say a number from 0 to 1, or nil for any size")
+            throw .retentionOutOfRange(
+                detail: "\(share) is no part of a store; say a number from 0 to 1, or nil for any size")
         }
     }
 }

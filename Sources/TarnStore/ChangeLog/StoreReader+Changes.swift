@@ -26,7 +26,8 @@ extension StoreReader {
     ///     more changes than the limit is returned in parts.
     /// - Throws: `StoreError`: `.otherIncarnation`, `.changesTrimmed`, `.changesAhead`,
     ///   `.unknownEntity`, `.damagedChange`.
-    public func changes(since token: ChangeToken, of entities: [String]? = nil, limit: Int = 1000) throws -> ChangePage {
+    public func changes(since token: ChangeToken, of entities: [String]? = nil, limit: Int = 1000) throws -> ChangePage
+    {
         precondition(limit > 0, "a page has room for one change at least")
         var page: [Change] = [], hasMore = false
         // The number of changes up to the end of the last whole commit.
@@ -136,7 +137,8 @@ extension StoreAccess {
         let log = state.changes, cursor = try raw.cursor(log.table)
         defer { cursor.close() }
         var entry = try ChangeEntry.withKey(sequence, ordinal) { try cursor.seek($0) }
-        if let key = entry?.key, key.count == ChangeEntry.keySize, ChangeEntry.position(of: key) == (sequence, ordinal) {
+        if let key = entry?.key, key.count == ChangeEntry.keySize, ChangeEntry.position(of: key) == (sequence, ordinal)
+        {
             entry = try cursor.next()
         }
         while let (key, value) = entry {
@@ -157,7 +159,8 @@ extension StoreAccess {
         try check(token)
         let wanted: Set<UInt16>? = try names.map { names in
             let ids = try names.map { try state.entity($0).id }
-            return Set(catalog.entities.filter { entity in ids.contains { catalog.isKind(entity.id, of: $0) } }.map(\.id))
+            return Set(
+                catalog.entities.filter { entity in ids.contains { catalog.isKind(entity.id, of: $0) } }.map(\.id))
         }
         let entities = Dictionary(catalog.entities.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         try forEachEntry(after: token.sequence, token.ordinal) { entry in

@@ -37,7 +37,8 @@ extension StoreWriter {
         defer { access.release(to: mark) }
         try storageKey.withUnsafeBytes { key in
             guard change.operation == .deleted else { return try apply(change, entity, key) }
-            guard let root = catalog.entity(id: entity.root), let row = try access.rowOfKey(root, key, change.key) else { return }
+            guard let root = catalog.entity(id: entity.root), let row = try access.rowOfKey(root, key, change.key)
+            else { return }
             try remove(key, row)
         }
     }
@@ -61,12 +62,15 @@ extension StoreWriter {
             try put(table, rules, key, body, isPartial: change.isPartial, version: sequence, appending: appending)
             return try storeLongLists()
         }
-        if StorageKey.isDigest(key), !access.saySameKey(entity, old.body, said) { throw StoreError.keyCollision(entity: entity.name) }
+        if StorageKey.isDigest(key), !access.saySameKey(entity, old.body, said) {
+            throw StoreError.keyCollision(entity: entity.name)
+        }
         let body = try replacingLongLists(said, old: old.body, rules)
         let oldRules = try access.state.rules(of: old.entity)
         // A created record has only the fields of the change.
         let dropped =
-            change.operation == .created ? old.body.fields(notIn: body) : old.entity != entity.id ? rules.foreignFields(in: catalog) : []
+            change.operation == .created
+            ? old.body.fields(notIn: body) : old.entity != entity.id ? rules.foreignFields(in: catalog) : []
         var merged = BodyBuilder(), bytes = ByteWriter(capacity: old.body.bytes.count + body.bytes.count)
         merged.merge(old: old.body, new: body, dropping: dropped)
         let mergedIsWide = merged.isWide

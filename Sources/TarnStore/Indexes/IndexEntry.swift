@@ -72,7 +72,8 @@ package enum IndexEntry {
 
     /// Appends the index entry of a reference.
     package static func append(
-        _ target: Bytes, _ reference: Catalog.Reference, position: UInt32 = 0, _ owner: Bytes, to writer: inout ByteWriter
+        _ target: Bytes, _ reference: Catalog.Reference, position: UInt32 = 0, _ owner: Bytes,
+        to writer: inout ByteWriter
     ) {
         writer.append(target)
         if reference.inverseIsOrdered { writer.appendBigEndian(position) }
@@ -88,7 +89,9 @@ package enum IndexEntry {
             guard let target = value?.reference else { return writer.appendTupleNull() }
             return writer.appendTuple(bytes: target)
         }
-        guard component.foldsCase, let value, !value.isNull else { return appendValue(value, limit: limit, to: &writer) }
+        guard component.foldsCase, let value, !value.isNull else {
+            return appendValue(value, limit: limit, to: &writer)
+        }
         // Folding shortens a text to a third at most, so bytes beyond four times the limit are cut
         // off in any case.
         var text = value.payload, end = min(text.count, limit.multipliedReportingOverflow(by: 4).partialValue)

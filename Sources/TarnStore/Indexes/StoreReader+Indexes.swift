@@ -72,7 +72,8 @@ extension StoreReader {
 extension StoreAccess {
     /// Iterates over the rows of an entity that have given values in one of its indexes.
     fileprivate func walk(
-        _ entity: Catalog.Entity, index name: String, equalTo values: [Value], _ body: (Bytes, EncodedRow) throws -> Bool
+        _ entity: Catalog.Entity, index name: String, equalTo values: [Value],
+        _ body: (Bytes, EncodedRow) throws -> Bool
     ) throws {
         let rules = try state.rules(of: entity.id)
         guard let index = rules.indexes.first(where: { $0.name == name && $0.isOfValues }) else {
@@ -132,7 +133,8 @@ extension StoreAccess {
         let components = index.components
         guard values.count <= components.count else {
             throw StoreError.wrongType(
-                entity: entity.name, field: index.name, expected: "an index of \(components.count) values", found: "\(values.count) values")
+                entity: entity.name, field: index.name, expected: "an index of \(components.count) values",
+                found: "\(values.count) values")
         }
         for (value, component) in zip(values, components) {
             guard let field = entity.field(id: component.field) else { continue }

@@ -60,7 +60,8 @@ package enum UniqueIndex {
     /// - Returns: The number of checked entries; the last of them, or nil if the end is reached;
     ///   and `.notUnique` for the first duplicate values.
     static func check(
-        _ access: StoreAccess, _ catalog: Catalog, _ place: Catalog.NewIndex, _ table: Table, from start: [UInt8], count most: Int
+        _ access: StoreAccess, _ catalog: Catalog, _ place: Catalog.NewIndex, _ table: Table, from start: [UInt8],
+        count most: Int
     ) throws -> (count: Int, last: [UInt8]?, violation: StoreError?) {
         guard let entity = catalog.entity(id: place.entity) else { return (0, nil, nil) }
         let rules = EntityRules(entity, catalog)
@@ -145,7 +146,8 @@ extension StoreWriter {
                     if let outcome = try restore(RememberedKey(root: entity.root, key: owner)) {
                         dropped.append(
                             DroppedRecord(
-                                entity: entity.root, storageKey: owner, index: index.name, holder: holder, outcome: outcome))
+                                entity: entity.root, storageKey: owner, index: index.name, holder: holder,
+                                outcome: outcome))
                     }
                 }
             }

@@ -21,7 +21,9 @@ struct NewDirectory {
         guard lstat(path, &status) != 0 else { throw .destinationExists(path: path) }
         // An existing unfinished directory belongs to another attempt: it is neither used nor
         // removed.
-        guard mkdir(unfinished, mode) == 0 else { throw .lmdb(LMDBError(code: errno, operation: "make", path: unfinished)) }
+        guard mkdir(unfinished, mode) == 0 else {
+            throw .lmdb(LMDBError(code: errno, operation: "make", path: unfinished))
+        }
     }
 
     /// Gives the directory its name.

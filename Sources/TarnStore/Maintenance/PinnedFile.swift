@@ -32,9 +32,12 @@ package struct PinnedFile {
         } else {
             // The lock belongs to a store: another environment has none and gets none.
             lock = access(path + "/store.lock", F_OK) == 0 ? try StoreLock(directory: path, isReadOnly: true) : nil
-            var options = Environment.Options(isReadOnly: true, creates: false, minimumMapSize: 1 << 20, maximumTables: 4)
+            var options = Environment.Options(
+                isReadOnly: true, creates: false, minimumMapSize: 1 << 20, maximumTables: 4)
             options.keepsDeadReaders = keepsDeadReaders
-            do throws(LMDBError) { environment = try Environment.open(at: path, options: options) } catch { throw StoreError.lmdb(error) }
+            do throws(LMDBError) { environment = try Environment.open(at: path, options: options) } catch {
+                throw StoreError.lmdb(error)
+            }
         }
         return try withExtendedLifetime(lock) {
             try environment.read { transaction in

@@ -9,15 +9,19 @@ enum ProcessTable {
     }
 
     /// The name of a process in messages: `mirror (1234)`.
-    static func describe(_ process: Int32) -> String { name(process).map { "\($0) (\(process))" } ?? "process \(process)" }
+    static func describe(_ process: Int32) -> String {
+        name(process).map { "\($0) (\(process))" } ?? "process \(process)"
+    }
 
     /// The processes that hold a lock of `flock` on a file (proc(5), /proc/locks).
     static func holders(ofFile descriptor: Int32) -> [Int32] {
         var status = stat()
-        guard fstat(descriptor, &status) == 0, let text = try? String(contentsOfFile: "/proc/locks", encoding: .utf8) else { return [] }
+        guard fstat(descriptor, &status) == 0, let text = try? String(contentsOfFile: "/proc/locks", encoding: .utf8)
+        else { return [] }
         // The last word is `major:minor:inode`. Files of several devices may share an inode; the
         // device numbers are hexadecimal.
-        let device = UInt64(status.st_dev), major = (device >> 8) & 0xFFF, minor = (device & 0xFF) | ((device >> 12) & 0xFFF00)
+        let device = UInt64(status.st_dev), major = (device >> 8) & 0xFFF,
+            minor = (device & 0xFF) | ((device >> 12) & 0xFFF00)
         var found: Set<Int32> = []
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")

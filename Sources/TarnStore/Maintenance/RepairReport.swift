@@ -38,7 +38,8 @@ public struct RepairReport: Sendable, Hashable {
 
     /// Whether there was nothing to repair.
     public var isEmpty: Bool {
-        indexes.isEmpty && tables.isEmpty && responsesRemoved == 0 && counters.isEmpty && listRowsRemoved == 0 && ownRowsRemoved == 0
+        indexes.isEmpty && tables.isEmpty && responsesRemoved == 0 && counters.isEmpty && listRowsRemoved == 0
+            && ownRowsRemoved == 0
             && damagedRows.isEmpty && !clearsChangeLog
     }
 

@@ -22,7 +22,8 @@ internal import LMDB
 extension StoreAccess {
     /// The mark of a rewrite that is under way; nil if there is none, or if it is outdated.
     func rewriteMark(of entity: Catalog.Entity) throws -> RewriteMark? {
-        guard let value = try RewriteMark.metaKey(entity.id).withUnsafeBytes({ try raw.get(state.meta, $0) }), value.count >= 2
+        guard let value = try RewriteMark.metaKey(entity.id).withUnsafeBytes({ try raw.get(state.meta, $0) }),
+            value.count >= 2
         else { return nil }
         let mark = RewriteMark(dictionary: value.load(0), key: Array(value.dropFirst(2)))
         return mark.dictionary == state.currentDictionary(of: entity)?.id ?? 0 ? mark : nil
@@ -101,12 +102,15 @@ extension StoreWriter {
     ///
     /// - Returns: nil if no rewrite is under way, since another process has finished it.
     func rewriteStep(_ id: UInt16, rows count: Int) throws -> RewriteStep? {
-        guard let entity = access.catalog.entity(id: id), var mark = try access.rewriteMark(of: entity) else { return nil }
+        guard let entity = access.catalog.entity(id: id), var mark = try access.rewriteMark(of: entity) else {
+            return nil
+        }
         let raw = access.raw, table = try access.state.records(of: id)
         var step = RewriteStep(), rows = RewrittenRows(), compressed = ByteWriter(capacity: 8192)
         repeat {
             rows.removeAll()
-            step.isLast = try collect(entity, table, after: mark.key, count - step.rows, into: &rows, &compressed, &step)
+            step.isLast = try collect(
+                entity, table, after: mark.key, count - step.rows, into: &rows, &compressed, &step)
             guard let last = rows.entries.last else { break }
             for entry in rows.entries { _ = try raw.delete(table, rows.key(entry)) }
             try raw.willAdd()
@@ -135,8 +139,11 @@ extension StoreWriter {
             // aligned.
             let page = UInt(bitPattern: key.baseAddress) / pageSize
             if page != leaf {
-                let isRun = leaves >= RewriteStep.pagesOfRun && rows.bytes.count >= RewriteStep.pagesLeft * Int(pageSize)
-                if isRun || leaves == RewriteStep.mostPagesOfRun || rows.entries.count >= count || rows.bytes.count >= RewriteStep.mostBytes {
+                let isRun =
+                    leaves >= RewriteStep.pagesOfRun && rows.bytes.count >= RewriteStep.pagesLeft * Int(pageSize)
+                if isRun || leaves == RewriteStep.mostPagesOfRun || rows.entries.count >= count
+                    || rows.bytes.count >= RewriteStep.mostBytes
+                {
                     return false
                 }
                 leaf = page
@@ -156,7 +163,8 @@ extension StoreWriter {
     ///
     /// - Returns: false if the stored form is kept.
     private func add(
-        _ entity: Catalog.Entity, _ key: Bytes, _ stored: Bytes, to rows: inout RewrittenRows, _ compressed: inout ByteWriter
+        _ entity: Catalog.Entity, _ key: Bytes, _ stored: Bytes, to rows: inout RewrittenRows,
+        _ compressed: inout ByteWriter
     ) throws -> Bool {
         // A new checksum would hide damage.
         guard EncodedRow.hasValidChecksum(stored, table: UInt32(entity.id), key: key) else {
@@ -166,7 +174,8 @@ extension StoreWriter {
         rows.bytes.append(key)
         func addEntry(_ rows: inout RewrittenRows) {
             let keyCount = key.count
-            rows.entries.append(.init(offset: offset, keyCount: keyCount, rowCount: rows.bytes.count - offset - keyCount))
+            rows.entries.append(
+                .init(offset: offset, keyCount: keyCount, rowCount: rows.bytes.count - offset - keyCount))
         }
         let old = EncodedRow.dictionary(of: stored)
         let isCurrent = old != nil && old == access.state.currentDictionary(of: entity)?.id

@@ -49,7 +49,9 @@ extension Store {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StoreError.lmdb(LMDBError(code: errno, operation: "copy", path: path)) }
         defer { close(descriptor) }
-        guard fchmod(descriptor, mode) == 0 else { throw StoreError.lmdb(LMDBError(code: errno, operation: "copy", path: path)) }
+        guard fchmod(descriptor, mode) == 0 else {
+            throw StoreError.lmdb(LMDBError(code: errno, operation: "copy", path: path))
+        }
         do throws(LMDBError) {
             try environment.copy(to: descriptor, isCompacted: isCompacted)
         } catch {
@@ -61,9 +63,11 @@ extension Store {
     private static func renew(_ directory: String) throws -> (sequence: UInt64, incarnation: String) {
         let incarnation = UUID().uuidString.lowercased()
         do {
-            let environment = try Environment.open(at: directory, options: Environment.Options(creates: false, minimumMapSize: 16 << 20))
+            let environment = try Environment.open(
+                at: directory, options: Environment.Options(creates: false, minimumMapSize: 16 << 20))
             let sequence = try environment.writeOpeningTables { transaction in
-                guard let (meta, _) = try ChecksummedTable.meta(transaction.table(TableName.meta), in: transaction.raw) else {
+                guard let (meta, _) = try ChecksummedTable.meta(transaction.table(TableName.meta), in: transaction.raw)
+                else {
                     throw StoreError.notAStore(path: directory, detail: "its format version is damaged")
                 }
                 try transaction.raw.put(meta, key: MetaKey.incarnation, text: incarnation)

@@ -26,7 +26,9 @@ extension Store {
             let before = fileSize(file)
             do {
                 try copyAlone(path, to: new)
-                guard rename(new, file) == 0 else { throw StoreError.lmdb(LMDBError(code: errno, operation: "rename", path: file)) }
+                guard rename(new, file) == 0 else {
+                    throw StoreError.lmdb(LMDBError(code: errno, operation: "rename", path: file))
+                }
             } catch {
                 unlink(new)
                 throw error
@@ -39,7 +41,8 @@ extension Store {
     /// Copies the file, and closes the environment: its lock file must not outlive the replacement.
     private static func copyAlone(_ path: String, to new: String) throws {
         do {
-            let environment = try Environment.open(at: path, options: Environment.Options(creates: false, minimumMapSize: 16 << 20))
+            let environment = try Environment.open(
+                at: path, options: Environment.Options(creates: false, minimumMapSize: 16 << 20))
             guard try environment.tableNames().contains(TableName.meta) else {
                 throw StoreError.notAStore(path: path, detail: "it is an LMDB file without the table \(TableName.meta)")
             }

@@ -35,7 +35,8 @@ extension Store {
             try inWriteTransaction { transaction, state in
                 let context = state.takeContext()
                 defer { state.give(back: context) }
-                var repair = Repair(StoreAccess(transaction.raw, state, context), removesRows: options.contains(.removesDamagedRows))
+                var repair = Repair(
+                    StoreAccess(transaction.raw, state, context), removesRows: options.contains(.removesDamagedRows))
                 try repair.run()
                 report = repair.report
                 if options.contains(.dryRun) || report.isEmpty { throw Undone() }
@@ -81,7 +82,8 @@ private struct Repair: ~Copyable {
 
     /// A number of `meta`; nil if it is missing or damaged.
     private func counter(_ key: StaticString) throws -> UInt64? {
-        guard let stored = try raw.get(meta.table, Bytes(key)), let value = meta.content(stored, key: Bytes(key)), value.count == 8
+        guard let stored = try raw.get(meta.table, Bytes(key)), let value = meta.content(stored, key: Bytes(key)),
+            value.count == 8
         else { return nil }
         return value.loadBigEndian(0, UInt64.self)
     }
@@ -111,7 +113,9 @@ private struct Repair: ~Copyable {
     /// Calls the closure with a row if all of it is readable.
     ///
     /// - Returns: false for an unreadable row.
-    private func withRow(_ root: Catalog.Entity, _ key: Bytes, _ value: Bytes, _ body: (EntityRules, EncodedRow) throws -> Void) throws -> Bool {
+    private func withRow(
+        _ root: Catalog.Entity, _ key: Bytes, _ value: Bytes, _ body: (EntityRules, EncodedRow) throws -> Void
+    ) throws -> Bool {
         guard EncodedRow.hasValidChecksum(value, table: UInt32(root.id), key: key) else { return false }
         return try access.lending {
             guard let row = try? access.view(value, root, key), row.body.isWellFormed,
@@ -132,8 +136,12 @@ private struct Repair: ~Copyable {
             try forEachRow(of: root) { key, value in
                 let isSound = try withRow(root, key, value) { rules, row in
                     version = max(version, row.version)
-                    for index in 0..<row.body.count { if let list = EdgeList(row.body.value(at: index)) { lists.append(list) } }
-                    try access.forEachEntry(rules, key, row.body) { index, entry, _ in sums[index, default: EntrySet()].add(entry) }
+                    for index in 0..<row.body.count {
+                        if let list = EdgeList(row.body.value(at: index)) { lists.append(list) }
+                    }
+                    try access.forEachEntry(rules, key, row.body) { index, entry, _ in
+                        sums[index, default: EntrySet()].add(entry)
+                    }
                 }
                 if !isSound { damaged.append(Array(key)) }
             }
@@ -163,7 +171,8 @@ private struct Repair: ~Copyable {
         defer { cursor.close() }
         var entry = try cursor.first()
         while let (key, _) = entry {
-            let isOfList = key.count == 12 && key.loadBigEndian(8, UInt32.self) < lists[key.loadBigEndian(0, UInt64.self)] ?? 0
+            let isOfList =
+                key.count == 12 && key.loadBigEndian(8, UInt32.self) < lists[key.loadBigEndian(0, UInt64.self)] ?? 0
             if !isOfList {
                 try cursor.delete()
                 report.listRowsRemoved += 1
@@ -204,7 +213,8 @@ private struct Repair: ~Copyable {
         }
         try changes.apply(raw, table: access.state.index) { _, _ in }
         report.indexes.append(
-            RepairReport.Rebuilt(name: access.catalog.fullName(ofIndex: id), entriesBefore: found.count, entriesAfter: wanted.count))
+            RepairReport.Rebuilt(
+                name: access.catalog.fullName(ofIndex: id), entriesBefore: found.count, entriesAfter: wanted.count))
     }
 
     private static let batch = 64 << 20
@@ -216,7 +226,9 @@ private struct Repair: ~Copyable {
         var removed: [UInt64] = [], requests = EntrySet(), urls = EntrySet(), members = EntrySet(), highest: UInt64 = 0
         var totals = CacheTotals()
         try forEachResponse { id, entry in
-            guard let entry, entry.hasReadableParts, try entry.listed.allSatisfy({ try isThere($0) }), try access.hasBody(of: id, entry) else { return removed.append(id) }
+            guard let entry, entry.hasReadableParts, try entry.listed.allSatisfy({ try isThere($0) }),
+                try access.hasBody(of: id, entry)
+            else { return removed.append(id) }
             highest = max(highest, id)
             if let cost = entry.cacheCost { (totals.entries, totals.bytes) = (totals.entries + 1, totals.bytes + cost) }
             entry.forEachPlace(id, format: state.format) { place, key, value in
@@ -230,7 +242,9 @@ private struct Repair: ~Copyable {
         for id in removed { _ = try withUnsafeBytes(of: id.bigEndian) { try raw.delete(state.responses, $0) } }
         report.responsesRemoved = removed.count
         try raise(MetaKey.nextResponse, to: highest)
-        for (key, total) in [(MetaKey.cacheEntries, UInt64(totals.entries)), (MetaKey.cacheBytes, UInt64(totals.bytes))] {
+        for (key, total) in [
+            (MetaKey.cacheEntries, UInt64(totals.entries)), (MetaKey.cacheBytes, UInt64(totals.bytes)),
+        ] {
             guard try counter(key) ?? (meta.hasChecksums ? nil : 0) != total else { continue }
             try raw.put(meta, key: key, number: total)
             report.counters["\(key)"] = total
@@ -244,7 +258,8 @@ private struct Repair: ~Copyable {
         }
         let known: [(name: String, table: Table, wanted: EntrySet, found: EntrySet?)] = try [
             (TableName.requests, state.requests.table, requests, EntrySet(raw, state.requests)),
-            (TableName.urls, state.urls, urls, EntrySet(raw, state.urls)), (TableName.members, state.members, members, EntrySet(raw, state.members)),
+            (TableName.urls, state.urls, urls, EntrySet(raw, state.urls)),
+            (TableName.members, state.members, members, EntrySet(raw, state.members)),
         ]
         for (name, table, wanted, found) in known where wanted != found {
             let before = try found?.count ?? raw.statistics(table).entries
@@ -273,7 +288,8 @@ private struct Repair: ~Copyable {
         while let (key, value) = entry {
             if key.count == 8 {
                 let isSound = EncodedRow.hasValidChecksum(value, table: 0, key: key)
-                try body(key.loadBigEndian(0, UInt64.self), isSound ? EncodedRow(value).flatMap { ResponseEntry($0) } : nil)
+                try body(
+                    key.loadBigEndian(0, UInt64.self), isSound ? EncodedRow(value).flatMap { ResponseEntry($0) } : nil)
             }
             entry = try cursor.next()
         }
@@ -287,12 +303,18 @@ private struct Repair: ~Copyable {
     // MARK: - What else there is
 
     private mutating func repairOwnRows() throws {
-        func isRow(_ key: Bytes, _ value: Bytes) -> EncodedRow? { EncodedRow.hasValidChecksum(value, table: 0, key: key) ? EncodedRow(value) : nil }
+        func isRow(_ key: Bytes, _ value: Bytes) -> EncodedRow? {
+            EncodedRow.hasValidChecksum(value, table: 0, key: key) ? EncodedRow(value) : nil
+        }
         let state = access.state
         try remove(from: state.checkpoints) { key, value in isRow(key, value).flatMap { Checkpoint($0) } != nil }
-        if let local = state.local { try remove(from: local) { key, value in isRow(key, value).flatMap { LocalMark($0) } != nil } }
+        if let local = state.local {
+            try remove(from: local) { key, value in isRow(key, value).flatMap { LocalMark($0) } != nil }
+        }
         if let scans = state.scans {
-            try remove(from: scans.table) { key, value in scans.content(value, key: key).flatMap { ScanMember(key, $0) } != nil }
+            try remove(from: scans.table) { key, value in
+                scans.content(value, key: key).flatMap { ScanMember(key, $0) } != nil
+            }
         }
     }
 
@@ -311,16 +333,22 @@ private struct Repair: ~Copyable {
 
     /// Clears a log that contradicts the rows: its consumers would not notice.
     private mutating func repairChanges() throws {
-        let known = try counter(MetaKey.trimmedChanges), trimmed = known ?? 0, sequence = try counter(MetaKey.sequence) ?? 0
+        let known = try counter(MetaKey.trimmedChanges), trimmed = known ?? 0,
+            sequence = try counter(MetaKey.sequence) ?? 0
         // Without the number, missing changes cannot be detected.
-        var newest: [ListedRecord: (sequence: UInt64, isDeleted: Bool)] = [:], isSound = known != nil || !meta.hasChecksums
+        var newest: [ListedRecord: (sequence: UInt64, isDeleted: Bool)] = [:],
+            isSound = known != nil || !meta.hasChecksums
         let changes = access.state.changes, cursor = try raw.cursor(changes.table)
         defer { cursor.close() }
         var entry = try cursor.first()
         while let (key, value) = entry, isSound {
-            if let change = changes.content(value, key: key).flatMap({ ChangeEntry(key, $0) }), change.values?.isWellFormed ?? true, change.sequence >= trimmed, change.sequence <= sequence {
+            if let change = changes.content(value, key: key).flatMap({ ChangeEntry(key, $0) }),
+                change.values?.isWellFormed ?? true, change.sequence >= trimmed, change.sequence <= sequence
+            {
                 if let entity = access.catalog.entity(id: change.entity) {
-                    newest[ListedRecord(entity: entity.root, storageKey: Array(change.storageKey))] = (change.sequence, change.operation == .delete)
+                    newest[ListedRecord(entity: entity.root, storageKey: Array(change.storageKey))] = (
+                        change.sequence, change.operation == .delete
+                    )
                 }
             } else {
                 isSound = false

@@ -49,7 +49,12 @@ extension Store {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let thread = Thread { [self] in
-                    continuation.resume(with: Result { try rewrite(entity, batch: batch, progress: nil) { isCancelled.isSet.load(ordering: .relaxed) } })
+                    continuation.resume(
+                        with: Result {
+                            try rewrite(entity, batch: batch, progress: nil) {
+                                isCancelled.isSet.load(ordering: .relaxed)
+                            }
+                        })
                 }
                 thread.name = "tarn.rewrite"
                 thread.start()
@@ -72,7 +77,8 @@ extension Store {
         var report = RewriteReport()
         if name == nil { report.isUpgraded = try upgradeFormat() }
         // Entities of one root share its table and its dictionary.
-        let roots = try name.map { [try state.entity($0).root] } ?? catalog.entities.filter { $0.root == $0.id }.map(\.id)
+        let roots =
+            try name.map { [try state.entity($0).root] } ?? catalog.entities.filter { $0.root == $0.id }.map(\.id)
         report.total = try read { reader in
             try roots.reduce(0) { try $0 + reader.access.raw.statistics(reader.access.state.records(of: $1)).entries }
         }
@@ -139,7 +145,9 @@ extension Store {
             try inWriteTransaction { transaction, state in
                 guard state.generation == generation, let entity = state.catalog.entity(id: id) else { return }
                 let raw = transaction.raw, current = state.currentDictionary(of: entity)?.id
-                let unused = try RowDictionary.ids(raw, state.meta, of: id).filter { $0 != current && !used.contains($0) }
+                let unused = try RowDictionary.ids(raw, state.meta, of: id).filter {
+                    $0 != current && !used.contains($0)
+                }
                 for dictionary in unused {
                     _ = try RowDictionary.key(dictionary).withUnsafeBytes { try raw.delete(state.meta, $0) }
                 }

@@ -32,7 +32,9 @@ private struct FormatUpgrade {
     /// The size of a batch of entries that are read and written together, in bytes.
     private static let batchBytes = 4 << 20
 
-    private func new(_ table: ChecksummedTable) -> ChecksummedTable { ChecksummedTable(table.table, table.name, format: Store.format) }
+    private func new(_ table: ChecksummedTable) -> ChecksummedTable {
+        ChecksummedTable(table.table, table.name, format: Store.format)
+    }
 
     func run() throws {
         try raw.willAdd()

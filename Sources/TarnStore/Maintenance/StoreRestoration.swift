@@ -35,7 +35,9 @@ package final class StoreRestoration {
         try environment.writeOpeningTables { transaction in
             let meta = ChecksummedTable.meta(try transaction.table(TableName.meta), format: Store.format)
             for name in TableName.all { _ = try transaction.table(name) }
-            for entity in catalog.entities where entity.root == entity.id { _ = try transaction.table(TableName.records(entity.id)) }
+            for entity in catalog.entities where entity.root == entity.id {
+                _ = try transaction.table(TableName.records(entity.id))
+            }
             for index in catalog.indexIDs { _ = try transaction.table(TableName.index(index)) }
             try transaction.raw.putNewSettings(meta, catalog: catalog)
             for (key, value) in settings {
@@ -119,6 +121,8 @@ extension StoreWriter {
     /// Whether a record is stored.
     package func has(_ record: ListedRecord) throws -> Bool {
         guard catalog.entity(id: record.entity)?.root == record.entity else { return false }
-        return try record.storageKey.withUnsafeBytes { try access.raw.get(access.state.records(of: record.entity), $0) != nil }
+        return try record.storageKey.withUnsafeBytes {
+            try access.raw.get(access.state.records(of: record.entity), $0) != nil
+        }
     }
 }

@@ -8,7 +8,8 @@ extension Catalog {
         let fits =
             switch field.kind {
             case .attribute(let type): value.fits(type)
-            case .reference(let reference): value.fits(reference, keys: self.entity(id: reference.destination)?.keyTypes ?? [])
+            case .reference(let reference):
+                value.fits(reference, keys: self.entity(id: reference.destination)?.keyTypes ?? [])
             }
         guard !fits else { return }
         throw .wrongType(

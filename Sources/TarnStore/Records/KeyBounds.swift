@@ -12,7 +12,9 @@ struct KeyBounds {
     /// Rows of long keys with the same beginning are compared by their whole keys.
     private var exactLower: [UInt8]?, exactUpper: (bytes: [UInt8], isIncluded: Bool)?
 
-    init(_ range: KeyRange, _ entity: Catalog.Entity) throws(StoreError) { try self.init(range, entity.keyTypes) { entity } }
+    init(_ range: KeyRange, _ entity: Catalog.Entity) throws(StoreError) {
+        try self.init(range, entity.keyTypes) { entity }
+    }
 
     /// Encodes the bounds of a range.
     ///
@@ -50,12 +52,14 @@ struct KeyBounds {
     private static func encode(
         _ key: RecordKey, _ types: [AttributeType], _ entity: () -> Catalog.Entity
     ) throws(StoreError) -> [UInt8] {
-        let fits = key.components.count <= types.count && zip(types, key.components).allSatisfy { type, component in
-            switch (type, component) {
-            case (.int, .int), (.string, .string), (.uuid, .uuid): true
-            default: false
+        let fits =
+            key.components.count <= types.count
+            && zip(types, key.components).allSatisfy { type, component in
+                switch (type, component) {
+                case (.int, .int), (.string, .string), (.uuid, .uuid): true
+                default: false
+                }
             }
-        }
         guard fits else {
             let entity = entity()
             throw .wrongKey(entity: entity.name, expected: entity.keyForm, found: key.description)
@@ -96,7 +100,9 @@ struct KeyBounds {
 
     func contains(_ key: RecordKey) -> Bool {
         let bytes = KeyBounds.wholeEncoding(key)
-        func order(_ bound: [UInt8]) -> Int { bytes.withUnsafeBytes { a in bound.withUnsafeBytes { Bytes.compare(a, $0) } } }
+        func order(_ bound: [UInt8]) -> Int {
+            bytes.withUnsafeBytes { a in bound.withUnsafeBytes { Bytes.compare(a, $0) } }
+        }
         if let exactLower, order(exactLower) < 0 { return false }
         if let exactUpper {
             return order(exactUpper.isIncluded ? exactUpper.bytes + [0xFF] : exactUpper.bytes) < 0

@@ -38,7 +38,9 @@ public struct KeyRange: Sendable, Hashable {
     /// Creates a range with an inclusive lower and an exclusive upper bound.
     public init(_ range: Range<RecordKey>) { self.init(lower: range.lowerBound, upper: .excluded(range.upperBound)) }
     /// Creates a range with inclusive bounds.
-    public init(_ range: ClosedRange<RecordKey>) { self.init(lower: range.lowerBound, upper: .included(range.upperBound)) }
+    public init(_ range: ClosedRange<RecordKey>) {
+        self.init(lower: range.lowerBound, upper: .included(range.upperBound))
+    }
     /// Creates a range with an inclusive lower bound only.
     public init(_ range: PartialRangeFrom<RecordKey>) { self.init(lower: range.lowerBound, upper: .none) }
     /// Creates a range with an exclusive upper bound only.

@@ -45,7 +45,8 @@ extension RecordSource {
             if id == WholeKey.field { continue }
             let field = entity.field(id: id)
             if field == nil, removed.contains(id) { continue }
-            let destination: UInt16? = if case .reference(let reference)? = field?.kind { reference.destination } else { nil }
+            let destination: UInt16? =
+                if case .reference(let reference)? = field?.kind { reference.destination } else { nil }
             let encoded = body.value(at: index)
             let value = try encoded.flatMap { encoded in
                 try decoded(encoded) { digest in
@@ -100,7 +101,9 @@ extension RecordSource {
     /// Calls the closure with every index entry of a row, each once.
     /// It gets the index, the entry, and the length of values that must be unique (0 if none).
     /// Entries of a damaged edge list are included up to the damage.
-    package func forEachEntry(_ rules: EntityRules, _ key: Bytes, _ body: RowBody, _ entry: (UInt32, Bytes, Int) -> Void) throws {
+    package func forEachEntry(
+        _ rules: EntityRules, _ key: Bytes, _ body: RowBody, _ entry: (UInt32, Bytes, Int) -> Void
+    ) throws {
         for members in rules.members { entry(members, key, 0) }
         var scratch = ByteWriter()
         for index in rules.indexes {

@@ -31,7 +31,8 @@ extension StoreAccess {
     /// All rows of a batch are located before they are passed on, so that the processor loads their
     /// memory in parallel. Copying each row at once would wait for each load separately.
     func forEachRow(
-        _ plan: Unmanaged<RowPlan>, in range: KeyRange, reversed: Bool, borrowed: Bool, _ body: (UnsafeBufferPointer<RowView>) throws -> Bool
+        _ plan: Unmanaged<RowPlan>, in range: KeyRange, reversed: Bool, borrowed: Bool,
+        _ body: (UnsafeBufferPointer<RowView>) throws -> Bool
     ) throws {
         let (bounds, hasOwnTree) = try plan._withUnsafeGuaranteedRef { plan in
             try (KeyBounds(range, plan.entity.keyTypes) { plan.entity }, plan.entity.members == nil)
@@ -39,9 +40,14 @@ extension StoreAccess {
         /// Passes on a row that is compressed, damaged, or of another entity of the tree.
         func alone(_ key: Bytes, _ value: Bytes) throws -> Bool {
             try lending {
-                let row = try plan._withUnsafeGuaranteedRef { try dividedView(value, $0.entity, key, borrowed: borrowed) }
-                guard try plan._withUnsafeGuaranteedRef({ try row.entity == $0.entityID || isOf($0.entity, row) }) else { return true }
-                return try withUnsafePointer(to: lent(row, plan, key)) { try body(UnsafeBufferPointer(start: $0, count: 1)) }
+                let row = try plan._withUnsafeGuaranteedRef {
+                    try dividedView(value, $0.entity, key, borrowed: borrowed)
+                }
+                guard try plan._withUnsafeGuaranteedRef({ try row.entity == $0.entityID || isOf($0.entity, row) })
+                else { return true }
+                return try withUnsafePointer(to: lent(row, plan, key)) {
+                    try body(UnsafeBufferPointer(start: $0, count: 1))
+                }
             }
         }
         guard !reversed, hasOwnTree, !bounds.compareWholeKeys else {
@@ -54,7 +60,9 @@ extension StoreAccess {
             try forEachEntry(table, root, bounds) { entries in
                 var count = 0
                 for (key, value) in entries {
-                    if let row = EncodedRow(value), row.entity == id, isSound(value, root: root, key, borrowed: borrowed), let lent = RowView(row, context) {
+                    if let row = EncodedRow(value), row.entity == id,
+                        isSound(value, root: root, key, borrowed: borrowed), let lent = RowView(row, context)
+                    {
                         rows.initializeElement(at: count, to: lent)
                         count += 1
                         continue
@@ -71,7 +79,8 @@ extension StoreAccess {
     /// Iterates over the entries of a table between the bounds, in batches.
     /// The first batches are small, for callers that need few rows.
     private func forEachEntry(
-        _ table: Table, _ root: UInt16, _ bounds: KeyBounds, _ body: (Slice<UnsafeMutableBufferPointer<RawCursor.Entry>>) throws -> Bool
+        _ table: Table, _ root: UInt16, _ bounds: KeyBounds,
+        _ body: (Slice<UnsafeMutableBufferPointer<RawCursor.Entry>>) throws -> Bool
     ) throws {
         // Along pages, because locating the next row is cheaper than with liblmdb's cursor.
         var pages = try ForwardScan(raw, table, name: TableName.records(root))
@@ -99,7 +108,8 @@ extension StoreAccess {
     }
 
     private func walk(
-        _ entity: Catalog.Entity, _ bounds: KeyBounds, reversed: Bool, _ body: (Bytes, () throws -> Bytes) throws -> Bool
+        _ entity: Catalog.Entity, _ bounds: KeyBounds, reversed: Bool,
+        _ body: (Bytes, () throws -> Bytes) throws -> Bool
     ) throws {
         let source = try EntityCursor(self, entity), cursor = source.cursor
         defer { source.close() }

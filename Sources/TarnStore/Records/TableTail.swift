@@ -13,7 +13,8 @@ struct TableTail: ~Copyable {
 
     /// Returns whether a key is past the end.
     /// The end is looked up when a table is written for the second time in a row.
-    mutating func isPast(_ key: Bytes, _ root: UInt16, _ raw: RawTransaction, _ table: Table) throws(LMDBError) -> Bool {
+    mutating func isPast(_ key: Bytes, _ root: UInt16, _ raw: RawTransaction, _ table: Table) throws(LMDBError) -> Bool
+    {
         guard self.root == root else {
             self.root = root
             isKnown = false

@@ -22,7 +22,8 @@ final class Cascade: @unchecked Sendable {
             current.removeAll()
             // Adding members may move the keys, so this one is copied.
             current.append(records.key(at: position))
-            for relationship in access.state.deleteRules[records[position].entity] where relationship.deleteRule == .cascade {
+            for relationship in access.state.deleteRules[records[position].entity]
+            where relationship.deleteRule == .cascade {
                 guard let destination = access.catalog.entity(id: relationship.destination) else { continue }
                 try access.targets(of: current.bytes, relationship) { target in
                     try access.lending {
@@ -68,7 +69,8 @@ final class Cascade: @unchecked Sendable {
         // Both rows are unchanged, so the relationship is, too: it is stored in one of them.
         if parent.version == origin.version, row.version == member.version { return true }
         var isLed = false
-        for relationship in access.state.deleteRules[parent.entity] where relationship.deleteRule == .cascade && !isLed {
+        for relationship in access.state.deleteRules[parent.entity] where relationship.deleteRule == .cascade && !isLed
+        {
             guard access.catalog.entity(id: relationship.destination)?.root == member.root else { continue }
             try access.targets(of: from, relationship) { target in
                 isLed = Bytes.equal(target, records.key(at: position))

@@ -74,7 +74,9 @@ extension StoreAccess {
         defer { cursor.close() }
         var position: UInt32 = 0
         var entry = try list.withKey(0) { try cursor.seek($0) }
-        while let (key, value) = entry, list.withKey(position, { Bytes.equal($0, key) }), let target = table.content(value, key: key) {
+        while let (key, value) = entry, list.withKey(position, { Bytes.equal($0, key) }),
+            let target = table.content(value, key: key)
+        {
             guard try body(target) else { return true }
             position += 1
             guard position < list.count else { return true }

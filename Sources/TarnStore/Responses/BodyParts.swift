@@ -41,7 +41,8 @@ public struct BodyParts: Sendable, Hashable {
     /// The gaps of a range that are not stored, in order.
     public func missing(in range: Range<Int>) -> [Range<Int>] {
         var missing: [Range<Int>] = [], position = range.lowerBound
-        for part in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) where part.upperBound > position && part.lowerBound < range.upperBound {
+        for part in ranges.sorted(by: { $0.lowerBound < $1.lowerBound })
+        where part.upperBound > position && part.lowerBound < range.upperBound {
             if part.lowerBound > position { missing.append(position..<part.lowerBound) }
             position = part.upperBound
         }
@@ -55,7 +56,9 @@ public struct BodyParts: Sendable, Hashable {
     ///   representation, or exceeds the limit.
     @discardableResult
     public mutating func append(_ range: Range<Int>) -> Bool {
-        guard ranges.count < BodyParts.limit, !range.isEmpty, range.lowerBound >= 0, range.upperBound <= length, !ranges.contains(where: { $0.overlaps(range) }) else { return false }
+        guard ranges.count < BodyParts.limit, !range.isEmpty, range.lowerBound >= 0, range.upperBound <= length,
+            !ranges.contains(where: { $0.overlaps(range) })
+        else { return false }
         ranges.append(range)
         return true
     }
@@ -75,7 +78,8 @@ public struct BodyParts: Sendable, Hashable {
         guard bytes.count % 16 == 0, bytes.count <= 16 * BodyParts.limit, length >= 0 else { return nil }
         self.init(length: length)
         for offset in stride(from: 0, to: bytes.count, by: 16) {
-            guard let start = Int(exactly: bytes.load(offset, UInt64.self)), let count = Int(exactly: bytes.load(offset + 8, UInt64.self)),
+            guard let start = Int(exactly: bytes.load(offset, UInt64.self)),
+                let count = Int(exactly: bytes.load(offset + 8, UInt64.self)),
                 start <= length, count <= length - start, append(start..<start + count)
             else { return nil }
         }

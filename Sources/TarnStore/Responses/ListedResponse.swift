@@ -45,7 +45,9 @@ public struct ListedResponse: ~Escapable {
             guard root == entity.root, let value = try cursor.find(bytes)?.value else { return true }
             return try access.lending {
                 // A listed record is identified by its storage key alone.
-                guard let lent = try access.lend(value, plan, sought: bytes, borrowed: false, { _ in true }) else { return true }
+                guard let lent = try access.lend(value, plan, sought: bytes, borrowed: false, { _ in true }) else {
+                    return true
+                }
                 return try body(Row<Record>(lent))
             }
         }

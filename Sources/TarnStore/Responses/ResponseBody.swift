@@ -28,7 +28,8 @@ package enum ResponseBody {
     ///
     /// - Parameter first: the number of the chunk that the bytes begin with.
     static func put(
-        _ body: [UInt8], of id: UInt64, from first: Int = 0, _ table: ChecksummedTable, format: Int, _ raw: RawTransaction
+        _ body: [UInt8], of id: UInt64, from first: Int = 0, _ table: ChecksummedTable, format: Int,
+        _ raw: RawTransaction
     ) throws {
         var key = ByteWriter()
         let size = chunkSize(format: format)
@@ -53,7 +54,9 @@ extension StoreAccess {
         while position < range.upperBound {
             let chunk = position / size, start = chunk * size
             ResponseBody.key(id, chunk, into: &key)
-            guard let value = try raw.get(table.table, key.bytes).flatMap({ table.content($0, key: key.bytes) }), value.count > position - start else { return nil }
+            guard let value = try raw.get(table.table, key.bytes).flatMap({ table.content($0, key: key.bytes) }),
+                value.count > position - start
+            else { return nil }
             let end = min(range.upperBound - start, value.count)
             bytes.append(contentsOf: value[(position - start)..<end])
             position = start + end
@@ -78,7 +81,9 @@ extension StoreAccess {
     }
 
     func putBody(_ bytes: [UInt8], of id: UInt64) throws {
-        guard let table = state.bodies else { throw StoreError.damagedCatalog(path: "", detail: "the table bodies is missing") }
+        guard let table = state.bodies else {
+            throw StoreError.damagedCatalog(path: "", detail: "the table bodies is missing")
+        }
         try ResponseBody.put(bytes, of: id, table, format: state.format, raw)
     }
 }
@@ -86,7 +91,9 @@ extension StoreAccess {
 extension StoreAccess {
     /// Appends bytes to a stored body. The last chunk is rewritten if it was not full.
     func appendBody(_ bytes: [UInt8], of id: UInt64, at position: Int) throws {
-        guard let table = state.bodies else { throw StoreError.damagedCatalog(path: "", detail: "the table bodies is missing") }
+        guard let table = state.bodies else {
+            throw StoreError.damagedCatalog(path: "", detail: "the table bodies is missing")
+        }
         let size = ResponseBody.chunkSize(format: state.format), first = position / size
         guard let kept = try body(of: id, first * size..<position) else {
             throw StoreError.damagedEntry(table: TableName.bodies, key: String(id))

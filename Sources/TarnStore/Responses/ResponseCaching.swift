@@ -16,7 +16,10 @@ public struct ResponseCaching: Sendable, Hashable {
     public var parts: BodyParts?
 
     /// Creates the caching part of an entry.
-    public init(requestedAt: Timestamp, selecting: [String] = [], usedAt: Timestamp, bodySize: Int? = nil, parts: BodyParts? = nil) {
+    public init(
+        requestedAt: Timestamp, selecting: [String] = [], usedAt: Timestamp, bodySize: Int? = nil,
+        parts: BodyParts? = nil
+    ) {
         self.parts = parts
         self.requestedAt = requestedAt
         self.selecting = selecting

@@ -38,7 +38,8 @@ public struct ResponseEntry: Sendable, Hashable {
     /// Creates an entry.
     public init(
         request: RequestKey, status: Int, headers: [String], fetchedAt: Timestamp, validatedAt: Timestamp, scan: UInt64,
-        count: Int, listed: [ListedRecord], metadata: String? = nil, walk: String? = nil, skipped: Int = 0, caching: ResponseCaching? = nil,
+        count: Int, listed: [ListedRecord], metadata: String? = nil, walk: String? = nil, skipped: Int = 0,
+        caching: ResponseCaching? = nil,
         isInvalidated: Bool = false
     ) {
         self.caching = caching
@@ -87,12 +88,14 @@ public struct ResponseEntry: Sendable, Hashable {
         let headers = texts(ID.headers)
         let caching = row.date(ID.requestedAt).map {
             ResponseCaching(
-                requestedAt: $0, selecting: texts(ID.selecting), usedAt: row.date(ID.usedAt) ?? validatedAt, bodySize: row.number(ID.bodySize),
+                requestedAt: $0, selecting: texts(ID.selecting), usedAt: row.date(ID.usedAt) ?? validatedAt,
+                bodySize: row.number(ID.bodySize),
                 parts: ResponseEntry.parts(row))
         }
         self.init(
             request: RequestKey(
-                method: method, url: url, endpoint: endpoint, authScope: row.text(ID.authScope) ?? "", variant: row.text(ID.variant) ?? ""),
+                method: method, url: url, endpoint: endpoint, authScope: row.text(ID.authScope) ?? "",
+                variant: row.text(ID.variant) ?? ""),
             status: status, headers: headers, fetchedAt: fetchedAt, validatedAt: validatedAt, scan: scan,
             count: row.number(ID.count) ?? listed.count, listed: listed,
             metadata: row.text(ID.metadata), walk: row.text(ID.walk), skipped: row.number(ID.skipped) ?? 0,
@@ -103,7 +106,8 @@ public struct ResponseEntry: Sendable, Hashable {
 
     /// The parts in the body of a row's response; nil for a whole response and unreadable parts.
     static func parts(_ row: EncodedRow) -> BodyParts? {
-        guard let length = row.number(ID.wholeLength), let bytes = row.rawBytes(ID.parts), let parts = BodyParts(bytes, length: length),
+        guard let length = row.number(ID.wholeLength), let bytes = row.rawBytes(ID.parts),
+            let parts = BodyParts(bytes, length: length),
             parts.size == row.number(ID.bodySize)
         else { return nil }
         return parts
@@ -111,8 +115,13 @@ public struct ResponseEntry: Sendable, Hashable {
 
     /// The scan and the request of a row, without the listed records.
     static func origin(_ row: EncodedRow) -> (walk: String?, request: RequestKey)? {
-        guard let method = row.text(ID.method), let url = row.text(ID.url), let endpoint = row.text(ID.endpoint) else { return nil }
-        return (row.text(ID.walk), RequestKey(method: method, url: url, endpoint: endpoint, authScope: row.text(ID.authScope) ?? ""))
+        guard let method = row.text(ID.method), let url = row.text(ID.url), let endpoint = row.text(ID.endpoint) else {
+            return nil
+        }
+        return (
+            row.text(ID.walk),
+            RequestKey(method: method, url: url, endpoint: endpoint, authScope: row.text(ID.authScope) ?? "")
+        )
     }
 
     /// Calls the closure with each listed record, until it returns false.
@@ -122,7 +131,9 @@ public struct ResponseEntry: Sendable, Hashable {
         var offset = 0
         while offset + 3 < bytes.count {
             let end = offset + 3 + Int(bytes[offset + 2])
-            guard end <= bytes.count, try body(bytes.load(offset, UInt16.self), bytes.slice(offset + 3..<end)) else { return }
+            guard end <= bytes.count, try body(bytes.load(offset, UInt16.self), bytes.slice(offset + 3..<end)) else {
+                return
+            }
             offset = end
         }
     }
@@ -177,7 +188,8 @@ extension ResponseEntry {
     /// request with the copy's validators is valid for the entry.
     package func isUnchanged(since copy: ResponseEntry) -> Bool {
         fetchedAt == copy.fetchedAt && status == copy.status && count == copy.count && skipped == copy.skipped
-            && (copy.isInvalidated || !isInvalidated) && metadata == copy.metadata && validators == copy.validators && listed == copy.listed
+            && (copy.isInvalidated || !isInvalidated) && metadata == copy.metadata && validators == copy.validators
+            && listed == copy.listed
     }
 
     /// The values of ETag and Last-Modified.

@@ -71,7 +71,9 @@ extension StoreAccess {
     }
 
     package func responseView(id: UInt64) throws -> ResponseView? {
-        try withUnsafeBytes(of: id.bigEndian) { key in try systemRow(of: key, in: state.responses, "responses").map { ResponseView(id, $0) } }
+        try withUnsafeBytes(of: id.bigEndian) { key in
+            try systemRow(of: key, in: state.responses, "responses").map { ResponseView(id, $0) }
+        }
     }
 
     /// Calls the closure with the entries of a URL in a scope, until it returns false.
@@ -98,7 +100,9 @@ extension StoreAccess {
     /// The table of URLs has only the first 400 bytes of a URL.
     ///
     /// - Parameter isWhole: whether the prefix is the whole URL.
-    package func forEachResponseID(withPrefix prefix: String, scope: String, isWhole: Bool = false, _ body: (UInt64) throws -> Bool) throws {
+    package func forEachResponseID(
+        withPrefix prefix: String, scope: String, isWhole: Bool = false, _ body: (UInt64) throws -> Bool
+    ) throws {
         var start = ByteWriter()
         start.append(scope)
         start.append(Array(prefix.utf8.prefix(400)))
@@ -107,7 +111,11 @@ extension StoreAccess {
         defer { cursor.close() }
         var entry = try cursor.seek(start.bytes)
         while let (key, _) = entry, key.hasPrefix(start.bytes) {
-            if key.count >= 9, try !body(UInt64(bigEndian: key.loadUnaligned(fromByteOffset: key.count - 8, as: UInt64.self))) { return }
+            if key.count >= 9,
+                try !body(UInt64(bigEndian: key.loadUnaligned(fromByteOffset: key.count - 8, as: UInt64.self)))
+            {
+                return
+            }
             entry = try cursor.next()
         }
     }
@@ -119,7 +127,8 @@ extension StoreAccess {
         var entry = try withUnsafeBytes(of: id.bigEndian) { try cursor.seek($0) }
         while let (key, value) = entry {
             guard key.count == 8 else { throw StoreError.damagedEntry(table: "responses", key: describe(key)) }
-            let view = ResponseView(UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)), try systemRow(value, "responses", key))
+            let view = ResponseView(
+                UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)), try systemRow(value, "responses", key))
             if try !body(view) { return }
             entry = try cursor.next()
         }
@@ -134,7 +143,9 @@ extension StoreAccess {
         while let (key, _) = entry {
             // A scope is a digest, and a URL begins with http: the first entry of a scope is
             // enough.
-            let end = (0..<max(0, key.count - 3)).first { key[$0] == 0x68 && key[$0 + 1] == 0x74 && key[$0 + 2] == 0x74 && key[$0 + 3] == 0x70 }
+            let end = (0..<max(0, key.count - 3)).first {
+                key[$0] == 0x68 && key[$0 + 1] == 0x74 && key[$0 + 2] == 0x74 && key[$0 + 3] == 0x70
+            }
             guard let end else {
                 entry = try cursor.next()
                 continue
@@ -189,7 +200,9 @@ extension StoreWriter {
     /// Stores the times when entries of a cache were last used.
     package mutating func noteUses(_ uses: [UInt64: Timestamp]) throws {
         for (id, moment) in uses.sorted(by: { $0.key < $1.key }) {
-            guard var entry = try access.response(id: id), var caching = entry.caching, caching.usedAt < moment else { continue }
+            guard var entry = try access.response(id: id), var caching = entry.caching, caching.usedAt < moment else {
+                continue
+            }
             caching.usedAt = moment
             entry.caching = caching
             try entry.store(access.raw, access.state.responses, id: id, sequence: sequence)

@@ -9,7 +9,8 @@ extension StoreAccess {
     }
 
     func responseID(_ request: RequestDigest) throws -> UInt64? {
-        guard let value = try request.withKey(format: state.format, { try raw.get(state.requests, $0) }), value.count == 8
+        guard let value = try request.withKey(format: state.format, { try raw.get(state.requests, $0) }),
+            value.count == 8
         else { return nil }
         return UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
     }
@@ -46,7 +47,9 @@ extension StoreAccess {
         guard let id else { return 0 }
         try count(old, entry)
         // A body of the same size is kept or overwritten.
-        if !keepsBody, let size = old?.caching?.bodySize, size != entry.caching?.bodySize { try removeBody(of: id, size: size) }
+        if !keepsBody, let size = old?.caching?.bodySize, size != entry.caching?.bodySize {
+            try removeBody(of: id, size: size)
+        }
         let before = Set(old?.listed ?? [])
         if !before.isEmpty {
             for record in before.subtracting(entry.listed) {

@@ -14,7 +14,8 @@ extension StoreWriter {
     ///   - random: returns a number from 0 up to, but not including, 1.
     /// - Returns: the ids of the removed entries.
     package mutating func evict(
-        _ limits: CacheLimits, uses: [UInt64: Timestamp], kept: UInt64? = nil, atMost count: Int, now: Timestamp, random: () -> Double
+        _ limits: CacheLimits, uses: [UInt64: Timestamp], kept: UInt64? = nil, atMost count: Int, now: Timestamp,
+        random: () -> Double
     ) throws -> [UInt64] {
         var removed: [UInt64] = []
         while removed.count < count, try !limits.allow(access.cacheTotals) {
@@ -31,7 +32,9 @@ extension StoreWriter {
     ///   - id: the first id to examine.
     ///   - looking: the maximum number of entries to examine.
     /// - Returns: the number of removed entries, and the id to continue with; nil at the end.
-    package mutating func removeExpired(before moment: Timestamp, from id: UInt64, looking: Int) throws -> (removed: Int, next: UInt64?) {
+    package mutating func removeExpired(before moment: Timestamp, from id: UInt64, looking: Int) throws -> (
+        removed: Int, next: UInt64?
+    ) {
         var expired: [UInt64] = [], next: UInt64?, seen = 0
         try access.forEachResponse(from: id) { view in
             guard seen < looking else {
@@ -57,7 +60,9 @@ extension StoreAccess {
         var victim: (id: UInt64, usedAt: Timestamp)?
         for _ in 0..<StoreAccess.samples {
             let start = UInt64(Double(last) * random()) + 1
-            guard let view = try cacheEntry(from: start, except: kept) ?? cacheEntry(from: 0, except: kept) else { return nil }
+            guard let view = try cacheEntry(from: start, except: kept) ?? cacheEntry(from: 0, except: kept) else {
+                return nil
+            }
             // An entry beyond the age limit is evicted first.
             if let age = limits.age, view.validatedAt < now.earlier(bySeconds: age) { return view.id }
             let usedAt = max(view.usedAt, uses[view.id] ?? view.usedAt)
@@ -67,7 +72,9 @@ extension StoreAccess {
     }
 
     /// The first entry of a cache at or after an id.
-    private func cacheEntry(from id: UInt64, except kept: UInt64?) throws -> (id: UInt64, usedAt: Timestamp, validatedAt: Timestamp)? {
+    private func cacheEntry(from id: UInt64, except kept: UInt64?) throws -> (
+        id: UInt64, usedAt: Timestamp, validatedAt: Timestamp
+    )? {
         var found: (id: UInt64, usedAt: Timestamp, validatedAt: Timestamp)?
         try forEachResponse(from: id) { view in
             guard view.isCaches, view.id != kept else { return true }

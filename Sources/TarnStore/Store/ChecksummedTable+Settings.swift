@@ -4,13 +4,18 @@ import Foundation
 internal import LMDB
 
 extension ChecksummedTable {
-    static func meta(_ table: Table, format: Int) -> ChecksummedTable { ChecksummedTable(table, "meta", format: format) }
+    static func meta(_ table: Table, format: Int) -> ChecksummedTable {
+        ChecksummedTable(table, "meta", format: format)
+    }
 
     /// Opens the table `meta` and reads the store's format from it.
     ///
     /// - Returns: The table and the format; nil if the format version is missing or damaged.
-    static func meta(_ table: Table, in raw: RawTransaction) throws(LMDBError) -> (table: ChecksummedTable, format: Int)? {
-        guard let stored = try raw.get(table, Bytes(MetaKey.format)), let format = StoreFormatVersion.read(stored) else { return nil }
+    static func meta(_ table: Table, in raw: RawTransaction) throws(LMDBError) -> (
+        table: ChecksummedTable, format: Int
+    )? {
+        guard let stored = try raw.get(table, Bytes(MetaKey.format)), let format = StoreFormatVersion.read(stored)
+        else { return nil }
         return (.meta(table, format: format), format)
     }
 }
@@ -48,7 +53,9 @@ extension RawTransaction {
     /// Returns whether the store is at a generation.
     /// Also false if another process has upgraded the format since.
     func isAtGeneration(_ generation: UInt64, _ meta: ChecksummedTable) throws(LMDBError) -> Bool {
-        guard let stored = try get(meta.table, Bytes(MetaKey.generation)) else { throw meta.damage(Bytes(MetaKey.generation)) }
+        guard let stored = try get(meta.table, Bytes(MetaKey.generation)) else {
+            throw meta.damage(Bytes(MetaKey.generation))
+        }
         guard stored.count == 8 + (meta.hasChecksums ? ValueChecksum.size : 0) else { return false }
         return try number(meta, key: MetaKey.generation) == generation
     }

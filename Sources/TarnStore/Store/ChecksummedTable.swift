@@ -35,7 +35,10 @@ package struct ChecksummedTable: Sendable {
     /// Creates the error for a damaged value.
     func damage(_ key: Bytes) -> LMDBError {
         let isText = key.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
-        let shown = isText ? "`\(String(decoding: key, as: UTF8.self))`" : key.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let shown =
+            isText
+            ? "`\(String(decoding: key, as: UTF8.self))`"
+            : key.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         return LMDBError(.corrupted, operation: "read \(shown) in the table \(name), whose value is damaged")
     }
 

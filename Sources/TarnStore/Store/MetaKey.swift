@@ -50,6 +50,7 @@ package enum MetaKey {
 
     /// The numbers that every store of format 3 contains.
     package static let counters: [StaticString] = [
-        generation, sequence, quota, quotaBase, nextDictionary, nextResponse, cacheEntries, cacheBytes, nextList, trimmedChanges,
+        generation, sequence, quota, quotaBase, nextDictionary, nextResponse, cacheEntries, cacheBytes, nextList,
+        trimmedChanges,
     ]
 }

@@ -96,7 +96,9 @@ extension WriteTransaction {
 
 extension RawTransaction {
     /// The size in bytes that the file has if this write transaction commits.
-    fileprivate func fileSize(_ table: ChecksummedTable) throws(LMDBError) -> Int { pageCount * (try statistics(table).pageSize) }
+    fileprivate func fileSize(_ table: ChecksummedTable) throws(LMDBError) -> Int {
+        pageCount * (try statistics(table).pageSize)
+    }
 
     /// Returns the quota in this transaction's snapshot.
     func quota(_ meta: ChecksummedTable) throws(LMDBError) -> Int? {

@@ -9,7 +9,8 @@ extension Store {
     /// - Parameter mapped: A test hook, called after the file is mapped and before the store's lock
     ///   is taken.
     static func openStore(
-        _ path: String, _ schema: Schema?, _ options: Options, _ build: IndexBuildOptions, _ progress: ((IndexBuildProgress) -> Void)?,
+        _ path: String, _ schema: Schema?, _ options: Options, _ build: IndexBuildOptions,
+        _ progress: ((IndexBuildProgress) -> Void)?,
         mapped: (() throws -> Void)? = nil
     ) throws -> Store {
         if let quota = options.quota { try Quota.check(quota, most: Quota.largest(ofMap: 1 << 40)) }
@@ -37,7 +38,8 @@ extension Store {
     }
 
     private static func openStore(
-        on environment: Environment, _ lock: StoreLock?, isNew: Bool, _ path: String, _ schema: Schema?, _ options: Options,
+        on environment: Environment, _ lock: StoreLock?, isNew: Bool, _ path: String, _ schema: Schema?,
+        _ options: Options,
         _ build: IndexBuildOptions, _ progress: ((IndexBuildProgress) -> Void)?
     ) throws -> Store {
         let isReadOnly = environment.options.isReadOnly
@@ -97,7 +99,9 @@ extension Store {
     private static func checkDirectory(_ path: String, mayCreate: Bool) throws(StoreError) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0 else {
-            guard errno == ENOENT || errno == ENOTDIR else { throw .lmdb(LMDBError(.permission, operation: "open", code: errno, path: path)) }
+            guard errno == ENOENT || errno == ENOTDIR else {
+                throw .lmdb(LMDBError(.permission, operation: "open", code: errno, path: path))
+            }
             guard mayCreate else { throw .noSuchStore(path: path) }
             return true
         }
@@ -109,7 +113,8 @@ extension Store {
         // Another thread or process has created the store in the meantime.
         if content.contains("data.mdb") { return false }
         guard content.isEmpty || Set(content).isSubset(of: ["store.lock", "turn.lock", "lock.mdb"]) else {
-            throw .notAStore(path: path, detail: "the directory holds other files and no data.mdb; name a new directory")
+            throw .notAStore(
+                path: path, detail: "the directory holds other files and no data.mdb; name a new directory")
         }
         guard mayCreate else { throw .noSuchStore(path: path) }
         return true
@@ -143,7 +148,9 @@ extension Store {
         let path = environment.path
         let fixedTables = try environment.existingTables(TableName.all)
         let fixed = Dictionary(
-            uniqueKeysWithValues: zip(TableName.all, fixedTables).compactMap { name, table in table.map { table in (name, table) } })
+            uniqueKeysWithValues: zip(TableName.all, fixedTables).compactMap { name, table in
+                table.map { table in (name, table) }
+            })
         guard let metaTable = fixed[TableName.meta] else {
             throw StoreError.notAStore(path: path, detail: "it is an LMDB file without the table \(TableName.meta)")
         }
@@ -151,7 +158,8 @@ extension Store {
         var marks: [UInt32: IndexMark] = [:], foundFormat = format
         let (catalog, generation): (Catalog, UInt64) = try environment.read { transaction in
             guard let (meta, found) = try ChecksummedTable.meta(metaTable, in: transaction.raw) else {
-                throw StoreError.notAStore(path: path, detail: "it is an LMDB file without a format version of Tarn, or with a damaged one")
+                throw StoreError.notAStore(
+                    path: path, detail: "it is an LMDB file without a format version of Tarn, or with a damaged one")
             }
             guard found <= format else { throw StoreError.newerFormat(path: path, found: found, known: format) }
             foundFormat = found
@@ -162,7 +170,9 @@ extension Store {
             dictionaries = try RowDictionary.all(transaction.raw, meta)
             changeOptions = try ChangeOptions(transaction.raw, meta)
             marks = try IndexMark.all(transaction.raw, meta)
-            return (try readCatalog(transaction.raw, meta, path), try transaction.raw.number(meta, key: MetaKey.generation))
+            return (
+                try readCatalog(transaction.raw, meta, path), try transaction.raw.number(meta, key: MetaKey.generation)
+            )
         }
         let roots = catalog.entities.filter { $0.root == $0.id }
         let indexes = catalog.indexIDs
@@ -172,8 +182,10 @@ extension Store {
         for (entity, table) in zip(roots, tables) { records[entity.id] = table }
         for (index, table) in zip(indexes, tables.dropFirst(roots.count)) { indexTables[index] = table }
         return try StoreState(
-            format: foundFormat, catalog: catalog, generation: generation, fixed: fixed, records: records, indexes: indexTables,
-            dictionaries: DictionaryList(dictionaries), changeOptions: changeOptions, marks: marks, verification: verification)
+            format: foundFormat, catalog: catalog, generation: generation, fixed: fixed, records: records,
+            indexes: indexTables,
+            dictionaries: DictionaryList(dictionaries), changeOptions: changeOptions, marks: marks,
+            verification: verification)
     }
 
     private static func checkTableCount(_ catalog: Catalog) throws(StoreError) {
@@ -182,7 +194,8 @@ extension Store {
             throw .schema(
                 SchemaError(
                     entity: nil, field: nil,
-                    "it needs \(needed) tables (one for each entity without a parent, each index, and each stored relationship), and a store has \(TableName.limit): divide it between stores, or leave out indexes"))
+                    "it needs \(needed) tables (one for each entity without a parent, each index, and each stored relationship), and a store has \(TableName.limit): divide it between stores, or leave out indexes"
+                ))
         }
     }
 
@@ -195,7 +208,9 @@ extension Store {
         defer { cursor.close() }
         var entry = try cursor.first()
         while let (key, value) = entry {
-            if meta.content(value, key: key) == nil, !key.starts(with: dictionaries), !Bytes.equal(key, Bytes(MetaKey.catalog)) {
+            if meta.content(value, key: key) == nil, !key.starts(with: dictionaries),
+                !Bytes.equal(key, Bytes(MetaKey.catalog))
+            {
                 throw StoreError.damagedEntry(table: TableName.meta, key: String(decoding: key, as: UTF8.self))
             }
             entry = try cursor.next()
@@ -204,7 +219,9 @@ extension Store {
 
     private static func readCatalog(_ raw: RawTransaction, _ meta: ChecksummedTable, _ path: String) throws -> Catalog {
         let key = Bytes(MetaKey.catalog)
-        guard let value = try raw.get(meta.table, key) else { throw StoreError.damagedCatalog(path: path, detail: "it is missing") }
+        guard let value = try raw.get(meta.table, key) else {
+            throw StoreError.damagedCatalog(path: path, detail: "it is missing")
+        }
         guard let bytes = meta.content(value, key: key) else {
             throw StoreError.damagedCatalog(path: path, detail: "its checksum is wrong")
         }

@@ -142,14 +142,16 @@ public final class Store: Sendable {
     ///   `.corrupted`, `.permission`, `.cannotLock` if a reader may not write to the lock files,
     ///   `.fileReplaced` if `lock.mdb` is not the file that other processes have open.
     public static func open(
-        at path: String, schema: Schema? = nil, options: Options = Options(), progress: ((IndexBuildProgress) -> Void)? = nil
+        at path: String, schema: Schema? = nil, options: Options = Options(),
+        progress: ((IndexBuildProgress) -> Void)? = nil
     ) throws(StoreError) -> Store {
         try open(at: path, schema: schema, options: options, building: IndexBuildOptions(), progress: progress)
     }
 
     /// Opens the store in a directory, with explicit limits for the steps of an index build.
     package static func open(
-        at path: String, schema: Schema?, options: Options, building: IndexBuildOptions, progress: ((IndexBuildProgress) -> Void)? = nil
+        at path: String, schema: Schema?, options: Options, building: IndexBuildOptions,
+        progress: ((IndexBuildProgress) -> Void)? = nil
     ) throws(StoreError) -> Store {
         do {
             return try openStore(path, schema, options, building, progress)
@@ -193,7 +195,8 @@ public final class Store: Sendable {
                     guard try current.isCurrent(in: transaction.raw) else { return }
                     let context = current.takeContext()
                     defer { current.give(back: context) }
-                    let access = StoreAccess(transaction.raw, current, context, verifyingRows ? .all : current.verification)
+                    let access = StoreAccess(
+                        transaction.raw, current, context, verifyingRows ? .all : current.verification)
                     result = try body(StoreReader(access, owner: self))
                 }
             }
@@ -263,7 +266,8 @@ public final class Store: Sendable {
     /// - Throws: The errors of `write` if the calling thread may not write. Nothing is delivered
     ///   then.
     package func enqueue<Result>(
-        alone: Bool, _ body: @escaping (inout StoreWriter) throws -> Result, deliver: @escaping (Swift.Result<Result, any Error>) -> Void
+        alone: Bool, _ body: @escaping (inout StoreWriter) throws -> Result,
+        deliver: @escaping (Swift.Result<Result, any Error>) -> Void
     ) throws {
         try mappingErrors { try environment.checkMayWrite() }
         queue.add(Write(self, isAlone: alone, body, deliver: deliver))
@@ -327,7 +331,8 @@ public final class Store: Sendable {
                 abandon(schema)
                 throw error
             }
-            guard let missing = try? state.catalog.applying(schema), !missing.newIndexes.isEmpty || !missing.newlyUnique.isEmpty
+            guard let missing = try? state.catalog.applying(schema),
+                !missing.newIndexes.isEmpty || !missing.newlyUnique.isEmpty
             else { return }
             try adopt(schema, build)
         }

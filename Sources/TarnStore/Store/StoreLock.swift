@@ -32,7 +32,9 @@ final class StoreLock: Sendable {
     ///   `.pidNamespaceConflict`; `.lmdb` with `.cannotLock` or `.permission`, with `.fileReplaced`
     ///   if `lock.mdb` is not the file that other processes have open, or if the record cannot be
     ///   written.
-    init(directory: String, isReadOnly: Bool = false, namespace: UInt64? = StoreLock.processNamespace) throws(StoreError) {
+    init(directory: String, isReadOnly: Bool = false, namespace: UInt64? = StoreLock.processNamespace)
+        throws(StoreError)
+    {
         let path = directory + "/store.lock"
         var descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.inside(directory))
         let code = errno
@@ -51,8 +53,12 @@ final class StoreLock: Sendable {
                 if flock(descriptor, LOCK_SH | LOCK_NB) == 0 { return }
             } else if flock(descriptor, LOCK_SH | LOCK_NB) == 0 {
                 let recorded = recorded()
-                if let found = recorded.namespace, let namespace, found != namespace { throw .pidNamespaceConflict(path: directory) }
-                guard let lockFile = recorded.lockFile, lockFile != Environment.lockFile(in: directory, creating: false)?.text else { return }
+                if let found = recorded.namespace, let namespace, found != namespace {
+                    throw .pidNamespaceConflict(path: directory)
+                }
+                guard let lockFile = recorded.lockFile,
+                    lockFile != Environment.lockFile(in: directory, creating: false)?.text
+                else { return }
                 // If the others close the store in between, the next attempt gets it exclusively.
                 flock(descriptor, LOCK_UN)
                 guard ContinuousClock.now < end else {
@@ -76,14 +82,18 @@ final class StoreLock: Sendable {
     ///   cannot be opened.
     init(exclusively directory: String) throws(StoreError) {
         descriptor = Glibc.open(directory + "/store.lock", O_RDWR | O_CREAT | O_CLOEXEC, FileMode.inside(directory))
-        guard descriptor >= 0 else { throw .lmdb(LMDBError(code: errno, operation: "open", path: directory + "/store.lock")) }
+        guard descriptor >= 0 else {
+            throw .lmdb(LMDBError(code: errno, operation: "open", path: directory + "/store.lock"))
+        }
         let end = ContinuousClock.now + StoreLock.patience
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard ContinuousClock.now < end else { throw .storeInUse(path: directory, by: users()) }
             usleep(2000)
         }
         // A process that opened the environment without Tarn holds only LMDB's lock.
-        if let user = StoreLock.user(ofLock: directory + "/lock.mdb") { throw .storeInUse(path: directory, by: [ProcessTable.describe(user)]) }
+        if let user = StoreLock.user(ofLock: directory + "/lock.mdb") {
+            throw .storeInUse(path: directory, by: [ProcessTable.describe(user)])
+        }
     }
 
     /// Returns the id of a process that has LMDB's lock file open. Nil if there is none.
@@ -99,7 +109,9 @@ final class StoreLock: Sendable {
         range.l_whence = Int16(SEEK_SET)
         range.l_start = 0
         range.l_len = 1
-        guard fcntl(descriptor, F_GETLK, &range) == 0, range.l_type != Int16(F_UNLCK), range.l_pid > 0 else { return nil }
+        guard fcntl(descriptor, F_GETLK, &range) == 0, range.l_type != Int16(F_UNLCK), range.l_pid > 0 else {
+            return nil
+        }
         return range.l_pid
     }
 
@@ -121,9 +133,13 @@ final class StoreLock: Sendable {
     }
 
     /// Writes the record if it differs, so that a store can still be opened on a full disk.
-    private func record(_ namespace: UInt64?, _ lockFile: FileIdentity?, _ path: String, _ isReadOnly: Bool) throws(StoreError) {
+    private func record(_ namespace: UInt64?, _ lockFile: FileIdentity?, _ path: String, _ isReadOnly: Bool)
+        throws(StoreError)
+    {
         // The namespace comes last, where earlier versions read it.
-        let text = (lockFile.map { "lock file \($0.text)\n" } ?? "") + "pid namespace \(namespace.map(String.init) ?? "unknown")\n"
+        let text =
+            (lockFile.map { "lock file \($0.text)\n" } ?? "")
+            + "pid namespace \(namespace.map(String.init) ?? "unknown")\n"
         guard content() != text else { return }
         let count = pwrite(descriptor, text, text.utf8.count, 0)
         var code: Int32 = count == text.utf8.count ? 0 : count < 0 ? errno : EIO

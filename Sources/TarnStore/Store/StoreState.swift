@@ -40,12 +40,16 @@ package final class StoreState: Sendable {
     private let knownSnapshot = Atomic(0)
 
     init(
-        format: Int, catalog: Catalog, generation: UInt64, fixed: [String: Table], records: [UInt16: Table], indexes: [UInt32: Table],
-        dictionaries: DictionaryList = DictionaryList([]), changeOptions: ChangeOptions = ChangeOptions(), marks: [UInt32: IndexMark] = [:],
+        format: Int, catalog: Catalog, generation: UInt64, fixed: [String: Table], records: [UInt16: Table],
+        indexes: [UInt32: Table],
+        dictionaries: DictionaryList = DictionaryList([]), changeOptions: ChangeOptions = ChangeOptions(),
+        marks: [UInt32: IndexMark] = [:],
         verification: RowVerification = RowVerification()
     ) throws(StoreError) {
         func table(_ name: String) throws(StoreError) -> Table {
-            guard let table = fixed[name] else { throw .damagedCatalog(path: "", detail: "the table \(name) is missing") }
+            guard let table = fixed[name] else {
+                throw .damagedCatalog(path: "", detail: "the table \(name) is missing")
+            }
             return table
         }
         plans = Unmanaged.passUnretained(ownPlans)
@@ -69,7 +73,8 @@ package final class StoreState: Sendable {
         members = try table(TableName.members)
         changes = ChecksummedTable(try table(TableName.changes), "changes", format: format)
         checkpoints = try table(TableName.checkpoints)
-        let byID = Dictionary(catalog.entities.map { ($0.id, EntityRules($0, catalog)) }, uniquingKeysWith: { first, _ in first })
+        let byID = Dictionary(
+            catalog.entities.map { ($0.id, EntityRules($0, catalog)) }, uniquingKeysWith: { first, _ in first })
         rules = (0...Int(byID.keys.max() ?? 0)).map { byID[UInt16($0)] }
         self.records = (0...Int(records.keys.max() ?? 0)).map { records[UInt16($0)] }
         self.indexes = (0...Int(indexes.keys.max() ?? 0)).map { indexes[UInt32($0)] }

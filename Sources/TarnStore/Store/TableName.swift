@@ -38,7 +38,9 @@ package enum TableName {
     /// Root entity id ++ storage key → mark.
     package static let local = "local"
 
-    package static let all = [meta, requests, responses, urls, members, bodies, changes, outbox, checkpoints, edges, scans, local]
+    package static let all = [
+        meta, requests, responses, urls, members, bodies, changes, outbox, checkpoints, edges, scans, local,
+    ]
 
     /// Returns the table name of an entity's rows.
     package static func records(_ entity: UInt16) -> String { "r/\(entity)" }

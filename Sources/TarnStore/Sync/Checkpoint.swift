@@ -87,7 +87,8 @@ public struct Checkpoint: Sendable, Hashable {
             let startedAt = row.date(ID.startedAt)
         else { return nil }
         self.init(
-            state: state, plan: row.text(ID.plan) ?? "", nextURL: row.text(ID.nextURL), scan: scan, pages: row.number(ID.pages) ?? 0,
+            state: state, plan: row.text(ID.plan) ?? "", nextURL: row.text(ID.nextURL), scan: scan,
+            pages: row.number(ID.pages) ?? 0,
             records: row.number(ID.records) ?? 0, startedAt: startedAt, completedAt: row.date(ID.completedAt),
             skipped: row.number(ID.skipped) ?? 0, hasOrphans: row.number(ID.hasOrphans) == 1,
             members: row.text(ID.members))

@@ -64,7 +64,9 @@ extension StoreAccess {
     fileprivate func change(_ mark: LocalMark, _ storageKey: Bytes) throws -> LocalChange? {
         guard let entity = catalog.entity(id: mark.entity) else { return nil }
         let key: RecordKey? =
-            if let whole = mark.wholeKey { whole.withUnsafeBytes { RecordKey(tuple: $0) } } else { RecordKey(storageKey: storageKey) }
+            if let whole = mark.wholeKey { whole.withUnsafeBytes { RecordKey(tuple: $0) } } else {
+                RecordKey(storageKey: storageKey)
+            }
         guard let key else { return nil }
         var server: [Record.Field] = []
         for (id, bytes) in mark.server {
@@ -170,13 +172,18 @@ extension StoreWriter {
     /// Marks a stored record whose fields were changed locally.
     mutating func markUpdated(_ entity: Catalog.Entity, _ storageKey: Bytes, _ fields: [UInt16]) throws {
         let access = access
-        let (kind, whole) = try access.lending {
-            try access.row(entity, storageKey).map { row -> (UInt16, [UInt8]?) in
-                let whole: [UInt8]? = try StorageKey.isDigest(storageKey) ? access.wholeKey(entity, row.body)?.tuple : nil
-                return (row.entity, whole)
-            }
-        } ?? (entity.id, nil)
-        try mark(.update, access.catalog.entity(id: kind) ?? entity, storageKey, fields, try access.localMark(entity.root, storageKey)) { whole ?? [] }
+        let (kind, whole) =
+            try access.lending {
+                try access.row(entity, storageKey).map { row -> (UInt16, [UInt8]?) in
+                    let whole: [UInt8]? =
+                        try StorageKey.isDigest(storageKey) ? access.wholeKey(entity, row.body)?.tuple : nil
+                    return (row.entity, whole)
+                }
+            } ?? (entity.id, nil)
+        try mark(
+            .update, access.catalog.entity(id: kind) ?? entity, storageKey, fields,
+            try access.localMark(entity.root, storageKey)
+        ) { whole ?? [] }
     }
 
     /// Marks a record that was deleted locally and is no longer stored.
@@ -190,7 +197,8 @@ extension StoreWriter {
     }
 
     private mutating func mark(
-        _ operation: LocalChange.Operation, _ entity: Catalog.Entity, _ storageKey: Bytes, _ ids: [UInt16], _ known: LocalMark?, whole: () -> [UInt8]
+        _ operation: LocalChange.Operation, _ entity: Catalog.Entity, _ storageKey: Bytes, _ ids: [UInt16],
+        _ known: LocalMark?, whole: () -> [UInt8]
     ) throws {
         var mark = known ?? LocalMark(operation, [], entity: entity.id, since: .systemTime)
         switch (known?.operation, operation) {
@@ -245,7 +253,9 @@ extension StoreWriter {
         }
     }
 
-    private mutating func take(_ values: [(field: UInt16, value: [UInt8])], _ entity: Catalog.Entity, _ key: Bytes) throws {
+    private mutating func take(_ values: [(field: UInt16, value: [UInt8])], _ entity: Catalog.Entity, _ key: Bytes)
+        throws
+    {
         let access = access
         guard !values.isEmpty, try access.lending({ try access.row(entity, key) != nil }) else { return }
         var builder = BodyBuilder(), bytes = ByteWriter()

@@ -28,7 +28,8 @@ package struct LocalMark {
     }
 
     package init?(_ row: EncodedRow) {
-        guard let operation = row.text(ID.operation).flatMap(LocalChange.Operation.init(rawValue:)), let since = row.date(ID.since),
+        guard let operation = row.text(ID.operation).flatMap(LocalChange.Operation.init(rawValue:)),
+            let since = row.date(ID.since),
             let entity = row.unsigned(ID.entity).flatMap({ UInt16(exactly: $0) })
         else { return nil }
         self.init(operation, [], entity: entity, since: since)

@@ -120,7 +120,9 @@ extension StoreAccess {
     /// Whether a response lists a record, except for the caller's own responses.
     ///
     /// - Parameter isOwn: whether a response belongs to the caller.
-    package func isListed(_ record: ListedRecord, exceptBy isOwn: (_ walk: String?, _ request: RequestKey) -> Bool) throws -> Bool {
+    package func isListed(_ record: ListedRecord, exceptBy isOwn: (_ walk: String?, _ request: RequestKey) -> Bool)
+        throws -> Bool
+    {
         var isListed = false
         try record.storageKey.withUnsafeBytes { key in
             try forEachResponse(listing: record.entity, key) { id in
@@ -146,7 +148,9 @@ extension StoreWriter {
         for record in records.sorted(by: ListedRecord.precedes) {
             ScanMember.key(prefix, record, into: &key)
             // A scan in another process may be ahead.
-            if let known = try access.raw.get(table, key.bytes), known.count == 24, known.load(0, UInt64.self) >= scan { continue }
+            if let known = try access.raw.get(table, key.bytes), known.count == 24, known.load(0, UInt64.self) >= scan {
+                continue
+            }
             ScanMember(record, lastListed: scan).appendValue(to: &value)
             try access.raw.put(table, key.bytes, value.bytes)
         }

@@ -6,7 +6,9 @@ extension StoreReader {
     /// The text that ``StoreWriter/setRequestBudgets(_:)`` has saved last; nil if there is none.
     public var requestBudgets: String? {
         get throws {
-            try access.raw.get(access.state.meta, key: MetaKey.requestBudgets).map { String(decoding: $0, as: UTF8.self) }
+            try access.raw.get(access.state.meta, key: MetaKey.requestBudgets).map {
+                String(decoding: $0, as: UTF8.self)
+            }
         }
     }
 }

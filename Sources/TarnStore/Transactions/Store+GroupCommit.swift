@@ -83,7 +83,9 @@ extension Store {
     /// Runs the closure of a write.
     ///
     /// - Returns: The number of changes.
-    private func run(_ write: any PendingWrite, in transaction: inout WriteTransaction, _ current: StoreState) throws -> Int {
+    private func run(_ write: any PendingWrite, in transaction: inout WriteTransaction, _ current: StoreState) throws
+        -> Int
+    {
         let context = current.takeContext()
         defer { current.give(back: context) }
         var writer = try StoreWriter(StoreAccess(transaction.raw, current, context))

@@ -42,13 +42,17 @@ package struct StoreAccess {
 
     /// Compresses a body with the dictionary of its entity, and appends it.
     /// Nil if the body stays uncompressed; nothing is appended then.
-    func compress(_ body: RowBody, of entity: Catalog.Entity, into writer: inout ByteWriter) -> (form: UInt8, dictionary: UInt16)? {
+    func compress(_ body: RowBody, of entity: Catalog.Entity, into writer: inout ByteWriter) -> (
+        form: UInt8, dictionary: UInt16
+    )? {
         !entity.isCompressed
             ? nil : compress(body, ofRoot: entity.root, from: RowCompression.smallestBody, into: &writer)
     }
 
     /// Compresses the body of a row that is being written, for an entity known to be compressed.
-    func compressWritten(_ body: RowBody, ofRoot root: UInt16, into writer: inout ByteWriter) -> (form: UInt8, dictionary: UInt16)? {
+    func compressWritten(_ body: RowBody, ofRoot root: UInt16, into writer: inout ByteWriter) -> (
+        form: UInt8, dictionary: UInt16
+    )? {
         compress(body, ofRoot: root, from: RowCompression.smallestWritten, into: &writer)
     }
 
@@ -81,7 +85,8 @@ package struct StoreAccess {
 
     private func isOfAnotherKind(_ entity: Catalog.Entity, _ row: EncodedRow) throws(StoreError) -> Bool {
         guard catalog.entity(id: row.entity)?.root == entity.root else {
-            throw .damagedRow(entity: entity.name, key: row.body.key(of: entity)?.description ?? "with an unreadable key")
+            throw .damagedRow(
+                entity: entity.name, key: row.body.key(of: entity)?.description ?? "with an unreadable key")
         }
         return catalog.isKind(row.entity, of: entity.id)
     }
@@ -92,7 +97,8 @@ package struct StoreAccess {
     /// - Returns: False if the row is damaged.
     @inline(__always)
     func isSound(_ bytes: Bytes, root: UInt16, _ key: Bytes, borrowed: Bool = false) -> Bool {
-        !(borrowed ? verification.borrowed : verification.copied) || EncodedRow.hasValidChecksum(bytes, table: UInt32(root), key: key)
+        !(borrowed ? verification.borrowed : verification.copied)
+            || EncodedRow.hasValidChecksum(bytes, table: UInt32(root), key: key)
     }
 
     /// Returns a row with its whole body.
@@ -103,7 +109,8 @@ package struct StoreAccess {
         return try uncheckedView(bytes, entity, key)
     }
 
-    private func uncheckedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> EncodedRow {
+    private func uncheckedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> EncodedRow
+    {
         if let row = EncodedRow(bytes) { return row }
         let lent = try lend(bytes, entity, key)
         guard let body = lent.pointee.whole(), let row = EncodedRow(bytes, body: body) else {
@@ -117,8 +124,12 @@ package struct StoreAccess {
     ///
     /// - Throws: The errors of `view`. Callers that need the whole row use `view`.
     @inline(__always)
-    func dividedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes, borrowed: Bool = false) throws(StoreError) -> EncodedRow {
-        guard isSound(bytes, root: entity.root, key, borrowed: borrowed) else { throw .damagedRow(entity: entity.name, key: describe(key)) }
+    func dividedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes, borrowed: Bool = false) throws(StoreError)
+        -> EncodedRow
+    {
+        guard isSound(bytes, root: entity.root, key, borrowed: borrowed) else {
+            throw .damagedRow(entity: entity.name, key: describe(key))
+        }
         return try checkedDividedView(bytes, entity, key)
     }
 
@@ -130,8 +141,11 @@ package struct StoreAccess {
     }
 
     @inline(never)
-    private func compressedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> EncodedRow {
-        guard bytes.count > RowFormat.headerSize, bytes[2] == RowFormat.zstdLongValues else { return try uncheckedView(bytes, entity, key) }
+    private func compressedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> EncodedRow
+    {
+        guard bytes.count > RowFormat.headerSize, bytes[2] == RowFormat.zstdLongValues else {
+            return try uncheckedView(bytes, entity, key)
+        }
         let lent = try lend(bytes, entity, key)
         guard let row = EncodedRow(bytes, body: bytes.slice(RowFormat.headerSize..<bytes.count), lent: lent) else {
             throw .damagedRow(entity: entity.name, key: describe(key))
@@ -142,7 +156,9 @@ package struct StoreAccess {
     private func lend(
         _ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes
     ) throws(StoreError) -> UnsafeMutablePointer<DecompressedBody> {
-        guard let id = EncodedRow.dictionary(of: bytes) else { throw .damagedRow(entity: entity.name, key: describe(key)) }
+        guard let id = EncodedRow.dictionary(of: bytes) else {
+            throw .damagedRow(entity: entity.name, key: describe(key))
+        }
         guard let context, let dictionary = state.dictionary(id) else {
             throw .damagedDictionary(entity: entity.name, key: describe(key), dictionary: id)
         }
@@ -185,7 +201,8 @@ package struct StoreAccess {
                 continue
             }
             guard let owner = IndexEntry.owner(in: key, afterValuesOf: target.count, positioned: positioned) else {
-                throw StoreError.damagedCatalog(path: "", detail: "an entry of \(TableName.index(index)) cannot be split")
+                throw StoreError.damagedCatalog(
+                    path: "", detail: "an entry of \(TableName.index(index)) cannot be split")
             }
             guard try body(owner) else { return }
             entry = try cursor.next()

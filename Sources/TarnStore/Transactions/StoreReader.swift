@@ -100,7 +100,9 @@ extension StoreAccess {
     }
 
     package var incarnation: String {
-        get throws(LMDBError) { String(decoding: try raw.get(state.meta, key: MetaKey.incarnation) ?? .empty, as: UTF8.self) }
+        get throws(LMDBError) {
+            String(decoding: try raw.get(state.meta, key: MetaKey.incarnation) ?? .empty, as: UTF8.self)
+        }
     }
 
     func record(_ entity: Catalog.Entity, _ key: RecordKey) throws -> Record? {
@@ -115,14 +117,20 @@ extension StoreAccess {
     }
 
     func checkForm(of key: RecordKey, _ entity: Catalog.Entity) throws(StoreError) {
-        if case .digest(let bytes)? = key.components.first, key.components.count == 1, bytes.count == StorageKey.digestLength { return }
-        let types = entity.keyTypes
-        let fits = types.count == key.components.count && zip(types, key.components).allSatisfy { type, component in
-            switch (type, component) {
-            case (.int, .int), (.string, .string), (.uuid, .uuid): true
-            default: false
-            }
+        if case .digest(let bytes)? = key.components.first, key.components.count == 1,
+            bytes.count == StorageKey.digestLength
+        {
+            return
         }
+        let types = entity.keyTypes
+        let fits =
+            types.count == key.components.count
+            && zip(types, key.components).allSatisfy { type, component in
+                switch (type, component) {
+                case (.int, .int), (.string, .string), (.uuid, .uuid): true
+                default: false
+                }
+            }
         guard fits else {
             throw .wrongKey(entity: entity.name, expected: entity.keyForm, found: key.description)
         }

@@ -79,7 +79,9 @@ public struct StoreWriter: ~Copyable {
         let old = try access.view(oldBytes, rules.entity, key)
         if StorageKey.isDigest(key) { try checkSameKey(rules.entity, old.body, body) }
         let body = try replacingLongLists(body, old: old.body, rules)
-        if old.entity == rules.id, Bytes.equal(old.body.bytes, body.bytes), !old.isPartial || !isComplete { return .unchanged }
+        if old.entity == rules.id, Bytes.equal(old.body.bytes, body.bytes), !old.isPartial || !isComplete {
+            return .unchanged
+        }
         var newRules = rules, oldRules = rules
         if old.entity != rules.id {
             oldRules = try access.state.rules(of: old.entity)
@@ -164,7 +166,8 @@ public struct StoreWriter: ~Copyable {
         let entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
         guard !key.isDigest else {
-            throw StoreError.wrongKey(entity: entity.name, expected: "the whole key: \(entity.keyForm)", found: key.description)
+            throw StoreError.wrongKey(
+                entity: entity.name, expected: "the whole key: \(entity.keyForm)", found: key.description)
         }
         let said = entity.keyValues(key), storageKey = key.storageKey
         var byID = said
@@ -195,7 +198,9 @@ public struct StoreWriter: ~Copyable {
     /// Applies pending changes to the indexes, so that this transaction can read them.
     package mutating func applyIndexChanges() throws {
         var found: [DuplicateValues] = []
-        try indexChanges.apply(access.raw, table: access.state.index) { found.append(DuplicateValues(index: $0, values: Array($1))) }
+        try indexChanges.apply(access.raw, table: access.state.index) {
+            found.append(DuplicateValues(index: $0, values: Array($1)))
+        }
         doubles.formUnion(found)
     }
 
@@ -325,7 +330,8 @@ public struct StoreWriter: ~Copyable {
         if let new, access.state.changeOptions.keepsValues(of: rules.id) {
             values = ChangedFields(old: operation == .create ? nil : old, new: new, lists: edges.changes)
         }
-        ChangeEntry.append(operation, rules.id, key, wholeKey: wholeKey, values: values, isPartial: isPartial, to: &pendingLog)
+        ChangeEntry.append(
+            operation, rules.id, key, wholeKey: wholeKey, values: values, isPartial: isPartial, to: &pendingLog)
     }
 
     /// Writes the pending entries to the log, with one cursor that stays at the end of the table.
@@ -336,7 +342,8 @@ public struct StoreWriter: ~Copyable {
         let entries = pendingLog.bytes
         var offset = 0
         while offset < entries.count {
-            let key = offset + 4, value = key + ChangeEntry.keySize, end = value + Int(entries.load(offset, UInt32.self))
+            let key = offset + 4, value = key + ChangeEntry.keySize,
+                end = value + Int(entries.load(offset, UInt32.self))
             try cursor.put(entries.slice(key..<value), entries.slice(value..<end), append: true)
             offset = end
         }

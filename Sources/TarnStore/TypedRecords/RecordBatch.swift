@@ -23,7 +23,8 @@ struct RecordBatch: ~Copyable {
     mutating func add(_ key: Bytes, _ body: RowBody, isComplete: Bool) {
         entries.append(
             Entry(
-                prefix: key.prefix64, offset: bytes.count, keyCount: Int32(key.count), bodyCount: Int32(body.bytes.count),
+                prefix: key.prefix64, offset: bytes.count, keyCount: Int32(key.count),
+                bodyCount: Int32(body.bytes.count),
                 isWide: body.isWide, isComplete: isComplete))
         bytes.append(key)
         bytes.append(body.bytes)
@@ -50,7 +51,9 @@ struct RecordBatch: ~Copyable {
         if !isSorted { entries.sort(by: isBefore) }
         var kept = 0
         for position in entries.indices {
-            if position + 1 < entries.count, Bytes.equal(key(entries[position]), key(entries[position + 1])) { continue }
+            if position + 1 < entries.count, Bytes.equal(key(entries[position]), key(entries[position + 1])) {
+                continue
+            }
             entries[kept] = entries[position]
             kept += 1
         }
@@ -60,7 +63,8 @@ struct RecordBatch: ~Copyable {
     func record(at position: Int) -> (key: Bytes, body: RowBody?, isComplete: Bool) {
         let entry = entries[position], start = entry.offset + Int(entry.keyCount)
         return (
-            bytes.bytes(entry.offset..<start), RowBody(bytes.bytes(start..<start + Int(entry.bodyCount)), isWide: entry.isWide),
+            bytes.bytes(entry.offset..<start),
+            RowBody(bytes.bytes(start..<start + Int(entry.bodyCount)), isWide: entry.isWide),
             entry.isComplete
         )
     }

@@ -46,8 +46,9 @@ public struct Row<Record: StoredRecord>: ~Escapable {
         if value.isNull { return nil }
         guard value.isText else { throw lent.wrongType(slot, bytes, "text") }
         let payload = value.payload
-        let span = Span<UInt8>(_unsafeElements: UnsafeBufferPointer(
-            start: payload.baseAddress?.assumingMemoryBound(to: UInt8.self), count: payload.count))
+        let span = Span<UInt8>(
+            _unsafeElements: UnsafeBufferPointer(
+                start: payload.baseAddress?.assumingMemoryBound(to: UInt8.self), count: payload.count))
         let text: UTF8Span
         do { text = try UTF8Span(validating: span) } catch { throw lent.damaged }
         return _overrideLifetime(text, copying: self)

@@ -119,7 +119,9 @@ final class RowBuffers {
     ///   whole key.
     func finish(_ plan: RowPlan, _ access: StoreAccess, key: RecordKey?) throws -> RowBody {
         if let problem { throw problem }
-        guard let row = try key.map({ try complete(plan, with: $0) }) ?? complete(plan) else { throw damaged(plan, key) }
+        guard let row = try key.map({ try complete(plan, with: $0) }) ?? complete(plan) else {
+            throw damaged(plan, key)
+        }
         if key == nil, let id = plan.intKey, let value = row.value(of: id)?.int {
             // Fast path for the most frequent key, without a list of components.
             storageKey.appendTuple(value)

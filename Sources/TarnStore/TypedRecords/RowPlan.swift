@@ -53,7 +53,8 @@ final class RowPlan: Sendable {
         let entity = try state.entity(Record.entity)
         var fields: [Catalog.Field] = []
         for (position, field) in Record.Field.allCases.enumerated() {
-            precondition(field.rawValue == position, "the raw values of a RecordField are 0, 1, 2, … in the order of its cases")
+            precondition(
+                field.rawValue == position, "the raw values of a RecordField are 0, 1, 2, … in the order of its cases")
             guard let known = entity.field(field.name) else {
                 throw .unknownField(entity: entity.name, name: field.name, known: entity.fields.map(\.name))
             }
@@ -67,7 +68,8 @@ final class RowPlan: Sendable {
             guard let destination = state.catalog.entity(id: relationship.destination) else { continue }
             guard relationship.join == nil else {
                 relationships.append(
-                    RelationshipPlan(relationship: relationship, destination: destination, index: nil, isPositioned: false))
+                    RelationshipPlan(
+                        relationship: relationship, destination: destination, index: nil, isPositioned: false))
                 continue
             }
             guard

@@ -46,7 +46,8 @@ final class RowPlans: Sendable {
     func add(_ type: ObjectIdentifier, _ plan: RowPlan) -> Unmanaged<RowPlan> {
         additions.withLock { _ in
             if let known = find(type) { return known }
-            latest.store(Unmanaged.passRetained(Node(type, plan, latest.load(ordering: .acquiring))), ordering: .releasing)
+            latest.store(
+                Unmanaged.passRetained(Node(type, plan, latest.load(ordering: .acquiring))), ordering: .releasing)
             return Unmanaged.passUnretained(plan)
         }
     }

@@ -33,7 +33,9 @@ struct RowView {
     }
 
     /// The row as a view of its header and its body.
-    var view: EncodedRow { EncodedRow(header: header, RowBody(checked: Bytes(start: body, count: Int(bodyCount)), header, lent)) }
+    var view: EncodedRow {
+        EncodedRow(header: header, RowBody(checked: Bytes(start: body, count: Int(bodyCount)), header, lent))
+    }
 
     /// Returns the row in a form for reading most of it.
     ///
@@ -71,7 +73,9 @@ struct RowView {
 
     @inlinable
     @inline(__always)
-    func directory(_ offset: Int) -> UInt16 { UInt16(littleEndian: body.loadUnaligned(fromByteOffset: offset, as: UInt16.self)) }
+    func directory(_ offset: Int) -> UInt16 {
+        UInt16(littleEndian: body.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
+    }
 
     @usableFromInline
     func search(_ id: UInt16) throws(StoreError) -> UnsafeRawBufferPointer? {

@@ -24,7 +24,9 @@ struct RowViewContext {
     func key<Key: StoredKey>(_ storageKey: Bytes, of target: String) -> Key? {
         guard StorageKey.isDigest(storageKey) else { return Key(encodedKey: storageKey) }
         let access = access
-        guard let entity = access.catalog.entity(target), let row = try? access.row(entity, storageKey) else { return nil }
+        guard let entity = access.catalog.entity(target), let row = try? access.row(entity, storageKey) else {
+            return nil
+        }
         return access.key(entity, storageKey, row).flatMap(Key.init)
     }
 }

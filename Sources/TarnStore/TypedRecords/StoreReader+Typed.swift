@@ -189,7 +189,9 @@ extension StoreReader {
     }
 
     @usableFromInline
-    func plan<Record: StoredRecord>(_ type: Record.Type) throws(StoreError) -> Unmanaged<RowPlan> { try access.plan(type) }
+    func plan<Record: StoredRecord>(_ type: Record.Type) throws(StoreError) -> Unmanaged<RowPlan> {
+        try access.plan(type)
+    }
 
     @usableFromInline
     var rowMark: Int { access.rowMark }
@@ -237,10 +239,13 @@ extension StoreAccess {
     ///   called for long keys only.
     /// - Throws: `.damagedRow`.
     func lend(
-        _ bytes: Bytes, _ plan: Unmanaged<RowPlan>, sought storageKey: Bytes, borrowed: Bool, _ isSought: (RecordKey?) -> Bool
+        _ bytes: Bytes, _ plan: Unmanaged<RowPlan>, sought storageKey: Bytes, borrowed: Bool,
+        _ isSought: (RecordKey?) -> Bool
     ) throws(StoreError) -> RowView? {
         let row: EncodedRow
-        if let plain = EncodedRow(bytes), isSound(bytes, root: plan._withUnsafeGuaranteedRef({ $0.root }), storageKey, borrowed: borrowed) {
+        if let plain = EncodedRow(bytes),
+            isSound(bytes, root: plan._withUnsafeGuaranteedRef({ $0.root }), storageKey, borrowed: borrowed)
+        {
             row = plain
         } else {
             row = try dividedView(bytes, plan._withUnsafeGuaranteedRef { $0.entity }, storageKey, borrowed: borrowed)

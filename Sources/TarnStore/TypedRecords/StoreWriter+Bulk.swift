@@ -33,7 +33,9 @@ extension StoreWriter {
     // MARK: - Entry points of inlined code
 
     @usableFromInline
-    func encoder<Record: StoredRecord>(_ buffers: RowBuffers) throws -> RowEncoder<Record> { try RowEncoder(access, buffers) }
+    func encoder<Record: StoredRecord>(_ buffers: RowBuffers) throws -> RowEncoder<Record> {
+        try RowEncoder(access, buffers)
+    }
 
     @usableFromInline
     mutating func beginBulk(_ plan: RowPlan) throws -> BulkWrite {
@@ -65,7 +67,9 @@ extension StoreWriter {
     }
 
     @usableFromInline
-    mutating func finish(_ bulk: inout BulkWrite) throws -> Int { try bulk.changed + store(&bulk.batch, bulk.plan.rules) }
+    mutating func finish(_ bulk: inout BulkWrite) throws -> Int {
+        try bulk.changed + store(&bulk.batch, bulk.plan.rules)
+    }
 
     private mutating func store(_ batch: inout RecordBatch, _ rules: EntityRules) throws -> Int {
         tail.endAppending()

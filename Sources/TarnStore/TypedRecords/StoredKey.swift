@@ -76,7 +76,9 @@ extension Int64: StoredKey {
         guard encodedKey.count == size + 1 else { return nil }
         let isNegative = code < TupleCode.zero
         var magnitude: UInt64 = 0
-        for offset in 1..<size + 1 { magnitude = magnitude << 8 | UInt64(isNegative ? ~encodedKey[offset] : encodedKey[offset]) }
+        for offset in 1..<size + 1 {
+            magnitude = magnitude << 8 | UInt64(isNegative ? ~encodedKey[offset] : encodedKey[offset])
+        }
         guard magnitude <= UInt64(Int64.max) + (isNegative ? 1 : 0) else { return nil }
         self = isNegative ? Int64(truncatingIfNeeded: ~magnitude &+ 1) : Int64(magnitude)
     }

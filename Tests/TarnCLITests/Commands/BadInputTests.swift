@@ -25,23 +25,30 @@ struct BadInputTests {
             fault: ":status:404"),
         Case(
             name: "500 at the second page", status: 3,
-            line: "tarn: GET BASE/items?page=2: the server answers 500: a fault was asked for", fault: "page=2:status:500", keys: [1]),
+            line: "tarn: GET BASE/items?page=2: the server answers 500: a fault was asked for",
+            fault: "page=2:status:500", keys: [1]),
         Case(
-            name: "401", status: 4, line: "tarn: GET BASE/items: the server answers 401: a fault was asked for", fault: ":status:401"),
+            name: "401", status: 4, line: "tarn: GET BASE/items: the server answers 401: a fault was asked for",
+            fault: ":status:401"),
         Case(
             name: "a page cut in the middle", status: 3,
             line: "tarn: GET BASE/items?page=3: the answer of ", fault: "page=3:cut:10", keys: [1, 2]),
-        Case(name: "a closed connection", status: 3, line: "tarn: GET BASE/items?page=2: ", fault: "page=2:close", keys: [1]),
         Case(
-            name: "HTML instead of JSON", status: 3, line: "tarn: GET BASE/items?page=2: not valid JSON", fault: "page=2:html",
+            name: "a closed connection", status: 3, line: "tarn: GET BASE/items?page=2: ", fault: "page=2:close",
+            keys: [1]),
+        Case(
+            name: "HTML instead of JSON", status: 3, line: "tarn: GET BASE/items?page=2: not valid JSON",
+            fault: "page=2:html",
             keys: [1]),
         Case(
             name: "a wrong key path", status: 1,
-            line: "tarn: GET BASE/items: there are no records at `data`: `data` is not there; there is no key (FILE:11, endpoint items)",
+            line:
+                "tarn: GET BASE/items: there are no records at `data`: `data` is not there; there is no key (FILE:11, endpoint items)",
             endpoint: "records: data"),
         Case(
             name: "an entity without a key in the response", status: 1,
-            line: "tarn: GET BASE/items: no record can be stored: key.missing at $[0]: Item", pages: [recording("/items", #"[{"name":"x"}]"#)]),
+            line: "tarn: GET BASE/items: no record can be stored: key.missing at $[0]: Item",
+            pages: [recording("/items", #"[{"name":"x"}]"#)]),
         Case(
             name: "some records without a key", status: 3, line: "Not imported as received:",
             pages: [recording("/items", #"[{"name":"x"},{"id":7,"name":"y"}]"#)], keys: [7]),
@@ -80,11 +87,15 @@ struct BadInputTests {
             ])
         let summary = try json(result.output)
         let group = try #require((summary["diagnostic_groups"] as? [[String: Any]])?.first)
-        #expect(group["code"] as? String == "value.absent" && group["field"] as? String == "name" && group["count"] as? Int == 366)
+        #expect(
+            group["code"] as? String == "value.absent" && group["field"] as? String == "name"
+                && group["count"] as? Int == 366)
         #expect(summary["absent_attributes"] as? [String] == ["Item.name"])
     }
 
-    @Test("an unreachable server is exit 5 with one line; nothing was ever complete, so nothing is said about old answers")
+    @Test(
+        "an unreachable server is exit 5 with one line; nothing was ever complete, so nothing is said about old answers"
+    )
     func unreachableServer() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("tarn.yaml", itemsYAML())
@@ -92,7 +103,9 @@ struct BadInputTests {
         let result = try await tarn("sync", "--file", file, "--base", "http://127.0.0.1:\(dead.port)")
         #expect(result.status == 5)
         #expect(result.errorLines.count == 1 && result.output == "", "\(result.error)\(result.output)")
-        #expect(result.error.hasPrefix("tarn: GET http://127.0.0.1:\(dead.port)/items: could not connect"), "\(result.error)")
+        #expect(
+            result.error.hasPrefix("tarn: GET http://127.0.0.1:\(dead.port)/items: could not connect"),
+            "\(result.error)")
     }
 
     @Test("off line is exit 5 and says since when; the store still answers")
@@ -113,10 +126,14 @@ struct BadInputTests {
     @Test("a token that is not set is exit 4 and names the variable; a token never shows in what is printed")
     func tokens() async throws {
         let folder = try TemporaryFolder()
-        let file = try folder.write("tarn.yaml", itemsYAML(api: "  auth: { bearer: { env: TARN_TEST_TOKEN_OF_NOBODY } }"))
+        let file = try folder.write(
+            "tarn.yaml", itemsYAML(api: "  auth: { bearer: { env: TARN_TEST_TOKEN_OF_NOBODY } }"))
         let missing = try await tarn("sync", "--file", file, "--base", "http://127.0.0.1:1")
         #expect(missing.status == 4)
-        #expect(missing.error == "tarn: the environment variable TARN_TEST_TOKEN_OF_NOBODY, which holds the token of this API, is not set\n")
+        #expect(
+            missing.error
+                == "tarn: the environment variable TARN_TEST_TOKEN_OF_NOBODY, which holds the token of this API, is not set\n"
+        )
         let server = try LocalServer(itemPages, "--fault", "page=2:status:403")
         let refused = try await tarn(
             ["sync", "--file", file, "--base", server.base], environment: ["TARN_TEST_TOKEN_OF_NOBODY": "hush-hush"])
@@ -155,7 +172,9 @@ struct BadInputTests {
             (folder.path + "/wrong", "not an LMDB data file"),
         ]
         for (place, reason) in places {
-            for arguments in [["sync", "--file", file, "--base", server.base], ["list", "Item"], ["get", "Item", "1"]] {
+            for arguments in [
+                ["sync", "--file", file, "--base", server.base], ["list", "Item"], ["get", "Item", "1"],
+            ] {
                 let result = try await tarn(arguments + ["--store", place])
                 #expect(result.status == 6, "\(arguments[0]) \(place): \(result.error)")
                 #expect(result.errorLines.count == 1 && result.error.hasPrefix("tarn: \(place)"), "\(result.error)")
@@ -203,6 +222,7 @@ struct BadInputTests {
         let store = try await Forge.store
         let result = try await shell("\"$TARN\" list Issue --store '\(store)' > /dev/full")
         #expect(result.status == 1)
-        #expect(result.error.hasPrefix("tarn: the output cannot be written: No space left on device"), "\(result.error)")
+        #expect(
+            result.error.hasPrefix("tarn: the output cannot be written: No space left on device"), "\(result.error)")
     }
 }

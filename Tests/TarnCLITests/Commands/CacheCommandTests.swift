@@ -41,14 +41,21 @@ struct CacheCommandTests {
         }
     }
 
-    @Test("list names what is kept, with its status, its records or its bytes, its age, and whose it is; totals counts it")
+    @Test(
+        "list names what is kept, with its status, its records or its bytes, its age, and whose it is; totals counts it"
+    )
     func list() async throws {
         let cached = try await Cached(), result = try await cached.cache("list")
         expectSuccess(result)
         let lines = try result.lines.map(json)
         #expect(lines.count == 3 && lines.prefix(2).map { $0["url"] as? String } == Cached.urls)
-        #expect(lines.map { $0["records"] as? Int } == [1, 1, nil] && lines.map { $0["bytes"] as? Int } == [nil, nil, 5])
-        #expect(lines.allSatisfy { $0["status"] as? Int == 200 && $0["of"] as? String == "cache" && ($0["age"] as? Int).map { (0..<300).contains($0) } == true })
+        #expect(
+            lines.map { $0["records"] as? Int } == [1, 1, nil] && lines.map { $0["bytes"] as? Int } == [nil, nil, 5])
+        #expect(
+            lines.allSatisfy {
+                $0["status"] as? Int == 200 && $0["of"] as? String == "cache"
+                    && ($0["age"] as? Int).map { (0..<300).contains($0) } == true
+            })
         let table = try await cached.cache("list", "--prefix", "http:", "--format", "table")
         #expect(table.lines.count == 2 && table.lines.first?.hasPrefix("url ") == true, "\(table.output)")
         let totals = try json(try await cached.cache("totals").line(0))
@@ -61,32 +68,45 @@ struct CacheCommandTests {
     @Test("what a mirror keeps is listed as a mirror's, is not counted, and goes only where its URL is named")
     func mirrors() async throws {
         let folder = try TemporaryFolder(), server = try LocalServer(itemPages)
-        let file = try folder.write("tarn.yaml", "store: store.tarn\n" + itemsYAML()), store = folder.path + "/store.tarn"
+        let file = try folder.write("tarn.yaml", "store: store.tarn\n" + itemsYAML()),
+            store = folder.path + "/store.tarn"
         expectSuccess(try await tarn(["sync", "--file", file, "--base", server.base]))
-        #expect(try await tarn(["cache", "list", store]).lines.map { try json($0)["of"] as? String } == ["mirror", "mirror", "mirror"])
+        #expect(
+            try await tarn(["cache", "list", store]).lines.map { try json($0)["of"] as? String } == [
+                "mirror", "mirror", "mirror",
+            ])
         #expect(try await tarn(["cache", "totals", store, "--format", "table"]).output == "0 entries, 0 B\n")
         #expect(try await tarn(["cache", "purge", store, "--all"]).output == "0 entries removed, 0 of caches left\n")
-        #expect(try await tarn(["cache", "purge", store, "--prefix", "https://api.test.example/items?"]).output == "2 entries removed, 0 of caches left\n")
+        #expect(
+            try await tarn(["cache", "purge", store, "--prefix", "https://api.test.example/items?"]).output
+                == "2 entries removed, 0 of caches left\n")
     }
 
     @Test("purge removes what it names and nothing else; records stay")
     func purge() async throws {
         let cached = try await Cached()
-        #expect(try await cached.cache("purge", "--url", "https://api.test.example/item").output == "0 entries removed, 3 of caches left\n")
+        #expect(
+            try await cached.cache("purge", "--url", "https://api.test.example/item").output
+                == "0 entries removed, 3 of caches left\n")
         for age in ["100000", "99999999999999", "9223372036854775807"] {
-            #expect(try await cached.cache("purge", "--older-than", age).output == "0 entries removed, 3 of caches left\n")
+            #expect(
+                try await cached.cache("purge", "--older-than", age).output == "0 entries removed, 3 of caches left\n")
         }
-        #expect(try await cached.cache("purge", "--url", Cached.urls[0]).output == "1 entries removed, 2 of caches left\n")
+        #expect(
+            try await cached.cache("purge", "--url", Cached.urls[0]).output == "1 entries removed, 2 of caches left\n")
         #expect(try await cached.kept == [Cached.urls[1]])
         #expect(try await cached.cache("purge", "--entity", "Item").output == "1 entries removed, 1 of caches left\n")
         #expect(try await cached.kept.isEmpty)
         #expect(try await cached.cache("purge", "--all").output == "1 entries removed, 0 of caches left\n")
         #expect(try await cached.records == 2)
         let prefixed = try await Cached()
-        #expect(try await prefixed.cache("purge", "--prefix", "https://api.test.example/items").output == "2 entries removed, 1 of caches left\n")
+        #expect(
+            try await prefixed.cache("purge", "--prefix", "https://api.test.example/items").output
+                == "2 entries removed, 1 of caches left\n")
         // Confirmed in a second that is over.
         try await Task.sleep(for: .milliseconds(1100))
-        #expect(try await prefixed.cache("purge", "--older-than", "0").output == "1 entries removed, 0 of caches left\n")
+        #expect(
+            try await prefixed.cache("purge", "--older-than", "0").output == "1 entries removed, 0 of caches left\n")
         let check = try await tarn("inspect", "verify", prefixed.store)
         #expect(check.status == 0, "\(check.output)")
     }
@@ -102,19 +122,28 @@ struct CacheCommandTests {
         #expect(try await collected("--roots", "")["reached"] as? Int == 2)
         expectSuccess(try await cached.cache("purge", "--url", Cached.urls[0]))
         let dry = try await collected("--roots", "", "--dry-run")
-        #expect(dry["unreachable"] as? [String: Int] == ["Item": 1] && dry["reached"] as? Int == 1 && dry["deleted"] as? Int == 0)
-        #expect(try await cached.cache("collect", "--roots", "", "--dry-run", "--format", "table").output
-            == "1 records are not reached (1 Item), 1 are; nothing was removed\n")
+        #expect(
+            dry["unreachable"] as? [String: Int] == ["Item": 1] && dry["reached"] as? Int == 1
+                && dry["deleted"] as? Int == 0)
+        #expect(
+            try await cached.cache("collect", "--roots", "", "--dry-run", "--format", "table").output
+                == "1 records are not reached (1 Item), 1 are; nothing was removed\n")
         #expect(try await collected("--roots", " Item ,")["deleted"] as? Int == 0)
         #expect(try await cached.records == 2)
-        #expect(try await cached.cache("collect", "--roots", "", "--format", "table").output == "1 records removed, 1 are reached\n")
+        #expect(
+            try await cached.cache("collect", "--roots", "", "--format", "table").output
+                == "1 records removed, 1 are reached\n")
         #expect(try await cached.records == 1)
     }
 
-    @Test("arguments that make no sense are refused", arguments: [
-        ["purge"], ["purge", "--all", "--url", "x"], ["purge", "--older-than", "-1"], ["purge", "--prefix", ""], ["purge", "--entity", "Nothing"],
-        ["collect"], ["collect", "--roots", "Nothing"], ["collect", "--roots", "", "--through", "Item.nothing"], ["list", "--format", "x"],
-    ])
+    @Test(
+        "arguments that make no sense are refused",
+        arguments: [
+            ["purge"], ["purge", "--all", "--url", "x"], ["purge", "--older-than", "-1"], ["purge", "--prefix", ""],
+            ["purge", "--entity", "Nothing"],
+            ["collect"], ["collect", "--roots", "Nothing"], ["collect", "--roots", "", "--through", "Item.nothing"],
+            ["list", "--format", "x"],
+        ])
     func usage(_ arguments: [String]) async throws {
         let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", "store: store.tarn\n" + itemsYAML())
         // A store without anything in it.

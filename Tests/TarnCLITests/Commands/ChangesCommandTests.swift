@@ -16,7 +16,9 @@ struct ChangesCommandTests {
         store = try Store.open(
             at: folder.path + "/s",
             schema: Schema([
-                EntityDefinition("Item", key: ["id"], attributes: [AttributeDefinition("id", .int), AttributeDefinition("name", .string)]),
+                EntityDefinition(
+                    "Item", key: ["id"],
+                    attributes: [AttributeDefinition("id", .int), AttributeDefinition("name", .string)]),
                 EntityDefinition("Note", key: ["id"], attributes: [AttributeDefinition("id", .string)]),
             ]), options: Store.Options(durability: .volatile))
     }
@@ -29,7 +31,9 @@ struct ChangesCommandTests {
 
     private func token(_ line: String) throws -> String { try #require(try json(line)["token"] as? String, "\(line)") }
 
-    @Test("changes are JSON lines in a pipe, the token to go on with is the last, and going on with it tells what came since")
+    @Test(
+        "changes are JSON lines in a pipe, the token to go on with is the last, and going on with it tells what came since"
+    )
     func lines() async throws {
         try put(1, "a")
         try await store.write { writer in
@@ -49,7 +53,9 @@ struct ChangesCommandTests {
         try put(2, "b")
         let second = try await tarn("changes", "--store", path, "--since", next)
         #expect(
-            second.lines.first == #"{"sequence":3,"ordinal":0,"operation":"created","entity":"Item","key":2,"fields":{"id":2,"name":"b"}}"#)
+            second.lines.first
+                == #"{"sequence":3,"ordinal":0,"operation":"created","entity":"Item","key":2,"fields":{"id":2,"name":"b"}}"#
+        )
         #expect(second.lines.count == 2)
         let notes = try await tarn("changes", "--store", path, "--entity", "Note")
         #expect(notes.lines.count == 2)
@@ -132,7 +138,9 @@ struct ChangesCommandTests {
         #expect(try await tarn("watch", "Item", "--where", "nme = a", "--store", path).error.contains("name"))
     }
 
-    @Test("tokens that are none, entities that are not there and tokens of another store are refused with the code that is theirs")
+    @Test(
+        "tokens that are none, entities that are not there and tokens of another store are refused with the code that is theirs"
+    )
     func refused() async throws {
         #expect(try await tarn("changes", "--store", path, "--since", "x").status == 2)
         #expect(try await tarn("changes", "--store", path, "--limit", "0").status == 2)

@@ -25,17 +25,27 @@ struct ExitCodeTests {
         Case(status: 0, name: "help", arguments: ["help"]),
         Case(status: 0, name: "help of a subcommand", arguments: ["help", "inspect", "dump"]),
         Case(status: 0, name: "a sound store", arguments: ["inspect", "verify", "STORE"]),
-        Case(status: 1, name: "a record that is not there", arguments: ["get", "Item", "99", "--store", "STORE"], shows: "there is no Item 99"),
+        Case(
+            status: 1, name: "a record that is not there", arguments: ["get", "Item", "99", "--store", "STORE"],
+            shows: "there is no Item 99"),
         Case(status: 1, name: "a server that fails", arguments: sync, fault: ":status:500", shows: "500"),
-        Case(status: 1, name: "a page that is not there", arguments: ["fetch", "--raw", "BASE/none", "--store", "NEW"], shows: "404"),
+        Case(
+            status: 1, name: "a page that is not there", arguments: ["fetch", "--raw", "BASE/none", "--store", "NEW"],
+            shows: "404"),
         Case(status: 1, name: "a backup onto a store", arguments: ["store", "backup", "STORE", "STORE"]),
         Case(status: 2, name: "no such command", arguments: ["frobnicate"]),
-        Case(status: 2, name: "help for no such command", arguments: ["help", "bogus"], shows: "tarn has no command bogus; it has sync, "),
-        Case(status: 2, name: "help for no such subcommand", arguments: ["help", "inspect", "bogus"], shows: "tarn inspect has no command bogus; it has stat, "),
+        Case(
+            status: 2, name: "help for no such command", arguments: ["help", "bogus"],
+            shows: "tarn has no command bogus; it has sync, "),
+        Case(
+            status: 2, name: "help for no such subcommand", arguments: ["help", "inspect", "bogus"],
+            shows: "tarn inspect has no command bogus; it has stat, "),
         Case(status: 2, name: "an option that is not there", arguments: ["list", "Item", "--bogus"]),
         Case(status: 2, name: "an entity that is not there", arguments: ["list", "Bogus", "--store", "STORE"]),
         Case(status: 2, name: "no description", arguments: ["sync", "--file", "NEW"]),
-        Case(status: 2, name: "a condition that is none", arguments: ["count", "Item", "--where", "name =", "--store", "STORE"]),
+        Case(
+            status: 2, name: "a condition that is none",
+            arguments: ["count", "Item", "--where", "name =", "--store", "STORE"]),
         Case(status: 3, name: "a second page that fails", arguments: sync, fault: "page=2:status:500"),
         Case(status: 3, name: "a second page that refuses credentials", arguments: sync, fault: "page=2:status:401"),
         Case(status: 4, name: "a server that refuses credentials", arguments: sync, fault: ":status:401"),
@@ -43,13 +53,18 @@ struct ExitCodeTests {
         Case(
             status: 4, name: "a token that is not set",
             arguments: ["sync", "--file", "TOKENFILE", "--store", "NEW", "--base", "BASE"], shows: "TARN_TEST_NO_TOKEN"),
-        Case(status: 5, name: "no server", arguments: ["sync", "--file", "FILE", "--store", "NEW", "--base", "DEAD", "--attempts", "1"]),
-        Case(status: 5, name: "nothing stored, offline", arguments: ["fetch", "items", "--offline", "--file", "FILE", "--store", "NEW"]),
+        Case(
+            status: 5, name: "no server",
+            arguments: ["sync", "--file", "FILE", "--store", "NEW", "--base", "DEAD", "--attempts", "1"]),
+        Case(
+            status: 5, name: "nothing stored, offline",
+            arguments: ["fetch", "items", "--offline", "--file", "FILE", "--store", "NEW"]),
         Case(status: 6, name: "no store", arguments: ["list", "Item", "--store", "NEW"]),
         Case(status: 6, name: "no store to verify", arguments: ["inspect", "verify", "NEW"]),
         Case(status: 7, name: "too many requests", arguments: sync, fault: ":status:429", shows: "--ignore-limits"),
         Case(
-            status: 7, name: "too many requests, one answer", arguments: ["fetch", "items", "--file", "RETRYFILE", "--store", "NEW", "--base", "BASE"],
+            status: 7, name: "too many requests, one answer",
+            arguments: ["fetch", "items", "--file", "RETRYFILE", "--store", "NEW", "--base", "BASE"],
             fault: ":status:429"),
         Case(status: 7, name: "too many requests after a page", arguments: sync, fault: "page=2:status:429"),
     ]
@@ -66,7 +81,8 @@ struct ExitCodeTests {
         let server = try each.fault.map { try LocalServer(itemPages, "--fault", $0) } ?? sound
         let dead = DeadPort()
         let names = [
-            "FILE": file, "TOKENFILE": tokens, "RETRYFILE": retry, "STORE": store, "NEW": folder.path + "/new", "DEAD": "http://127.0.0.1:\(dead.port)",
+            "FILE": file, "TOKENFILE": tokens, "RETRYFILE": retry, "STORE": store, "NEW": folder.path + "/new",
+            "DEAD": "http://127.0.0.1:\(dead.port)",
         ]
         let result = try await tarn(each.arguments.map { names[$0] ?? $0.replacing("BASE", with: server.base) })
         #expect(result.status == each.status, "\(result.error)\(result.output)")
@@ -99,7 +115,8 @@ struct ExitCodeTests {
         let file = try folder.write("tarn.yaml", itemsYAML())
         let server = try LocalServer(itemPages)
         expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
-        let watch = try TarnProcess(["nohup", TarnProcess.executable, "watch", "Item", "--file", file], program: "/usr/bin/env")
+        let watch = try TarnProcess(
+            ["nohup", TarnProcess.executable, "watch", "Item", "--file", file], program: "/usr/bin/env")
         try await eventually { watch.output.contains("count") }
         watch.send(SIGHUP)
         watch.send(SIGTERM)

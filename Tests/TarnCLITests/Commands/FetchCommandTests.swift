@@ -32,7 +32,9 @@ struct FetchCommandTests {
         return arguments.count == 2 ? try LocalServer([text], arguments[0], arguments[1]) : try LocalServer([text])
     }
 
-    @Test("records are printed as JSON lines, and where they come from on standard error: fetched, fresh, and off line stale")
+    @Test(
+        "records are printed as JSON lines, and where they come from on standard error: fetched, fresh, and off line stale"
+    )
     func sources() async throws {
         let forge = try Forge()
         do {
@@ -60,10 +62,14 @@ struct FetchCommandTests {
     @Test("--explain names every rule, and sends nothing")
     func explain() async throws {
         let forge = try Forge(), server = try server(["Cache-Control: max-age=600"])
-        #expect(try await forge.fetch(server.base, "--explain").lines.last == "  nothing is stored for this request (RFC 9111 §4)")
+        #expect(
+            try await forge.fetch(server.base, "--explain").lines.last
+                == "  nothing is stored for this request (RFC 9111 §4)")
         expectSuccess(try await forge.fetch(server.base))
         let lines = try await forge.fetch(server.base, "--explain").lines
-        #expect(lines.contains("fresh: answered from the store") && lines.contains("  the lifetime is max-age: 600 s (RFC 9111 §5.2.2.1)"))
+        #expect(
+            lines.contains("fresh: answered from the store")
+                && lines.contains("  the lifetime is max-age: 600 s (RFC 9111 §5.2.2.1)"))
         #expect(server.requests.count == 1)
     }
 
@@ -73,7 +79,9 @@ struct FetchCommandTests {
         expectSuccess(try await forge.fetch(server.base))
         var last = try await forge.fetch(server.base, "--max-stale", "100000")
         let deadline = ContinuousClock.now + .seconds(60)
-        while !last.error.hasPrefix("stale"), ContinuousClock.now < deadline { last = try await forge.fetch(server.base, "--max-stale", "100000") }
+        while !last.error.hasPrefix("stale"), ContinuousClock.now < deadline {
+            last = try await forge.fetch(server.base, "--max-stale", "100000")
+        }
         #expect(last.error.contains("the request takes answers that are stale for so long"))
         #expect(server.requests.count == 1)
         #expect(try await forge.fetch(server.base).error.hasPrefix("revalidated"))
@@ -83,7 +91,9 @@ struct FetchCommandTests {
     @Test("--raw stores and prints any body, byte by byte, in a store of its own")
     func raw() async throws {
         let folder = try TemporaryFolder(), store = folder.path + "/cache.tarn"
-        let server = try LocalServer(["GET /logo\nHTTP/1.1 200 OK\nContent-Type: image/png\nCache-Control: max-age=600\n\nP\u{1}NG\n\n"])
+        let server = try LocalServer([
+            "GET /logo\nHTTP/1.1 200 OK\nContent-Type: image/png\nCache-Control: max-age=600\n\nP\u{1}NG\n\n"
+        ])
         let first = try await tarn("fetch", "--raw", server.base + "/logo", "--store", store)
         expectSuccess(first)
         #expect(first.output.hasPrefix("P\u{1}NG") && first.error.hasPrefix("fetched"))
@@ -95,13 +105,17 @@ struct FetchCommandTests {
         #expect(try await tarn("fetch", "--raw", server.base + "/none", "--store", store, "--offline").status == 5)
     }
 
-    @Test("--raw obeys policies, sends the fields that it is given, explains without sending, and fails where the server refuses")
+    @Test(
+        "--raw obeys policies, sends the fields that it is given, explains without sending, and fails where the server refuses"
+    )
     func rawPolicies() async throws {
-        let folder = try TemporaryFolder(), store = folder.path + "/cache.tarn", seen = Mutex<[RawConnection.Message]>([])
+        let folder = try TemporaryFolder(), store = folder.path + "/cache.tarn",
+            seen = Mutex<[RawConnection.Message]>([])
         let server = try ConnectionServer { request, connection in
             seen.withLock { $0.append(request) }
             let status = request.start.contains("/none") ? "404 Not Found" : "200 OK"
-            try connection.send("HTTP/1.1 \(status)\r\nCache-Control: max-age=600\r\nVary: X-One\r\nContent-Length: 2\r\n\r\nok")
+            try connection.send(
+                "HTTP/1.1 \(status)\r\nCache-Control: max-age=600\r\nVary: X-One\r\nContent-Length: 2\r\n\r\nok")
         }
         func fetch(_ target: String, _ arguments: String...) async throws -> TarnProcess.Result {
             try await tarn(["fetch", "--raw", server.base + target, "--store", store] + arguments)
@@ -111,9 +125,13 @@ struct FetchCommandTests {
         #expect(explained.status == 0 && explained.output.contains("nothing is stored for this request") && count == 0)
         let first = try await fetch("/a", "--header", "X-One: 1", "--header", "X-Two:2 ")
         #expect(first.output == "ok" && first.error.hasPrefix("fetched") && first.error.contains("200, 2 bytes"))
-        #expect(seen.withLock { $0.first?.values("x-one") } == ["1"] && seen.withLock { $0.first?.values("x-two") } == ["2"])
+        #expect(
+            seen.withLock { $0.first?.values("x-one") } == ["1"] && seen.withLock { $0.first?.values("x-two") } == ["2"]
+        )
         #expect(try await fetch("/a", "--header", "X-One: 1").error.hasPrefix("fresh") && count == 1)
-        #expect(try await fetch("/a", "--header", "X-One: 1", "--policy", "older-than=1000").error.hasPrefix("fresh") && count == 1)
+        #expect(
+            try await fetch("/a", "--header", "X-One: 1", "--policy", "older-than=1000").error.hasPrefix("fresh")
+                && count == 1)
         #expect(try await fetch("/a", "--header", "X-One: 1", "--policy", "cache-only").status == 0 && count == 1)
         #expect(try await fetch("/a", "--header", "X-One: 2", "--policy", "cache-only").status == 5 && count == 1)
         let quiet = try await fetch("/a", "--header", "X-One: 1", "--policy", "network-first", "--quiet")
@@ -138,16 +156,22 @@ struct FetchCommandTests {
         #expect(try await tarn(["list", "Item", "--store", forge.store]).status == 0)
     }
 
-    @Test("the next page is named, and can be fetched as it is named; --quiet says nothing; older-than takes what is young enough")
+    @Test(
+        "the next page is named, and can be fetched as it is named; --quiet says nothing; older-than takes what is young enough"
+    )
     func nextPage() async throws {
         let forge = try Forge(), server = try LocalServer(itemPages)
         let first = try await forge.fetch(server.base)
         #expect(first.errorLines.last == "next page: https://api.test.example/items?page=2", "\(first.error)")
-        let second = try await tarn(["fetch", "https://api.test.example/items?page=2", "--file", forge.file, "--base", server.base])
+        let second = try await tarn([
+            "fetch", "https://api.test.example/items?page=2", "--file", forge.file, "--base", server.base,
+        ])
         #expect(second.lines == [#"{"id":2,"name":"item 2"}"#])
         let quiet = try await forge.fetch(server.base, "--policy", "older-than=1000", "--quiet")
         #expect(quiet.lines == first.lines && quiet.error.isEmpty && server.requests.count == 2)
-        #expect(try await forge.fetch(server.base, "--policy", "network-only").error.hasPrefix("fetched") && server.requests.count == 3)
+        #expect(
+            try await forge.fetch(server.base, "--policy", "network-only").error.hasPrefix("fetched")
+                && server.requests.count == 3)
     }
 
     @Test("two processes that ask for the same share one transfer")
@@ -183,11 +207,16 @@ struct FetchCommandTests {
         #expect(check.status == 0, "\(check.output)")
     }
 
-    @Test("arguments that make no sense are refused", arguments: [
-        ["fetch", "items", "--policy", "sometimes"], ["fetch", "items", "--max-stale", "-1"], ["fetch", "items", "--offline", "--policy", "cache-first"],
-        ["fetch", "nothing"], ["fetch", "--raw", "ftp://x"], ["fetch", "items", "--header", "A: b"], ["fetch", "items", "--policy", "older-than=x"],
-        ["fetch", "items", "--base", "nonsense"], ["fetch", "--raw", "http://127.0.0.1:9/", "--header", "nonsense"],
-    ])
+    @Test(
+        "arguments that make no sense are refused",
+        arguments: [
+            ["fetch", "items", "--policy", "sometimes"], ["fetch", "items", "--max-stale", "-1"],
+            ["fetch", "items", "--offline", "--policy", "cache-first"],
+            ["fetch", "nothing"], ["fetch", "--raw", "ftp://x"], ["fetch", "items", "--header", "A: b"],
+            ["fetch", "items", "--policy", "older-than=x"],
+            ["fetch", "items", "--base", "nonsense"],
+            ["fetch", "--raw", "http://127.0.0.1:9/", "--header", "nonsense"],
+        ])
     func usage(_ arguments: [String]) async throws {
         let forge = try Forge()
         let result = try await tarn(arguments + ["--file", forge.file])

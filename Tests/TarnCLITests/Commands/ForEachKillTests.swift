@@ -8,7 +8,8 @@ import Testing
 
 @Suite("Killed for_each", .timeLimit(.minutes(10)))
 struct ForEachKillTests {
-    static let seed = ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
+    static let seed =
+        ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
     private static let parents = 300, kills = 10
 
     private static let yaml = """
@@ -34,10 +35,13 @@ struct ForEachKillTests {
         }
     }
 
-    @Test("ten kills of a for_each over 300 parents cost a few requests each, those of the units in flight, whatever makes a commit", arguments: [1, 5])
+    @Test(
+        "ten kills of a for_each over 300 parents cost a few requests each, those of the units in flight, whatever makes a commit",
+        arguments: [1, 5])
     func kills(unit: Int) async throws {
         let folder = try TemporaryFolder(), server = try Self.server()
-        let file = try folder.write("tarn.yaml", Self.yaml.replacing("COMMIT", with: unit == 1 ? "page" : "{ every: \(unit) }"))
+        let file = try folder.write(
+            "tarn.yaml", Self.yaml.replacing("COMMIT", with: unit == 1 ? "page" : "{ every: \(unit) }"))
         var dice = SeededRandom(seed: Self.seed &+ UInt64(unit)), kills = 0
         let arguments = ["sync", "--file", file, "--base", server.base, "--quiet"]
         while kills < Self.kills {
@@ -50,12 +54,16 @@ struct ForEachKillTests {
             kills += 1
         }
         let last = try await tarn("sync", "--file", file, "--base", server.base)
-        #expect(last.status == 0 && last.output.contains("not asked again: 1 endpoint"), "seed \(Self.seed): \(last.output)\(last.error)")
+        #expect(
+            last.status == 0 && last.output.contains("not asked again: 1 endpoint"),
+            "seed \(Self.seed): \(last.output)\(last.error)")
         let extra = server.requests.count - (1 + Self.parents)
         // A unit that is committed, one that is fetched, and one request under way.
         #expect(extra <= kills * (2 * unit + 1), "seed \(Self.seed): \(extra) requests too many after \(kills) kills")
         #expect(Forge.count("Card", folder.path + "/store.tarn") == 2 * Self.parents)
-        print("\(kills) kills of a for_each over \(Self.parents) parents, \(unit) pages a commit: \(extra) requests more than undisturbed, seed \(Self.seed)")
+        print(
+            "\(kills) kills of a for_each over \(Self.parents) parents, \(unit) pages a commit: \(extra) requests more than undisturbed, seed \(Self.seed)"
+        )
         // It was complete: the next one asks for everything.
         let asked = server.requests.count
         try await expectSuccess(tarn(arguments))
@@ -68,7 +76,8 @@ struct ForEachKillTests {
         let file = try folder.write("tarn.yaml", Self.yaml.replacing("COMMIT", with: "page"))
         var ends = 0
         while true {
-            let process = try TarnProcess(["sync", "--file", file, "--base", server.base, "--quiet"]), wanted = server.requests.count + 60
+            let process = try TarnProcess(["sync", "--file", file, "--base", server.base, "--quiet"]),
+                wanted = server.requests.count + 60
             try await eventually { server.requests.count >= wanted || Self.hasEnded(process.processID) }
             process.send(SIGTERM)
             let status = await process.end().status
@@ -81,7 +90,9 @@ struct ForEachKillTests {
         #expect(Forge.count("Card", folder.path + "/store.tarn") == 2 * Self.parents)
     }
 
-    @Test("parents whose requests are refused are passed by: one line with their number and an example, and exit code 3, each time")
+    @Test(
+        "parents whose requests are refused are passed by: one line with their number and an example, and exit code 3, each time"
+    )
     func passedBy() async throws {
         let folder = try TemporaryFolder(), server = try Self.server([1, 7, 8, 300])
         let file = try folder.write("tarn.yaml", Self.yaml.replacing("COMMIT", with: "page"))
@@ -90,7 +101,9 @@ struct ForEachKillTests {
             let result = try await tarn("sync", "--file", file, "--base", server.base)
             #expect(result.status == 3 && server.requests.count - asked == 1 + Self.parents)
             let lines = result.errorLines.filter { $0.contains("403") }
-            #expect(lines.count == 1 && lines[0].contains("for 4 records of Board") && lines[0].contains("/boards/1/cards"), "\(result.error)")
+            #expect(
+                lines.count == 1 && lines[0].contains("for 4 records of Board") && lines[0].contains("/boards/1/cards"),
+                "\(result.error)")
         }
         #expect(Forge.count("Card", folder.path + "/store.tarn") == 2 * (Self.parents - 4))
     }
@@ -107,7 +120,9 @@ struct ForEachKillTests {
         let first = try TarnProcess(arguments)
         try await gate.reached()
         let second = try await tarn(arguments)
-        #expect(second.status == 8 && second.error.contains("boards: process \(first.processID) syncs it"), "\(second.error)")
+        #expect(
+            second.status == 8 && second.error.contains("boards: process \(first.processID) syncs it"),
+            "\(second.error)")
         let waiting = try TarnProcess(arguments + ["--wait"])
         try await Task.sleep(for: .milliseconds(300))
         #expect(server.requests.count == 1)

@@ -43,7 +43,8 @@ struct InspectCommandTests {
             #expect("\(record["key"] ?? "")" == "\(fields["id"] ?? "-")")
             if record["partial"] as? Bool == true { partial += 1 }
         }
-        #expect(counts == ["User": 42, "Label": 25, "Milestone": 12, "Issue": 330, "Comment": 500, "ChecklistItem": 56])
+        #expect(
+            counts == ["User": 42, "Label": 25, "Milestone": 12, "Issue": 330, "Comment": 500, "ChecklistItem": 56])
         #expect(partial == 4)
         let plain = try await tarn("inspect", "dump", try await Forge.store, "--no-versions")
         #expect(plain.lines.count == result.lines.count && plain.lines.allSatisfy { !$0.contains("\"version\":") })
@@ -55,7 +56,9 @@ struct InspectCommandTests {
         let one = try await tarn("inspect", "dump", try await Forge.store, "--entity", "Label")
         #expect(one.lines.count == 25 && one.lines.allSatisfy { $0.hasPrefix("{\"entity\":\"Label\",") })
         let none = try await tarn("inspect", "dump", try await Forge.store, "--entity", "Nope")
-        #expect(none.status == 2 && none.error.hasPrefix("tarn: there is no entity Nope; the store has User"), "\(none.error)")
+        #expect(
+            none.status == 2 && none.error.hasPrefix("tarn: there is no entity Nope; the store has User"),
+            "\(none.error)")
     }
 
     @Test("stat names every entity with its records, every endpoint with its state, every table with its entries")
@@ -64,7 +67,9 @@ struct InspectCommandTests {
         let result = try await tarn("inspect", "stat", store)
         #expect(result.status == 0 && result.error == "")
         #expect(result.lines.first?.hasPrefix("\(store)  incarnation ") == true)
-        #expect(result.output.contains("965 records: 42 User, 25 Label, 12 Milestone, 330 Issue, 500 Comment, 56 ChecklistItem; 28 responses"))
+        #expect(
+            result.output.contains(
+                "965 records: 42 User, 25 Label, 12 Milestone, 330 Issue, 500 Comment, 56 ChecklistItem; 28 responses"))
         for name in ["labels", "milestones", "users", "issues", "comments"] {
             #expect(result.lines.contains { $0.hasPrefix("endpoint \(name): complete at 20") }, "\(name)")
         }
@@ -74,7 +79,9 @@ struct InspectCommandTests {
             ("Issue.labels, as Label.issues", "693"), ("index of Issue.number", "330"), ("responses", "28"),
         ] {
             let line = try #require(result.lines.first { $0.contains("  \(meaning)  ") }, "\(meaning)")
-            #expect(line.split(separator: "  ").map { $0.trimmingCharacters(in: .whitespaces) }.contains(entries), "\(line)")
+            #expect(
+                line.split(separator: "  ").map { $0.trimmingCharacters(in: .whitespaces) }.contains(entries), "\(line)"
+            )
         }
     }
 
@@ -85,9 +92,11 @@ struct InspectCommandTests {
         try Damage.flip("Crash when a rule named \"all\" depends on itself", in: copy)
         let result = try await tarn("inspect", "dump", copy)
         #expect(result.status == 6)
-        #expect(result.errorLines == [
-            "tarn: \(copy): Issue 2262018391: the checksum is wrong", "tarn: 1 damaged rows; the others are complete",
-        ])
+        #expect(
+            result.errorLines == [
+                "tarn: \(copy): Issue 2262018391: the checksum is wrong",
+                "tarn: 1 damaged rows; the others are complete",
+            ])
         #expect(result.lines.count == 964)
         #expect(!result.output.contains("\"key\":2262018391,"))
         for line in result.lines { _ = try json(line) }

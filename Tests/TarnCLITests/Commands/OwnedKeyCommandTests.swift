@@ -15,13 +15,15 @@ struct OwnedKeyCommandTests {
         store = folder.path + "/s.tarn"
         let schema = Schema([
             EntityDefinition(
-                "Post", key: ["id"], attributes: [.init("id", .int), .init("by", .string, optional: true, indexed: true)],
+                "Post", key: ["id"],
+                attributes: [.init("id", .int), .init("by", .string, optional: true, indexed: true)],
                 relationships: [
                     .init("replies", to: "Reply", many: true, inverse: "post"),
                     .init("author", to: "User", inverse: "posts", joinedBy: .init("by", equals: "login")),
                 ]),
             EntityDefinition(
-                "Reply", key: ["post", "number"], attributes: [.init("number", .int), .init("text", .string, optional: true)],
+                "Reply", key: ["post", "number"],
+                attributes: [.init("number", .int), .init("text", .string, optional: true)],
                 relationships: [.init("post", to: "Post", inverse: "replies")]),
             EntityDefinition("User", key: ["login"], attributes: [.init("login", .string)]),
         ])
@@ -30,12 +32,15 @@ struct OwnedKeyCommandTests {
             try writer.put("User", RecordKey("ada"), [])
             try writer.put("Post", RecordKey(17), [.init("by", .string("ada"))])
             for number: Int64 in 1...2 {
-                try writer.put("Reply", RecordKey([.int(17), .int(number)]), [.init("text", .string("reply \(number)"))])
+                try writer.put(
+                    "Reply", RecordKey([.int(17), .int(number)]), [.init("text", .string("reply \(number)"))])
             }
         }
     }
 
-    private func run(_ arguments: String...) async throws -> TarnProcess.Result { try await tarn(arguments + ["--store", store]) }
+    private func run(_ arguments: String...) async throws -> TarnProcess.Result {
+        try await tarn(arguments + ["--store", store])
+    }
 
     @Test("a record is got by its whole key, as a JSON array, and a shorter key is an error with the form")
     func get() async throws {
@@ -46,7 +51,10 @@ struct OwnedKeyCommandTests {
 
     @Test("related follows a key's reference both ways, and a join both ways")
     func related() async throws {
-        #expect(try await run("related", "Post", "17", "replies", "--fields", "number").lines == [#"{"number":1}"#, #"{"number":2}"#])
+        #expect(
+            try await run("related", "Post", "17", "replies", "--fields", "number").lines == [
+                #"{"number":1}"#, #"{"number":2}"#,
+            ])
         #expect(try await run("related", "Reply", "[17, 1]", "post", "--fields", "id").lines == [#"{"id":17}"#])
         #expect(try await run("related", "Post", "17", "author").lines == [#"{"login":"ada"}"#])
         #expect(try await run("related", "User", "ada", "posts", "--fields", "id").lines == [#"{"id":17}"#])

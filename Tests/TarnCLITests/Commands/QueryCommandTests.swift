@@ -18,17 +18,23 @@ struct QueryCommandTests {
     func pages() async throws {
         let all = try numbers(await run("list", "Issue", "--sort", "updatedAt desc, number", "--where", "state = open"))
         #expect(all.count == 160)
-        let some = try await run("list", "Issue", "--sort", "updatedAt desc, number", "--where", "state = open", "--limit", "70", "--offset", "3")
+        let some = try await run(
+            "list", "Issue", "--sort", "updatedAt desc, number", "--where", "state = open", "--limit", "70", "--offset",
+            "3")
         #expect(try numbers(some) == Array(all[3..<73]))
         var pages: [Int] = [], after: [String] = [], count = 0
         repeat {
             let page = try await tarn(
-                ["list", "Issue", "--sort", "updatedAt desc, number", "--where", "state = open", "--limit", "70", "--store", try await Forge.store] + after)
+                [
+                    "list", "Issue", "--sort", "updatedAt desc, number", "--where", "state = open", "--limit", "70",
+                    "--store", try await Forge.store,
+                ] + after)
             #expect(page.status == 0, "\(page.error)")
             pages += try numbers(page)
             count += 1
             let prefix = "More: repeat with `--after "
-            after = page.error.hasPrefix(prefix) ? ["--after", String(page.error.dropFirst(prefix.count).dropLast(2))] : []
+            after =
+                page.error.hasPrefix(prefix) ? ["--after", String(page.error.dropFirst(prefix.count).dropLast(2))] : []
             #expect(page.error == "" || !after.isEmpty)
         } while !after.isEmpty && count < 9
         #expect(count == 3 && pages == all)
@@ -41,23 +47,36 @@ struct QueryCommandTests {
         let author = try json(await run("get", "User", "123727").line(0))
         let login = try #require(author["login"] as? String)
         #expect(try await run("list", "Issue", "--where", "author.login = \(login) and state = open").lines.count == 28)
-        #expect(try await run("list", "Issue", "--where", "nocase(author.login) = '\(login.uppercased())'", "--where", "not state != open").lines.count == 28)
+        #expect(
+            try await run(
+                "list", "Issue", "--where", "nocase(author.login) = '\(login.uppercased())'", "--where",
+                "not state != open"
+            ).lines.count == 28)
         let early = try await run("count", "Issue", "--where", "createdAt < 2024-01-01")
         let late = try await run("count", "Issue", "--where", "createdAt >= 2024-01-01T00:00:00Z")
         #expect(try #require(Int(early.line(0))) + #require(Int(late.line(0))) == 330 && early.line(0) != "0")
-        let partial = try await run("count", "User", "--partials", "only"), full = try await run("count", "User", "--partials", "excluded")
+        let partial = try await run("count", "User", "--partials", "only"),
+            full = try await run("count", "User", "--partials", "excluded")
         let users = try await run("count", "User")
-        #expect(try #require(Int(partial.line(0))) + #require(Int(full.line(0))) == #require(Int(users.line(0))) && partial.line(0) != "0")
+        #expect(
+            try #require(Int(partial.line(0))) + #require(Int(full.line(0))) == #require(Int(users.line(0)))
+                && partial.line(0) != "0")
     }
 
     @Test("count counts, and --by for each value by itself")
     func count() async throws {
         #expect(try await run("count", "Issue").output == "330\n")
-        #expect(try await run("count", "Issue", "--by", "state").output == "{\"value\":\"closed\",\"count\":170}\n{\"value\":\"open\",\"count\":160}\n")
+        #expect(
+            try await run("count", "Issue", "--by", "state").output
+                == "{\"value\":\"closed\",\"count\":170}\n{\"value\":\"open\",\"count\":160}\n")
         let table = try await run("count", "Issue", "--by", "milestone", "--format", "table")
-        #expect(table.lines.first?.hasPrefix("milestone") == true && table.lines.contains { $0.hasPrefix("(missing)") }, "\(table.output)")
+        #expect(
+            table.lines.first?.hasPrefix("milestone") == true && table.lines.contains { $0.hasPrefix("(missing)") },
+            "\(table.output)")
         let wrong = try await run("count", "Issue", "--by", "labels")
-        #expect(wrong.status == 2 && wrong.error.hasPrefix("tarn: --by: column 1: labels leads to many records"), "\(wrong.error)")
+        #expect(
+            wrong.status == 2 && wrong.error.hasPrefix("tarn: --by: column 1: labels leads to many records"),
+            "\(wrong.error)")
     }
 
     @Test("missing lists each key that is referred to and not there, once")
@@ -71,21 +90,44 @@ struct QueryCommandTests {
 
     @Test("explain, and list --explain, show the plan and no record")
     func explain() async throws {
-        let result = try await run("explain", "Issue", "--where", "updatedAt >= 2025-01-01", "--sort", "updatedAt desc", "--limit", "5")
-        #expect(result.status == 0 && result.output.contains("access:") && result.output.contains("sort:"), "\(result.output)")
-        let list = try await run("list", "Issue", "--where", "updatedAt >= 2025-01-01", "--sort", "updatedAt desc", "--limit", "5", "--explain")
+        let result = try await run(
+            "explain", "Issue", "--where", "updatedAt >= 2025-01-01", "--sort", "updatedAt desc", "--limit", "5")
+        #expect(
+            result.status == 0 && result.output.contains("access:") && result.output.contains("sort:"),
+            "\(result.output)")
+        let list = try await run(
+            "list", "Issue", "--where", "updatedAt >= 2025-01-01", "--sort", "updatedAt desc", "--limit", "5",
+            "--explain")
         #expect(list.output == result.output)
     }
 
     @Test(
         "what is wrong is shown with the text and a caret, and is exit 2",
         arguments: [
-            (["--where", "state = opne"], "--where: column 9: Issue.state: unknown value \"opne\": did you mean \"open\"?\n  state = opne\n          ^~~~\n"),
-            (["--where", "state ="], "--where: column 8: the text ends here; expected a value\n  state =\n         ^\n"),
-            (["--where", "number = 1", "--where", "number = one"], "--where: column 10: Issue.number is int, not \"one\"\n  number = one\n           ^~~\n"),
-            (["--where", "labels.name = bug"], "--where: column 1: Issue.labels leads to many records; a path goes through relationships that lead to one; expected labels contains, and a key\n  labels.name = bug\n  ^~~~~~\n"),
-            (["--sort", "number dsc"], "--sort: column 8: \"dsc\" cannot stand here; expected \"desc\", \"asc\", \",\" or the end\n  number dsc\n         ^~~\n"),
-            (["--after", "xyz"], "--after xyz: not a token; take the one that the list before has named, with the same --where and --sort\n"),
+            (
+                ["--where", "state = opne"],
+                "--where: column 9: Issue.state: unknown value \"opne\": did you mean \"open\"?\n  state = opne\n          ^~~~\n"
+            ),
+            (
+                ["--where", "state ="],
+                "--where: column 8: the text ends here; expected a value\n  state =\n         ^\n"
+            ),
+            (
+                ["--where", "number = 1", "--where", "number = one"],
+                "--where: column 10: Issue.number is int, not \"one\"\n  number = one\n           ^~~\n"
+            ),
+            (
+                ["--where", "labels.name = bug"],
+                "--where: column 1: Issue.labels leads to many records; a path goes through relationships that lead to one; expected labels contains, and a key\n  labels.name = bug\n  ^~~~~~\n"
+            ),
+            (
+                ["--sort", "number dsc"],
+                "--sort: column 8: \"dsc\" cannot stand here; expected \"desc\", \"asc\", \",\" or the end\n  number dsc\n         ^~~\n"
+            ),
+            (
+                ["--after", "xyz"],
+                "--after xyz: not a token; take the one that the list before has named, with the same --where and --sort\n"
+            ),
         ] as [([String], String)])
     func errors(arguments: [String], message: String) async throws {
         let result = try await tarn(["list", "Issue"] + arguments + ["--store", try await Forge.store])
@@ -98,14 +140,18 @@ struct QueryCommandTests {
         let page = try await run("list", "Issue", "--limit", "1")
         let token = String(page.error.dropFirst("More: repeat with `--after ".count).dropLast(2))
         let result = try await run("list", "Issue", "--limit", "1", "--sort", "number", "--after", token)
-        #expect(result.status == 2 && result.error.contains("the continuation token is not of this query of Issue"), "\(result.error)")
+        #expect(
+            result.status == 2 && result.error.contains("the continuation token is not of this query of Issue"),
+            "\(result.error)")
     }
 }
 
 @Suite("Command line: writes by query")
 struct WriteCommandTests {
     /// A store of its own: three items with a name each.
-    private func store() async throws -> (folder: TemporaryFolder, run: @Sendable ([String]) async throws -> TarnProcess.Result) {
+    private func store() async throws -> (
+        folder: TemporaryFolder, run: @Sendable ([String]) async throws -> TarnProcess.Result
+    ) {
         let folder = try TemporaryFolder()
         let file = try folder.write("tarn.yaml", itemsYAML())
         let server = try LocalServer(itemPages)
@@ -117,13 +163,20 @@ struct WriteCommandTests {
     @Test("update sets fields of what meets the condition; --dry-run only counts")
     func update() async throws {
         let (folder, run) = try await store()
-        let dry = try await run(["update", "Item", "--where", "id >= 2", "--set", "name=new", "--dry-run", "--format", "table"])
+        let dry = try await run([
+            "update", "Item", "--where", "id >= 2", "--set", "name=new", "--dry-run", "--format", "table",
+        ])
         #expect(dry.output == "2 records; nothing was written\n" && dry.status == 0)
         #expect(try await run(["list", "Item", "--where", "name = new"]).lines.count == 0)
         let done = try await run(["update", "Item", "--where", "id >= 2", "--set", "name = 'new name'"])
         #expect(done.output == "{\"matched\":2,\"changed\":2,\"steps\":1}\n" && done.error == "", "\(done.error)")
-        #expect(try await run(["list", "Item", "--where", "name = 'new name'", "--fields", "id"]).lines == ["{\"id\":2}", "{\"id\":3}"])
-        #expect(try await run(["update", "Item", "--all", "--set", "name=12", "--step", "2", "--format", "table"]).output == "3 records found, 3 changed\n")
+        #expect(
+            try await run(["list", "Item", "--where", "name = 'new name'", "--fields", "id"]).lines == [
+                "{\"id\":2}", "{\"id\":3}",
+            ])
+        #expect(
+            try await run(["update", "Item", "--all", "--set", "name=12", "--step", "2", "--format", "table"]).output
+                == "3 records found, 3 changed\n")
         #expect(try await run(["get", "Item", "1"]).output == "{\"id\":1,\"name\":\"12\"}\n")
         _ = folder
     }
@@ -132,7 +185,9 @@ struct WriteCommandTests {
     func delete() async throws {
         let (folder, run) = try await store()
         #expect(try await run(["delete", "Item", "--where", "id = 2", "--dry-run"]).output == "{\"matched\":1}\n")
-        #expect(try await run(["delete", "Item", "--where", "id = 2"]).output == "{\"matched\":1,\"deleted\":1,\"steps\":1}\n")
+        #expect(
+            try await run(["delete", "Item", "--where", "id = 2"]).output
+                == "{\"matched\":1,\"deleted\":1,\"steps\":1}\n")
         #expect(try await run(["count", "Item"]).output == "2\n")
         try await expectSuccess(run(["delete", "Item", "--all"]))
         #expect(try await run(["count", "Item"]).output == "0\n")
@@ -145,10 +200,19 @@ struct WriteCommandTests {
             (["delete", "Item"], "say --all"), (["update", "Item", "--set", "name=x"], "say --all"),
             (["update", "Item", "--all"], "say what to set: --set field=value"),
             (["delete", "Item", "--all", "--where", "id = 1"], "--all and --where exclude each other"),
-            (["update", "Item", "--all", "--set", "nmae=x"], "--set: column 1: Item: unknown field \"nmae\": did you mean \"name\"?\n  nmae=x\n  ^~~~"),
+            (
+                ["update", "Item", "--all", "--set", "nmae=x"],
+                "--set: column 1: Item: unknown field \"nmae\": did you mean \"name\"?\n  nmae=x\n  ^~~~"
+            ),
             (["update", "Item", "--all", "--set", "name=x", "--set", "name=y"], "name is set twice"),
-            (["update", "Item", "--all", "--set", "name"], "--set: column 5: the text ends here; expected \"=\" and a value"),
-            (["update", "Item", "--all", "--set", "id=7"], "a key of Item is what records are found by, and cannot be changed"),
+            (
+                ["update", "Item", "--all", "--set", "name"],
+                "--set: column 5: the text ends here; expected \"=\" and a value"
+            ),
+            (
+                ["update", "Item", "--all", "--set", "id=7"],
+                "a key of Item is what records are found by, and cannot be changed"
+            ),
             (["delete", "Item", "--where", "id ="], "--where: column 5: the text ends here"),
         ] as [([String], String)])
     func refused(arguments: [String], message: String) async throws {

@@ -7,7 +7,8 @@ import Testing
 
 @Suite("Command line: rate limits")
 struct RateLimitCommandTests {
-    private static let far = recording("/items", "{\"message\":\"slow down\"}", status: "429 Too Many", "Retry-After: 999999999999")
+    private static let far = recording(
+        "/items", "{\"message\":\"slow down\"}", status: "429 Too Many", "Retry-After: 999999999999")
 
     /// The date in `until Sun, 06 Nov 1994 08:49:37 GMT`.
     private func until(_ text: String) throws -> Date {
@@ -15,7 +16,9 @@ struct RateLimitCommandTests {
         return try #require(HTTPDate.parse(String(match.1)))
     }
 
-    @Test("a pause until the year 33714 holds a day at most, is kept, survives --refetch --restart, and --ignore-limits passes it")
+    @Test(
+        "a pause until the year 33714 holds a day at most, is kept, survives --refetch --restart, and --ignore-limits passes it"
+    )
     func farAhead() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("tarn.yaml", itemsYAML())
@@ -57,7 +60,8 @@ struct RateLimitCommandTests {
         }
     }
 
-    @Test("a 200 that says nothing is left for decades ends the sync with 7 and what was committed, and says what to do")
+    @Test(
+        "a 200 that says nothing is left for decades ends the sync with 7 and what was committed, and says what to do")
     func usedUpByAnAnswer() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("tarn.yaml", itemsYAML())
@@ -96,10 +100,13 @@ struct RateLimitCommandTests {
         let folder = try TemporaryFolder()
         let file = try folder.write("tarn.yaml", itemsYAML())
         let server = try shortLimit()
-        let result = try await Terminal.run(["sync", "--file", file, "--base", server.base], output: folder.path + "/output")
+        let result = try await Terminal.run(
+            ["sync", "--file", file, "--base", server.base], output: folder.path + "/output")
         #expect(result.status == 0, "\(result.output)")
         let seconds = result.output.matches(of: /\rwaiting (\d+) s: the rate limit of http:/).compactMap { Int($0.1) }
-        #expect(seconds.count >= 2 && seconds == seconds.sorted(by: >) && (seconds.first ?? 0) <= 5, "\(result.output.debugDescription)")
+        #expect(
+            seconds.count >= 2 && seconds == seconds.sorted(by: >) && (seconds.first ?? 0) <= 5,
+            "\(result.output.debugDescription)")
     }
 
     @Test("in a pipe a pause is one line, and with --quiet none")
@@ -109,9 +116,13 @@ struct RateLimitCommandTests {
         let server = try shortLimit()
         let result = try await tarn("sync", "--file", file, "--base", server.base)
         #expect(result.status == 0 && result.errorLines.count == 1, "\(result.error)")
-        #expect(result.error.wholeMatch(of: /waiting \d s, until \w+, [^,]* GMT: the rate limit of http:\/\/127.0.0.1:\d+ is used up\n/) != nil, "\(result.error)")
+        #expect(
+            result.error.wholeMatch(
+                of: /waiting \d s, until \w+, [^,]* GMT: the rate limit of http:\/\/127.0.0.1:\d+ is used up\n/) != nil,
+            "\(result.error)")
         let other = try shortLimit()
-        let quiet = try await tarn("sync", "--file", file, "--base", other.base, "--quiet", "--store", folder.path + "/other.tarn")
+        let quiet = try await tarn(
+            "sync", "--file", file, "--base", other.base, "--quiet", "--store", folder.path + "/other.tarn")
         #expect(quiet.status == 0 && quiet.error == "", "\(quiet.error)")
     }
 }

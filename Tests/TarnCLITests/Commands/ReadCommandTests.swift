@@ -36,12 +36,13 @@ struct ReadCommandTests {
         #expect(try await run("list", "Issue", "--where", "title=\"a=b=c\"").lines.count == 0)
         let unknown = try await run("list", "Issue", "--where", "state = open and stat=open")
         #expect(unknown.status == 2 && unknown.output == "")
-        #expect(unknown.error == """
-            tarn: --where: column 18: Issue: unknown field "stat": did you mean "state"?
-              state = open and stat=open
-                               ^~~~
+        #expect(
+            unknown.error == """
+                tarn: --where: column 18: Issue: unknown field "stat": did you mean "state"?
+                  state = open and stat=open
+                                   ^~~~
 
-            """)
+                """)
     }
 
     @Test("two titles that differ only in composed and decomposed letters are told apart")
@@ -56,7 +57,8 @@ struct ReadCommandTests {
 
     @Test("--fields chooses, with or without spaces, --limit stops, --include nests")
     func shape() async throws {
-        let result = try await run("list", "Issue", "--limit", "2", "--fields", "number, title", "--include", "author", "--include", "labels")
+        let result = try await run(
+            "list", "Issue", "--limit", "2", "--fields", "number, title", "--include", "author", "--include", "labels")
         #expect(result.lines.count == 2)
         let first = try json(try #require(result.lines.first))
         #expect(Set(first.keys) == ["number", "title", "author", "labels"])
@@ -65,9 +67,10 @@ struct ReadCommandTests {
         #expect(try await run("list", "Issue", "--limit", "0").output == "")
         let related = try await run("related", "Issue", ReadCommandTests.issue17, "labels", "--fields", "id, name")
         #expect(related.status == 0, "\(related.error)")
-        #expect(try related.lines.map { try json($0)["name"] as? String } == [
-            "area: scheduler", "area: remote", "状態: 要確認", "platform: windows",
-        ])
+        #expect(
+            try related.lines.map { try json($0)["name"] as? String } == [
+                "area: scheduler", "area: remote", "状態: 要確認", "platform: windows",
+            ])
         for (option, name) in [("--fields", "nope"), ("--include", "nope"), ("--include", "title")] {
             let wrong = try await run("list", "Issue", option, name)
             #expect(wrong.status == 2 && wrong.error.hasPrefix("tarn: Issue has no \(name); it has "), "\(wrong.error)")
@@ -82,9 +85,12 @@ struct ReadCommandTests {
         for line in result.lines.dropFirst() {
             let characters = Array(line)
             try #require(characters.count > column, "\(line)")
-            #expect(characters[column - 1] == " " && characters[column - 2] == " " && characters[column] != " ", "\(line)")
+            #expect(
+                characters[column - 1] == " " && characters[column - 2] == " " && characters[column] != " ", "\(line)")
         }
-        #expect(result.errorLines.first == "3 of 25 records" && result.errorLines.last?.hasPrefix("More: repeat with `--after ") == true)
+        #expect(
+            result.errorLines.first == "3 of 25 records"
+                && result.errorLines.last?.hasPrefix("More: repeat with `--after ") == true)
         #expect(result.lines.allSatisfy { $0.count <= 100 })
         let wide = try await run("list", "Issue", "--format", "table")
         #expect(wide.lines.count == 331 && wide.error == "330 records\n")
@@ -93,14 +99,16 @@ struct ReadCommandTests {
 
     @Test("get shows one record, and the records that it leads to")
     func getShowsOne() async throws {
-        let result = try await run("get", "Issue", ReadCommandTests.issue17, "--include", "author", "--include", "comments")
+        let result = try await run(
+            "get", "Issue", ReadCommandTests.issue17, "--include", "author", "--include", "comments")
         #expect(result.status == 0 && result.lines.count == 1)
         let issue = try json(result.line(0))
         #expect(issue["number"] as? Int == 17)
         #expect((issue["author"] as? [String: Any])?["login"] as? String == "mreyes")
-        #expect((issue["comments"] as? [[String: Any]])?.compactMap { $0["id"] as? Int } == [
-            2_309_356_051, 2_312_324_463, 2_315_178_324, 2_317_613_359, 2_324_645_638,
-        ])
+        #expect(
+            (issue["comments"] as? [[String: Any]])?.compactMap { $0["id"] as? Int } == [
+                2_309_356_051, 2_312_324_463, 2_315_178_324, 2_317_613_359, 2_324_645_638,
+            ])
         #expect((issue["createdAt"] as? String) == "2023-03-12T01:04:47Z")
         let table = try await run("get", "User", "41987040", "--format", "table")
         #expect(table.lines.first?.contains("41987040 (partial)") == true, "\(table.output)")
@@ -125,11 +133,17 @@ struct ReadCommandTests {
             (["get", "Issue", ""], 2, "a key of Issue is int, not "),
             (["get", "ChecklistItem", "002b70a6"], 2, "a key of ChecklistItem is uuid, not 002b70a6"),
             (["get", "Issue", "[17]"], 2, "a key of Issue is int, not [17]"),
-            (["get", "Isue", "17"], 2, "there is no entity Isue; the store has User, Label, Milestone, Issue, Comment, ChecklistItem"),
+            (
+                ["get", "Isue", "17"], 2,
+                "there is no entity Isue; the store has User, Label, Milestone, Issue, Comment, ChecklistItem"
+            ),
             (["list", "issue"], 2, "there is no entity issue; the store has User"),
             (["get", "Issue", "17"], 1, "there is no Issue 17 in the store"),
             (["related", "Issue", "17", "author"], 1, "there is no Issue 17 in the store"),
-            (["related", "Issue", "2262018391", "autor"], 2, "Issue has no autor; it has assignees, author, closedBy, comments"),
+            (
+                ["related", "Issue", "2262018391", "autor"], 2,
+                "Issue has no autor; it has assignees, author, closedBy, comments"
+            ),
             (["related", "Issue", "2262018391", "title"], 2, "Issue has no title; it has assignees, author"),
             (["get", "User", "90000017"], 1, "there is no User 90000017 in the store"),
         ] as [([String], Int32, String)])
@@ -162,7 +176,8 @@ struct ReadCommandTests {
         for command in ["list Issue", "list Comment --format table", "related User 123727 comments"] {
             let result = try await shell("\"$TARN\" \(command) --store '\(store)' | head -1")
             #expect(result.status == 0 && result.lines.count == 1)
-            #expect(result.error == "" || command.contains("table") && result.error == "500 records\n", "\(result.error)")
+            #expect(
+                result.error == "" || command.contains("table") && result.error == "500 records\n", "\(result.error)")
         }
         let dump = try await shell("\"$TARN\" inspect dump '\(store)' | head -1")
         #expect(dump.lines.count == 1 && dump.error == "", "\(dump.error)")
@@ -185,17 +200,22 @@ struct ReadCommandTests {
         let folder = try TemporaryFolder()
         let file = try folder.write("tarn.yaml", ReadCommandTests.composite)
         let server = try LocalServer([
-            recording("/members", #"[{"team":"acme","number":12,"role":"a"},{"team":"<null>","number":1,"role":"b"},{"team":"true","number":1,"role":"c"}]"#),
+            recording(
+                "/members",
+                #"[{"team":"acme","number":12,"role":"a"},{"team":"<null>","number":1,"role":"b"},{"team":"true","number":1,"role":"c"}]"#
+            ),
             recording("/tags", #"[{"name":"[\"x\"]"},{"name":""},{"name":"a b"}]"#),
         ])
         try await expectSuccess(tarn("sync", "--file", file, "--base", server.base))
         func get(_ entity: String, _ key: String) async throws -> TarnProcess.Result {
             try await tarn("get", entity, key, "--file", file)
         }
-        #expect(try await get("Member", #"["acme", 12]"#).output == "{\"team\":\"acme\",\"number\":12,\"role\":\"a\"}\n")
+        #expect(
+            try await get("Member", #"["acme", 12]"#).output == "{\"team\":\"acme\",\"number\":12,\"role\":\"a\"}\n")
         #expect(try await get("Member", #"["acme",13]"#).status == 1)
         for wrong in [
-            "acme", "acme,12", #"["acme"]"#, #"["acme",12,1]"#, #"["acme","x"]"#, #"["acme",12.5]"#, #"{"team":"acme"}"#,
+            "acme", "acme,12", #"["acme"]"#, #"["acme",12,1]"#, #"["acme","x"]"#, #"["acme",12.5]"#,
+            #"{"team":"acme"}"#,
             "[null,1]", "[true,1]", #"["acme",true]"#, #"["acme",[12]]"#, #"[["acme"],12]"#,
         ] {
             let result = try await get("Member", wrong)

@@ -35,7 +35,11 @@ struct ReadOnlyTests {
         store = folder.path + "/s.tarn"
         let store = try Store.open(at: store, schema: ReadOnlyTests.schema, options: .init(durability: .relaxed))
         try store.write { writer in
-            for key: Int64 in 0..<3000 { try writer.put("Note", RecordKey(key), [.init("text", .string("note \(key) " + String(repeating: "\(key) ", count: 40)))]) }
+            for key: Int64 in 0..<3000 {
+                try writer.put(
+                    "Note", RecordKey(key),
+                    [.init("text", .string("note \(key) " + String(repeating: "\(key) ", count: 40)))])
+            }
         }
     }
 
@@ -44,7 +48,9 @@ struct ReadOnlyTests {
         let store = try Store.open(at: store, options: .init(durability: .relaxed))
         for round in 0..<count {
             try store.write(alone: true) { writer in
-                for key: Int64 in 0..<3000 { try writer.put("Note", RecordKey(key), [.init("text", .string("round \(round)"))]) }
+                for key: Int64 in 0..<3000 {
+                    try writer.put("Note", RecordKey(key), [.init("text", .string("round \(round)"))])
+                }
             }
         }
     }
@@ -54,7 +60,10 @@ struct ReadOnlyTests {
         let mounted = folder.path + "/ro"
         try FileManager.default.createDirectory(atPath: mounted, withIntermediateDirectories: true)
         return try TarnProcess(
-            ["-m", "/bin/bash", "-c", "mount --bind \(store) \(mounted) && mount -o remount,ro,bind \(mounted) && { \(command); }"],
+            [
+                "-m", "/bin/bash", "-c",
+                "mount --bind \(store) \(mounted) && mount -o remount,ro,bind \(mounted) && { \(command); }",
+            ],
             environment: ["TARN": TarnProcess.executable, "RO": mounted, "D": folder.path], program: "/usr/bin/unshare")
     }
 
@@ -65,7 +74,9 @@ struct ReadOnlyTests {
         let refused = try await onMount("$TARN list Note --store $RO --limit 2").end()
         #expect(refused.status == 6 && refused.output.isEmpty)
         #expect(refused.error.contains("--immutable") && refused.error.contains(".lock"), "\(refused.error)")
-        let read = try await onMount("$TARN list Note --store $RO --limit 2 --immutable --format json && $TARN count Note --store $RO --immutable").end()
+        let read = try await onMount(
+            "$TARN list Note --store $RO --limit 2 --immutable --format json && $TARN count Note --store $RO --immutable"
+        ).end()
         #expect(read.status == 0 && read.output.contains("note 1 ") && read.output.contains("3000"), "\(read)")
         let copied = try await onMount("$TARN store backup $RO $D/copy --immutable --verify").end()
         expectSuccess(copied)
@@ -79,8 +90,12 @@ struct ReadOnlyTests {
     func inspectOnMount() async throws {
         let locked = try await tarn("inspect", "dump", store)
         let dump = try await onMount("$TARN inspect dump $RO").end()
-        #expect(dump.status == 0 && dump.output == locked.output && dump.error.contains("read without locks"), "\(dump.error)")
-        for command in ["inspect stat $RO", "inspect verify $RO", "inspect salvage $RO $D/salvaged", "inspect dump $RO --tables"] {
+        #expect(
+            dump.status == 0 && dump.output == locked.output && dump.error.contains("read without locks"),
+            "\(dump.error)")
+        for command in [
+            "inspect stat $RO", "inspect verify $RO", "inspect salvage $RO $D/salvaged", "inspect dump $RO --tables",
+        ] {
             let result = try await onMount("$TARN \(command)").end()
             #expect(result.status == 0 && result.error.contains("read without locks"), "\(command): \(result.error)")
         }
@@ -123,11 +138,14 @@ struct ReadOnlyTests {
         // Where the build is in a directory of one user's own, no other one can run it.
         guard try await asNobody("$TARN --version").status == 0 else { return }
         let refused = try await asNobody("$TARN list Note --store $S --limit 2")
-        #expect(refused.status == 6 && refused.error.contains("--immutable") && refused.error.contains("lock"), "\(refused)")
+        #expect(
+            refused.status == 6 && refused.error.contains("--immutable") && refused.error.contains("lock"), "\(refused)"
+        )
         let immutable = try await asNobody("$TARN list Note --store $S --limit 2 --immutable --format json")
         #expect(immutable.status == 0 && immutable.lines.count == 2, "\(immutable)")
         let dump = try await asNobody("$TARN inspect dump $S")
-        #expect(dump.status == 0 && dump.lines.count == 3000 && dump.error.contains("read without locks"), "\(dump.error)")
+        #expect(
+            dump.status == 0 && dump.lines.count == 3000 && dump.error.contains("read without locks"), "\(dump.error)")
         for name in ["lock.mdb", "store.lock"] { chmod(store + "/" + name, 0o666) }
         let locked = try await asNobody("$TARN list Note --store $S --limit 2 --format json && $TARN inspect stat $S")
         #expect(locked.status == 0 && !locked.error.contains("without locks"), "\(locked)")
@@ -148,7 +166,8 @@ struct ReadOnlyTests {
                 S=\(disk)/s; \(command)
                 """
             return try await TarnProcess(
-                ["-m", "/bin/bash", "-c", script], environment: ["TARN": TarnProcess.executable, "SWIFT_BACKTRACE": "enable=no"],
+                ["-m", "/bin/bash", "-c", script],
+                environment: ["TARN": TarnProcess.executable, "SWIFT_BACKTRACE": "enable=no"],
                 program: "/usr/bin/unshare"
             ).end()
         }
@@ -162,7 +181,8 @@ struct ReadOnlyTests {
         let dump = try await onFullDisk("$TARN inspect dump $S | wc -l; exit ${PIPESTATUS[0]}")
         #expect(dump.status == 0 && dump.output.contains("3000"), "\(dump)")
         // With room again it is a store as before.
-        let room = try await onFullDisk("rm \(disk)/fill; $TARN delete Note --where 'id = 1' --store $S && $TARN inspect verify $S")
+        let room = try await onFullDisk(
+            "rm \(disk)/fill; $TARN delete Note --where 'id = 1' --store $S && $TARN inspect verify $S")
         #expect(room.status == 0, "\(room)")
     }
 
@@ -171,11 +191,13 @@ struct ReadOnlyTests {
         try FileManager.default.removeItem(atPath: store + "/data.mdb")
         #expect(mkfifo(store + "/data.mdb", 0o600) == 0)
         for command in [
-            "list Note --store $S", "list Note --store $S --immutable", "inspect stat $S", "inspect dump $S", "inspect verify $S",
+            "list Note --store $S", "list Note --store $S --immutable", "inspect stat $S", "inspect dump $S",
+            "inspect verify $S",
             "inspect salvage $S $S.new", "store compact $S", "store readers $S", "store quota $S",
         ] {
             let result = try await TarnProcess(
-                ["-c", "timeout 60 $TARN \(command)"], environment: ["TARN": TarnProcess.executable, "S": store], program: "/bin/bash"
+                ["-c", "timeout 60 $TARN \(command)"], environment: ["TARN": TarnProcess.executable, "S": store],
+                program: "/bin/bash"
             ).end()
             #expect(result.status == 6, "\(command): \(result)")
         }

@@ -9,7 +9,9 @@ import Testing
 @Suite("Command line: counts of records")
 struct RecordCountTests {
     /// Five events, three of which are pushes, one of those by force; two users.
-    private func mirrored() async throws -> (folder: TemporaryFolder, file: String, store: String, sync: TarnProcess.Result) {
+    private func mirrored() async throws -> (
+        folder: TemporaryFolder, file: String, store: String, sync: TarnProcess.Result
+    ) {
         let folder = try TemporaryFolder()
         let file = try folder.write(
             "tarn.yaml",
@@ -30,11 +32,15 @@ struct RecordCountTests {
             """)
         let types = ["push", "note", "forced", "push", "note"]
         let events = types.enumerated().map { #"{"id":\#($0.offset),"type":"\#($0.element)"}"# }.joined(separator: ",")
-        let server = try LocalServer([recording("/events", "[\(events)]"), recording("/users", #"[{"id":1},{"id":2}]"#)])
+        let server = try LocalServer([
+            recording("/events", "[\(events)]"), recording("/users", #"[{"id":1},{"id":2}]"#),
+        ])
         let sync = try await tarn("sync", "--file", file, "--base", server.base)
         expectSuccess(sync)
         let json = try await tarn("sync", "--file", file, "--base", server.base, "--json")
-        #expect(json.output.contains(#""records":{"Event":5,"User":2,"Push":3,"ForcedPush":1},"total":7,"#), "\(json.output)")
+        #expect(
+            json.output.contains(#""records":{"Event":5,"User":2,"Push":3,"ForcedPush":1},"total":7,"#),
+            "\(json.output)")
         return (folder, file, folder.path + "/tarn.tarn", sync)
     }
 
@@ -43,7 +49,9 @@ struct RecordCountTests {
         let (folder, _, store, sync) = try await mirrored()
         #expect(sync.lines.last == "store: 7 records: 5 Event (3 Push (1 ForcedPush)), 2 User", "\(sync.output)")
         let stat = try await tarn("inspect", "stat", store)
-        #expect(stat.output.contains("\n7 records: 5 Event (3 Push (1 ForcedPush)), 2 User; 2 responses\n"), "\(stat.output)")
+        #expect(
+            stat.output.contains("\n7 records: 5 Event (3 Push (1 ForcedPush)), 2 User; 2 responses\n"),
+            "\(stat.output)")
         #expect(try await tarn("inspect", "verify", store).output.contains(" 7 records,"))
         #expect(try await tarn("inspect", "salvage", store, folder.path + "/new").output.contains(": 7 records ("))
     }
@@ -54,8 +62,10 @@ struct RecordCountTests {
         defer { _ = folder }
         for (arguments, footer) in [
             (["Event"], "5 records"), (["Push"], "3 records"), (["Event", "--where", "type = push"], "2 records"),
-            (["Event", "--where", "type = push", "--limit", "1"], "1 of 2 records"), (["Event", "--limit", "2"], "2 of 5 records"),
-            (["Event", "--where", "type = push", "--limit", "2"], "2 records"), (["Event", "--where", "type = push", "--offset", "1"], "1 of 2 records"),
+            (["Event", "--where", "type = push", "--limit", "1"], "1 of 2 records"),
+            (["Event", "--limit", "2"], "2 of 5 records"),
+            (["Event", "--where", "type = push", "--limit", "2"], "2 records"),
+            (["Event", "--where", "type = push", "--offset", "1"], "1 of 2 records"),
             (["Event", "--limit", "0"], "0 of 5 records"), (["Event", "--where", "type = none"], "0 records"),
         ] as [([String], String)] {
             let list = try await tarn(["list"] + arguments + ["--file", file, "--format", "table"])
@@ -66,7 +76,8 @@ struct RecordCountTests {
     @Test("counts of a catalog that is no tree end")
     func circle() {
         let same = RecordCounts(entities: [
-            .init(name: "A", count: 1, parent: nil), .init(name: "A", count: 1, parent: "A"), .init(name: "B", count: 1, parent: "C"),
+            .init(name: "A", count: 1, parent: nil), .init(name: "A", count: 1, parent: "A"),
+            .init(name: "B", count: 1, parent: "C"),
             .init(name: "C", count: 1, parent: "B"),
         ])
         #expect(same.total == 1 && same.text == "1 A (1 A)")

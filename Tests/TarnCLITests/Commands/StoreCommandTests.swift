@@ -23,7 +23,9 @@ struct StoreCommandTests {
         #expect(result.status == 0 && result.error == "" && result.lines.count == 1)
         #expect(result.output.contains("965 records") && result.output.hasSuffix(": sound\n"), "\(result.output)")
         let report = try json(try await tarn("inspect", "verify", store, "--json").line(0))
-        #expect(report["sound"] as? Bool == true && report["held"] as? Bool == true && (report["findings"] as? [Any])?.isEmpty == true)
+        #expect(
+            report["sound"] as? Bool == true && report["held"] as? Bool == true
+                && (report["findings"] as? [Any])?.isEmpty == true)
         #expect((report["records"] as? [String: Int])?["Issue"] == 330)
     }
 
@@ -32,7 +34,9 @@ struct StoreCommandTests {
         let copy = try await copyOfForge()
         try Damage.flip("Crash when a rule named \"all\" depends on itself", in: copy)
         let result = try await tarn("inspect", "verify", copy)
-        #expect(result.status == 6 && result.lines.first == "row.checksum  Issue 2262018391: the checksum is wrong", "\(result.output)")
+        #expect(
+            result.status == 6 && result.lines.first == "row.checksum  Issue 2262018391: the checksum is wrong",
+            "\(result.output)")
         #expect(result.errorLines == ["tarn: \(copy): 1 findings: 1 row.checksum"])
         let second = try await tarn("inspect", "verify", copy, "--json")
         #expect(second.status == 6 && second.error == "")
@@ -44,7 +48,9 @@ struct StoreCommandTests {
         let copy = try await copyOfForge()
         try Damage.flip("Crash when a rule named \"all\" depends on itself", in: copy)
         let dry = try await tarn("store", "repair", copy, "--dry-run", "--remove-damaged-rows")
-        #expect(dry.status == 0 && dry.output.contains("row Issue 2262018391: it cannot be read, taken out"), "\(dry.output)\(dry.error)")
+        #expect(
+            dry.status == 0 && dry.output.contains("row Issue 2262018391: it cannot be read, taken out"),
+            "\(dry.output)\(dry.error)")
         #expect(dry.lines.last == "nothing was changed: this was a dry run")
         #expect(try await tarn("inspect", "verify", copy).status == 6)
         let done = try await tarn("store", "repair", copy, "--remove-damaged-rows", "--backup", folder.path + "/before")
@@ -57,7 +63,9 @@ struct StoreCommandTests {
         try await expectSuccess(tarn("inspect", "verify", copy))
     }
 
-    @Test("repair refuses a file whose pages are damaged, and salvage brings what can be read into a new store that a sync completes")
+    @Test(
+        "repair refuses a file whose pages are damaged, and salvage brings what can be read into a new store that a sync completes"
+    )
     func salvage() async throws {
         let copy = try await copyOfForge(), file = URL(fileURLWithPath: copy + "/data.mdb")
         var bytes = try Data(contentsOf: file)
@@ -66,7 +74,9 @@ struct StoreCommandTests {
         let repair = try await tarn("store", "repair", copy)
         #expect(repair.status == 6 && repair.error.contains("tarn inspect salvage \(copy) NEW"), "\(repair.error)")
         let new = folder.path + "/new.tarn", result = try await tarn("inspect", "salvage", copy, new)
-        #expect(result.status == 3 && result.errorLines.count > 1 && result.output.contains(" records ("), "\(result.error)")
+        #expect(
+            result.status == 3 && result.errorLines.count > 1 && result.output.contains(" records ("), "\(result.error)"
+        )
         try await expectSuccess(tarn("inspect", "verify", new))
         let server = try LocalServer(directory: Repository.forge)
         try await expectSuccess(Forge.sync(new, server))
@@ -82,7 +92,10 @@ struct StoreCommandTests {
         try bytes.write(to: file)
         for command in ["stat", "dump"] {
             let result = try await tarn("inspect", command, copy)
-            #expect(result.status == 6 && result.errorLines.count > 0 && result.errorLines.allSatisfy { $0.hasPrefix("tarn: \(copy)") || $0.contains("damaged") }, "\(result.error)")
+            #expect(
+                result.status == 6 && result.errorLines.count > 0
+                    && result.errorLines.allSatisfy { $0.hasPrefix("tarn: \(copy)") || $0.contains("damaged") },
+                "\(result.error)")
         }
     }
 
@@ -92,12 +105,15 @@ struct StoreCommandTests {
         let made = try await tarn("store", "backup", copy, backup, "--verify")
         #expect(made.status == 0 && made.lines.last == "\(backup): sound", "\(made.error)")
         #expect(try await Forge.dump(backup) == Forge.dump(copy))
-        #expect(try await tarn("store", "backup", copy, backup).error == "tarn: \(backup): there is something already; name a new directory\n")
+        #expect(
+            try await tarn("store", "backup", copy, backup).error
+                == "tarn: \(backup): there is something already; name a new directory\n")
         let rewritten = try await tarn("store", "rewrite", copy)
         #expect(rewritten.status == 0 && rewritten.output.hasPrefix("965 rows, "), "\(rewritten.output)")
         #expect(try await tarn("store", "compact", copy).output.contains(" before, "))
         #expect(try await tarn("store", "readers", copy, "--format", "table").error == "0 readers, 0 stale\n")
-        #expect(try await tarn("store", "quota", copy, "--set", "1.5 GiB").output.contains("1.5 GiB (1610612736 bytes)"))
+        #expect(
+            try await tarn("store", "quota", copy, "--set", "1.5 GiB").output.contains("1.5 GiB (1610612736 bytes)"))
         #expect(try await tarn("store", "quota", copy).output.contains("1610612736"))
         #expect(try await tarn("store", "quota", copy, "--none").output.hasSuffix("no quota\n"))
         #expect(try await tarn("store", "quota", copy, "--set", "much").status == 2)

@@ -13,15 +13,22 @@ struct SyncCommandTests {
         let server = try LocalServer(directory: Repository.forge)
         let first = try await Forge.sync(folder.path + "/s", server)
         #expect(first.status == 0 && first.error == "", "\(first.error)")
-        #expect(first.lines.first?.split(separator: " ") == ["endpoint", "pages", "304", "listed", "created", "updated", "unchanged", "seconds"])
-        #expect(first.lines.last == "store: 965 records: 42 User, 25 Label, 12 Milestone, 330 Issue, 500 Comment, 56 ChecklistItem")
+        #expect(
+            first.lines.first?.split(separator: " ") == [
+                "endpoint", "pages", "304", "listed", "created", "updated", "unchanged", "seconds",
+            ])
+        #expect(
+            first.lines.last
+                == "store: 965 records: 42 User, 25 Label, 12 Milestone, 330 Issue, 500 Comment, 56 ChecklistItem")
         let second = try await Forge.sync(folder.path + "/s", server)
         let issues = try #require(second.lines.first { $0.hasPrefix("issues ") }).split(separator: " ")
         #expect(issues.prefix(7) == ["issues", "7", "7", "330", "0", "0", "0"])
         let quiet = try await Forge.sync(folder.path + "/s", server, "--quiet")
         #expect(quiet.status == 0 && quiet.output == "" && quiet.error == "")
         let restart = try await Forge.sync(folder.path + "/s", server, "--refetch", "labels")
-        #expect(try restart.lines.count == 3 && restart.line(1).split(separator: " ").prefix(7) == ["labels", "1", "0", "25", "0", "0", "25"])
+        #expect(
+            try restart.lines.count == 3
+                && restart.line(1).split(separator: " ").prefix(7) == ["labels", "1", "0", "25", "0", "0", "25"])
     }
 
     @Test("--json is one object: endpoints in order, counts, failures as text, records by entity")
@@ -33,7 +40,10 @@ struct SyncCommandTests {
         #expect(result.lines.count == 1)
         let summary = try json(result.output)
         let endpoints = try #require(summary["endpoints"] as? [[String: Any]])
-        #expect(endpoints.map { $0["name"] as? String } == ["labels", "milestones", "checklist", "users", "issues", "comments"])
+        #expect(
+            endpoints.map { $0["name"] as? String } == [
+                "labels", "milestones", "checklist", "users", "issues", "comments",
+            ])
         #expect(endpoints.map { $0["pages"] as? Int } == [1, 1, 12, 2, 2, 2])
         #expect(endpoints.map { ($0["failures"] as? [String])?.count } == [0, 0, 0, 0, 1, 1])
         #expect((summary["records"] as? [String: Int])?["Issue"] == 100)
@@ -45,7 +55,9 @@ struct SyncCommandTests {
     func unmappedIsNamed() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("tarn.yaml", itemsYAML())
-        let server = try LocalServer([recording("/items", #"[{"id":1,"name":"a","extra":{"deep":1}},{"id":2,"name":"b","extra":{"deep":2}}]"#)])
+        let server = try LocalServer([
+            recording("/items", #"[{"id":1,"name":"a","extra":{"deep":1}},{"id":2,"name":"b","extra":{"deep":2}}]"#)
+        ])
         let result = try await tarn("sync", "--file", file, "--base", server.base)
         expectSuccess(result)
         #expect(result.errorLines.first == "Unmapped JSON fields (map or ignore them):")
@@ -53,7 +65,9 @@ struct SyncCommandTests {
         #expect(result.error.contains("(2 times)"))
     }
 
-    @Test("--overlay takes values from where an overlay says; one that is wrong is named with its line, and nothing is fetched")
+    @Test(
+        "--overlay takes values from where an overlay says; one that is wrong is named with its line, and nothing is fetched"
+    )
     func overlays() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("tarn.yaml", itemsYAML())
@@ -64,7 +78,8 @@ struct SyncCommandTests {
         let got = try await tarn("get", "--file", file, "Item", "1")
         #expect(try json(got.output)["name"] as? String == "a", "\(got.output)")
         let wrong = try folder.write("wrong.yaml", "entities:\n  Itme: {}")
-        let failed = try await tarn("sync", "--file", file, "--base", server.base, "--overlay", overlay, "--overlay", wrong)
+        let failed = try await tarn(
+            "sync", "--file", file, "--base", server.base, "--overlay", overlay, "--overlay", wrong)
         #expect(failed.status == 2 && failed.error.contains("wrong.yaml:2:3: entities.Itme"), "\(failed.error)")
         #expect(server.requests.count == 1)
     }
@@ -73,18 +88,24 @@ struct SyncCommandTests {
     func recordAndReplay() async throws {
         let folder = try TemporaryFolder(), recordings = folder.path + "/recordings"
         let server = try LocalServer(directory: Repository.forge)
-        let first = try await tarn(Forge.arguments(folder.path + "/a", server.base, ["labels", "issues"]) + ["--record", recordings])
+        let first = try await tarn(
+            Forge.arguments(folder.path + "/a", server.base, ["labels", "issues"]) + ["--record", recordings])
         #expect(first.status == 0, "\(first.error)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: recordings).count == 8)
-        let second = try await tarn(Forge.arguments(folder.path + "/b", server.base, ["labels", "issues"]) + ["--replay", recordings])
+        let second = try await tarn(
+            Forge.arguments(folder.path + "/b", server.base, ["labels", "issues"]) + ["--replay", recordings])
         #expect(second.status == 0, "\(second.error)")
         #expect(server.requests.count == 8)
         let recorded = try await tarn("list", "Issue", "--store", folder.path + "/a").lines
         let replayed = try await tarn("list", "Issue", "--store", folder.path + "/b").lines
         #expect(recorded == replayed && recorded.count == 330)
-        let missing = try await tarn(Forge.arguments(folder.path + "/c", server.base, ["users"]) + ["--replay", recordings])
-        #expect(missing.status == 1 && missing.error.contains("there is no recording of this request"), "\(missing.error)")
-        let both = try await tarn("sync", "--record", "a", "--replay", "b", "--file", Repository.root + "/fixtures/forge/tarn.yaml", "--store", folder.path + "/d")
+        let missing = try await tarn(
+            Forge.arguments(folder.path + "/c", server.base, ["users"]) + ["--replay", recordings])
+        #expect(
+            missing.status == 1 && missing.error.contains("there is no recording of this request"), "\(missing.error)")
+        let both = try await tarn(
+            "sync", "--record", "a", "--replay", "b", "--file", Repository.root + "/fixtures/forge/tarn.yaml",
+            "--store", folder.path + "/d")
         #expect(both.status == 2)
     }
 
@@ -99,14 +120,17 @@ struct SyncCommandTests {
         #expect(try await tarn(Forge.arguments(folder.path + "/s", server.base, []) + ["--attempts", "0"]).status == 2)
     }
 
-    @Test("an interrupt during a stalled page ends with 128 and the signal, the store is usable, and the next sync goes on",
+    @Test(
+        "an interrupt during a stalled page ends with 128 and the signal, the store is usable, and the next sync goes on",
         arguments: [SIGINT, SIGTERM, SIGHUP])
     func interruptIsClean(signal: Int32) async throws {
         let folder = try TemporaryFolder(), store = folder.path + "/s"
         let stalling = try LocalServer(directory: Repository.forge, "--fault", "&page=3:stall:600")
         let process = try TarnProcess(Forge.arguments(store, stalling.base, ["issues"]))
         // The page before is on its way into the store when the next one is asked for.
-        try await eventually { stalling.requests.contains { $0.contains("&page=3 ") } && Forge.count("Issue", store) == 100 }
+        try await eventually {
+            stalling.requests.contains { $0.contains("&page=3 ") } && Forge.count("Issue", store) == 100
+        }
         process.send(signal)
         let result = await process.end()
         #expect(result.status == 128 + signal)
@@ -123,13 +147,15 @@ struct SyncCommandTests {
     @Test("an interrupt is 130 also if an endpoint failed before")
     func interruptAfterAFailure() async throws {
         let folder = try TemporaryFolder()
-        let server = try LocalServer(directory: Repository.forge, "--fault", "/labels:status:500", "--fault", "&page=2:stall:600")
+        let server = try LocalServer(
+            directory: Repository.forge, "--fault", "/labels:status:500", "--fault", "&page=2:stall:600")
         let process = try TarnProcess(Forge.arguments(folder.path + "/s", server.base, ["labels", "issues"]))
         try await eventually { server.requests.contains { $0.contains("&page=2 ") } }
         process.send(SIGINT)
         let result = await process.end()
         #expect(result.status == 130, "\(result.error)")
-        #expect(result.errorLines.count == 2 && result.error.contains("/labels") && result.error.contains("interrupted"))
+        #expect(
+            result.errorLines.count == 2 && result.error.contains("/labels") && result.error.contains("interrupted"))
     }
 
     @Test("killed at any moment, ten times over, the store ends up as if nothing had happened")
@@ -159,7 +185,9 @@ struct SyncCommandTests {
         #expect(try await Forge.dump(store) == (try await Forge.dump(Forge.store)), "\(moments)")
         let stat = try await tarn("inspect", "stat", store)
         #expect(stat.output.contains("12 of 12 walks complete") && !stat.output.contains("under way"), "\(stat.output)")
-        #expect(try await Forge.sync(store, server, "--json").output.contains("\"name\":\"issues\",\"pages\":7,\"not_modified\":7"))
+        #expect(
+            try await Forge.sync(store, server, "--json").output.contains(
+                "\"name\":\"issues\",\"pages\":7,\"not_modified\":7"))
     }
 
     @Test("whoever reads while a sync is under way sees whole pages only")

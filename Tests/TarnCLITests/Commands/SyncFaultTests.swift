@@ -26,15 +26,20 @@ struct SyncFaultTests {
         return (folder.path + "/fault.so", folder)
     }
 
-    private static func sync(_ store: String, _ server: LocalServer, _ faults: [String: String]) async throws -> TarnProcess.Result {
+    private static func sync(_ store: String, _ server: LocalServer, _ faults: [String: String]) async throws
+        -> TarnProcess.Result
+    {
         // The order of dictionaries decides which pages a transaction takes.
         let environment = [
-            "LD_PRELOAD": try library.get().path, "FAULT_DIRECTORY": store, "SWIFT_BACKTRACE": "enable=no", "SWIFT_DETERMINISTIC_HASHING": "1",
+            "LD_PRELOAD": try library.get().path, "FAULT_DIRECTORY": store, "SWIFT_BACKTRACE": "enable=no",
+            "SWIFT_DETERMINISTIC_HASHING": "1",
         ].merging(faults) { $1 }
         return try await tarn(Forge.arguments(store, server.base, ["--quiet"] + endpoints), environment: environment)
     }
 
-    @Test("whichever call of a sync fails, it says so, and the next sync ends with the same records, byte for byte", arguments: kinds)
+    @Test(
+        "whichever call of a sync fails, it says so, and the next sync ends with the same records, byte for byte",
+        arguments: kinds)
     func everyCall(_ kind: String) async throws {
         let folder = try TemporaryFolder(), server = try LocalServer(directory: Repository.forge)
         let whole = folder.path + "/whole", log = folder.path + "/log"
@@ -42,9 +47,12 @@ struct SyncFaultTests {
         let reference = try await Forge.dump(whole)
         let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").count
         #expect(calls > 40 && reference.count > 70)
-        let position = try #require(SyncFaultTests.kinds.firstIndex(of: kind)), distance = max(1, calls / SyncFaultTests.samples)
-        let numbers = SyncFaultTests.isComplete
-            ? Array(1...calls) : Array(stride(from: 1 + position * distance / SyncFaultTests.kinds.count, through: calls, by: distance))
+        let position = try #require(SyncFaultTests.kinds.firstIndex(of: kind)),
+            distance = max(1, calls / SyncFaultTests.samples)
+        let numbers =
+            SyncFaultTests.isComplete
+            ? Array(1...calls)
+            : Array(stride(from: 1 + position * distance / SyncFaultTests.kinds.count, through: calls, by: distance))
         var failed = 0
         for number in numbers {
             let store = "\(folder.path)/\(number)"
@@ -53,10 +61,12 @@ struct SyncFaultTests {
             let broken = try await SyncFaultTests.sync(store, server, faults)
             if ["kill", "tear"].contains(kind) {
                 // A call that writes nothing cannot be torn; how many there are is not exactly the same each time.
-                #expect(broken.status == -SIGKILL || broken.status == 0, "call \(number): \(broken.status) \(broken.error)")
+                #expect(
+                    broken.status == -SIGKILL || broken.status == 0, "call \(number): \(broken.status) \(broken.error)")
             } else {
                 #expect((0...6).contains(broken.status), "call \(number): \(broken.status) \(broken.error)")
-                #expect(broken.status == 0 || broken.error.count > 40, "call \(number): \(broken.status) without a word")
+                #expect(
+                    broken.status == 0 || broken.error.count > 40, "call \(number): \(broken.status) without a word")
             }
             if broken.status != 0 { failed += 1 }
             let next = try await tarn(Forge.arguments(store, server.base, ["--quiet"] + SyncFaultTests.endpoints))

@@ -9,10 +9,15 @@ import Testing
 @Suite("Killed syncs", .timeLimit(.minutes(ProcessInfo.processInfo.environment["TARN_KILLS"] == nil ? 10 : 240)))
 struct SyncKillTests {
     /// 15 of 100 of all kills: the others are of what writes without a server.
-    static let kills = (ProcessInfo.processInfo.environment["TARN_KILLS"].flatMap { Int($0) } ?? (Forge.isSanitized ? 40 : 200)) * 15 / 100
-    static let seed = ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
+    static let kills =
+        (ProcessInfo.processInfo.environment["TARN_KILLS"].flatMap { Int($0) } ?? (Forge.isSanitized ? 40 : 200)) * 15
+        / 100
+    static let seed =
+        ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
 
-    @Test("however often a sync is killed, the store verifies after each kill, and the resumed sync ends with the same records, byte for byte")
+    @Test(
+        "however often a sync is killed, the store verifies after each kill, and the resumed sync ends with the same records, byte for byte"
+    )
     func killLoop() async throws {
         let folder = try TemporaryFolder(), reference = try await Forge.dump(Forge.store)
         var dice = SeededRandom(seed: SyncKillTests.seed), kills = 0, rounds = 0, resumed = 0
@@ -24,7 +29,9 @@ struct SyncKillTests {
                 let asked = server.requests.count, wanted = asked + Int.random(in: 0...14, using: &dice)
                 let process = try TarnProcess(Forge.arguments(store, server.base, ["--quiet"]))
                 // It may come to its end before; nobody else gets its number as long as it was not asked how it ended.
-                while server.requests.count < wanted, !SyncKillTests.hasEnded(process.processID) { try await Task.sleep(for: .milliseconds(1)) }
+                while server.requests.count < wanted, !SyncKillTests.hasEnded(process.processID) {
+                    try await Task.sleep(for: .milliseconds(1))
+                }
                 try await Task.sleep(for: .microseconds(Int.random(in: 0...20_000, using: &dice)))
                 process.send(SIGKILL)
                 let status = await process.end().status
@@ -41,10 +48,15 @@ struct SyncKillTests {
             #expect(last.status == 0, "seed \(SyncKillTests.seed), kill \(kills): \(last.error)")
             if last.output.contains("(resumed)") { resumed += 1 }
             let found = try await Forge.dump(store)
-            #expect(found == reference, "seed \(SyncKillTests.seed), kill \(kills): \(zip(found, reference).first { $0 != $1 }.map { "\($0)" } ?? "")")
+            #expect(
+                found == reference,
+                "seed \(SyncKillTests.seed), kill \(kills): \(zip(found, reference).first { $0 != $1 }.map { "\($0)" } ?? "")"
+            )
             try await expectSuccess(tarn("inspect", "verify", store))
         }
-        print("\(kills) kills of a sync in \(rounds) stores, \(resumed) of the last syncs went on in the middle of an endpoint, seed \(SyncKillTests.seed)")
+        print(
+            "\(kills) kills of a sync in \(rounds) stores, \(resumed) of the last syncs went on in the middle of an endpoint, seed \(SyncKillTests.seed)"
+        )
     }
 
     /// Whether a child has ended and waits for somebody to ask how.

@@ -8,10 +8,16 @@ import Testing
 @Suite("Command line: sync, units and orphans")
 struct SyncUnitTests {
     private func items(_ ids: [Int], tag: String) -> [String] {
-        [recording("/items", "[" + ids.map { #"{"id":\#($0),"name":"n\#($0)"}"# }.joined(separator: ",") + "]", "ETag: \"\(tag)\"")]
+        [
+            recording(
+                "/items", "[" + ids.map { #"{"id":\#($0),"name":"n\#($0)"}"# }.joined(separator: ",") + "]",
+                "ETag: \"\(tag)\"")
+        ]
     }
 
-    @Test("a dry run names what the server no longer lists and deletes nothing; the next run does, and both are in the JSON")
+    @Test(
+        "a dry run names what the server no longer lists and deletes nothing; the next run does, and both are in the JSON"
+    )
     func orphans() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("tarn.yaml", itemsYAML("orphans: after_one_scan"))
@@ -19,7 +25,9 @@ struct SyncUnitTests {
         try await expectSuccess(tarn("sync", "--file", file, "--base", full.base))
         let dry = try await tarn("sync", "--file", file, "--base", less.base, "--dry-run-orphans")
         #expect(dry.status == 0, "\(dry.error)")
-        #expect(dry.lines.contains("2 records would be deleted or unlinked: the server lists them no more: Item 2, Item 3"), "\(dry.output)")
+        #expect(
+            dry.lines.contains("2 records would be deleted or unlinked: the server lists them no more: Item 2, Item 3"),
+            "\(dry.output)")
         #expect(dry.lines.last == "store: 3 records: 3 Item")
         let asJSON = try await tarn("sync", "--file", file, "--base", less.base, "--json")
         let summary = try json(asJSON.output)
@@ -37,10 +45,12 @@ struct SyncUnitTests {
         let full = try LocalServer(items([1, 2], tag: "a")), less = try LocalServer(items([1], tag: "b"))
         let none = try LocalServer(items([], tag: "c"))
         _ = try await tarn("sync", "--file", file, "--base", full.base)
-        #expect(try await tarn("sync", "--file", file, "--base", less.base).lines.contains(
-            "1 records were not listed for the first time; the next complete sync decides"))
-        #expect(try await tarn("sync", "--file", file, "--base", none.base).lines.contains(
-            "items: nothing was looked for: the walk lists nothing at all; say allow_empty: true if that may be"))
+        #expect(
+            try await tarn("sync", "--file", file, "--base", less.base).lines.contains(
+                "1 records were not listed for the first time; the next complete sync decides"))
+        #expect(
+            try await tarn("sync", "--file", file, "--base", none.base).lines.contains(
+                "items: nothing was looked for: the walk lists nothing at all; say allow_empty: true if that may be"))
         let last = try await tarn("sync", "--file", file, "--base", less.base)
         #expect(last.lines.contains("1 records were deleted: the server lists them no more: Item 2"), "\(last.output)")
     }
@@ -63,13 +73,23 @@ struct SyncUnitTests {
             endpoints:
               items: { path: /items, entity: Item, orphans: after_one_scan }
             """)
-        let first = try LocalServer([recording("/items", """
-            [{"id":1,"name":"a","revision":5,"owner":{"id":7}},{"id":2,"name":"b"},{"id":3,"name":"c"},{"id":4,"name":"d"}]
-            """)])
-        let second = try LocalServer([recording("/items", """
-            [{"id":1,"name":"older","revision":4},{"id":2,"name":"b"},{"id":3,"name":"C"},{"id":4,"gone":true},{"id":5,"name":"e"},{"name":"no key"}]
-            """)])
-        let third = try LocalServer([recording("/items", #"[{"id":1,"name":"a"},{"id":2,"name":"b"},{"id":3,"name":"C"}]"#)])
+        let first = try LocalServer([
+            recording(
+                "/items",
+                """
+                [{"id":1,"name":"a","revision":5,"owner":{"id":7}},{"id":2,"name":"b"},{"id":3,"name":"c"},{"id":4,"name":"d"}]
+                """)
+        ])
+        let second = try LocalServer([
+            recording(
+                "/items",
+                """
+                [{"id":1,"name":"older","revision":4},{"id":2,"name":"b"},{"id":3,"name":"C"},{"id":4,"gone":true},{"id":5,"name":"e"},{"name":"no key"}]
+                """)
+        ])
+        let third = try LocalServer([
+            recording("/items", #"[{"id":1,"name":"a"},{"id":2,"name":"b"},{"id":3,"name":"C"}]"#)
+        ])
         func counts(_ server: LocalServer) async throws -> [String: [Substring]] {
             let result = try await tarn("sync", "--file", file, "--base", server.base, "--verbose")
             var counts: [String: [Substring]] = [:]
@@ -80,7 +100,10 @@ struct SyncUnitTests {
             return counts
         }
         // created, updated, unchanged, deleted, older, partial, skipped
-        #expect(try await counts(first) == ["Item": ["4", "0", "0", "0", "0", "0", "0"], "User": ["1", "0", "0", "0", "0", "1", "0"]])
+        #expect(
+            try await counts(first) == [
+                "Item": ["4", "0", "0", "0", "0", "0", "0"], "User": ["1", "0", "0", "0", "0", "1", "0"],
+            ])
         #expect(try await counts(second) == ["Item": ["1", "1", "1", "1", "1", "0", "1"]])
         // The fifth is listed no more; in the scan before one record could not be read, so nothing was looked for then.
         #expect(try await counts(third) == ["Item": ["0", "0", "3", "1", "0", "0", "0"]])
@@ -92,7 +115,9 @@ struct SyncUnitTests {
         let stalling = try LocalServer(directory: Repository.forge, "--fault", "&page=6:stall:600")
         let process = try TarnProcess(Forge.arguments(store, stalling.base, ["issues", "--commit-every", "\(pages)"]))
         let kept = 5 / pages * pages
-        try await eventually { stalling.requests.contains { $0.contains("&page=6 ") } && Forge.count("Issue", store) == kept * 50 }
+        try await eventually {
+            stalling.requests.contains { $0.contains("&page=6 ") } && Forge.count("Issue", store) == kept * 50
+        }
         process.send(SIGKILL)
         _ = await process.end()
         #expect(try await tarn("list", "Issue", "--store", store).lines.count == kept * 50)
@@ -107,7 +132,8 @@ struct SyncUnitTests {
     func killedWhileDeleting() async throws {
         let folder = try TemporaryFolder(), store = folder.path + "/s"
         let file = try folder.write("tarn.yaml", itemsYAML("orphans: after_one_scan"))
-        let full = try LocalServer(items(Array(1...20_000), tag: "a")), less = try LocalServer(items(Array(1...100), tag: "b"))
+        let full = try LocalServer(items(Array(1...20_000), tag: "a")),
+            less = try LocalServer(items(Array(1...100), tag: "b"))
         try await expectSuccess(tarn("sync", "--file", file, "--store", store, "--base", full.base))
         var counts: [Int] = [], status: Int32 = -1, patience = 50_000.0
         // From before the first request to after the end: what an earlier attempt left, a later one goes on with before it asks. An
@@ -122,8 +148,12 @@ struct SyncUnitTests {
             counts.append(count)
         }
         #expect(status == 0 && counts == counts.sorted(by: >) && counts.last == 100, "\(counts)")
-        #expect(counts.contains { $0 > 100 && $0 < 20_000 } && counts.allSatisfy { $0 % 1000 == 0 || $0 == 100 || $0 % 1000 == 100 }, "\(counts)")
-        #expect(try await tarn("sync", "--file", file, "--store", store, "--base", less.base).lines.last == "store: 100 records: 100 Item")
+        #expect(
+            counts.contains { $0 > 100 && $0 < 20_000 }
+                && counts.allSatisfy { $0 % 1000 == 0 || $0 == 100 || $0 % 1000 == 100 }, "\(counts)")
+        #expect(
+            try await tarn("sync", "--file", file, "--store", store, "--base", less.base).lines.last
+                == "store: 100 records: 100 Item")
     }
 
     @Test("a batch of no pages is a mistake of usage")

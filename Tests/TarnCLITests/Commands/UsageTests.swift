@@ -10,15 +10,21 @@ struct UsageTests {
         "--help of every command shows an example and is exit 0",
         arguments: [
             ([], "tarn sync "), (["sync"], "  tarn sync issues comments"), (["list"], "  tarn list Issue --limit 10"),
-            (["get"], "  tarn get Issue 7"), (["count"], "  tarn count Issue --by author.login"), (["missing"], "  tarn missing Issue author"),
-            (["explain"], "  tarn explain Issue --where"), (["update"], "  tarn update Issue --where"), (["delete"], "  tarn delete Comment --where"),
+            (["get"], "  tarn get Issue 7"), (["count"], "  tarn count Issue --by author.login"),
+            (["missing"], "  tarn missing Issue author"),
+            (["explain"], "  tarn explain Issue --where"), (["update"], "  tarn update Issue --where"),
+            (["delete"], "  tarn delete Comment --where"),
             (["related"], "  tarn related Issue 7 author"),
             (["inspect"], "  tarn inspect stat forge.tarn"), (["inspect", "stat"], "  tarn inspect stat forge.tarn"),
             (["inspect", "dump"], "  tarn inspect dump forge.tarn > forge.ndjson"),
-            (["inspect", "verify"], "  tarn inspect verify forge.tarn --json"), (["inspect", "salvage"], "  tarn inspect salvage damaged.tarn forge.tarn"),
-            (["store"], "  tarn store compact forge.tarn"), (["store", "backup"], "  tarn store backup forge.tarn backups/forge.tarn --verify"),
-            (["store", "compact"], "  tarn store compact forge.tarn"), (["store", "rewrite"], "  tarn store rewrite forge.tarn --entity Issue"),
-            (["store", "repair"], "  tarn store repair forge.tarn --dry-run"), (["store", "readers"], "  tarn store readers forge.tarn --clear"),
+            (["inspect", "verify"], "  tarn inspect verify forge.tarn --json"),
+            (["inspect", "salvage"], "  tarn inspect salvage damaged.tarn forge.tarn"),
+            (["store"], "  tarn store compact forge.tarn"),
+            (["store", "backup"], "  tarn store backup forge.tarn backups/forge.tarn --verify"),
+            (["store", "compact"], "  tarn store compact forge.tarn"),
+            (["store", "rewrite"], "  tarn store rewrite forge.tarn --entity Issue"),
+            (["store", "repair"], "  tarn store repair forge.tarn --dry-run"),
+            (["store", "readers"], "  tarn store readers forge.tarn --clear"),
             (["store", "quota"], "  tarn store quota forge.tarn --set 2GiB"),
         ] as [([String], String)])
     func helpHasAnExample(command: [String], example: String) async throws {
@@ -34,7 +40,10 @@ struct UsageTests {
     @Test("tarn --help lists every command and the exit codes; --version is a version")
     func overview() async throws {
         let help = try await tarn("--help").output
-        for text in ["sync", "list", "get", "related", "count", "missing", "explain", "update", "delete", "inspect", "Exit codes: 0 done; 1 failed; 2 usage or description; 3 partly"] {
+        for text in [
+            "sync", "list", "get", "related", "count", "missing", "explain", "update", "delete", "inspect",
+            "Exit codes: 0 done; 1 failed; 2 usage or description; 3 partly",
+        ] {
             #expect(help.contains(text), "\(text)")
         }
         let version = try await tarn("--version")
@@ -68,7 +77,9 @@ struct UsageTests {
         let folder = try TemporaryFolder()
         let none = try await shell("cd '\(folder.path)' && \"$TARN\" list Item")
         #expect(none.status == 2)
-        #expect(none.error == "tarn: there is no tarn.yaml here: name the store with --store, or the description with --file\n")
+        #expect(
+            none.error
+                == "tarn: there is no tarn.yaml here: name the store with --store, or the description with --file\n")
         let noSync = try await shell("cd '\(folder.path)' && \"$TARN\" sync")
         #expect(noSync.status == 2 && noSync.errorLines.count == 1)
         #expect(noSync.error.hasPrefix("tarn: tarn.yaml: there is no such file"), "\(noSync.error)")

@@ -17,7 +17,8 @@ struct DamagedFilesTests {
     private static let patience = 60
 
     enum Kind: String, CaseIterable {
-        case cutAtAPage, cutAnywhere, metaBytes, anyBytes, pagesExchanged, pageCopied, branchNumber, zeros, noise, nodeOffset, otherFile
+        case cutAtAPage, cutAnywhere, metaBytes, anyBytes, pagesExchanged, pageCopied, branchNumber, zeros, noise,
+            nodeOffset, otherFile
     }
 
     /// Damages the bytes of a store in one way.
@@ -28,7 +29,9 @@ struct DamagedFilesTests {
         case .cutAtAPage: bytes.removeLast(bytes.count - dice.roll(0..<pages) * size)
         case .cutAnywhere: bytes.removeLast(dice.roll(1..<bytes.count))
         case .metaBytes:
-            for _ in 0..<dice.roll(1..<6) { bytes[dice.roll(0..<2) * size + dice.roll(0..<152)] = UInt8(dice.roll(0..<256)) }
+            for _ in 0..<dice.roll(1..<6) {
+                bytes[dice.roll(0..<2) * size + dice.roll(0..<152)] = UInt8(dice.roll(0..<256))
+            }
         case .anyBytes:
             for _ in 0..<dice.roll(1..<200) { bytes[dice.roll(0..<bytes.count)] = UInt8(dice.roll(0..<256)) }
         case .pagesExchanged:
@@ -60,7 +63,10 @@ struct DamagedFilesTests {
             for _ in 0..<dice.roll(1..<20) { bytes[start + dice.roll(8..<60)] = UInt8(dice.roll(0..<256)) }
         case .otherFile:
             switch dice.roll(0..<4) {
-            case 0: bytes = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + (0..<dice.roll(1..<100_000)).map { UInt8(truncatingIfNeeded: $0 * 7) }
+            case 0:
+                bytes =
+                    [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+                    + (0..<dice.roll(1..<100_000)).map { UInt8(truncatingIfNeeded: $0 * 7) }
             case 1: bytes = Array(repeating: 0, count: dice.roll(0..<100_000))
             case 2: bytes = Array(bytes.prefix(dice.roll(0..<8192)))
             default: bytes = Array(bytes[(dice.roll(1..<bytes.count))...])
@@ -68,7 +74,8 @@ struct DamagedFilesTests {
         }
     }
 
-    @Test("stat, dump, verify and salvage of a damaged file never end by a signal, never hang, and always say something")
+    @Test(
+        "stat, dump, verify and salvage of a damaged file never end by a signal, never hang, and always say something")
     func damagedFiles() async throws {
         let original = [UInt8](try Data(contentsOf: URL(fileURLWithPath: try await Forge.store + "/data.mdb")))
         let workers = 2
@@ -78,22 +85,33 @@ struct DamagedFilesTests {
             }
             return try await group.reduce(into: [String: Int]()) { $0.merge($1, uniquingKeysWith: +) }
         }
-        print("damaged files: \(Self.files), seed \(Self.seed): \(outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))")
+        print(
+            "damaged files: \(Self.files), seed \(Self.seed): \(outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))"
+        )
         // Or nothing was damaged, or everything was lost.
         #expect(outcomes["verify 6", default: 0] > Self.files / 2 && outcomes["salvage 3", default: 0] > Self.files / 8)
     }
 
     @Test("the same of a file that ends at a page, whichever it is")
     func endsAtAPage() async throws {
-        let original = [UInt8](try Data(contentsOf: URL(fileURLWithPath: try await Forge.store + "/data.mdb"))), pages = original.count / 4096
+        let original = [UInt8](try Data(contentsOf: URL(fileURLWithPath: try await Forge.store + "/data.mdb"))),
+            pages = original.count / 4096
         // Each of them where there is time for it; otherwise those that have the meta pages, and some.
-        let ends = ProcessInfo.processInfo.environment["TARN_DAMAGES"] == nil ? Array(0..<4) + Array(stride(from: 4, to: pages, by: pages / 12)) : Array(0..<pages)
+        let ends =
+            ProcessInfo.processInfo.environment["TARN_DAMAGES"] == nil
+            ? Array(0..<4) + Array(stride(from: 4, to: pages, by: pages / 12)) : Array(0..<pages)
         let folder = try TemporaryFolder()
         var outcomes: [String: Int] = [:]
-        for end in ends { try await Self.look(at: Array(original[..<(end * 4096)]), "cut at page \(end)", folder.path, &outcomes) }
-        print("damaged files: cut at \(ends.count) of \(pages) pages: \(outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))")
+        for end in ends {
+            try await Self.look(at: Array(original[..<(end * 4096)]), "cut at page \(end)", folder.path, &outcomes)
+        }
+        print(
+            "damaged files: cut at \(ends.count) of \(pages) pages: \(outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))"
+        )
         // Nothing of it passes for whole.
-        #expect(outcomes["verify 0"] == nil && outcomes["verify 6", default: 0] + outcomes["verify 3", default: 0] == ends.count)
+        #expect(
+            outcomes["verify 0"] == nil
+                && outcomes["verify 6", default: 0] + outcomes["verify 3", default: 0] == ends.count)
     }
 
     private static func run(_ original: [UInt8], _ numbers: [Int]) async throws -> [String: Int] {
@@ -109,13 +127,19 @@ struct DamagedFilesTests {
     }
 
     /// Each command on a file, as a process of its own.
-    private static func look(at bytes: [UInt8], _ what: String, _ folder: String, _ outcomes: inout [String: Int]) async throws {
+    private static func look(at bytes: [UInt8], _ what: String, _ folder: String, _ outcomes: inout [String: Int])
+        async throws
+    {
         let store = folder + "/damaged.tarn", new = folder + "/new.tarn"
         try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: false)
         try Data(bytes).write(to: URL(fileURLWithPath: store + "/data.mdb"))
-        for (name, arguments) in [("stat", ["stat", store]), ("dump", ["dump", store]), ("verify", ["verify", store]), ("salvage", ["salvage", store, new])] {
+        for (name, arguments) in [
+            ("stat", ["stat", store]), ("dump", ["dump", store]), ("verify", ["verify", store]),
+            ("salvage", ["salvage", store, new]),
+        ] {
             let result = try await TarnProcess(
-                ["-s", "KILL", "\(patience)", TarnProcess.executable, "inspect"] + arguments, environment: ["SWIFT_BACKTRACE": "enable=no"],
+                ["-s", "KILL", "\(patience)", TarnProcess.executable, "inspect"] + arguments,
+                environment: ["SWIFT_BACKTRACE": "enable=no"],
                 program: "/usr/bin/timeout"
             ).end()
             let place = "\(what), \(name)"
@@ -125,7 +149,9 @@ struct DamagedFilesTests {
             #expect(!result.output.isEmpty || !result.error.isEmpty, "\(place): it says nothing")
             outcomes["\(name) \(result.status)", default: 0] += 1
         }
-        #expect(try [UInt8](Data(contentsOf: URL(fileURLWithPath: store + "/data.mdb"))) == bytes, "\(what): it was written to")
+        #expect(
+            try [UInt8](Data(contentsOf: URL(fileURLWithPath: store + "/data.mdb"))) == bytes,
+            "\(what): it was written to")
         if FileManager.default.fileExists(atPath: new) {
             let report = try StoreVerification(ofStoreAt: new)
             // A letter of the catalog that changed may leave another name of a value behind; nothing else follows from it.

@@ -10,7 +10,8 @@ import Testing
 
 @Suite("Store format")
 struct StoreFormatTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
         .deletingLastPathComponent()
 
     private let folder = FileManager.default.temporaryDirectory.appending(path: "tarn-format-\(UUID().uuidString)").path
@@ -53,7 +54,8 @@ struct StoreFormatTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let schema = Schema([
             EntityDefinition(
-                "User", key: ["id"], attributes: [.init("id", .int), .init("login", .string), .init("age", .int, optional: true)],
+                "User", key: ["id"],
+                attributes: [.init("id", .int), .init("login", .string), .init("age", .int, optional: true)],
                 indexes: [.init("byLogin", on: [.init("login", ignoringCase: true), "age"])])
         ])
         let store = try Store.open(at: folder, schema: schema)
@@ -62,26 +64,31 @@ struct StoreFormatTests {
             var entries: [String] = []
             let entity = try reader.access.state.entity("User"), rules = try reader.access.state.rules(of: entity.id)
             try reader.access.scan(entity) { key, row in
-                try reader.access.forEachEntry(rules, key, row.body) { index, entry, _ in entries.append("\(index) " + hexadecimal(entry)) }
+                try reader.access.forEachEntry(rules, key, row.body) { index, entry, _ in
+                    entries.append("\(index) " + hexadecimal(entry))
+                }
                 return true
             }
             return entries
         }
-        let shown = try #require(try page().components(separatedBy: "```text\nentry  ").dropFirst().first).components(separatedBy: "\n")[0]
+        let shown = try #require(try page().components(separatedBy: "```text\nentry  ").dropFirst().first).components(
+            separatedBy: "\n")[0]
         #expect(entries == ["1 " + shown])
     }
 
     @Test("the request key of the format page is that of the store")
     func requestKeyExample() throws {
         let key = RequestKey(url: "https://api.example.org/items?page=12", endpoint: "items 5f2c")
-        let shown = try #require(try page().components(separatedBy: "```text\nrequest  ").dropFirst().first).components(separatedBy: "\n")[0]
+        let shown = try #require(try page().components(separatedBy: "```text\nrequest  ").dropFirst().first).components(
+            separatedBy: "\n")[0]
         key.digest.withKey(format: Store.format) { #expect(shown == hexadecimal($0)) }
     }
 
     @Test(
         "the storage keys of the format page are those of the store",
         arguments: [
-            ("`7`", RecordKey(7)), ("`-1`", RecordKey(-1)), ("`2262018391`", RecordKey(2_262_018_391)), ("`\"ada\"`", RecordKey("ada")),
+            ("`7`", RecordKey(7)), ("`-1`", RecordKey(-1)), ("`2262018391`", RecordKey(2_262_018_391)),
+            ("`\"ada\"`", RecordKey("ada")),
             ("`[\"acme\", 12]`", RecordKey([.string("acme"), .int(12)])),
         ])
     func storageKeyExamples(_ shown: String, _ key: RecordKey) throws {
@@ -96,11 +103,14 @@ struct StoreFormatTests {
         try await fill()
         var lines: [String] = []
         try StoreDump(storeAt: folder).records(line: { lines.append($0) }, damaged: { Issue.record("\($0)") })
-        let (read, status) = try output(of: "/usr/bin/python3", [Self.root.appending(path: "tools/read-store.py").path, folder])
+        let (read, status) = try output(
+            of: "/usr/bin/python3", [Self.root.appending(path: "tools/read-store.py").path, folder])
         #expect(status == 0)
         let readLines = read.split(separator: "\n", omittingEmptySubsequences: true).map(String.init)
         #expect(readLines.count == lines.count)
-        for (ours, theirs) in zip(lines, readLines) where ours != theirs { Issue.record("dump: \(ours)\nreader: \(theirs)") }
+        for (ours, theirs) in zip(lines, readLines) where ours != theirs {
+            Issue.record("dump: \(ours)\nreader: \(theirs)")
+        }
     }
 
     @Test("the independent reader has fewer than 200 lines")
@@ -114,7 +124,8 @@ struct StoreFormatTests {
         let description = try Description.load(path: Self.root.appending(path: "fixtures/forge/tarn.yaml").path)
         let store = try Store.open(at: folder, schema: description.schema)
         let recordings = Self.root.appending(path: "fixtures/forge/responses").path
-        let report = await (try APIMirror(description, store: store, transport: try FixtureTransport(directory: recordings))).sync()
+        let report = await
+            (try APIMirror(description, store: store, transport: try FixtureTransport(directory: recordings))).sync()
         try #require(report.failures.isEmpty)
         // What the forge has none of: numbers at the edges, a digest for a key, a target that is missing under a digest.
         let edges = Schema([
@@ -144,7 +155,8 @@ struct StoreFormatTests {
         let tree = Schema([
             EntityDefinition("Event", key: ["id"], attributes: [.init("id", .int), .init("at", .int, optional: true)]),
             EntityDefinition("Push", parent: "Event", attributes: [.init("branch", .string, optional: true)]),
-            EntityDefinition("Log", key: ["id"], attributes: [.init("id", .int)], relationships: [.init("last", to: "Push")]),
+            EntityDefinition(
+                "Log", key: ["id"], attributes: [.init("id", .int)], relationships: [.init("last", to: "Push")]),
         ])
         let kinds = try Store.open(at: folder, schema: tree)
         try await kinds.write { writer in
@@ -156,12 +168,15 @@ struct StoreFormatTests {
         let owned = Schema([
             EntityDefinition("Owner", key: ["name"], attributes: [.init("name", .string)]),
             EntityDefinition(
-                "Owned", key: ["owner", "number"], attributes: [.init("number", .int)], relationships: [.init("owner", to: "Owner")]),
+                "Owned", key: ["owner", "number"], attributes: [.init("number", .int)],
+                relationships: [.init("owner", to: "Owner")]),
         ])
         let third = try Store.open(at: folder, schema: owned)
         try await third.write { writer in
             for name in ["o", String(repeating: "o", count: 204), String(repeating: "o", count: 300)] {
-                for number: Int64 in [-7, 70_000] { try writer.put("Owned", RecordKey([.string(name), .int(number)]), []) }
+                for number: Int64 in [-7, 70_000] {
+                    try writer.put("Owned", RecordKey([.string(name), .int(number)]), [])
+                }
                 // Without its record nobody can name a reference to the last.
                 try writer.put("Owner", RecordKey(name), [])
             }
@@ -169,13 +184,17 @@ struct StoreFormatTests {
         // Long lists, in a table of their own.
         try await second.write { writer in
             let many = (0..<1500).map { RecordKey("row \($0)") }
-            for name in ["one", "two"] { try writer.put("Edge", RecordKey(name), [.init("all", .references(many + [long]))]) }
+            for name in ["one", "two"] {
+                try writer.put("Edge", RecordKey(name), [.init("all", .references(many + [long]))])
+            }
         }
         // Rows with a dictionary.
         for round in 0..<2 {
             try await second.write { writer in
                 for number in 0..<1200 {
-                    let text = String(repeating: "What repeats itself compresses well. ", count: 10) + "\(number) of round \(round)"
+                    let text =
+                        String(repeating: "What repeats itself compresses well. ", count: 10)
+                        + "\(number) of round \(round)"
                     try writer.put("Edge", RecordKey("row \(number)"), [.init("raw", .bytes(Array(text.utf8)))])
                 }
             }

@@ -22,7 +22,9 @@ struct UnusualMediaTests {
         return process.terminationStatus == 0
     }()
 
-    @Test("on a medium that nobody can write to, a store is read without any lock if that is asked for, and looked at in any case", .enabled(if: canMount))
+    @Test(
+        "on a medium that nobody can write to, a store is read without any lock if that is asked for, and looked at in any case",
+        .enabled(if: canMount))
     func readOnlyMedium() async throws {
         let store = try await Forge.store, commands = folder.path + "/commands", medium = folder.path + "/medium"
         try FileManager.default.createDirectory(atPath: medium, withIntermediateDirectories: false)
@@ -44,7 +46,8 @@ struct UnusualMediaTests {
         let result = try await shell("unshare -m bash \(commands)")
         #expect(result.status == 0, "\(result.output)\(result.error)")
         #expect(result.lines.contains("330") && result.lines.contains("965"), "\(result.output)")
-        #expect(result.lines.contains { $0.hasSuffix(": sound") } && result.lines.last == "data.mdb", "\(result.output)")
+        #expect(
+            result.lines.contains { $0.hasSuffix(": sound") } && result.lines.last == "data.mdb", "\(result.output)")
         #expect(result.error.contains("--immutable") && result.error.contains("read without locks"), "\(result.error)")
         try await expectSuccess(tarn("inspect", "verify", folder.path + "/copy"))
     }
@@ -57,8 +60,11 @@ struct UnusualMediaTests {
             let store = folder.path + "/\(round)"
             try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: false)
             try original.write(to: URL(fileURLWithPath: store + "/data.mdb"))
-            let commands = [["verify", store], ["dump", store], ["stat", store], ["salvage", store, store + ".new"]]
-            let process = try TarnProcess(["inspect"] + commands[round % 4], environment: ["SWIFT_BACKTRACE": "enable=no"])
+            let commands = [
+                ["verify", store], ["dump", store], ["stat", store], ["salvage", store, store + ".new"],
+            ]
+            let process = try TarnProcess(
+                ["inspect"] + commands[round % 4], environment: ["SWIFT_BACKTRACE": "enable=no"])
             usleep(UInt32(round * 2500))
             // Not below the meta pages, which LMDB itself has mapped.
             truncate(store + "/data.mdb", off_t(8192 + round * 4096))

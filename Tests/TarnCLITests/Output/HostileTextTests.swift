@@ -36,7 +36,8 @@ struct HostileTextTests {
                 if scalar == "\n" || isProgress && text.contains("\u{1B}[K") { continue }
                 let value = scalar.value
                 let acts =
-                    value < 0x20 || (0x7F...0x9F).contains(value) || value == 0x61C || value == 0x200E || value == 0x200F
+                    value < 0x20 || (0x7F...0x9F).contains(value) || value == 0x61C || value == 0x200E
+                    || value == 0x200F
                     || (0x2028...0x202E).contains(value) || (0x2066...0x2069).contains(value)
                 if acts {
                     Issue.record("\(what): U+\(String(value, radix: 16)) in \(text.debugDescription.prefix(600))")
@@ -92,7 +93,9 @@ struct HostileTextTests {
         return (folder, file, server)
     }
 
-    @Test("records, unmapped keys, diagnostics, error bodies and pages that are no JSON never act on a terminal, in any command")
+    @Test(
+        "records, unmapped keys, diagnostics, error bodies and pages that are no JSON never act on a terminal, in any command"
+    )
     func mirrored() async throws {
         let (folder, file, server) = try await mirror()
         defer { _ = (folder, server) }
@@ -107,7 +110,8 @@ struct HostileTextTests {
         for format in ["table", "json"] {
             let read = ["--file", file, "--format", format]
             try await check(["list", "Item", "--include", "owner"] + read, status: 0)
-            try await check(["list", "Item", "--where", "name = \(Self.quoted(Self.hostile))", "--explain"] + read, status: 0)
+            try await check(
+                ["list", "Item", "--where", "name = \(Self.quoted(Self.hostile))", "--explain"] + read, status: 0)
             try await check(["related", "User", "b", "items"] + read, status: 1)
             try await check(["count", "Item", "--by", "name"] + read, status: 0)
             try await check(["missing", "Item", "owner"] + read, status: 0)
@@ -147,7 +151,8 @@ struct HostileTextTests {
             .write(to: URL(fileURLWithPath: folder.path + "/logo.http"))
         let server = try LocalServer(directory: folder.path)
         let arguments = ["fetch", "--raw", server.base + "/logo", "--store", folder.path + "/cache.tarn"]
-        let shell = try await shell("\"$TARN\" \(arguments.map { "'\($0)'" }.joined(separator: " ")) > '\(folder.path)/body'")
+        let shell = try await shell(
+            "\"$TARN\" \(arguments.map { "'\($0)'" }.joined(separator: " ")) > '\(folder.path)/body'")
         #expect(shell.status == 0, "\(shell.error)")
         #expect(FileManager.default.contents(atPath: folder.path + "/body") == Data(body))
         let terminal = try await Terminal.run(arguments)
@@ -183,21 +188,29 @@ struct HostileTextTests {
         try await check(["store", "backup", path, path + "2"], status: 6)
         try await check(["list", "Item", "--file", path], status: 2)
         try await check(["sync", "--file", path], status: 2)
-        _ = try folder.write("hostile.yaml", "entities: { \(Self.quoted(Self.hostile)): { key: \(Self.quoted(forged)) } }\n")
+        _ = try folder.write(
+            "hostile.yaml", "entities: { \(Self.quoted(Self.hostile)): { key: \(Self.quoted(forged)) } }\n")
         try await check(["sync", "--file", folder.path + "/hostile.yaml"], status: 2)
         let store = try await Forge.store
         for text in [Self.argument, forged] {
             for arguments in [
-                [text], ["sync", text, "--frobnicate"], ["list"] + ["--limit", text], ["list", "Issue", "--limit=" + text], ["inspect", text],
-                ["list", "Issue", "--format", text], ["--" + text], ["store", "quota", "x", "--set", text], ["get", "Issue", "7", text],
-                ["changes", "--since", text], ["cache", "purge", text], ["list", text, "--store", store], ["get", "Issue", text, "--store", store],
-                ["list", "Issue", "--where", text, "--store", store], ["list", "Issue", "--sort", text, "--store", store],
-                ["list", "Issue", "--after", text, "--store", store], ["fetch", "--raw", text], ["fetch", "x", "--policy", text],
-                ["proxy", "--upstream", text, "--store", path], ["sync", "--base", text, "--file", Repository.forgeFile],
+                [text], ["sync", text, "--frobnicate"], ["list"] + ["--limit", text],
+                ["list", "Issue", "--limit=" + text], ["inspect", text],
+                ["list", "Issue", "--format", text], ["--" + text], ["store", "quota", "x", "--set", text],
+                ["get", "Issue", "7", text],
+                ["changes", "--since", text], ["cache", "purge", text], ["list", text, "--store", store],
+                ["get", "Issue", text, "--store", store],
+                ["list", "Issue", "--where", text, "--store", store],
+                ["list", "Issue", "--sort", text, "--store", store],
+                ["list", "Issue", "--after", text, "--store", store], ["fetch", "--raw", text],
+                ["fetch", "x", "--policy", text],
+                ["proxy", "--upstream", text, "--store", path],
+                ["sync", "--base", text, "--file", Repository.forgeFile],
                 ["sync", text, "--file", Repository.forgeFile], ["help", text],
             ] {
                 let result = try await check(arguments, status: 2)
-                #expect(!result.errorLines.contains { $0.hasPrefix("tarn: all is well") }, "\(arguments): \(result.error)")
+                #expect(
+                    !result.errorLines.contains { $0.hasPrefix("tarn: all is well") }, "\(arguments): \(result.error)")
             }
         }
     }
@@ -210,15 +223,20 @@ struct HostileTextTests {
         #expect(result.status == 2 && result.error.utf8.count < 5000)
         let cut = try #require(result.error.firstMatch(of: /… \((\d+) bytes\) …/))
         #expect(Int(cut.1) ?? 0 > 100_000)
-        #expect(result.error.hasSuffix("with --file\n") || result.error.hasSuffix("n\n") || result.error.count > 1000, "\(result.error.suffix(100))")
+        #expect(
+            result.error.hasSuffix("with --file\n") || result.error.hasSuffix("n\n") || result.error.count > 1000,
+            "\(result.error.suffix(100))")
         let usage = try await tarn("list", "Item", "--limit", name)
         #expect(usage.status == 2 && usage.error.utf8.count < 2000, "\(usage.error.utf8.count)")
     }
 
-    @Test("text is cut between characters, marks on one character are bounded, and text that acts on nothing stays as it is")
+    @Test(
+        "text is cut between characters, marks on one character are bounded, and text that acts on nothing stays as it is"
+    )
     func visibleText() {
         for count in 0..<8 {
-            let line = VisibleText.line(String(repeating: "a", count: count) + String(repeating: "é\u{1F600}", count: 2000))
+            let line = VisibleText.line(
+                String(repeating: "a", count: count) + String(repeating: "é\u{1F600}", count: 2000))
             #expect(line.utf8.count < VisibleText.limit + 64 && !line.contains("\u{FFFD}"))
         }
         let stacked = "e" + String(repeating: "\u{301}", count: 100)
@@ -259,22 +277,34 @@ struct HostileTextTests {
     @Test("nothing in the command line or the library prints past the writer")
     func onlyWriter() throws {
         let sources = URL(fileURLWithPath: Repository.root + "/Sources")
-        let others = /\b(debugPrint|print|dump|fputs|puts|putchar|fwrite|fprintf|vfprintf|perror|syslog|NSLog|write)\(|\bFileHandle\.standard|\bSTD(OUT|ERR)_FILENO|\b(stdout|stderr)\b|\.standardError\.|\bLoggingSystem\b/
+        let others =
+            /\b(debugPrint|print|dump|fputs|puts|putchar|fwrite|fprintf|vfprintf|perror|syslog|NSLog|write)\(|\bFileHandle\.standard|\bSTD(OUT|ERR)_FILENO|\b(stdout|stderr)\b|\.standardError\.|\bLoggingSystem\b/
         var checked = 0
-        for case let file as URL in try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)) {
+        for case let file as URL in try #require(
+            FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+        {
             let place = file.path.dropFirst(sources.path.count + 1)
-            guard file.pathExtension == "swift", !place.hasPrefix("FixtureServer/"), !place.hasPrefix("HostileSync/"), !place.hasPrefix("StoreWorker/") else { continue }
+            guard file.pathExtension == "swift", !place.hasPrefix("FixtureServer/"), !place.hasPrefix("HostileSync/"),
+                !place.hasPrefix("StoreWorker/")
+            else { continue }
             guard place != "TarnCLI/Output/Output.swift" else { continue }
             checked += 1
             let isCommand = place.hasPrefix("TarnCLI/")
-            for (number, line) in try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            for (number, line) in try String(contentsOf: file, encoding: .utf8).split(
+                separator: "\n", omittingEmptySubsequences: false
+            ).enumerated() {
                 let code = line.prefix { $0 != "/" || !line.hasPrefix("///") }
-                guard !code.trimmingCharacters(in: .whitespaces).hasPrefix("//"), let found = code.firstMatch(of: others) else { continue }
+                guard !code.trimmingCharacters(in: .whitespaces).hasPrefix("//"),
+                    let found = code.firstMatch(of: others)
+                else { continue }
                 let word = String(found.0)
                 // Writing to a store and to descriptors of files is no printing; `fflush` and the proxy's channel are not either.
                 if word == "write(" || word == "dump(", !isCommand { continue }
-                if line.contains("func \(word)") || line.contains(".\(word)") || line.contains("try \(word)") { continue }
-                Issue.record("\(place):\(number + 1): \(line.trimmingCharacters(in: .whitespaces)): print through Output")
+                if line.contains("func \(word)") || line.contains(".\(word)") || line.contains("try \(word)") {
+                    continue
+                }
+                Issue.record(
+                    "\(place):\(number + 1): \(line.trimmingCharacters(in: .whitespaces)): print through Output")
             }
         }
         #expect(checked > 100)

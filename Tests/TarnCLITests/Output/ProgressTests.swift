@@ -14,7 +14,8 @@ struct ProgressTests {
     func lineMoves() async throws {
         let folder = try TemporaryFolder()
         let server = try LocalServer(directory: Repository.forge)
-        let result = try await onTerminal(Forge.arguments(folder.path + "/s", server.base, ["labels", "issues"]), folder)
+        let result = try await onTerminal(
+            Forge.arguments(folder.path + "/s", server.base, ["labels", "issues"]), folder)
         #expect(result.status == 0, "\(result.output)\(result.error)")
         #expect(result.output.hasSuffix("\r\u{1B}[K"))
         // `\r\n` is one character to Swift: split by scalars.
@@ -22,15 +23,19 @@ struct ProgressTests {
             .map { String($0).replacing("\u{1B}[K", with: "") }.filter { !$0.isEmpty }
         for update in updates { #expect(update.count < 60, "\(update)") }
         let issues = updates.compactMap { try? /issues: (\d+) pages, (\d+) records.*/.wholeMatch(in: $0) }
-        #expect(issues.map { "\($0.1) \($0.2)" } == [
-            "0 0", "0 0", "0 0", "1 50", "1 50", "2 100", "2 100", "3 150", "3 150", "4 200", "4 200", "5 250", "6 300", "7 330",
-        ])
+        #expect(
+            issues.map { "\($0.1) \($0.2)" } == [
+                "0 0", "0 0", "0 0", "1 50", "1 50", "2 100", "2 100", "3 150", "3 150", "4 200", "4 200", "5 250",
+                "6 300", "7 330",
+            ])
         #expect(updates.contains { $0.hasPrefix("labels: 0 pages, 0 records  … http://127.0.0.1:") }, "\(updates)")
         let summary = try String(contentsOfFile: folder.path + "/output", encoding: .utf8)
         #expect(summary.hasPrefix("endpoint") && !summary.contains("\u{1B}"))
     }
 
-    @Test("pages that did not change are counted apart; with --quiet, and without a terminal, there is no progress at all")
+    @Test(
+        "pages that did not change are counted apart; with --quiet, and without a terminal, there is no progress at all"
+    )
     func notModifiedAndQuiet() async throws {
         let folder = try TemporaryFolder()
         let server = try LocalServer(directory: Repository.forge)

@@ -14,17 +14,23 @@ struct ProxyCommandTests {
     @Test("answers come from the upstream, then from the cache, with Age, Via and Cache-Status; SIGTERM ends it well")
     func hits() async throws {
         let server = try LocalServer([
-            "GET /v1/items\nHTTP/1.1 200 OK\nX-B: 1\nCache-Control: max-age=600\nX-A: 2\nETag: \"a\"\nConnection: X-Hop\nX-Hop: 1\n\nhello",
+            "GET /v1/items\nHTTP/1.1 200 OK\nX-B: 1\nCache-Control: max-age=600\nX-A: 2\nETag: \"a\"\nConnection: X-Hop\nX-Hop: 1\n\nhello"
         ])
         let proxy = try await RunningProxy(server.base + "/v1")
         let first = try await curl("-i", proxy.base + "/items")
         #expect(first.hasPrefix("HTTP/1.1 200 OK\n") && first.hasSuffix("\n\nhello"), "\(first)")
-        #expect(first.contains("Cache-Status: tarn; fwd=uri-miss; fwd-status=200; stored") && first.contains("Via: 1.1 tarn") && !first.contains("X-Hop"))
+        #expect(
+            first.contains("Cache-Status: tarn; fwd=uri-miss; fwd-status=200; stored")
+                && first.contains("Via: 1.1 tarn") && !first.contains("X-Hop"))
         let second = try await curl("-i", proxy.base + "/items")
-        #expect(second.contains("Cache-Status: tarn; hit; ttl=") && second.contains("\nAge: ") && second.hasSuffix("\n\nhello"), "\(second)")
+        #expect(
+            second.contains("Cache-Status: tarn; hit; ttl=") && second.contains("\nAge: ")
+                && second.hasSuffix("\n\nhello"), "\(second)")
         #expect(try await curl("-i", "-H", "If-None-Match: \"a\"", proxy.base + "/items").hasPrefix("HTTP/1.1 304 "))
         let part = try await curl("-i", "-H", "Range: bytes=1-2", proxy.base + "/items")
-        #expect(part.hasPrefix("HTTP/1.1 206 ") && part.hasSuffix("\n\nel") && part.contains("Content-Range: bytes 1-2/5"), "\(part)")
+        #expect(
+            part.hasPrefix("HTTP/1.1 206 ") && part.hasSuffix("\n\nel") && part.contains("Content-Range: bytes 1-2/5"),
+            "\(part)")
         let head = try await curl("-I", proxy.base + "/items")
         #expect(head.hasPrefix("HTTP/1.1 200 ") && head.contains("tarn; hit"))
         #expect(server.requests.count == 1)
@@ -41,7 +47,9 @@ struct ProxyCommandTests {
         let stale = try await curl("-i", proxy.base + "/items")
         #expect(stale.hasPrefix("HTTP/1.1 200 ") && stale.contains("detail=disconnected"), "\(stale)")
         #expect(try await curl("-i", proxy.base + "/other").hasPrefix("HTTP/1.1 502 "))
-        #expect(try await curl("-i", "-H", "Cache-Control: only-if-cached", proxy.base + "/other").hasPrefix("HTTP/1.1 504 "))
+        #expect(
+            try await curl("-i", "-H", "Cache-Control: only-if-cached", proxy.base + "/other").hasPrefix(
+                "HTTP/1.1 504 "))
         #expect(await proxy.end().status == 0)
     }
 
@@ -51,20 +59,28 @@ struct ProxyCommandTests {
         let proxy = try await RunningProxy(server.base, "--maximum-body", "10")
         #expect(try await curl("-i", "-d", "12345678901", proxy.base + "/items").contains("HTTP/1.1 413 "))
         let port = proxy.base.split(separator: ":").last ?? ""
-        let garbage = try await shell("exec 3<>/dev/tcp/127.0.0.1/\(port); printf 'nonsense\\r\\n\\r\\n' >&3; timeout 20 cat <&3").output
+        let garbage = try await shell(
+            "exec 3<>/dev/tcp/127.0.0.1/\(port); printf 'nonsense\\r\\n\\r\\n' >&3; timeout 20 cat <&3"
+        ).output
         #expect(garbage.contains("400"), "\(garbage)")
         let connect = try await shell(
-            "exec 3<>/dev/tcp/127.0.0.1/\(port); printf 'OPTIONS * HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n' >&3; timeout 20 cat <&3").output
+            "exec 3<>/dev/tcp/127.0.0.1/\(port); printf 'OPTIONS * HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n' >&3; timeout 20 cat <&3"
+        ).output
         #expect(connect.hasPrefix("HTTP/1.1 501 "), "\(connect)")
         #expect(server.requests.isEmpty)
         #expect(await proxy.end().status == 0)
     }
 
-    @Test("arguments that make no sense are refused", arguments: [
-        ["--upstream", "ftp://x", "--store", "s"], ["--upstream", "http://x?q", "--store", "s"], ["--upstream", "http://x", "--store", "s", "--listen", "x"],
-        ["--upstream", "http://x"], ["--upstream", "http://x", "--store", "s", "--idle-timeout", "0"], ["--upstream", "http://x", "--store", "s", "--listen", "a:65536"],
-        ["--upstream", "http://x", "--store", "s", "--maximum-connections", "0"], ["--upstream", "http://x", "--store", "s", "--maximum-body", "-1"],
-    ])
+    @Test(
+        "arguments that make no sense are refused",
+        arguments: [
+            ["--upstream", "ftp://x", "--store", "s"], ["--upstream", "http://x?q", "--store", "s"],
+            ["--upstream", "http://x", "--store", "s", "--listen", "x"],
+            ["--upstream", "http://x"], ["--upstream", "http://x", "--store", "s", "--idle-timeout", "0"],
+            ["--upstream", "http://x", "--store", "s", "--listen", "a:65536"],
+            ["--upstream", "http://x", "--store", "s", "--maximum-connections", "0"],
+            ["--upstream", "http://x", "--store", "s", "--maximum-body", "-1"],
+        ])
     func usage(_ arguments: [String]) async throws {
         #expect(try await tarn(["proxy"] + arguments).status == 2)
     }

@@ -59,14 +59,17 @@ struct ProxyLifeTests {
         #expect(try await onThread { try proxy.connection().isClosed })
         second = nil
         try await eventually { (try? served()) != nil }
-        #expect(try await onThread {
-            try first.send(Self.request)
-            return try first.message().text == "ok"
-        })
+        #expect(
+            try await onThread {
+                try first.send(Self.request)
+                return try first.message().text == "ok"
+            })
         #expect(await proxy.end().status == 0)
     }
 
-    @Test("--idle-timeout closes a connection on which nothing moves, also within a request, and not one whose answer is awaited")
+    @Test(
+        "--idle-timeout closes a connection on which nothing moves, also within a request, and not one whose answer is awaited"
+    )
     func idleTimeout() async throws {
         let slow = try SlowServer(), proxy = try await RunningProxy(slow.server.base, "--idle-timeout", "1")
         let awaiting = try await onThread {
@@ -74,12 +77,13 @@ struct ProxyLifeTests {
             try connection.send(Self.request)
             return connection
         }
-        #expect(try await onThread {
-            let silent = try proxy.connection(), half = try proxy.connection(), begun = try proxy.connection()
-            try half.send("GET / HTTP/1.1\r\nHost")
-            try begun.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
-            return try silent.isClosed && half.isClosed && begun.isClosed
-        })
+        #expect(
+            try await onThread {
+                let silent = try proxy.connection(), half = try proxy.connection(), begun = try proxy.connection()
+                try half.send("GET / HTTP/1.1\r\nHost")
+                try begun.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
+                return try silent.isClosed && half.isClosed && begun.isClosed
+            })
         // Two of them one after the other: longer than the timeout.
         #expect(try await onThread { try proxy.connection().isClosed })
         slow.goOn()
@@ -122,7 +126,8 @@ struct ProxyLifeTests {
         let proxy = try await RunningProxy(server.base)
         let texts = try await onThread {
             let connection = try proxy.connection()
-            try connection.send((1...20).map { "POST /\($0) HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc" }.joined())
+            try connection.send(
+                (1...20).map { "POST /\($0) HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc" }.joined())
             return try (1...20).map { _ in try connection.message().text }
         }
         #expect(texts == (1...20).map { "/\($0)" })
@@ -139,7 +144,8 @@ struct ProxyLifeTests {
         let proxy = try await RunningProxy(server.base)
         let closed = try await onThread {
             let connection = try proxy.connection()
-            try connection.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\nDELETE / HTTP/1.1\r\nHost: a\r\n\r\n")
+            try connection.send(
+                "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\nDELETE / HTTP/1.1\r\nHost: a\r\n\r\n")
             return (try connection.message(), try connection.isClosed)
         }
         #expect(closed.0.text == "ok" && closed.1)
@@ -147,9 +153,12 @@ struct ProxyLifeTests {
         #expect(seen.withLock { $0 } == 1)
     }
 
-    @Test("what is no HTTP, or a method that the parser does not know, gets 400 and the end, after the answers that are on their way", arguments: [
-        "nonsense\r\n\r\n", "BREW / HTTP/1.1\r\nHost: a\r\n\r\n", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
-    ])
+    @Test(
+        "what is no HTTP, or a method that the parser does not know, gets 400 and the end, after the answers that are on their way",
+        arguments: [
+            "nonsense\r\n\r\n", "BREW / HTTP/1.1\r\nHost: a\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        ])
     func garbage(_ text: String) async throws {
         let body = String(repeating: "0123456789", count: 1_500_000)
         let server = try ConnectionServer { _, connection in
@@ -174,15 +183,20 @@ struct ProxyLifeTests {
         #expect(ContinuousClock.now - start < .seconds(9))
     }
 
-    @Test("a client that goes away within its request, or before its answer, disturbs nobody, and the end does not wait for it")
+    @Test(
+        "a client that goes away within its request, or before its answer, disturbs nobody, and the end does not wait for it"
+    )
     func clientGoesAway() async throws {
-        let slow = try SlowServer([UInt8](("HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n" + String(repeating: "x", count: 5_000_000)).utf8))
+        let slow = try SlowServer(
+            [UInt8](
+                ("HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n" + String(repeating: "x", count: 5_000_000)).utf8))
         let proxy = try await RunningProxy(slow.server.base)
         try await onThread {
             for isReset in [true, false] {
                 let connection = try proxy.connection()
                 // When it is told to go on, the proxy has the request's head.
-                try connection.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\nhalf")
+                try connection.send(
+                    "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\nhalf")
                 _ = try connection.line()
                 if isReset { connection.resetAtEnd() }
             }
@@ -254,9 +268,12 @@ struct ProxyLifeTests {
         #expect(await proxy.process.end().status == 0)
     }
 
-    @Test("an upstream that never answers does not hold up the end for more than ten seconds, and a second signal ends it at once")
+    @Test(
+        "an upstream that never answers does not hold up the end for more than ten seconds, and a second signal ends it at once"
+    )
     func hurriedEnd() async throws {
-        let slow = try SlowServer(), proxy = try await RunningProxy(slow.server.base), connection = try proxy.connection()
+        let slow = try SlowServer(), proxy = try await RunningProxy(slow.server.base),
+            connection = try proxy.connection()
         try connection.send(Self.request)
         try await eventually { slow.requests == 1 }
         proxy.process.send(SIGTERM)

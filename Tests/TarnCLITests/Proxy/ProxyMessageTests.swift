@@ -11,7 +11,8 @@ struct ProxyMessageTests {
 
     /// Sends text to a new proxy in front of the server, and does the rest on the connection.
     private func exchange<Result: Sendable>(
-        _ server: ConnectionServer, _ text: String, _ arguments: [String] = [], _ body: @escaping @Sendable (RawConnection) throws -> Result
+        _ server: ConnectionServer, _ text: String, _ arguments: [String] = [],
+        _ body: @escaping @Sendable (RawConnection) throws -> Result
     ) async throws -> Result {
         let proxy = try await RunningProxy(server.base, arguments)
         let result = try await onThread {
@@ -38,9 +39,12 @@ struct ProxyMessageTests {
 
     // MARK: Requests
 
-    @Test("a request's fields go through in their order, however often one comes; what is the connection's own does not, and nothing is added but Via")
+    @Test(
+        "a request's fields go through in their order, however often one comes; what is the connection's own does not, and nothing is added but Via"
+    )
     func requestFields() async throws {
-        let seen = try await forwarded("""
+        let seen = try await forwarded(
+            """
             GET /a%2Fb/../c?q=%41&r HTTP/1.1\r
             Host: client.example\r
             X-One: 1\r
@@ -56,14 +60,20 @@ struct ProxyMessageTests {
         // In the form under which the answer is kept.
         #expect(seen.start == "GET /c?q=A&r HTTP/1.1")
         #expect(seen.fields.count == 6 && seen.values("host").first?.hasPrefix("127.0.0.1:") == true, "\(seen.fields)")
-        #expect(seen.fields.filter { !$0.hasPrefix("Host:") } .dropLast() == ["X-One: 1", "x-two: a, b", "X-One:", "Cookie: a=b; c"])
+        #expect(
+            seen.fields.filter { !$0.hasPrefix("Host:") }.dropLast() == [
+                "X-One: 1", "x-two: a, b", "X-One:", "Cookie: a=b; c",
+            ])
         #expect(seen.fields.last?.hasPrefix("Via: 1.1 tarn-") == true)
     }
 
-    @Test("methods go through, with a body or without", arguments: [
-        ("PROPFIND", "<a/>"), ("PURGE", nil), ("REPORT", "x"), ("M-SEARCH", nil), ("OPTIONS", nil), ("DELETE", "gone"), ("PATCH", "{}"), ("PUT", ""),
-        ("GET", "a question"), ("HEAD", nil), ("TRACE", nil),
-    ] as [(String, String?)])
+    @Test(
+        "methods go through, with a body or without",
+        arguments: [
+            ("PROPFIND", "<a/>"), ("PURGE", nil), ("REPORT", "x"), ("M-SEARCH", nil), ("OPTIONS", nil),
+            ("DELETE", "gone"), ("PATCH", "{}"), ("PUT", ""),
+            ("GET", "a question"), ("HEAD", nil), ("TRACE", nil),
+        ] as [(String, String?)])
     func methods(_ method: String, _ body: String?) async throws {
         let length = body.map { "Content-Length: \($0.utf8.count)\r\n" } ?? ""
         let seen = try await forwarded("\(method) /x HTTP/1.1\r\nHost: a\r\n\(length)\r\n\(body ?? "")")
@@ -75,7 +85,9 @@ struct ProxyMessageTests {
 
     @Test("a body in chunks arrives whole, with its length")
     func chunkedRequest() async throws {
-        let seen = try await forwarded("POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n4\r\ndefg\r\n0\r\nX-Trailer: 1\r\n\r\n")
+        let seen = try await forwarded(
+            "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n4\r\ndefg\r\n0\r\nX-Trailer: 1\r\n\r\n"
+        )
         #expect(seen.text == "abcdefg" && seen.values("content-length") == ["7"] && seen.values("x-trailer").isEmpty)
     }
 
@@ -86,7 +98,9 @@ struct ProxyMessageTests {
             seen.withLock { $0 = request }
             try connection.send(Self.answer)
         }
-        let starts = try await exchange(server, "POST /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n") { connection in
+        let starts = try await exchange(
+            server, "POST /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n"
+        ) { connection in
             let interim = try connection.message(hasBody: false).start
             try connection.send("abc")
             return [interim, try connection.message().start]
@@ -103,21 +117,27 @@ struct ProxyMessageTests {
             let answer = try connection.message()
             return (answer, try connection.isClosed)
         }
-        #expect(answer.0.start == "HTTP/1.1 413 Payload Too Large" && answer.0.values("connection") == ["close"] && answer.1)
+        #expect(
+            answer.0.start == "HTTP/1.1 413 Payload Too Large" && answer.0.values("connection") == ["close"] && answer.1
+        )
     }
 
     @Test("a body in chunks that grows beyond the limit is 413, and the connection ends")
     func tooLargeChunks() async throws {
         let server = try ConnectionServer { _, connection in try connection.send(Self.answer) }
-        let text = "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n6\r\nghijkl\r\n0\r\n\r\n"
+        let text =
+            "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n6\r\nghijkl\r\n0\r\n\r\n"
         let answer = try await exchange(server, text, ["--maximum-body", "11"]) { connection in
             (try connection.message(), try connection.isClosed)
         }
         #expect(answer.0.start.hasPrefix("HTTP/1.1 413 ") && answer.1)
-        #expect(try await exchange(server, text, ["--maximum-body", "12"]) { try $0.message().start } == "HTTP/1.1 200 OK")
+        #expect(
+            try await exchange(server, text, ["--maximum-body", "12"]) { try $0.message().start } == "HTTP/1.1 200 OK")
     }
 
-    @Test("a target with scheme and host is asked for at the upstream; its path goes behind the upstream's", arguments: ["", "/", "/v1", "/v1/"])
+    @Test(
+        "a target with scheme and host is asked for at the upstream; its path goes behind the upstream's",
+        arguments: ["", "/", "/v1", "/v1/"])
     func absoluteForm(_ path: String) async throws {
         let seen = Mutex("")
         let server = try ConnectionServer { request, connection in
@@ -131,21 +151,34 @@ struct ProxyMessageTests {
             return try connection.message()
         }
         #expect(await proxy.end().status == 0)
-        #expect(seen.withLock { $0 } == "GET \(path == "/" ? "" : path.hasSuffix("/") ? String(path.dropLast()) : path)/x?y=http://z HTTP/1.1")
+        #expect(
+            seen.withLock { $0 }
+                == "GET \(path == "/" ? "" : path.hasSuffix("/") ? String(path.dropLast()) : path)/x?y=http://z HTTP/1.1"
+        )
     }
 
     @Test("a GET with a body passes the cache by: each body has its own answer, although answers may be kept")
     func questions() async throws {
         let server = try ConnectionServer { request, connection in
-            try connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: \(request.body.count)\r\n\r\n\(request.text)")
+            try connection.send(
+                "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: \(request.body.count)\r\n\r\n\(request.text)"
+            )
         }
-        let text = ["a", "b", ""].map { "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: \($0.utf8.count)\r\n\r\n\($0)" }.joined()
-        let answers = try await exchange(server, text + text) { connection in try (0..<6).map { _ in try connection.message() } }
+        let text = ["a", "b", ""].map { "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: \($0.utf8.count)\r\n\r\n\($0)" }
+            .joined()
+        let answers = try await exchange(server, text + text) { connection in
+            try (0..<6).map { _ in try connection.message() }
+        }
         #expect(answers.map(\.text) == ["a", "b", "", "a", "b", ""])
-        #expect(answers.map { $0.values("cache-status").first?.contains("bypass") } == [true, true, false, true, true, false])
+        #expect(
+            answers.map { $0.values("cache-status").first?.contains("bypass") } == [
+                true, true, false, true, true, false,
+            ])
     }
 
-    @Test("what is private is not kept for the next one, but with --private it is", arguments: [[], ["--shared"], ["--private"]])
+    @Test(
+        "what is private is not kept for the next one, but with --private it is",
+        arguments: [[], ["--shared"], ["--private"]])
     func shared(_ arguments: [String]) async throws {
         let server = try ConnectionServer { _, connection in
             try connection.send("HTTP/1.1 200 OK\r\nCache-Control: private, max-age=600\r\nContent-Length: 2\r\n\r\nok")
@@ -160,16 +193,27 @@ struct ProxyMessageTests {
         let body = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 11) }, asked = Mutex(0)
         let server = try ConnectionServer { request, connection in
             asked.withLock { $0 += 1 }
-            let ends = (request.values("range").first ?? "").dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
-            guard ends.count == 2 else { return try connection.send("HTTP/1.1 500 No range\r\nContent-Length: 0\r\n\r\n") }
-            let part = Array(body[ends[0]...ends[1]]), fields = "ETag: \"a\"\r\nCache-Control: max-age=600\r\nContent-Length: \(part.count)\r\n"
-            try connection.send("HTTP/1.1 206 Partial Content\r\n\(fields)Content-Range: bytes \(ends[0])-\(ends[1])/\(body.count)\r\n\r\n")
+            let ends = (request.values("range").first ?? "").dropFirst("bytes=".count).split(separator: "-").compactMap
+            { Int($0) }
+            guard ends.count == 2 else {
+                return try connection.send("HTTP/1.1 500 No range\r\nContent-Length: 0\r\n\r\n")
+            }
+            let part = Array(body[ends[0]...ends[1]]),
+                fields = "ETag: \"a\"\r\nCache-Control: max-age=600\r\nContent-Length: \(part.count)\r\n"
+            try connection.send(
+                "HTTP/1.1 206 Partial Content\r\n\(fields)Content-Range: bytes \(ends[0])-\(ends[1])/\(body.count)\r\n\r\n"
+            )
             try connection.send(part)
         }
         let ranges = [50_000...99_999, 0...49_999, 20_000...70_000, 100_000...199_999]
-        let text = ranges.map { "GET / HTTP/1.1\r\nHost: a\r\nRange: bytes=\($0.lowerBound)-\($0.upperBound)\r\n\r\n" }.joined()
-        let answers = try await exchange(server, text + "GET / HTTP/1.1\r\nHost: a\r\n\r\n") { connection in try (0..<5).map { _ in try connection.message() } }
-        for (answer, range) in zip(answers, ranges) { #expect(answer.start.hasPrefix("HTTP/1.1 206 ") && answer.body == Array(body[range])) }
+        let text = ranges.map { "GET / HTTP/1.1\r\nHost: a\r\nRange: bytes=\($0.lowerBound)-\($0.upperBound)\r\n\r\n" }
+            .joined()
+        let answers = try await exchange(server, text + "GET / HTTP/1.1\r\nHost: a\r\n\r\n") { connection in
+            try (0..<5).map { _ in try connection.message() }
+        }
+        for (answer, range) in zip(answers, ranges) {
+            #expect(answer.start.hasPrefix("HTTP/1.1 206 ") && answer.body == Array(body[range]))
+        }
         #expect(answers[4].start == "HTTP/1.1 200 OK" && answers[4].body == body)
         #expect(asked.withLock { $0 } == 3)
     }
@@ -179,7 +223,8 @@ struct ProxyMessageTests {
     @Test("an answer's fields go through in their order, however often one comes; Content-Length stays where it stands")
     func answerFields() async throws {
         let server = try ConnectionServer { _, connection in
-            try connection.send("""
+            try connection.send(
+                """
                 HTTP/1.1 200 Fine\r
                 set-cookie: a=1\r
                 Content-length: 2\r
@@ -192,31 +237,44 @@ struct ProxyMessageTests {
                 """)
         }
         let answer = try await exchange(server, "GET / HTTP/1.1\r\nHost: a\r\n\r\n") { try $0.message() }
-        #expect(answer.fields.prefix(5) == ["set-cookie: a=1", "Content-length: 2", "Set-Cookie: b=2", "X-Empty: ", "Content-Encoding: gzip"], "\(answer.fields)")
-        #expect(answer.fields.count == 7 && answer.values("via").first?.hasPrefix("1.1 tarn-") == true && answer.text == "ok")
+        #expect(
+            answer.fields.prefix(5) == [
+                "set-cookie: a=1", "Content-length: 2", "Set-Cookie: b=2", "X-Empty: ", "Content-Encoding: gzip",
+            ], "\(answer.fields)")
+        #expect(
+            answer.fields.count == 7 && answer.values("via").first?.hasPrefix("1.1 tarn-") == true
+                && answer.text == "ok")
     }
 
-    @Test("statuses go through, also those that nobody knows", arguments: [
-        200, 201, 202, 206, 226, 299, 300, 301, 307, 400, 401, 402, 404, 410, 418, 422, 429, 451, 499, 500, 503, 599,
-    ])
+    @Test(
+        "statuses go through, also those that nobody knows",
+        arguments: [
+            200, 201, 202, 206, 226, 299, 300, 301, 307, 400, 401, 402, 404, 410, 418, 422, 429, 451, 499, 500, 503,
+            599,
+        ])
     func statuses(_ status: Int) async throws {
         let server = try ConnectionServer { _, connection in
             try connection.send("HTTP/1.1 \(status) Whatever\r\nLocation: /x\r\nContent-Length: 2\r\n\r\nok")
         }
         let answer = try await exchange(server, "GET / HTTP/1.1\r\nHost: a\r\n\r\n") { try $0.message() }
-        #expect(answer.start.hasPrefix("HTTP/1.1 \(status) ") && answer.text == "ok" && answer.values("location") == ["/x"])
+        #expect(
+            answer.start.hasPrefix("HTTP/1.1 \(status) ") && answer.text == "ok" && answer.values("location") == ["/x"])
     }
 
     @Test("what has no body gets none, and the connection goes on: HEAD with a length and without, 204, 304")
     func withoutBody() async throws {
         let server = try ConnectionServer { request, connection in
             let answers = [
-                "HEAD /length": "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", "HEAD /none": "HTTP/1.1 200 OK\r\nX: 1\r\n\r\n",
-                "GET /204": "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n", "GET /304": "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n",
+                "HEAD /length": "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n",
+                "HEAD /none": "HTTP/1.1 200 OK\r\nX: 1\r\n\r\n",
+                "GET /204": "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n",
+                "GET /304": "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n",
             ]
             try connection.send(answers.first { request.start.hasPrefix($0.key + " ") }?.value ?? Self.answer)
         }
-        let text = ["HEAD /length", "HEAD /none", "GET /204", "GET /304", "GET /"].map { "\($0) HTTP/1.1\r\nHost: a\r\nIf-None-Match: \"a\"\r\n\r\n" }.joined()
+        let text = ["HEAD /length", "HEAD /none", "GET /204", "GET /304", "GET /"].map {
+            "\($0) HTTP/1.1\r\nHost: a\r\nIf-None-Match: \"a\"\r\n\r\n"
+        }.joined()
         let answers = try await exchange(server, text) { connection in
             try (0..<4).map { _ in try connection.message(hasBody: false) } + [try connection.message()]
         }
@@ -228,7 +286,9 @@ struct ProxyMessageTests {
     @Test("an answer in chunks arrives whole, with its length; its trailers are dropped")
     func chunkedAnswer() async throws {
         let server = try ConnectionServer { _, connection in
-            try connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n5\r\nhello\r\n0\r\nX-Sum: 1\r\n\r\n")
+            try connection.send(
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n5\r\nhello\r\n0\r\nX-Sum: 1\r\n\r\n"
+            )
         }
         let answer = try await exchange(server, "GET / HTTP/1.1\r\nHost: a\r\n\r\n") { try $0.message() }
         #expect(answer.text == "hello" && answer.values("content-length") == ["5"] && answer.values("x-sum").isEmpty)
@@ -250,7 +310,9 @@ struct ProxyMessageTests {
         let bytes = (0..<20 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 11) }
         let server = try ConnectionServer { request, connection in
             // Whoever does not expect 100 itself must not wait for it.
-            guard request.values("expect").isEmpty else { return try connection.send("HTTP/1.1 417 Unexpected\r\nContent-Length: 0\r\n\r\n") }
+            guard request.values("expect").isEmpty else {
+                return try connection.send("HTTP/1.1 417 Unexpected\r\nContent-Length: 0\r\n\r\n")
+            }
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(request.body.count)\r\n\r\n")
             try connection.send(request.body)
         }
@@ -264,12 +326,16 @@ struct ProxyMessageTests {
 
     // MARK: Interim responses
 
-    @Test("interim responses reach the client while the answer is awaited, with their fields; 100, which nobody asked for, does not")
+    @Test(
+        "interim responses reach the client while the answer is awaited, with their fields; 100, which nobody asked for, does not"
+    )
     func interim() async throws {
         let hasArrived = DispatchSemaphore(value: 0)
         let server = try ConnectionServer { request, connection in
             try connection.send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n")
-            try connection.send("HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nLink: </b.js>\r\nConnection: X-Hop\r\nX-Hop: 1\r\n\r\n")
+            try connection.send(
+                "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nLink: </b.js>\r\nConnection: X-Hop\r\nX-Hop: 1\r\n\r\n"
+            )
             let isAwaited = hasArrived.wait(timeout: .now() + 60) == .success
             try connection.send(isAwaited ? Self.answer : "HTTP/1.1 500 Nobody saw it\r\nContent-Length: 0\r\n\r\n")
         }
@@ -284,7 +350,9 @@ struct ProxyMessageTests {
         #expect(messages[2].values("link").isEmpty)
     }
 
-    @Test("an interim response to a revalidation in the background goes to nobody, also if the connection waits for another answer")
+    @Test(
+        "an interim response to a revalidation in the background goes to nobody, also if the connection waits for another answer"
+    )
     func lateInterim() async throws {
         let isRevalidating = Mutex(false), hasAsked = DispatchSemaphore(value: 0), hasTold = DispatchSemaphore(value: 0)
         let server = try ConnectionServer { request, connection in
@@ -292,7 +360,8 @@ struct ProxyMessageTests {
                 defer { seen = seen || request.start.hasPrefix("GET /a ") }
                 return seen
             }
-            let fields = "Cache-Control: max-age=0, stale-while-revalidate=1000\r\nETag: \"a\"\r\nContent-Length: 2\r\n\r\nok"
+            let fields =
+                "Cache-Control: max-age=0, stale-while-revalidate=1000\r\nETag: \"a\"\r\nContent-Length: 2\r\n\r\nok"
             if request.start.hasPrefix("GET /b ") {
                 hasAsked.signal()
                 hasTold.wait()
@@ -306,7 +375,8 @@ struct ProxyMessageTests {
             try connection.send("HTTP/1.1 200 OK\r\n" + fields)
         }
         let text = ["/a", "/a", "/b"].map { "GET \($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined()
-        let answers = try await exchange(server, text) { connection in try (0..<3).map { _ in try connection.message() } }
+        let answers = try await exchange(server, text) { connection in try (0..<3).map { _ in try connection.message() }
+        }
         #expect(answers.map(\.start) == ["HTTP/1.1 200 OK", "HTTP/1.1 200 OK", "HTTP/1.1 200 OK"])
         #expect(answers[1].values("cache-status").first?.hasPrefix("tarn; hit") == true, "\(answers[1].fields)")
     }

@@ -11,14 +11,21 @@ struct ProxyUsersTests {
     /// Answers with the values of the fields that tell users, and the target.
     private static func echo(_ fields: String) throws -> ConnectionServer {
         try ConnectionServer { request, connection in
-            let names = ["authorization", "cookie", "x-api-key", "private-token", "x-tenant", "x-forwarded-host", "x-http-method-override"]
-            let body = names.flatMap { request.values($0) }.joined(separator: "+") + " " + (request.start.split(separator: " ").dropFirst().first ?? "")
+            let names = [
+                "authorization", "cookie", "x-api-key", "private-token", "x-tenant", "x-forwarded-host",
+                "x-http-method-override",
+            ]
+            let body =
+                names.flatMap { request.values($0) }.joined(separator: "+") + " "
+                + (request.start.split(separator: " ").dropFirst().first ?? "")
             try connection.send("HTTP/1.1 200 OK\r\n\(fields)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
         }
     }
 
     /// Sends requests one after the other: the body and `Cache-Status` of each answer.
-    private func exchange(_ base: String, _ arguments: [String], _ requests: [String]) async throws -> [(body: String, status: String)] {
+    private func exchange(_ base: String, _ arguments: [String], _ requests: [String]) async throws -> [(
+        body: String, status: String
+    )] {
         let proxy = try await RunningProxy(base, arguments)
         let answers = try await onThread {
             try requests.map { text in
@@ -36,20 +43,27 @@ struct ProxyUsersTests {
         "GET \(target) HTTP/1.1\r\nHost: a\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n"
     }
 
-    @Test("an answer to one user reaches no other, whatever field tells them and whatever the upstream declares", arguments: [
-        "Authorization", "Cookie", "X-Api-Key", "PRIVATE-TOKEN",
-    ], [
-        "Cache-Control: private, max-age=600", "Cache-Control: max-age=600", "Last-Modified: Mon, 01 Jan 2001 00:00:00 GMT",
-    ])
+    @Test(
+        "an answer to one user reaches no other, whatever field tells them and whatever the upstream declares",
+        arguments: [
+            "Authorization", "Cookie", "X-Api-Key", "PRIVATE-TOKEN",
+        ],
+        [
+            "Cache-Control: private, max-age=600", "Cache-Control: max-age=600",
+            "Last-Modified: Mon, 01 Jan 2001 00:00:00 GMT",
+        ])
     func users(_ field: String, _ fields: String) async throws {
         let server = try Self.echo(fields)
         for arguments in [[], ["--private"], ["--scope-by", field], ["--private", "--scope-by", "X-Other"]] {
             let users = ["ada", "bob", "ada", "", "bob"]
-            let answers = try await exchange(server.base, arguments, users.map { $0.isEmpty ? get() : get("/", "\(field): \($0)") })
+            let answers = try await exchange(
+                server.base, arguments, users.map { $0.isEmpty ? get() : get("/", "\(field): \($0)") })
             #expect(answers.map(\.body) == users.map { "\($0) /" }, "\(arguments)")
             // Each user has a cache, or none.
             let isScoped = !arguments.isEmpty
-            #expect(answers.map { $0.status.hasPrefix("tarn; hit") } == [false, false, isScoped, false, isScoped], "\(arguments) \(answers)")
+            #expect(
+                answers.map { $0.status.hasPrefix("tarn; hit") } == [false, false, isScoped, false, isScoped],
+                "\(arguments) \(answers)")
         }
     }
 
@@ -58,12 +72,15 @@ struct ProxyUsersTests {
         let server = try Self.echo("Cache-Control: max-age=600")
         let arguments = ["--scope-by", "X-Tenant", "--scope-by", "cookie"]
         let requests = [
-            get("/", "X-Tenant: 1", "Cookie: ada"), get("/", "Cookie: ada", "X-Tenant: 1"), get("/", "X-Tenant: 2", "Cookie: ada"),
-            get("/", "Cookie: ada", "X-Tenant: 1", "X-Api-Key: k"), get("/", "X-Tenant: 1"), get("/", "X-Tenant: 1"), get("/"), get("/"),
+            get("/", "X-Tenant: 1", "Cookie: ada"), get("/", "Cookie: ada", "X-Tenant: 1"),
+            get("/", "X-Tenant: 2", "Cookie: ada"),
+            get("/", "Cookie: ada", "X-Tenant: 1", "X-Api-Key: k"), get("/", "X-Tenant: 1"), get("/", "X-Tenant: 1"),
+            get("/"), get("/"),
         ]
         let answers = try await exchange(server.base, arguments, requests)
         #expect(answers.map(\.body) == ["ada+1 /", "ada+1 /", "ada+2 /", "ada+k+1 /", "1 /", "1 /", " /", " /"])
-        #expect(answers.map { $0.status.hasPrefix("tarn; hit") } == [false, true, false, false, false, true, false, true])
+        #expect(
+            answers.map { $0.status.hasPrefix("tarn; hit") } == [false, true, false, false, false, true, false, true])
         #expect(answers[3].status.hasPrefix("tarn; fwd=bypass"), "\(answers[3])")
     }
 
@@ -74,9 +91,12 @@ struct ProxyUsersTests {
         #expect(answers[0].body == "nothing is stored that may answer\n")
     }
 
-    @Test("Set-Cookie reaches the client that it was sent to, and no other; without leave the answer is not kept for all", arguments: [
-        ("public, max-age=600", [], true), ("max-age=600", [], false), ("max-age=600", ["--private"], true), ("s-maxage=600", [], true),
-    ] as [(String, [String], Bool)])
+    @Test(
+        "Set-Cookie reaches the client that it was sent to, and no other; without leave the answer is not kept for all",
+        arguments: [
+            ("public, max-age=600", [], true), ("max-age=600", [], false), ("max-age=600", ["--private"], true),
+            ("s-maxage=600", [], true),
+        ] as [(String, [String], Bool)])
     func cookies(_ control: String, _ arguments: [String], _ isKept: Bool) async throws {
         let count = Mutex(0)
         let server = try ConnectionServer { _, connection in
@@ -84,7 +104,9 @@ struct ProxyUsersTests {
                 count += 1
                 return count
             }
-            try connection.send("HTTP/1.1 200 OK\r\nSet-Cookie: session=\(number)\r\nCache-Control: \(control)\r\nETag: \"a\"\r\nContent-Length: 2\r\n\r\nok")
+            try connection.send(
+                "HTTP/1.1 200 OK\r\nSet-Cookie: session=\(number)\r\nCache-Control: \(control)\r\nETag: \"a\"\r\nContent-Length: 2\r\n\r\nok"
+            )
         }
         let proxy = try await RunningProxy(server.base, arguments), request = get()
         let answers = try await onThread {
@@ -101,8 +123,12 @@ struct ProxyUsersTests {
     func cookieOf304() async throws {
         let server = try ConnectionServer { request, connection in
             let isKnown = !request.values("if-none-match").isEmpty
-            let fields = "Cache-Control: public, \(isKnown ? "max-age=600" : "max-age=0")\r\nETag: \"a\"\r\nSet-Cookie: session=\(isKnown ? 2 : 1)\r\n"
-            try connection.send(isKnown ? "HTTP/1.1 304 Not Modified\r\n\(fields)\r\n" : "HTTP/1.1 200 OK\r\n\(fields)Content-Length: 2\r\n\r\nok")
+            let fields =
+                "Cache-Control: public, \(isKnown ? "max-age=600" : "max-age=0")\r\nETag: \"a\"\r\nSet-Cookie: session=\(isKnown ? 2 : 1)\r\n"
+            try connection.send(
+                isKnown
+                    ? "HTTP/1.1 304 Not Modified\r\n\(fields)\r\n"
+                    : "HTTP/1.1 200 OK\r\n\(fields)Content-Length: 2\r\n\r\nok")
         }
         let proxy = try await RunningProxy(server.base), request = get()
         let answers = try await onThread {
@@ -117,13 +143,19 @@ struct ProxyUsersTests {
 
     // MARK: Poisoning
 
-    @Test("what is sent is what is kept: no spelling of one URL fills the entry of another", arguments: [
-        ("/x/%2e%2e/", "/"), ("/x/../", "/"), ("/x/%2E./", "/"), ("/./", "/"), ("/%61", "/a"), ("/a%2fb", "/a%2Fb"), ("/a%2Fb/../c", "/c"),
-        ("/a%7eb", "/a~b"), ("/../a", "/a"), ("//a", "//a"), ("/a//b", "/a//b"), ("/a/.", "/a/"), ("/a/..", "/"), ("/a;b=1", "/a;b=1"), ("/?b=1&a=2", "/?b=1&a=2"),
-        ("/?a=2&b=1", "/?a=2&b=1"), ("/?a=%41%2f", "/?a=A%2F"), ("/?a=/../b", "/?a=/../b"), ("/%252e%252e/", "/%252e%252e/"), ("/A", "/A"), ("/a%00b", "/a%00b"),
-        ("http://other.example/a", "/a"), ("http://other.example", "/"), ("HTTP://other.example:99/x/%2e%2e/b?c", "/b?c"), ("/a+b", "/a+b"), ("/a%20b", "/a%20b"),
-        ("/a%2e%2e/b", "/a../b"), ("/%2e%2e%2fb", "/..%2Fb"), ("/a?%2e%2e/", "/a?../"),
-    ])
+    @Test(
+        "what is sent is what is kept: no spelling of one URL fills the entry of another",
+        arguments: [
+            ("/x/%2e%2e/", "/"), ("/x/../", "/"), ("/x/%2E./", "/"), ("/./", "/"), ("/%61", "/a"), ("/a%2fb", "/a%2Fb"),
+            ("/a%2Fb/../c", "/c"),
+            ("/a%7eb", "/a~b"), ("/../a", "/a"), ("//a", "//a"), ("/a//b", "/a//b"), ("/a/.", "/a/"), ("/a/..", "/"),
+            ("/a;b=1", "/a;b=1"), ("/?b=1&a=2", "/?b=1&a=2"),
+            ("/?a=2&b=1", "/?a=2&b=1"), ("/?a=%41%2f", "/?a=A%2F"), ("/?a=/../b", "/?a=/../b"),
+            ("/%252e%252e/", "/%252e%252e/"), ("/A", "/A"), ("/a%00b", "/a%00b"),
+            ("http://other.example/a", "/a"), ("http://other.example", "/"),
+            ("HTTP://other.example:99/x/%2e%2e/b?c", "/b?c"), ("/a+b", "/a+b"), ("/a%20b", "/a%20b"),
+            ("/a%2e%2e/b", "/a../b"), ("/%2e%2e%2fb", "/..%2Fb"), ("/a?%2e%2e/", "/a?../"),
+        ])
     func targets(_ target: String, _ sent: String) async throws {
         let server = try Self.echo("Cache-Control: max-age=600")
         for prefix in ["", "/v1"] {
@@ -132,11 +164,15 @@ struct ProxyUsersTests {
         }
     }
 
-    @Test("a target that is not well-formed, or a host that is not one name, is 400 and goes nowhere", arguments: [
-        "GET /a#b HTTP/1.1\r\nHost: a\r\n\r\n", "GET /a%zz HTTP/1.1\r\nHost: a\r\n\r\n", "GET /a\"b HTTP/1.1\r\nHost: a\r\n\r\n",
-        "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: a b\r\n\r\n", "GET / HTTP/1.1\r\nHost: u@a\r\n\r\n",
-    ])
+    @Test(
+        "a target that is not well-formed, or a host that is not one name, is 400 and goes nowhere",
+        arguments: [
+            "GET /a#b HTTP/1.1\r\nHost: a\r\n\r\n", "GET /a%zz HTTP/1.1\r\nHost: a\r\n\r\n",
+            "GET /a\"b HTTP/1.1\r\nHost: a\r\n\r\n",
+            "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a b\r\n\r\n", "GET / HTTP/1.1\r\nHost: u@a\r\n\r\n",
+        ])
     func badTargets(_ text: String) async throws {
         let server = try Self.echo("Cache-Control: max-age=600")
         let proxy = try await RunningProxy(server.base), good = get()
@@ -154,7 +190,8 @@ struct ProxyUsersTests {
     func otherTargets() async throws {
         let server = try Self.echo("Cache-Control: max-age=600")
         let requests = [
-            get("/", "X-Forwarded-Host: evil"), get(), get("/", "X-Forwarded-Host: evil"), get("/", "X-Forwarded-Host: good"), get(),
+            get("/", "X-Forwarded-Host: evil"), get(), get("/", "X-Forwarded-Host: evil"),
+            get("/", "X-Forwarded-Host: good"), get(),
             get("/b", "X-HTTP-Method-Override: DELETE"), get("/b"),
         ]
         let answers = try await exchange(server.base, [], requests)
@@ -164,9 +201,11 @@ struct ProxyUsersTests {
 
     // MARK: Upstreams
 
-    @Test("a field of the upstream's that is not well-formed is 502, and nothing of it is stored", arguments: [
-        "X-Bad: a\rb", "X Bad: a", "X-Bad: a\u{1}b", "X-B\u{e4}d: a", "X-Bad: a\u{7f}", "X\"Bad: a", ": a",
-    ])
+    @Test(
+        "a field of the upstream's that is not well-formed is 502, and nothing of it is stored",
+        arguments: [
+            "X-Bad: a\rb", "X Bad: a", "X-Bad: a\u{1}b", "X-B\u{e4}d: a", "X-Bad: a\u{7f}", "X\"Bad: a", ": a",
+        ])
     func malformedAnswer(_ field: String) async throws {
         let count = Mutex(0)
         let server = try ConnectionServer { _, connection in
@@ -174,7 +213,9 @@ struct ProxyUsersTests {
                 count += 1
                 return count == 1
             }
-            try connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\n\(isFirst ? field : "X-Good: a")\r\nContent-Length: 2\r\n\r\nok")
+            try connection.send(
+                "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\n\(isFirst ? field : "X-Good: a")\r\nContent-Length: 2\r\n\r\nok"
+            )
         }
         let proxy = try await RunningProxy(server.base), request = get()
         let answers = try await onThread {
@@ -192,7 +233,8 @@ struct ProxyUsersTests {
     @Test("an interim response that is not well-formed is left out, and the answer comes")
     func malformedInterim() async throws {
         let server = try ConnectionServer { _, connection in
-            try connection.send("HTTP/1.1 103 Early Hints\r\nX Bad: a\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            try connection.send(
+                "HTTP/1.1 103 Early Hints\r\nX Bad: a\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         }
         #expect(try await exchange(server.base, [], [get()]).map(\.body) == ["ok"])
     }
@@ -202,10 +244,12 @@ struct ProxyUsersTests {
         let port = Mutex(0), passed = Mutex(0)
         // Sends what it gets back to the proxy, as a second one would.
         let server = try ConnectionServer { request, connection in
-            guard passed.withLock({ count in
-                count += 1
-                return count < 20
-            }) else { return try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nforever") }
+            guard
+                passed.withLock({ count in
+                    count += 1
+                    return count < 20
+                })
+            else { return try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nforever") }
             let back = try RawConnection(port: port.withLock { $0 })
             try back.send(([request.start] + request.fields).map { $0 + "\r\n" }.joined() + "\r\n")
             let answer = try back.message()
@@ -229,14 +273,17 @@ struct ProxyUsersTests {
 
     @Test("connections of one address have a limit of their own: clients of other addresses are served")
     func addresses() async throws {
-        let server = try Self.echo("X: y"), proxy = try await RunningProxy(server.base, "--maximum-connections-per-address", "2"), request = get()
+        let server = try Self.echo("X: y"),
+            proxy = try await RunningProxy(server.base, "--maximum-connections-per-address", "2"), request = get()
         @Sendable func served(from address: UInt32) throws -> RawConnection {
             let connection = try RawConnection(port: try proxy.port, from: address)
             try connection.send(request)
             _ = try connection.message()
             return connection
         }
-        var held = [try await onThread { try served(from: 0x7F00_0001) }, try await onThread { try served(from: 0x7F00_0001) }]
+        var held = [
+            try await onThread { try served(from: 0x7F00_0001) }, try await onThread { try served(from: 0x7F00_0001) },
+        ]
         #expect(try await onThread { try RawConnection(port: try proxy.port, from: 0x7F00_0001).isClosed })
         held.append(try await onThread { try served(from: 0x7F00_0002) })
         held.removeFirst()
@@ -246,12 +293,15 @@ struct ProxyUsersTests {
         #expect(await proxy.end().status == 0)
     }
 
-    @Test("--header-timeout, --body-timeout: a client that sends byte by byte is 408 and closed; one that sends nothing is closed")
+    @Test(
+        "--header-timeout, --body-timeout: a client that sends byte by byte is 408 and closed; one that sends nothing is closed"
+    )
     func slowClients() async throws {
         let server = try Self.echo("X: y")
         let proxy = try await RunningProxy(server.base, "--header-timeout", "1", "--body-timeout", "1")
         let answers = try await onThread {
-            let silent = try proxy.connection(), head = try proxy.connection(), body = try proxy.connection(), kept = try proxy.connection()
+            let silent = try proxy.connection(), head = try proxy.connection(), body = try proxy.connection(),
+                kept = try proxy.connection()
             try kept.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             _ = try kept.message()
             try head.send("GET / HTTP/1.1\r\nX: ")
@@ -276,11 +326,15 @@ struct ProxyUsersTests {
     func listening() async throws {
         let server = try Self.echo("X: y"), folder = try TemporaryFolder()
         func message(_ listen: String) async throws -> (Int32, String) {
-            let result = try await tarn(["proxy", "--upstream", server.base, "--store", folder.path + "/s.tarn", "--listen", listen])
+            let result = try await tarn([
+                "proxy", "--upstream", server.base, "--store", folder.path + "/s.tarn", "--listen", listen,
+            ])
             return (result.status, result.error)
         }
         let busy = try await message("127.0.0.1:\(server.port)")
-        #expect(busy.0 == 1 && busy.1.contains("--listen 127.0.0.1:\(server.port): the port is in use by another process"), "\(busy)")
+        #expect(
+            busy.0 == 1 && busy.1.contains("--listen 127.0.0.1:\(server.port): the port is in use by another process"),
+            "\(busy)")
         let foreign = try await message("192.0.2.1:0")
         #expect(foreign.0 == 1 && foreign.1.contains("the address is not one of this machine"), "\(foreign)")
         let unknown = try await message("host.invalid:0")

@@ -21,7 +21,9 @@ final class RawConnection: Sendable {
 
         /// The values of a field, by its name in lower case.
         func values(_ name: String) -> [String] {
-            fields.filter { $0.lowercased().hasPrefix(name + ":") }.map { $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces) }
+            fields.filter { $0.lowercased().hasPrefix(name + ":") }.map {
+                $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces)
+            }
         }
     }
 
@@ -57,7 +59,9 @@ final class RawConnection: Sendable {
     func send(_ bytes: [UInt8]) throws {
         var sent = 0
         while sent < bytes.count {
-            let count = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress?.advanced(by: sent), $0.count - sent, Int32(MSG_NOSIGNAL)) }
+            let count = bytes.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress?.advanced(by: sent), $0.count - sent, Int32(MSG_NOSIGNAL))
+            }
             guard count > 0 else { throw Ended() }
             sent += count
         }
@@ -168,13 +172,16 @@ final class ConnectionServer: Sendable {
     deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     /// Answers every request of a connection in the same way.
-    convenience init(answering answer: @escaping @Sendable (RawConnection.Message, RawConnection) throws -> Void) throws {
+    convenience init(answering answer: @escaping @Sendable (RawConnection.Message, RawConnection) throws -> Void) throws
+    {
         try self.init { connection in
             while true { try answer(try connection.message(), connection) }
         }
     }
 
-    static func withLoopback<Result>(_ port: Int, _ own: UInt32 = 0x7F00_0001, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    static func withLoopback<Result>(
+        _ port: Int, _ own: UInt32 = 0x7F00_0001, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = UInt16(port).bigEndian

@@ -11,12 +11,15 @@ final class RunningProxy: Sendable {
     let base: String
     private let folder: TemporaryFolder
 
-    convenience init(_ upstream: String, _ arguments: String...) async throws { try await self.init(upstream, arguments) }
+    convenience init(_ upstream: String, _ arguments: String...) async throws {
+        try await self.init(upstream, arguments)
+    }
 
     init(_ upstream: String, _ arguments: [String]) async throws {
         let folder = try TemporaryFolder()
         let process = try TarnProcess(
-            ["proxy", "--upstream", upstream, "--listen", "127.0.0.1:0", "--store", folder.path + "/cache.tarn"] + arguments)
+            ["proxy", "--upstream", upstream, "--listen", "127.0.0.1:0", "--store", folder.path + "/cache.tarn"]
+                + arguments)
         try await eventually { process.output.contains("\n") }
         base = String(process.output.dropFirst("listening on ".count).prefix { $0 != "\n" })
         self.process = process

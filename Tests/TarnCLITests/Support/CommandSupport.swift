@@ -89,6 +89,7 @@ let itemPages = (1...3).map { page in
     let target = page == 1 ? "/items" : "/items?page=\(page)"
     let body = #"[{"id":\#(page),"name":"item \#(page)"}]"#
     return page < 3
-        ? recording(target, body, "ETag: \"\(page)\"", "Link: <https://api.test.example/items?page=\(page + 1)>; rel=\"next\"")
+        ? recording(
+            target, body, "ETag: \"\(page)\"", "Link: <https://api.test.example/items?page=\(page + 1)>; rel=\"next\"")
         : recording(target, body, "ETag: \"\(page)\"")
 }

@@ -60,12 +60,16 @@ final class TarnProcess: Sendable {
         }
         var processID: pid_t = 0
         let code = posix_spawn(&processID, program, &actions, &attributes, &argv, &envp)
-        guard code == 0 else { throw LocalServer.Failure(description: "\(program): \(String(cString: strerror(code)))") }
+        guard code == 0 else {
+            throw LocalServer.Failure(description: "\(program): \(String(cString: strerror(code)))")
+        }
         self.processID = processID
     }
 
     /// What it has written so far.
-    var output: String { String(decoding: FileManager.default.contents(atPath: folder.path + "/output") ?? Data(), as: UTF8.self) }
+    var output: String {
+        String(decoding: FileManager.default.contents(atPath: folder.path + "/output") ?? Data(), as: UTF8.self)
+    }
 
     func send(_ signal: Int32) { kill(processID, signal) }
 

@@ -25,10 +25,15 @@ struct AuthorizedTransportTests {
         #expect(try await head(.bearer(Self.source)).contains("\r\nAuthorization: Bearer s3cret/token+1\r\n"))
         let basic = try await head(.basic(user: .value(Secret("Aladdin")), password: .value(Secret("open sesame"))))
         #expect(basic.contains("\r\nAuthorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"))  // RFC 7617 §2
-        #expect(try await head(.apiKey(Self.source, .header("X-Api-Key", prefix: "Token "))).contains("\r\nX-Api-Key: Token s3cret/token+1\r\n"))
-        #expect(try await head(.apiKey(Self.source, .query("api key"))).hasPrefix("GET /items?page=1&api%20key=s3cret%2Ftoken%2B1 "))
         #expect(
-            try await head(.apiKey(Self.source, .cookie("session")), [.init("Cookie", "a=b")]).contains("\r\nCookie: a=b; session=s3cret/token+1\r\n"))
+            try await head(.apiKey(Self.source, .header("X-Api-Key", prefix: "Token "))).contains(
+                "\r\nX-Api-Key: Token s3cret/token+1\r\n"))
+        #expect(
+            try await head(.apiKey(Self.source, .query("api key"))).hasPrefix(
+                "GET /items?page=1&api%20key=s3cret%2Ftoken%2B1 "))
+        #expect(
+            try await head(.apiKey(Self.source, .cookie("session")), [.init("Cookie", "a=b")]).contains(
+                "\r\nCookie: a=b; session=s3cret/token+1\r\n"))
         #expect(try await !head(.none).contains("Authorization"))
         let signer = RequestSigner(name: "test") { request in
             var request = request
@@ -42,7 +47,9 @@ struct AuthorizedTransportTests {
     func otherOrigin() async throws {
         let inner = ScriptedTransport([.status(200)])
         let transport = AuthorizedTransport(inner, .bearer(Self.source), origins: ["https://api.example"])
-        for url in ["http://api.example/", "https://api.example:444/", "https://api.example.evil/", "https://cdn.example/"] {
+        for url in [
+            "http://api.example/", "https://api.example:444/", "https://api.example.evil/", "https://cdn.example/",
+        ] {
             _ = try await transport.send(HTTPRequest(url: url))
         }
         #expect(inner.requests.allSatisfy { $0.headers.fields.isEmpty })
@@ -64,8 +71,10 @@ struct AuthorizedTransportTests {
                 HTTPResponse(
                     status: 401,
                     headers: HTTPHeaders([
-                        .init("Link", "<http://h/items?key=s3cret%2Ftoken%2B1&page=2>; rel=\"next\""), .init("X-Echo", echo),
-                    ]), body: Array("{\"message\":\"bad: \(echo)\"}".utf8), redirectedTo: "http://h/items?page=1&key=s3cret%2Ftoken%2B1"))
+                        .init("Link", "<http://h/items?key=s3cret%2Ftoken%2B1&page=2>; rel=\"next\""),
+                        .init("X-Echo", echo),
+                    ]), body: Array("{\"message\":\"bad: \(echo)\"}".utf8),
+                    redirectedTo: "http://h/items?page=1&key=s3cret%2Ftoken%2B1"))
         ])
         let transport = AuthorizedTransport(inner, authentication, origins: ["http://h"])
         let response = try await transport.send(HTTPRequest(url: "http://h/items?page=1"))
@@ -75,8 +84,11 @@ struct AuthorizedTransportTests {
             #expect(response.redirectedTo == "http://h/items?page=1")
         }
         for kind in [TransportError.Kind.connect, .protocol] {
-            let failing = AuthorizedTransport(FailingTransport(kind: kind, detail: echo), authentication, origins: ["http://h"])
-            let error = await #expect(throws: TransportError.self) { try await failing.send(HTTPRequest(url: "http://h/items?page=1")) }
+            let failing = AuthorizedTransport(
+                FailingTransport(kind: kind, detail: echo), authentication, origins: ["http://h"])
+            let error = await #expect(throws: TransportError.self) {
+                try await failing.send(HTTPRequest(url: "http://h/items?page=1"))
+            }
             shown += "\(String(describing: error)) \(error?.url ?? "")"
         }
         // The other forms are secrets of other kinds of credentials.
@@ -98,13 +110,16 @@ struct AuthorizedTransportTests {
         #expect(try await transport.send(request).status == 200)
         // The same secret once more would be refused once more.
         #expect(try await transport.send(request).status == 401)
-        #expect(inner.requests.map { $0.headers["Authorization"] ?? "" } == ["old-token", "old-token", "new-token", "new-token"].map { "Bearer \($0)" })
+        #expect(
+            inner.requests.map { $0.headers["Authorization"] ?? "" }
+                == ["old-token", "old-token", "new-token", "new-token"].map { "Bearer \($0)" })
     }
 
     @Test("a secret that is missing is an error of its own kind, before anything is sent")
     func missing() async throws {
         let inner = ScriptedTransport([.status(200)])
-        let transport = AuthorizedTransport(inner, .bearer(.environment("NOT_SET")), origins: ["http://h"], environment: [:])
+        let transport = AuthorizedTransport(
+            inner, .bearer(.environment("NOT_SET")), origins: ["http://h"], environment: [:])
         let error = await expectFailure(.credentials) { try await transport.send(HTTPRequest(url: "http://h/")) }
         #expect(error?.detail.contains("the environment variable NOT_SET") == true && inner.requests.isEmpty)
     }
@@ -112,12 +127,14 @@ struct AuthorizedTransportTests {
     @Test("what is stored for one who asks is not for another: scopes differ, and follow the account, not the token")
     func scopes() async throws {
         func scope(_ authentication: Authentication) async throws -> String? {
-            try await AuthorizedTransport(ScriptedTransport([.status(200)]), authentication, origins: []).scope()?.exposed
+            try await AuthorizedTransport(ScriptedTransport([.status(200)]), authentication, origins: []).scope()?
+                .exposed
         }
         func oauth(_ client: String, _ secret: String, account: String? = nil) -> Authentication {
             .oauth2(
                 OAuth2(
-                    tokenURL: "https://a.example/token", clientID: .value(Secret(client)), clientSecret: .value(Secret(secret)), account: account))
+                    tokenURL: "https://a.example/token", clientID: .value(Secret(client)),
+                    clientSecret: .value(Secret(secret)), account: account))
         }
         #expect(try await scope(.none) == nil)
         #expect(try await scope(.bearer(Self.source)) == Self.secret)

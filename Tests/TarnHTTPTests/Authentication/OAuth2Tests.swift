@@ -43,11 +43,14 @@ struct OAuth2Tests {
     }
 
     private static let client = OAuth2(
-        tokenURL: "https://auth.example/token", clientID: .value(Secret("tarn")), clientSecret: .value(Secret("cl:i/ent")),
+        tokenURL: "https://auth.example/token", clientID: .value(Secret("tarn")),
+        clientSecret: .value(Secret("cl:i/ent")),
         scopes: ["read", "list"], parameters: [.init("audience", "a b")])
     private let request = HTTPRequest(url: "https://api.example/items")
 
-    private func transport(_ server: TokenServer, _ settings: OAuth2 = client, time: TimeSource = .system) -> AuthorizedTransport {
+    private func transport(_ server: TokenServer, _ settings: OAuth2 = client, time: TimeSource = .system)
+        -> AuthorizedTransport
+    {
         AuthorizedTransport(server, .oauth2(settings), origins: ["https://api.example"], time: time)
     }
 
@@ -127,13 +130,16 @@ struct OAuth2Tests {
         _ = try await transport.send(request)
         server.revoke()
         #expect(try await transport.send(request).status == 200)
-        #expect(server.tokenRequests.map(form) == ["refresh-0", "refresh-1"].map { "grant_type=refresh_token&refresh_token=\($0)" })
+        #expect(
+            server.tokenRequests.map(form)
+                == ["refresh-0", "refresh-1"].map { "grant_type=refresh_token&refresh_token=\($0)" })
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "refresh-2\n")
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
     }
 
-    @Test("a new refresh token goes into a file of its own, never into one that waits under a name that could be guessed")
+    @Test(
+        "a new refresh token goes into a file of its own, never into one that waits under a name that could be guessed")
     func rotationIsExclusive() async throws {
         let folder = try LocalServer.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -148,7 +154,8 @@ struct OAuth2Tests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: trap)).isEmpty)
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "refresh-1\n")
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path + ".new") == trap)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["refresh", "refresh.new", "trap"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["refresh", "refresh.new", "trap"])
     }
 
     @Test("a file with a secret is its owner's alone from the beginning, whatever the process allows others")
@@ -167,15 +174,22 @@ struct OAuth2Tests {
     @Test(
         "a refusal is an error of its own kind that says why, without the secrets that the server repeats",
         arguments: [
-            (400, #"{"error":"invalid_client","error_description":"no client with cl:i/ent"}"#, "answers 400: invalid_client: no client with ***"),
-            (503, "down", "answers 503"), (200, "{}", "without an access_token"), (200, #"{"access_token":"a b"}"#, "no header field can hold"),
-            (200, #"{"access_token":"x","token_type":"mac"}"#, "another type than Bearer"), (200, "<html>", "without an access_token"),
+            (
+                400, #"{"error":"invalid_client","error_description":"no client with cl:i/ent"}"#,
+                "answers 400: invalid_client: no client with ***"
+            ),
+            (503, "down", "answers 503"), (200, "{}", "without an access_token"),
+            (200, #"{"access_token":"a b"}"#, "no header field can hold"),
+            (200, #"{"access_token":"x","token_type":"mac"}"#, "another type than Bearer"),
+            (200, "<html>", "without an access_token"),
         ])
     func refusals(status: Int, body: String, says: String) async throws {
         let inner = ScriptedTransport([.status(status, [:], body)])
         let transport = AuthorizedTransport(inner, .oauth2(Self.client), origins: ["https://api.example"])
         let error = await expectFailure(.credentials) { try await transport.send(request) }
-        #expect(error?.detail.contains(says) == true && error?.detail.contains("cl:i/ent") == false, "\(error?.detail ?? "")")
+        #expect(
+            error?.detail.contains(says) == true && error?.detail.contains("cl:i/ent") == false,
+            "\(error?.detail ?? "")")
         #expect(inner.requests.count == 1)
     }
 
@@ -190,7 +204,10 @@ struct OAuth2Tests {
 
     @Test("tokens are asked for over https, or on this machine")
     func tokenURLs() async throws {
-        for url in ["https://auth.example/token", "http://127.0.0.1:8080/token", "http://localhost/token", "http://[::1]:1/token"] {
+        for url in [
+            "https://auth.example/token", "http://127.0.0.1:8080/token", "http://localhost/token",
+            "http://[::1]:1/token",
+        ] {
             #expect(OAuth2.problem(ofTokenURL: url) == nil)
         }
         for url in ["http://auth.example/token", "ftp://auth.example", "token", "https://a:b@auth.example/"] {
@@ -200,7 +217,8 @@ struct OAuth2Tests {
 
     @Test("over real sockets: a token is fetched from one server and used at another")
     func realSockets() async throws {
-        let auth = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n{\"access_token\":\"abc\",\"expires_in\":\"60\"}")
+        let auth = try RawServer(
+            "HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n{\"access_token\":\"abc\",\"expires_in\":\"60\"}")
         let api = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]")
         var settings = Self.client
         settings.tokenURL = auth.base + "/token"

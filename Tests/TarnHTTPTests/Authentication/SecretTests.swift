@@ -34,7 +34,8 @@ struct SecretTests {
             (.file("/nowhere/secret"), "the file /nowhere/secret, which holds a secret of this API, does not exist"),
             (.file(folder), "cannot be read"), (.file(path), "holds more than one line"),
             (.command(["false"]), "the command false, which holds a secret of this API, failed with status 1"),
-            (.command(["sh", "-c", "echo s3cret >&2; exit 3"]), "failed with status 3"), (.command(["no-such-command-here"]), "does not exist"),
+            (.command(["sh", "-c", "echo s3cret >&2; exit 3"]), "failed with status 3"),
+            (.command(["no-such-command-here"]), "does not exist"),
             (.command(["true"]), "holds nothing"), (.command(["sh", "-c", "kill -9 $$"]), "was ended"),
         ]
         for (source, says) in sources {
@@ -50,7 +51,10 @@ struct SecretTests {
         var dumped = ""
         dump([secret], to: &dumped)
         dump(authentication, to: &dumped)
-        let printed = ["\(secret)", String(reflecting: secret), "\(authentication)", String(reflecting: authentication), dumped, "\(["a": secret])"]
+        let printed = [
+            "\(secret)", String(reflecting: secret), "\(authentication)", String(reflecting: authentication), dumped,
+            "\(["a": secret])",
+        ]
         #expect(!printed.contains { $0.contains("s3cret") }, "\(printed)")
     }
 }

@@ -6,11 +6,14 @@ import Testing
 
 @Suite("RFC 9111 §5.2: Cache-Control")
 struct CacheControlTests {
-    @Test("§1.2.2: seconds are decimal digits, at most 2³¹", arguments: [
-        ("0", 0), ("60", 60), ("007", 7), ("2147483648", 2_147_483_648), ("2147483649", 2_147_483_648),
-        ("99999999999999999999999999999999", 2_147_483_648), ("", nil), ("-1", nil), ("+1", nil), ("1.5", nil), ("1e3", nil), (" 1", nil),
-        ("0x10", nil), ("١", nil),
-    ] as [(String, Int?)])
+    @Test(
+        "§1.2.2: seconds are decimal digits, at most 2³¹",
+        arguments: [
+            ("0", 0), ("60", 60), ("007", 7), ("2147483648", 2_147_483_648), ("2147483649", 2_147_483_648),
+            ("99999999999999999999999999999999", 2_147_483_648), ("", nil), ("-1", nil), ("+1", nil), ("1.5", nil),
+            ("1e3", nil), (" 1", nil),
+            ("0x10", nil), ("١", nil),
+        ] as [(String, Int?)])
     func deltaSeconds(_ text: String, _ seconds: Int?) {
         #expect(DeltaSeconds.parse(text.utf8) == seconds)
     }
@@ -25,24 +28,35 @@ struct CacheControlTests {
         #expect(DeltaSeconds.difference(.min, 1) == 0)
     }
 
-    @Test("§5.2: a number is read as a token and in quotes, in any case, with white space", arguments: [
-        ("max-age=60", .seconds(60)), (#"max-age="60""#, .seconds(60)), ("MAX-AGE=60", .seconds(60)), ("public, max-age=60", .seconds(60)),
-        ("max-age=60,public", .seconds(60)), (",,max-age=60 ,", .seconds(60)), ("max-age =60", .seconds(60)), ("max-age= 60", .seconds(60)),
-        (#"max-age="6\0""#, .seconds(60)), ("foo=bar, max-age=60", .seconds(60)), (#"foo="a, max-age=1", max-age=60"#, .seconds(60)),
-        (#"foo="a\", max-age=1", max-age=60"#, .seconds(60)), ("max-age=60, max-age=60", .seconds(60)),
-        ("max-age=99999999999", .seconds(2_147_483_648)), ("xmax-age=60", nil), ("max-age-60", nil), ("@max-age=60", nil), ("", nil),
-    ] as [(String, CacheControl.Seconds?)])
+    @Test(
+        "§5.2: a number is read as a token and in quotes, in any case, with white space",
+        arguments: [
+            ("max-age=60", .seconds(60)), (#"max-age="60""#, .seconds(60)), ("MAX-AGE=60", .seconds(60)),
+            ("public, max-age=60", .seconds(60)),
+            ("max-age=60,public", .seconds(60)), (",,max-age=60 ,", .seconds(60)), ("max-age =60", .seconds(60)),
+            ("max-age= 60", .seconds(60)),
+            (#"max-age="6\0""#, .seconds(60)), ("foo=bar, max-age=60", .seconds(60)),
+            (#"foo="a, max-age=1", max-age=60"#, .seconds(60)),
+            (#"foo="a\", max-age=1", max-age=60"#, .seconds(60)), ("max-age=60, max-age=60", .seconds(60)),
+            ("max-age=99999999999", .seconds(2_147_483_648)), ("xmax-age=60", nil), ("max-age-60", nil),
+            ("@max-age=60", nil), ("", nil),
+        ] as [(String, CacheControl.Seconds?)])
     func number(_ value: String, _ expected: CacheControl.Seconds?) {
         #expect(CacheControl(fields("Cache-Control: \(value)")).maxAge == expected)
     }
 
-    @Test("§4.2.1: a number that cannot be read, or two of them, is none that can be used", arguments: [
-        "max-age", "max-age=", "max-age=-1", "max-age=1.5", "max-age=60s", "max-age='60'", #"max-age="60"#, "max-age=abc", "max-age=6 0",
-        "max-age=60, max-age=30", "max-age=60;public", #"max-age="""#,
-    ])
+    @Test(
+        "§4.2.1: a number that cannot be read, or two of them, is none that can be used",
+        arguments: [
+            "max-age", "max-age=", "max-age=-1", "max-age=1.5", "max-age=60s", "max-age='60'", #"max-age="60"#,
+            "max-age=abc", "max-age=6 0",
+            "max-age=60, max-age=30", "max-age=60;public", #"max-age="""#,
+        ])
     func badNumber(_ value: String) {
         #expect(CacheControl(fields("Cache-Control: \(value)")).maxAge == .invalid)
-        #expect(privateRules.freshness(of: stored("Cache-Control: \(value)"), at: t0) == Freshness(age: 0, lifetime: 0, rule: .invalidLifetime))
+        #expect(
+            privateRules.freshness(of: stored("Cache-Control: \(value)"), at: t0)
+                == Freshness(age: 0, lifetime: 0, rule: .invalidLifetime))
     }
 
     @Test("§5.2: directives of several lines are one list")
@@ -51,21 +65,30 @@ struct CacheControlTests {
         #expect(control.maxAge == .seconds(60) && control.noStore && control.mustRevalidate)
     }
 
-    @Test("§5.2: every directive is found by its name", arguments: [
-        ("no-cache", \.noCache), ("no-store", \.noStore), ("private", \.isPrivate), ("public", \.isPublic), ("must-revalidate", \.mustRevalidate),
-        ("proxy-revalidate", \.proxyRevalidate), ("must-understand", \.mustUnderstand), ("immutable", \.immutable),
-        ("only-if-cached", \.onlyIfCached), ("no-transform", \.noTransform),
-    ] as [(String, Swift.KeyPath<CacheControl, Bool> & Sendable)])
+    @Test(
+        "§5.2: every directive is found by its name",
+        arguments: [
+            ("no-cache", \.noCache), ("no-store", \.noStore), ("private", \.isPrivate), ("public", \.isPublic),
+            ("must-revalidate", \.mustRevalidate),
+            ("proxy-revalidate", \.proxyRevalidate), ("must-understand", \.mustUnderstand), ("immutable", \.immutable),
+            ("only-if-cached", \.onlyIfCached), ("no-transform", \.noTransform),
+        ] as [(String, Swift.KeyPath<CacheControl, Bool> & Sendable)])
     func flags(_ name: String, _ path: Swift.KeyPath<CacheControl, Bool> & Sendable) {
         #expect(CacheControl(fields("Cache-Control: a=1, \(name.uppercased())"))[keyPath: path])
-        #expect(CacheControl(fields("Cache-Control: \(name)=1"))[keyPath: path] == (name != "no-cache" && name != "private"))
+        #expect(
+            CacheControl(fields("Cache-Control: \(name)=1"))[keyPath: path] == (name != "no-cache" && name != "private")
+        )
         #expect(!CacheControl(fields("Cache-Control: \(name)x, x\(name), x=\"\(name)\""))[keyPath: path])
     }
 
-    @Test("§5.2.2.4, §5.2.2.7: with fields, no-cache and private are about these", arguments: [
-        (#"no-cache="set-cookie""#, ["set-cookie"], false), (#"no-cache="a, b ,c""#, ["a", "b", "c"], false), ("no-cache=a", ["a"], false),
-        (#"no-cache="", private"#, [], true), (#"no-cache="a", no-cache"#, ["a"], true), (#"no-cache="a"#, [], true), (#"no-cache=" , ""#, [], true),
-    ])
+    @Test(
+        "§5.2.2.4, §5.2.2.7: with fields, no-cache and private are about these",
+        arguments: [
+            (#"no-cache="set-cookie""#, ["set-cookie"], false), (#"no-cache="a, b ,c""#, ["a", "b", "c"], false),
+            ("no-cache=a", ["a"], false),
+            (#"no-cache="", private"#, [], true), (#"no-cache="a", no-cache"#, ["a"], true),
+            (#"no-cache="a"#, [], true), (#"no-cache=" , ""#, [], true),
+        ])
     func limited(_ value: String, _ names: [String], _ whole: Bool) {
         let control = CacheControl(fields("Cache-Control: \(value)"))
         #expect(control.noCacheFields == names)

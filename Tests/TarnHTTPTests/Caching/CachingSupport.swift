@@ -22,11 +22,14 @@ extension Substring {
 func httpDate(_ seconds: Int) -> String { HTTPDate.text(.init(timeIntervalSince1970: Double(seconds))) }
 
 /// A response that was made, sent and received at `t0`; without a `Date` if the text says `no date`. `{-60}` in the text is the date a minute before.
-func stored(_ text: String, status: Int = 200, method: String = "GET", selecting: String = "", delay: Int = 0) -> CachedResponse {
+func stored(_ text: String, status: Int = 200, method: String = "GET", selecting: String = "", delay: Int = 0)
+    -> CachedResponse
+{
     var headers = fields(dated(text))
     if headers["Date"] == nil, !text.contains("no date") { headers["Date"] = httpDate(t0) }
     return CachedResponse(
-        method: method, status: status, headers: headers, selecting: fields(selecting), requestTime: t0 - delay, responseTime: t0)
+        method: method, status: status, headers: headers, selecting: fields(selecting), requestTime: t0 - delay,
+        responseTime: t0)
 }
 
 func dated(_ text: String) -> String {

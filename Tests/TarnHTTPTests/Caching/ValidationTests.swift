@@ -6,27 +6,38 @@ import Testing
 
 @Suite("RFC 9111 §4.3: validation")
 struct ValidationTests {
-    @Test("§4.3.1: the request asks with the stored validators, and not with the client's conditions", arguments: [
-        ("ETag: \"a\" | Last-Modified: {0}", "If-None-Match: \"a\""), ("ETag: W/\"a\"", "If-None-Match: W/\"a\""),
-        ("Last-Modified: {0}", "If-Modified-Since: {0}"), ("ETag: bad", ""), ("X: y", ""),
-    ])
+    @Test(
+        "§4.3.1: the request asks with the stored validators, and not with the client's conditions",
+        arguments: [
+            ("ETag: \"a\" | Last-Modified: {0}", "If-None-Match: \"a\""), ("ETag: W/\"a\"", "If-None-Match: W/\"a\""),
+            ("Last-Modified: {0}", "If-Modified-Since: {0}"), ("ETag: bad", ""), ("X: y", ""),
+        ])
     func conditional(_ response: String, _ conditions: String) {
-        let asked = request("Accept: a | If-None-Match: \"z\" | If-Modified-Since: {-9} | Range: bytes=0-1 | If-Range: \"z\"")
+        let asked = request(
+            "Accept: a | If-None-Match: \"z\" | If-Modified-Since: {-9} | Range: bytes=0-1 | If-Range: \"z\"")
         let sent = privateRules.validation(of: stored(response), for: asked)
         #expect(sent.headers == fields(dated("Accept: a" + (conditions.isEmpty ? "" : " | " + conditions))))
     }
 
-    @Test("§4.3.3, §4.3.4: what the answer to a validation means", arguments: [
-        ("ETag: \"a\"", 304, "ETag: \"a\"", "confirmed"), ("ETag: \"a\"", 304, "", "confirmed"), ("ETag: \"a\"", 304, "ETag: \"b\"", "mismatched"),
-        ("ETag: W/\"a\"", 304, "ETag: W/\"a\"", "confirmed"), ("ETag: \"a\"", 304, "ETag: W/\"a\"", "confirmed"),
-        ("Last-Modified: {0}", 304, "Last-Modified: {0}", "confirmed"), ("Last-Modified: {0}", 304, "Last-Modified: {9}", "mismatched"),
-        ("Last-Modified: {0}", 304, "ETag: \"b\"", "mismatched"), ("X: y", 304, "", "confirmed"), ("ETag: \"a\"", 200, "ETag: \"a\"", "replaced"),
-        ("ETag: \"a\"", 404, "", "replaced"), ("ETag: \"a\"", 500, "", "failed 500"), ("ETag: \"a\"", 503, "", "failed 503"),
-        ("ETag: \"a\"", 412, "", "replaced"),
-    ])
+    @Test(
+        "§4.3.3, §4.3.4: what the answer to a validation means",
+        arguments: [
+            ("ETag: \"a\"", 304, "ETag: \"a\"", "confirmed"), ("ETag: \"a\"", 304, "", "confirmed"),
+            ("ETag: \"a\"", 304, "ETag: \"b\"", "mismatched"),
+            ("ETag: W/\"a\"", 304, "ETag: W/\"a\"", "confirmed"), ("ETag: \"a\"", 304, "ETag: W/\"a\"", "confirmed"),
+            ("Last-Modified: {0}", 304, "Last-Modified: {0}", "confirmed"),
+            ("Last-Modified: {0}", 304, "Last-Modified: {9}", "mismatched"),
+            ("Last-Modified: {0}", 304, "ETag: \"b\"", "mismatched"), ("X: y", 304, "", "confirmed"),
+            ("ETag: \"a\"", 200, "ETag: \"a\"", "replaced"),
+            ("ETag: \"a\"", 404, "", "replaced"), ("ETag: \"a\"", 500, "", "failed 500"),
+            ("ETag: \"a\"", 503, "", "failed 503"),
+            ("ETag: \"a\"", 412, "", "replaced"),
+        ])
     func answers(_ response: String, _ status: Int, _ answer: String, _ expected: String) {
         let text =
-            switch privateRules.validate(stored(response), with: HTTPResponse(status: status, headers: fields(dated(answer)))) {
+            switch privateRules.validate(
+                stored(response), with: HTTPResponse(status: status, headers: fields(dated(answer))))
+            {
             case .confirmed: "confirmed"
             case .mismatched: "mismatched"
             case .replaced: "replaced"
@@ -39,8 +50,11 @@ struct ValidationTests {
     func freshened() throws {
         let old = stored("ETag: \"a\" | Cache-Control: max-age=60 | Age: 50 | X: 1 | Content-Length: 5")
         let answer = HTTPResponse(
-            status: 304, headers: fields(dated("Cache-Control: max-age=90 | Y: 2 | Content-Length: 0 | Connection: Z | Z: 1")))
-        guard case .confirmed(let headers) = privateRules.validate(old, with: answer) else { return #expect(Bool(false)) }
+            status: 304,
+            headers: fields(dated("Cache-Control: max-age=90 | Y: 2 | Content-Length: 0 | Connection: Z | Z: 1")))
+        guard case .confirmed(let headers) = privateRules.validate(old, with: answer) else {
+            return #expect(Bool(false))
+        }
         let fresh = privateRules.freshened(old, headers, requestTime: t0 + 100, responseTime: t0 + 101)
         #expect(fresh.headers.fields.map(\.name) == ["ETag", "Cache-Control", "X", "Content-Length", "Y"])
         #expect(fresh.headers["Content-Length"] == "5")
@@ -48,21 +62,31 @@ struct ValidationTests {
         #expect(privateRules.freshness(of: fresh, at: t0 + 101) == Freshness(age: 1, lifetime: 90, rule: .maxAge))
     }
 
-    @Test("§4.3.5: HEAD brings a stored GET up to date, or shows that it is another one", arguments: [
-        ("ETag: \"a\" | X: 2", 200, "2"), ("ETag: \"b\" | X: 2", 200, nil), ("Content-Length: 5 | X: 2", 200, "2"), ("Content-Length: 6", 200, nil),
-        ("Last-Modified: {9}", 200, nil), ("X: 2", 404, "1"), ("X: 2", 200, "2"),
-    ] as [(String, Int, String?)])
+    @Test(
+        "§4.3.5: HEAD brings a stored GET up to date, or shows that it is another one",
+        arguments: [
+            ("ETag: \"a\" | X: 2", 200, "2"), ("ETag: \"b\" | X: 2", 200, nil), ("Content-Length: 5 | X: 2", 200, "2"),
+            ("Content-Length: 6", 200, nil),
+            ("Last-Modified: {9}", 200, nil), ("X: 2", 404, "1"), ("X: 2", 200, "2"),
+        ] as [(String, Int, String?)])
     func head(_ answer: String, _ status: Int, _ expected: String?) {
         let old = stored("ETag: \"a\" | Last-Modified: {0} | Content-Length: 5 | X: 1")
-        #expect(privateRules.updated(old, byHead: HTTPResponse(status: status, headers: fields(dated(answer))))?["X"] == expected)
+        #expect(
+            privateRules.updated(old, byHead: HTTPResponse(status: status, headers: fields(dated(answer))))?["X"]
+                == expected)
     }
 
-    @Test("§4.3.2: a client that has what is stored gets 304", arguments: [
-        ("If-None-Match: \"a\"", true), ("If-None-Match: W/\"a\"", true), ("If-None-Match: \"x\", \"a\"", true), ("If-None-Match: *", true),
-        ("If-None-Match: \"x\" | If-None-Match: \"a\"", true), ("If-None-Match: \"x\"", false), ("If-None-Match: a", false),
-        ("If-Modified-Since: {-50}", true), ("If-Modified-Since: {-49}", true), ("If-Modified-Since: {-51}", false),
-        ("If-Modified-Since: never", false), ("If-None-Match: \"x\" | If-Modified-Since: {0}", false), ("X: y", false),
-    ])
+    @Test(
+        "§4.3.2: a client that has what is stored gets 304",
+        arguments: [
+            ("If-None-Match: \"a\"", true), ("If-None-Match: W/\"a\"", true), ("If-None-Match: \"x\", \"a\"", true),
+            ("If-None-Match: *", true),
+            ("If-None-Match: \"x\" | If-None-Match: \"a\"", true), ("If-None-Match: \"x\"", false),
+            ("If-None-Match: a", false),
+            ("If-Modified-Since: {-50}", true), ("If-Modified-Since: {-49}", true), ("If-Modified-Since: {-51}", false),
+            ("If-Modified-Since: never", false), ("If-None-Match: \"x\" | If-Modified-Since: {0}", false),
+            ("X: y", false),
+        ])
     func clientConditions(_ asked: String, _ has: Bool) {
         let response = stored("ETag: \"a\" | Last-Modified: {-50}")
         #expect(privateRules.clientHasCurrent(response, fields(dated(asked)), at: t0) == has)
@@ -77,78 +101,110 @@ struct ValidationTests {
 
     @Test("RFC 9110 §15.4.5: a 304 from what is stored says nothing of a body")
     func notModifiedFields() {
-        let headers = fields("ETag: \"a\" | Content-Length: 5 | Content-Type: x | Content-Encoding: gzip | Vary: A | Cache-Control: max-age=1")
+        let headers = fields(
+            "ETag: \"a\" | Content-Length: 5 | Content-Type: x | Content-Encoding: gzip | Vary: A | Cache-Control: max-age=1"
+        )
         #expect(CacheRules.notModifiedFields(headers).fields.map(\.name) == ["ETag", "Vary", "Cache-Control"])
     }
 
-    @Test("§4.4: unsafe methods that do not fail invalidate their URL, and those that they name at the same origin", arguments: [
-        ("POST", 200, "", ["/a"]), ("PUT", 204, "", ["/a"]), ("DELETE", 301, "", ["/a"]), ("PATCH", 200, "", ["/a"]), ("M-SEARCH", 200, "", ["/a"]),
-        ("POST", 201, "Location: /b", ["/a", "/b"]), ("POST", 201, "Location: /b | Content-Location: c?d", ["/a", "/b", "/c?d"]),
-        ("POST", 201, "Location: http://other.example/b", ["/a"]), ("POST", 201, "Location: http://api.example:81/b", ["/a"]),
-        ("POST", 201, "Location: /a", ["/a"]), ("POST", 201, "Location: ftp://x", ["/a"]), ("POST", 400, "Location: /b", []), ("POST", 500, "", []),
-        ("GET", 200, "Location: /b", []), ("HEAD", 200, "", []), ("OPTIONS", 200, "", []), ("TRACE", 200, "", []),
-    ] as [(String, Int, String, [String])])
+    @Test(
+        "§4.4: unsafe methods that do not fail invalidate their URL, and those that they name at the same origin",
+        arguments: [
+            ("POST", 200, "", ["/a"]), ("PUT", 204, "", ["/a"]), ("DELETE", 301, "", ["/a"]),
+            ("PATCH", 200, "", ["/a"]), ("M-SEARCH", 200, "", ["/a"]),
+            ("POST", 201, "Location: /b", ["/a", "/b"]),
+            ("POST", 201, "Location: /b | Content-Location: c?d", ["/a", "/b", "/c?d"]),
+            ("POST", 201, "Location: http://other.example/b", ["/a"]),
+            ("POST", 201, "Location: http://api.example:81/b", ["/a"]),
+            ("POST", 201, "Location: /a", ["/a"]), ("POST", 201, "Location: ftp://x", ["/a"]),
+            ("POST", 400, "Location: /b", []), ("POST", 500, "", []),
+            ("GET", 200, "Location: /b", []), ("HEAD", 200, "", []), ("OPTIONS", 200, "", []), ("TRACE", 200, "", []),
+        ] as [(String, Int, String, [String])])
     func invalidation(_ method: String, _ status: Int, _ answer: String, _ paths: [String]) {
         let request = HTTPRequest(method: method, url: "http://api.example/a")
-        #expect(CacheRules.invalidated(by: request, HTTPResponse(status: status, headers: fields(answer))) == paths.map { "http://api.example" + $0 })
+        #expect(
+            CacheRules.invalidated(by: request, HTTPResponse(status: status, headers: fields(answer)))
+                == paths.map { "http://api.example" + $0 })
     }
 }
 
 @Suite("RFC 9110 §14: ranges of what is stored")
 struct ByteRangeTests {
-    @Test("§14.1.2, §14.2: one range is served; the rest is ignored, refused, or the server's", arguments: [
-        ("bytes=0-4", .part(0..<5)), ("bytes=5-", .part(5..<10)), ("bytes=-3", .part(7..<10)), ("bytes=-30", .part(0..<10)), ("bytes=8-99", .part(8..<10)),
-        ("bytes=9-9", .part(9..<10)), ("BYTES=0-0", .part(0..<1)), ("bytes= 0-0 , ", .part(0..<1)), ("bytes=10-", .unsatisfiable),
-        ("bytes=10-12", .unsatisfiable), ("bytes=-0", .unsatisfiable), ("bytes=0-1,3-4", .several), ("bytes=4-2", .whole), ("bytes=x-2", .whole),
-        ("bytes=2", .whole), ("bytes=", .whole), ("bytes=-", .whole), ("lines=0-1", .whole), ("bytes=0-99999999999999999999", .whole),
-        ("bytes=1-2-3", .whole),
-    ] as [(String, ByteRange.Selection)])
+    @Test(
+        "§14.1.2, §14.2: one range is served; the rest is ignored, refused, or the server's",
+        arguments: [
+            ("bytes=0-4", .part(0..<5)), ("bytes=5-", .part(5..<10)), ("bytes=-3", .part(7..<10)),
+            ("bytes=-30", .part(0..<10)), ("bytes=8-99", .part(8..<10)),
+            ("bytes=9-9", .part(9..<10)), ("BYTES=0-0", .part(0..<1)), ("bytes= 0-0 , ", .part(0..<1)),
+            ("bytes=10-", .unsatisfiable),
+            ("bytes=10-12", .unsatisfiable), ("bytes=-0", .unsatisfiable), ("bytes=0-1,3-4", .several),
+            ("bytes=4-2", .whole), ("bytes=x-2", .whole),
+            ("bytes=2", .whole), ("bytes=", .whole), ("bytes=-", .whole), ("lines=0-1", .whole),
+            ("bytes=0-99999999999999999999", .whole),
+            ("bytes=1-2-3", .whole),
+        ] as [(String, ByteRange.Selection)])
     func ranges(_ text: String, _ expected: ByteRange.Selection) {
         #expect(ByteRange.select(fields("Range: \(text)"), of: stored("ETag: \"a\""), length: 10, at: t0) == expected)
     }
 
-    @Test("§13.1.5: If-Range needs a strong validator that is the stored one's", arguments: [
-        ("\"a\"", true), ("W/\"a\"", false), ("\"b\"", false), ("{-50}", true), ("{-51}", false), ("nonsense", false),
-    ])
+    @Test(
+        "§13.1.5: If-Range needs a strong validator that is the stored one's",
+        arguments: [
+            ("\"a\"", true), ("W/\"a\"", false), ("\"b\"", false), ("{-50}", true), ("{-51}", false),
+            ("nonsense", false),
+        ])
     func ifRange(_ value: String, _ holds: Bool) {
         let response = stored("ETag: \"a\" | Last-Modified: {-50}")
-        let selected = ByteRange.select(fields(dated("Range: bytes=0-0 | If-Range: \(value)")), of: response, length: 10, at: t0)
+        let selected = ByteRange.select(
+            fields(dated("Range: bytes=0-0 | If-Range: \(value)")), of: response, length: 10, at: t0)
         #expect(selected == (holds ? .part(0..<1) : .whole))
         // Two weak ones are equal, and no proof that the bytes are.
         let weak = stored("ETag: W/\"a\"")
-        #expect(ByteRange.select(fields("Range: bytes=0-0 | If-Range: W/\"a\""), of: weak, length: 10, at: t0) == .whole)
+        #expect(
+            ByteRange.select(fields("Range: bytes=0-0 | If-Range: W/\"a\""), of: weak, length: 10, at: t0) == .whole)
     }
 
     @Test("§8.8.2.2: a date that is as young as the response is no strong validator")
     func weakDate() {
         let response = stored("Last-Modified: {0}")
-        #expect(ByteRange.select(fields(dated("Range: bytes=0-0 | If-Range: {0}")), of: response, length: 10, at: t0) == .whole)
+        #expect(
+            ByteRange.select(fields(dated("Range: bytes=0-0 | If-Range: {0}")), of: response, length: 10, at: t0)
+                == .whole)
     }
 
     @Test("§14.2: ranges of other statuses than 200, and of nothing")
     func others() {
-        #expect(ByteRange.select(fields("Range: bytes=0-0"), of: stored("X: y", status: 404), length: 10, at: t0) == .whole)
+        #expect(
+            ByteRange.select(fields("Range: bytes=0-0"), of: stored("X: y", status: 404), length: 10, at: t0) == .whole)
         #expect(ByteRange.select(fields("X: y"), of: stored("X: y"), length: 10, at: t0) == .whole)
         #expect(ByteRange.select(fields("Range: bytes=-5"), of: stored("X: y"), length: 0, at: t0) == .unsatisfiable)
     }
 
-    @Test("§14.4: a Content-Range is bytes of a representation of a known length, or none", arguments: [
-        ("bytes 0-9/10", 0..<10, 10), ("Bytes 3-3/10", 3..<4, 10), ("bytes 0-9/*", nil, 0), ("bytes */10", nil, 0), ("bytes 3-2/10", nil, 0),
-        ("bytes 0-10/10", nil, 0), ("bytes=0-9/10", nil, 0), ("lines 0-9/10", nil, 0), ("bytes 0-9", nil, 0), ("bytes -9/10", nil, 0),
-        ("bytes 0-99999999999999999999/999999999999999999999", nil, 0), ("bytes  0-9/10", nil, 0), ("", nil, 0),
-    ] as [(String, Range<Int>?, Int)])
+    @Test(
+        "§14.4: a Content-Range is bytes of a representation of a known length, or none",
+        arguments: [
+            ("bytes 0-9/10", 0..<10, 10), ("Bytes 3-3/10", 3..<4, 10), ("bytes 0-9/*", nil, 0), ("bytes */10", nil, 0),
+            ("bytes 3-2/10", nil, 0),
+            ("bytes 0-10/10", nil, 0), ("bytes=0-9/10", nil, 0), ("lines 0-9/10", nil, 0), ("bytes 0-9", nil, 0),
+            ("bytes -9/10", nil, 0),
+            ("bytes 0-99999999999999999999/999999999999999999999", nil, 0), ("bytes  0-9/10", nil, 0), ("", nil, 0),
+        ] as [(String, Range<Int>?, Int)])
     func contentRange(_ text: String, _ range: Range<Int>?, _ length: Int) {
         #expect(ContentRange(text) == range.map { ContentRange($0, of: length) })
-        let response = HTTPResponse(status: 206, headers: fields("Content-Range: \(text)"), body: Array(repeating: 0, count: range?.count ?? 1))
+        let response = HTTPResponse(
+            status: 206, headers: fields("Content-Range: \(text)"), body: Array(repeating: 0, count: range?.count ?? 1))
         #expect((ContentRange(response) != nil) == (range != nil))
         #expect(ContentRange(HTTPResponse(status: 206, headers: response.headers, body: response.body + [0])) == nil)
         #expect(ContentRange(HTTPResponse(status: 200, headers: response.headers, body: response.body)) == nil)
     }
 
-    @Test("RFC 9111 §3.4: parts belong together by a strong validator", arguments: [
-        ("ETag: \"a\"", "\"a\""), ("ETag: W/\"a\"", nil), ("ETag: a", nil), ("ETag: W/\"a\" | Last-Modified: {-9}", nil), ("Last-Modified: {-1}", "\(t0 - 1)"),
-        ("Last-Modified: {0}", nil), ("X: y", nil),
-    ] as [(String, String?)])
+    @Test(
+        "RFC 9111 §3.4: parts belong together by a strong validator",
+        arguments: [
+            ("ETag: \"a\"", "\"a\""), ("ETag: W/\"a\"", nil), ("ETag: a", nil),
+            ("ETag: W/\"a\" | Last-Modified: {-9}", nil), ("Last-Modified: {-1}", "\(t0 - 1)"),
+            ("Last-Modified: {0}", nil), ("X: y", nil),
+        ] as [(String, String?)])
     func strongValidators(_ headers: String, _ validator: String?) {
         #expect(stored(headers).strongValidator(at: t0) == validator)
     }
@@ -156,21 +212,36 @@ struct ByteRangeTests {
 
 @Suite("RFC 9211: Cache-Status")
 struct CacheStatusTests {
-    @Test("§2: what was done is said in its words", arguments: [
-        (CacheStatus(isHit: true, timeToLive: 30), "tarn; hit; ttl=30"), (CacheStatus(isHit: true, timeToLive: -5), "tarn; hit; ttl=-5"),
-        (CacheStatus(forward: .uriMiss, forwardStatus: 200, isStored: true), "tarn; fwd=uri-miss; fwd-status=200; stored"),
-        (CacheStatus(forward: .stale, forwardStatus: 304, isCollapsed: true), "tarn; fwd=stale; fwd-status=304; collapsed"),
-        (CacheStatus(cache: "edge", forward: .varyMiss, detail: "key"), "edge; fwd=vary-miss; detail=key"),
-        (CacheStatus(isHit: true, forward: .stale, forwardStatus: 503, isStored: true, detail: "off \"line\" é"), "tarn; hit; detail=\"off \\\"line\\\" ??\""),
-    ])
+    @Test(
+        "§2: what was done is said in its words",
+        arguments: [
+            (CacheStatus(isHit: true, timeToLive: 30), "tarn; hit; ttl=30"),
+            (CacheStatus(isHit: true, timeToLive: -5), "tarn; hit; ttl=-5"),
+            (
+                CacheStatus(forward: .uriMiss, forwardStatus: 200, isStored: true),
+                "tarn; fwd=uri-miss; fwd-status=200; stored"
+            ),
+            (
+                CacheStatus(forward: .stale, forwardStatus: 304, isCollapsed: true),
+                "tarn; fwd=stale; fwd-status=304; collapsed"
+            ),
+            (CacheStatus(cache: "edge", forward: .varyMiss, detail: "key"), "edge; fwd=vary-miss; detail=key"),
+            (
+                CacheStatus(isHit: true, forward: .stale, forwardStatus: 503, isStored: true, detail: "off \"line\" é"),
+                "tarn; hit; detail=\"off \\\"line\\\" ??\""
+            ),
+        ])
     func text(_ status: CacheStatus, _ expected: String) {
         #expect(status.description == expected)
     }
 
-    @Test("§2.2: the reason to forward follows from the rule", arguments: [
-        (CacheRule.nothingStored, "uri-miss"), (.varies, "vary-miss"), (.methodNotCacheable, "method"), (.requestNoCache, "request"), (.stale, "stale"),
-        (.mustRevalidate, "stale"), (.rangeNotStored, "partial"), (.policy, "bypass"),
-    ])
+    @Test(
+        "§2.2: the reason to forward follows from the rule",
+        arguments: [
+            (CacheRule.nothingStored, "uri-miss"), (.varies, "vary-miss"), (.methodNotCacheable, "method"),
+            (.requestNoCache, "request"), (.stale, "stale"),
+            (.mustRevalidate, "stale"), (.rangeNotStored, "partial"), (.policy, "bypass"),
+        ])
     func forward(_ rule: CacheRule, _ expected: String) {
         #expect(rule.forward.rawValue == expected)
     }

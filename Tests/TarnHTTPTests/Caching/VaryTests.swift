@@ -6,24 +6,34 @@ import Testing
 
 @Suite("RFC 9111 §4.1: Vary")
 struct VaryTests {
-    @Test("§4.1: the fields that Vary names must match, as far as their meaning goes", arguments: [
-        ("Accept", "Accept: a", "Accept: a", true), ("Accept", "Accept: a", "Accept: b", false), ("Accept", "Accept: a", "", false),
-        ("Accept", "", "Accept: a", false), ("Accept", "", "", true), ("accept", "ACCEPT: a", "Accept: a", true),
-        ("Foo, Bar", "Foo: 1 | Bar: 2", "Bar: 2 | Foo: 1", true), ("Foo, Bar", "Foo: 1 | Bar: 2", "Foo: 1 | Bar: 3", false),
-        ("Foo", "Foo: 1", "Foo: 1 | Bar: 9", true), ("Foo", "Foo: a, b", "Foo: a | Foo: b", true), ("Foo", "Foo: a,b", "Foo: a ,  b", true),
-        ("Foo", "Foo: a, b", "Foo: b, a", false), ("Foo", "Foo: a", "Foo: A", false), ("Foo", "Foo: a,,b", "Foo: a, b", true),
-        ("Accept-Encoding", "Accept-Encoding: gzip, br", "Accept-Encoding: BR,gzip", true),
-        ("Accept-Language", "Accept-Language: de;q=0.5, en", "Accept-Language: en,de; q=0.5", true),
-        ("Accept-Language", "Accept-Language: de;q=0.5", "Accept-Language: de;q=0.6", false),
-        ("Accept-Language", "Accept-Language: de;q=0.5, en", "Accept-Language: EN;q=1.0 , de ;Q=0.500", true),
-        ("Accept-Language", "Accept-Language: de;q=1, en", "Accept-Language: de | Accept-Language: en, DE", true),
-        ("Accept-Language", "Accept-Language: de;q=0", "Accept-Language: de;q=0.000", true), ("Accept-Language", "Accept-Language: de;q=0", "Accept-Language: de", false),
-        ("Accept-Language", "Accept-Language: de;q=2", "Accept-Language: de;q=1", false), ("Accept-Language", "Accept-Language: de", "Accept-Language: de-AT", false),
-        ("Accept-Encoding", "Accept-Encoding: gzip;q=1.0, br;q=0.8", "Accept-Encoding: br; q=0.800,x-gzip", true),
-        ("Accept-Encoding", "Accept-Encoding: gzip", "Accept-Encoding: gzip, br", false), ("Accept-Encoding", "Accept-Encoding:", "", false),
-        ("Accept", "Accept: text/html;level=1;q=0.50", "Accept: TEXT/html; level=1; q=0.5", true), ("", "Foo: 1", "Foo: 2", true),
-        (", ,", "Foo: 1", "Foo: 2", true), ("*", "Foo: 1", "Foo: 1", false), ("Foo, *", "Foo: 1", "Foo: 1", false),
-    ])
+    @Test(
+        "§4.1: the fields that Vary names must match, as far as their meaning goes",
+        arguments: [
+            ("Accept", "Accept: a", "Accept: a", true), ("Accept", "Accept: a", "Accept: b", false),
+            ("Accept", "Accept: a", "", false),
+            ("Accept", "", "Accept: a", false), ("Accept", "", "", true), ("accept", "ACCEPT: a", "Accept: a", true),
+            ("Foo, Bar", "Foo: 1 | Bar: 2", "Bar: 2 | Foo: 1", true),
+            ("Foo, Bar", "Foo: 1 | Bar: 2", "Foo: 1 | Bar: 3", false),
+            ("Foo", "Foo: 1", "Foo: 1 | Bar: 9", true), ("Foo", "Foo: a, b", "Foo: a | Foo: b", true),
+            ("Foo", "Foo: a,b", "Foo: a ,  b", true),
+            ("Foo", "Foo: a, b", "Foo: b, a", false), ("Foo", "Foo: a", "Foo: A", false),
+            ("Foo", "Foo: a,,b", "Foo: a, b", true),
+            ("Accept-Encoding", "Accept-Encoding: gzip, br", "Accept-Encoding: BR,gzip", true),
+            ("Accept-Language", "Accept-Language: de;q=0.5, en", "Accept-Language: en,de; q=0.5", true),
+            ("Accept-Language", "Accept-Language: de;q=0.5", "Accept-Language: de;q=0.6", false),
+            ("Accept-Language", "Accept-Language: de;q=0.5, en", "Accept-Language: EN;q=1.0 , de ;Q=0.500", true),
+            ("Accept-Language", "Accept-Language: de;q=1, en", "Accept-Language: de | Accept-Language: en, DE", true),
+            ("Accept-Language", "Accept-Language: de;q=0", "Accept-Language: de;q=0.000", true),
+            ("Accept-Language", "Accept-Language: de;q=0", "Accept-Language: de", false),
+            ("Accept-Language", "Accept-Language: de;q=2", "Accept-Language: de;q=1", false),
+            ("Accept-Language", "Accept-Language: de", "Accept-Language: de-AT", false),
+            ("Accept-Encoding", "Accept-Encoding: gzip;q=1.0, br;q=0.8", "Accept-Encoding: br; q=0.800,x-gzip", true),
+            ("Accept-Encoding", "Accept-Encoding: gzip", "Accept-Encoding: gzip, br", false),
+            ("Accept-Encoding", "Accept-Encoding:", "", false),
+            ("Accept", "Accept: text/html;level=1;q=0.50", "Accept: TEXT/html; level=1; q=0.5", true),
+            ("", "Foo: 1", "Foo: 2", true),
+            (", ,", "Foo: 1", "Foo: 2", true), ("*", "Foo: 1", "Foo: 1", false), ("Foo, *", "Foo: 1", "Foo: 1", false),
+        ])
     func matching(_ vary: String, _ storedFor: String, _ asked: String, _ matches: Bool) {
         let response = stored("Vary: \(vary) | Cache-Control: max-age=60", selecting: storedFor)
         let decision = privateRules.decide(request(asked), response, at: t0)
@@ -33,7 +43,8 @@ struct VaryTests {
 
     @Test("§4.1: the request fields to be stored are those that Vary names, in any of its lines")
     func selecting() {
-        let chosen = CacheRules.selectingFields(of: fields("A: 1 | B: 2 | a: 3 | C: 4"), by: fields("Vary: a | Vary: c, d"))
+        let chosen = CacheRules.selectingFields(
+            of: fields("A: 1 | B: 2 | a: 3 | C: 4"), by: fields("Vary: a | Vary: c, d"))
         #expect(chosen.fields == [.init("A", "1"), .init("a", "3"), .init("C", "4")])
         #expect(CacheRules.selectingFields(of: fields("A: 1"), by: fields("X: y")).fields.isEmpty)
     }
@@ -41,7 +52,8 @@ struct VaryTests {
     @Test("§4: of several that match, the one with the latest date is used")
     func latest() {
         let responses = [
-            stored("Date: {-10} | X: old"), stored("Date: {0} | Vary: Foo", selecting: "Foo: 1"), stored("Date: {-5} | X: newer"),
+            stored("Date: {-10} | X: old"), stored("Date: {0} | Vary: Foo", selecting: "Foo: 1"),
+            stored("Date: {-5} | X: newer"),
             stored("Date: {9}", method: "HEAD"),
         ]
         #expect(privateRules.select(responses, for: request(), at: t0) == 2)

@@ -8,7 +8,8 @@ import Testing
 
 @Suite("Curl transport and faults", .timeLimit(.minutes(5)))
 struct CurlFaultTests {
-    static let page = "GET /page\nHTTP/1.1 200 OK\nContent-Type: application/json\n\n[" + String(repeating: " ", count: 9_998) + "]"
+    static let page =
+        "GET /page\nHTTP/1.1 200 OK\nContent-Type: application/json\n\n[" + String(repeating: " ", count: 9_998) + "]"
 
     private func options(_ change: (inout CurlTransport.Options) -> Void) -> CurlTransport.Options {
         var options = CurlTransport.Options()
@@ -24,7 +25,8 @@ struct CurlFaultTests {
         }
         #expect(
             error?.description
-                == "GET http://127.0.0.1:\(dead.port)/x?token=***: could not connect to 127.0.0.1:\(dead.port): Connection refused")
+                == "GET http://127.0.0.1:\(dead.port)/x?token=***: could not connect to 127.0.0.1:\(dead.port): Connection refused"
+        )
         #expect(error?.isUnreachable == true)
     }
 
@@ -32,7 +34,9 @@ struct CurlFaultTests {
     func unresolved() async throws {
         // A label of more than 63 bytes is refused by the resolver itself: no query leaves the machine.
         let host = String(repeating: "a", count: 70) + ".invalid"
-        let error = await expectFailure(.resolve) { try await CurlTransport().send(HTTPRequest(url: "http://\(host)/")) }
+        let error = await expectFailure(.resolve) {
+            try await CurlTransport().send(HTTPRequest(url: "http://\(host)/"))
+        }
         #expect(error?.detail == "could not resolve the host \(host)")
         #expect(error?.isUnreachable == true)
     }
@@ -40,14 +44,18 @@ struct CurlFaultTests {
     @Test("a page cut in the middle is an error, never a short success", arguments: [0, 1, 5_000, 9_999])
     func cut(_ bytes: Int) async throws {
         let server = try LocalServer([Self.page], "--fault", "page:cut:\(bytes)")
-        let error = await expectFailure(.cutShort) { try await CurlTransport().send(HTTPRequest(url: server.base + "/page")) }
+        let error = await expectFailure(.cutShort) {
+            try await CurlTransport().send(HTTPRequest(url: server.base + "/page"))
+        }
         #expect(error?.detail.contains("127.0.0.1:\(server.port) was cut short") ?? false)
         #expect(error?.isUnreachable == false)
     }
 
-    @Test("chunks that break off or are malformed are an error", arguments: [
-        "5|[1,2]|", "5|[1,", "5|[1,2]|0|", "zz|[1,2]|0||", "5|[1,2]3|0||",
-    ])
+    @Test(
+        "chunks that break off or are malformed are an error",
+        arguments: [
+            "5|[1,2]|", "5|[1,", "5|[1,2]|0|", "zz|[1,2]|0||", "5|[1,2]3|0||",
+        ])
     func brokenChunks(_ body: String) async throws {
         let lines = body.replacingOccurrences(of: "|", with: "\r\n")
         let server = try RawServer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + lines)
@@ -117,18 +125,22 @@ struct CurlFaultTests {
 
     @Test("a stall shorter than the limits is only slow, and so is a drip")
     func slow() async throws {
-        let server = try LocalServer([Self.page], "--fault", "page:stall:0.2:times=1", "--fault", "page:drip:50000:times=2")
+        let server = try LocalServer(
+            [Self.page], "--fault", "page:stall:0.2:times=1", "--fault", "page:drip:50000:times=2")
         let transport = CurlTransport()
-        for _ in 1...2 { #expect(try await transport.send(HTTPRequest(url: server.base + "/page")).body.count == 10_000) }
+        for _ in 1...2 {
+            #expect(try await transport.send(HTTPRequest(url: server.base + "/page")).body.count == 10_000)
+        }
     }
 
     @Test("waiting for a free place does not count as time of the transfer")
     func waitingIsNotTimedOut() async throws {
         let server = try LocalServer([Self.page], "--fault", ":stall:1")
-        let transport = CurlTransport(options {
-            $0.concurrencyPerHost = 1
-            $0.totalTimeout = .seconds(5)
-        })
+        let transport = CurlTransport(
+            options {
+                $0.concurrencyPerHost = 1
+                $0.totalTimeout = .seconds(5)
+            })
         let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 1...6 {
                 group.addTask { try await transport.send(HTTPRequest(url: server.base + "/page")).status }
@@ -150,14 +162,19 @@ struct CurlFaultTests {
             let error = await expectFailure(.tooLarge) {
                 try await CurlTransport(options { $0.maximumBodySize = size - 1 }).send(request)
             }
-            #expect(error?.detail == "the body is larger than the limit of \(size - 1) bytes (`largest_body` under `transport`)")
+            #expect(
+                error?.detail
+                    == "the body is larger than the limit of \(size - 1) bytes (`largest_body` under `transport`)")
         }
     }
 
     @Test("a small body that decodes to a large one meets the limit too")
     func decompressionBomb() async throws {
         // gzip of 5000 spaces
-        let body: [UInt8] = [31, 139, 8, 0, 0, 0, 0, 0, 2, 255, 237, 193, 49, 1, 0, 0, 0, 194, 160, 42, 235, 159, 210, 20, 126, 64, 1, 0, 0, 0, 0, 111, 3, 96, 44, 11, 135, 136, 19, 0, 0]
+        let body: [UInt8] = [
+            31, 139, 8, 0, 0, 0, 0, 0, 2, 255, 237, 193, 49, 1, 0, 0, 0, 194, 160, 42, 235, 159, 210, 20, 126, 64, 1, 0,
+            0, 0, 0, 111, 3, 96, 44, 11, 135, 136, 19, 0, 0,
+        ]
         let server = try RawServer([
             Array("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body
         ])
@@ -179,7 +196,9 @@ struct CurlFaultTests {
     @Test("every error text is one line", arguments: ["close", "reset", "cut:10"])
     func oneLine(_ fault: String) async throws {
         let server = try LocalServer([Self.page], "--fault", "page:\(fault)")
-        let error = await expectFailure(.cutShort) { try await CurlTransport().send(HTTPRequest(url: server.base + "/page")) }
+        let error = await expectFailure(.cutShort) {
+            try await CurlTransport().send(HTTPRequest(url: server.base + "/page"))
+        }
         #expect(error?.description.contains(where: \.isNewline) == false)
     }
 }
@@ -229,7 +248,8 @@ struct CurlCancellationTests {
     @Test("a request that waits for a free place can be cancelled, and the others are answered")
     func whileWaiting() async throws {
         let server = try LocalServer(
-            [CurlFaultTests.page, "GET /first\nHTTP/1.1 200 OK\n\n1", "GET /last\nHTTP/1.1 200 OK\n\n3"], "--fault", "first:stall:600")
+            [CurlFaultTests.page, "GET /first\nHTTP/1.1 200 OK\n\n1", "GET /last\nHTTP/1.1 200 OK\n\n3"], "--fault",
+            "first:stall:600")
         var options = Self.patient
         options.concurrencyPerHost = 1
         let transport = CurlTransport(options)

@@ -11,15 +11,22 @@ import Testing
 struct CurlMessageTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n[]"
 
-    @Test("a body is sent as it is, with its length and its own type or none", arguments: ["POST", "PUT", "PATCH", "DELETE", "QUERY"])
+    @Test(
+        "a body is sent as it is, with its length and its own type or none",
+        arguments: ["POST", "PUT", "PATCH", "DELETE", "QUERY"])
     func upload(method: String) async throws {
         let server = try RawServer(Self.ok, Self.ok)
         let body = Array("{\"a\":\"ü\u{0}\"}".utf8), transport = CurlTransport()
-        _ = try await transport.send(HTTPRequest(method: method, url: server.base + "/x", headers: HTTPHeaders([.init("Content-Type", "application/json")]), body: body))
+        _ = try await transport.send(
+            HTTPRequest(
+                method: method, url: server.base + "/x",
+                headers: HTTPHeaders([.init("Content-Type", "application/json")]), body: body))
         _ = try await transport.send(HTTPRequest(method: method, url: server.base + "/x", body: body))
         let first = try #require(server.requests.first), second = try #require(server.requests.last)
         #expect(first.hasPrefix("\(method) /x HTTP/1.1\r\n") && first.hasSuffix("\r\n\r\n{\"a\":\"ü\u{0}\"}"))
-        #expect(first.contains("\r\nContent-Length: \(body.count)\r\n") && first.contains("\r\nContent-Type: application/json\r\n"))
+        #expect(
+            first.contains("\r\nContent-Length: \(body.count)\r\n")
+                && first.contains("\r\nContent-Type: application/json\r\n"))
         #expect(!second.contains("Content-Type") && second.contains("\r\nContent-Length: \(body.count)\r\n"))
     }
 
@@ -37,24 +44,33 @@ struct CurlMessageTests {
     func expectContinue() async throws {
         let body = [UInt8](repeating: UInt8(ascii: "x"), count: 3 << 20)
         let polite = try LocalServer([CurlTransportTests.page])
-        let response = try await CurlTransport().send(HTTPRequest(method: "POST", url: polite.base + "/issues?page=1", body: body))
+        let response = try await CurlTransport().send(
+            HTTPRequest(method: "POST", url: polite.base + "/issues?page=1", body: body))
         #expect(response.status == 404)
         let silent = try RawServer(Self.ok)
-        #expect(try await CurlTransport().send(HTTPRequest(method: "POST", url: silent.base + "/", body: body)).status == 200)
+        #expect(
+            try await CurlTransport().send(HTTPRequest(method: "POST", url: silent.base + "/", body: body)).status
+                == 200)
         #expect(silent.requests.first?.contains("Expect: 100-continue") == true)
         #expect(silent.requests.first?.utf8.count ?? 0 > body.count)
     }
 
-    @Test("after a redirect that makes a GET of it, a POST has neither its body nor what describes it; 307 and 308 send it again")
+    @Test(
+        "after a redirect that makes a GET of it, a POST has neither its body nor what describes it; 307 and 308 send it again"
+    )
     func redirectedBodies() async throws {
         for status in [301, 302, 303, 307, 308] {
             let server = try RawServer("HTTP/1.1 \(status) Moved\r\nLocation: /y\r\nContent-Length: 0\r\n\r\n", Self.ok)
             let request = HTTPRequest(
-                method: "POST", url: server.base + "/x", headers: HTTPHeaders([.init("Content-Type", "text/plain"), .init("X-A", "b")]), body: Array("hello".utf8))
+                method: "POST", url: server.base + "/x",
+                headers: HTTPHeaders([.init("Content-Type", "text/plain"), .init("X-A", "b")]),
+                body: Array("hello".utf8))
             _ = try await CurlTransport().send(request)
             let second = try #require(server.requests.last)
             if status < 307 {
-                #expect(second.hasPrefix("GET /y ") && !second.contains("Content-") && !second.contains("hello"), "\(second)")
+                #expect(
+                    second.hasPrefix("GET /y ") && !second.contains("Content-") && !second.contains("hello"),
+                    "\(second)")
             } else {
                 #expect(second.hasPrefix("POST /y ") && second.hasSuffix("\r\n\r\nhello"), "\(second)")
             }
@@ -67,7 +83,8 @@ struct CurlMessageTests {
         let other = try RawServer(Self.ok)
         let server = try RawServer("HTTP/1.1 307 Moved\r\nLocation: \(other.base)/y\r\nContent-Length: 0\r\n\r\n")
         let error = await expectFailure(.protocol) {
-            try await CurlTransport().send(HTTPRequest(method: "POST", url: server.base + "/x", body: Array("client_secret=1".utf8)))
+            try await CurlTransport().send(
+                HTTPRequest(method: "POST", url: server.base + "/x", body: Array("client_secret=1".utf8)))
         }
         #expect(error?.detail.contains("sent to no other server") == true && other.requests.isEmpty)
     }
@@ -75,7 +92,8 @@ struct CurlMessageTests {
     @Test(
         "an answer that has no body is whole without one, whatever its fields say",
         arguments: [
-            "204 No Content\r\nContent-Length: 5", "204 No Content", "304 Not Modified\r\nContent-Length: 500\r\nETag: \"a\"", "205 Reset Content\r\nContent-Length: 0",
+            "204 No Content\r\nContent-Length: 5", "204 No Content",
+            "304 Not Modified\r\nContent-Length: 500\r\nETag: \"a\"", "205 Reset Content\r\nContent-Length: 0",
         ])
     func withoutBody(head: String) async throws {
         let server = try RawServer("HTTP/1.1 \(head)\r\n\r\n")
@@ -85,7 +103,8 @@ struct CurlMessageTests {
 
     @Test("interim responses, several and slow ones, are passed over")
     func interim() async throws {
-        let answer = "HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n\0HTTP/1.1 102 Processing\r\n\r\n\0" + Self.ok
+        let answer =
+            "HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n\0HTTP/1.1 102 Processing\r\n\r\n\0" + Self.ok
         let server = try RawServer([Array(answer.utf8)], pause: 0.05)
         let response = try await CurlTransport().send(HTTPRequest(url: server.base + "/"))
         #expect(response.status == 200 && response.headers["Link"] == nil && response.body == Array("[]".utf8))
@@ -95,24 +114,40 @@ struct CurlMessageTests {
     func hugeHeads() async throws {
         let huge = "X-Huge: " + String(repeating: "a", count: 90_000) + "\r\n"
         let many = (0..<20_000).map { "X-\($0): aaaaaaaaaaaaaaaa\r\n" }.joined()
-        let interim = String(repeating: "HTTP/1.1 103 Early Hints\r\nX-A: \(String(repeating: "b", count: 5000))\r\n\r\n", count: 80)
-        for head in ["HTTP/1.1 200 OK\r\n\(huge)\(huge)\(huge)", "HTTP/1.1 200 OK\r\n\(many)", interim + "HTTP/1.1 200 OK\r\n"] {
+        let interim = String(
+            repeating: "HTTP/1.1 103 Early Hints\r\nX-A: \(String(repeating: "b", count: 5000))\r\n\r\n", count: 80)
+        for head in [
+            "HTTP/1.1 200 OK\r\n\(huge)\(huge)\(huge)", "HTTP/1.1 200 OK\r\n\(many)", interim + "HTTP/1.1 200 OK\r\n",
+        ] {
             let server = try RawServer(head + "Content-Length: 2\r\n\r\n[]")
-            let error = await expectFailure(.tooLarge) { try await CurlTransport().send(HTTPRequest(url: server.base + "/")) }
+            let error = await expectFailure(.tooLarge) {
+                try await CurlTransport().send(HTTPRequest(url: server.base + "/"))
+            }
             #expect(error?.detail.contains("262144 bytes") == true)
         }
-        let longest = try RawServer("HTTP/1.1 200 OK\r\nX-Huge: \(String(repeating: "a", count: 400_000))\r\nContent-Length: 2\r\n\r\n[]")
-        let error = await expectFailure(.tooLarge) { try await CurlTransport().send(HTTPRequest(url: longest.base + "/")) }
+        let longest = try RawServer(
+            "HTTP/1.1 200 OK\r\nX-Huge: \(String(repeating: "a", count: 400_000))\r\nContent-Length: 2\r\n\r\n[]")
+        let error = await expectFailure(.tooLarge) {
+            try await CurlTransport().send(HTTPRequest(url: longest.base + "/"))
+        }
         #expect(error?.detail.contains("a header field of 127.0.0.1:\(longest.port) is longer than 100 KB") == true)
         let fine = try RawServer("HTTP/1.1 200 OK\r\n\(huge)Content-Length: 2\r\n\r\n[]")
-        #expect(try await CurlTransport().send(HTTPRequest(url: fine.base + "/")).headers["X-Huge"]?.utf8.count == 90_000)
+        #expect(
+            try await CurlTransport().send(HTTPRequest(url: fine.base + "/")).headers["X-Huge"]?.utf8.count == 90_000)
     }
 
-    @Test("a length that is not the body's is never success: too short, too long for the connection, two of them, none and a reset")
+    @Test(
+        "a length that is not the body's is never success: too short, too long for the connection, two of them, none and a reset"
+    )
     func lengths() async throws {
-        for head in ["Content-Length: 10\r\n\r\n[]", "Content-Length: 10\r\nContent-Length: 2\r\n\r\n[]", "Transfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n", "Transfer-Encoding: chunked\r\n\r\nzz\r\n[]"] {
+        for head in [
+            "Content-Length: 10\r\n\r\n[]", "Content-Length: 10\r\nContent-Length: 2\r\n\r\n[]",
+            "Transfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n", "Transfer-Encoding: chunked\r\n\r\nzz\r\n[]",
+        ] {
             let server = try RawServer("HTTP/1.1 200 OK\r\n\(head)")
-            let error = await #expect(throws: TransportError.self) { try await CurlTransport().send(HTTPRequest(url: server.base + "/")) }
+            let error = await #expect(throws: TransportError.self) {
+                try await CurlTransport().send(HTTPRequest(url: server.base + "/"))
+            }
             #expect(error?.kind == .cutShort || error?.kind == .protocol, "\(head): \(String(describing: error))")
         }
     }
@@ -127,19 +162,27 @@ struct CurlMessageTests {
         let response = try await CurlTransport(options).send(HTTPRequest(url: "http://forge.invalid/issues?page=1"))
         #expect(response.status == 200 && proxy.requests.count == 1)
         options.proxy = ""
-        await expectFailure(.resolve) { try await CurlTransport(options).send(HTTPRequest(url: "http://forge.invalid/issues?page=1")) }
+        await expectFailure(.resolve) {
+            try await CurlTransport(options).send(HTTPRequest(url: "http://forge.invalid/issues?page=1"))
+        }
     }
 
     @Test("a proxy that is not there, has no address, or leads nowhere is an error that says so")
     func brokenProxy() async throws {
         var options = CurlTransport.Options()
         options.proxy = "http://127.0.0.1:\(DeadPort().port)"
-        await expectFailure(.connect) { try await CurlTransport(options).send(HTTPRequest(url: "http://forge.invalid/")) }
+        await expectFailure(.connect) {
+            try await CurlTransport(options).send(HTTPRequest(url: "http://forge.invalid/"))
+        }
         options.proxy = "http://proxy.invalid:3128"
-        await expectFailure(.resolve) { try await CurlTransport(options).send(HTTPRequest(url: "http://forge.invalid/")) }
+        await expectFailure(.resolve) {
+            try await CurlTransport(options).send(HTTPRequest(url: "http://forge.invalid/"))
+        }
         let refusing = try RawServer("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
         options.proxy = refusing.base
-        let error = await #expect(throws: TransportError.self) { try await CurlTransport(options).send(HTTPRequest(url: "https://forge.invalid/")) }
+        let error = await #expect(throws: TransportError.self) {
+            try await CurlTransport(options).send(HTTPRequest(url: "https://forge.invalid/"))
+        }
         #expect(error?.kind == .cutShort || error?.kind == .connect, "\(String(describing: error))")
         #expect(refusing.requests.first?.hasPrefix("CONNECT forge.invalid:443 ") == true)
     }
@@ -153,16 +196,22 @@ struct CurlMessageTests {
         address.sin6_family = sa_family_t(AF_INET6)
         address.sin6_addr = in6addr_loopback
         return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in6>.size)) == 0 }
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in6>.size)) == 0
+            }
         }
     }()
 
-    @Test("an address of IPv6 is connected to, and named in errors with its brackets", .enabled(if: hasIPv6, "this machine has no IPv6"))
+    @Test(
+        "an address of IPv6 is connected to, and named in errors with its brackets",
+        .enabled(if: hasIPv6, "this machine has no IPv6"))
     func addressesOfIPv6() async throws {
         let server = try RawServer([Array(Self.ok.utf8)], onIPv6: true)
         #expect(try await CurlTransport().send(HTTPRequest(url: "http://[::1]:\(server.port)/")).status == 200)
         #expect(server.requests.first?.contains("\r\nHost: [::1]:\(server.port)\r\n") == true)
-        let error = await expectFailure(.connect) { try await CurlTransport().send(HTTPRequest(url: "http://[::1]:\(DeadPort().port)/")) }
+        let error = await expectFailure(.connect) {
+            try await CurlTransport().send(HTTPRequest(url: "http://[::1]:\(DeadPort().port)/"))
+        }
         #expect(error?.detail.contains("[::1]:") == true)
     }
 }
@@ -178,7 +227,8 @@ extension RawServer {
         var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, size) == 0 && listen(descriptor, 16) == 0 && getsockname(descriptor, address, &size) == 0
+                bind(descriptor, address, size) == 0 && listen(descriptor, 16) == 0
+                    && getsockname(descriptor, address, &size) == 0
             }
         }
         guard isBound else { throw LocalServer.Failure(description: "no socket") }

@@ -14,9 +14,11 @@ struct CurlRedirectTests {
 
     private let ok = "HTTP/1.1 200 OK\r\nX-End: 1\r\nContent-Length: 2\r\n\r\n[]"
 
-    @Test("a redirect is followed; the fields are those of the last response only, and its URL is known", arguments: [
-        301, 302, 303, 307, 308,
-    ])
+    @Test(
+        "a redirect is followed; the fields are those of the last response only, and its URL is known",
+        arguments: [
+            301, 302, 303, 307, 308,
+        ])
     func followed(_ status: Int) async throws {
         let server = try LocalServer([
             "GET /old/a?x=1\nHTTP/1.1 \(status) Moved\nLocation: ../new/b?y=2\nX-Hop: 1\n\n{}",
@@ -33,9 +35,11 @@ struct CurlRedirectTests {
         .init("X-Api-Key", "hush"), .init("Proxy-Authorization", "hush"),
     ]
 
-    @Test("credentials stay with their server: another port or another name gets none of them", arguments: [
-        "127.0.0.1", "localhost",
-    ])
+    @Test(
+        "credentials stay with their server: another port or another name gets none of them",
+        arguments: [
+            "127.0.0.1", "localhost",
+        ])
     func credentialsStayHome(_ host: String) async throws {
         let other = try RawServer(ok)
         let home = try RawServer(redirect(302, "http://\(host):\(other.port)/there"))
@@ -82,12 +86,17 @@ struct CurlRedirectTests {
         #expect(server.requests.count == 4)
     }
 
-    @Test("a redirect away from http and https is an error that names it", arguments: [
-        "file:///etc/passwd", "ftp://127.0.0.1/x", "gopher://127.0.0.1/", "http://", "http://u:p@127.0.0.1/", "/a b",
-    ])
+    @Test(
+        "a redirect away from http and https is an error that names it",
+        arguments: [
+            "file:///etc/passwd", "ftp://127.0.0.1/x", "gopher://127.0.0.1/", "http://", "http://u:p@127.0.0.1/",
+            "/a b",
+        ])
     func otherSchemes(_ location: String) async throws {
         let server = try LocalServer(["GET /a\nHTTP/1.1 302 Found\nLocation: \(location)\n\n"])
-        let error = await expectFailure(.protocol) { try await CurlTransport().send(HTTPRequest(url: server.base + "/a")) }
+        let error = await expectFailure(.protocol) {
+            try await CurlTransport().send(HTTPRequest(url: server.base + "/a"))
+        }
         #expect(error?.detail.hasPrefix("a redirect that cannot be followed: ") ?? false)
     }
 
@@ -98,13 +107,17 @@ struct CurlRedirectTests {
         #expect(try await CurlTransport().send(HTTPRequest(url: server.base + "/a")).status == status)
     }
 
-    @Test("the method after a redirect is that of RFC 9110 §15.4", arguments: [
-        ("POST", 301, "GET"), ("POST", 302, "GET"), ("POST", 303, "GET"), ("POST", 307, "POST"), ("POST", 308, "POST"),
-        ("DELETE", 302, "DELETE"), ("DELETE", 303, "GET"), ("HEAD", 303, "HEAD"), ("HEAD", 301, "HEAD"),
-    ])
+    @Test(
+        "the method after a redirect is that of RFC 9110 §15.4",
+        arguments: [
+            ("POST", 301, "GET"), ("POST", 302, "GET"), ("POST", 303, "GET"), ("POST", 307, "POST"),
+            ("POST", 308, "POST"),
+            ("DELETE", 302, "DELETE"), ("DELETE", 303, "GET"), ("HEAD", 303, "HEAD"), ("HEAD", 301, "HEAD"),
+        ])
     func method(_ method: String, _ status: Int, _ expected: String) throws {
         let url = try HTTPURL("http://a/")
-        let next = Redirect.request(after: HTTPRequest(method: method, url: "http://a/"), status: status, from: url, to: url)
+        let next = Redirect.request(
+            after: HTTPRequest(method: method, url: "http://a/"), status: status, from: url, to: url)
         #expect(next.method == expected)
     }
 

@@ -32,12 +32,15 @@ struct CurlTLSTests {
         await expectFailure(.tls) { try await transport.send(HTTPRequest(url: "https://localhost:\(server.port)/")) }
     }
 
-    @Test("through a proxy TLS is spoken with the server: the proxy sees where it is, its own credentials, and nothing else")
+    @Test(
+        "through a proxy TLS is spoken with the server: the proxy sees where it is, its own credentials, and nothing else"
+    )
     func tunnel() async throws {
         let server = try TLSServer(name: "localhost"), proxy = try TunnelServer()
         defer { proxy.close() }
         let request = HTTPRequest(
-            url: "https://localhost:\(server.port)/secret-path", headers: HTTPHeaders([.init("Authorization", "Bearer hush")]))
+            url: "https://localhost:\(server.port)/secret-path",
+            headers: HTTPHeaders([.init("Authorization", "Bearer hush")]))
         var options = CurlTransport.Options()
         options.proxy = proxy.base.replacing("http://", with: "http://ada:lovelace@")
         // Who answers behind the proxy is verified as without.
@@ -47,10 +50,14 @@ struct CurlTLSTests {
         #expect(proxy.requests.count == 2)
         for head in proxy.requests {
             #expect(head.hasPrefix("CONNECT localhost:\(server.port) HTTP/1.1\r\n"), "\(head)")
-            #expect(head.contains("Proxy-Authorization: Basic YWRhOmxvdmVsYWNl\r\n") && !head.contains("hush") && !head.contains("secret-path"))
+            #expect(
+                head.contains("Proxy-Authorization: Basic YWRhOmxvdmVsYWNl\r\n") && !head.contains("hush")
+                    && !head.contains("secret-path"))
         }
         let seen = String(decoding: proxy.bytes, as: UTF8.self)
-        #expect(!proxy.bytes.isEmpty && !seen.contains("hush") && !seen.contains("secret-path") && !seen.contains("Proxy-Authorization"))
+        #expect(
+            !proxy.bytes.isEmpty && !seen.contains("hush") && !seen.contains("secret-path")
+                && !seen.contains("Proxy-Authorization"))
     }
 
     @Test("a server that wants to know its client is shown the certificate, from one file or from two")
@@ -66,8 +73,11 @@ struct CurlTLSTests {
         (options.clientCertificate, options.clientKey) = (client.certificate, client.key)
         #expect(try await CurlTransport(options).send(request).status == 200)
         let both = authority.folder + "/both.pem"
-        try Data((try String(contentsOfFile: client.certificate, encoding: .utf8) + String(contentsOfFile: client.key, encoding: .utf8)).utf8)
-            .write(to: URL(fileURLWithPath: both))
+        try Data(
+            (try String(contentsOfFile: client.certificate, encoding: .utf8)
+                + String(contentsOfFile: client.key, encoding: .utf8)).utf8
+        )
+        .write(to: URL(fileURLWithPath: both))
         (options.clientCertificate, options.clientKey) = (both, nil)
         #expect(try await CurlTransport(options).send(request).status == 200)
         options.clientCertificate = "/nowhere.pem"
@@ -84,7 +94,8 @@ final class TestAuthority: Sendable {
         folder = try LocalServer.makeFolder()
         certificate = folder + "/ca.pem"
         try TestAuthority.openssl([
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=Test authority",
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+            "-subj", "/CN=Test authority",
             "-keyout", folder + "/ca.key", "-out", certificate,
         ])
     }
@@ -95,11 +106,13 @@ final class TestAuthority: Sendable {
     func issue(_ name: String) throws -> (certificate: String, key: String) {
         let base = folder + "/" + name
         try TestAuthority.openssl([
-            "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=\(name)", "-keyout", base + ".key", "-out", base + ".csr",
+            "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=\(name)",
+            "-keyout", base + ".key", "-out", base + ".csr",
         ])
         try Data("subjectAltName=DNS:\(name)\n".utf8).write(to: URL(fileURLWithPath: base + ".ext"))
         try TestAuthority.openssl([
-            "x509", "-req", "-in", base + ".csr", "-CA", certificate, "-CAkey", folder + "/ca.key", "-CAcreateserial", "-days", "2", "-extfile",
+            "x509", "-req", "-in", base + ".csr", "-CA", certificate, "-CAkey", folder + "/ca.key", "-CAcreateserial",
+            "-days", "2", "-extfile",
             base + ".ext", "-out", base + ".pem",
         ])
         return (base + ".pem", base + ".key")

@@ -55,7 +55,9 @@ struct CurlTransportTests {
         #expect(second.body.isEmpty)
         #expect(second.headers["ETag"] == #"W/"abc""#)
         #expect(
-            server.requests == ["GET /issues?page=1 200 connection=1", "GET /issues?page=1 304 conditional connection=1"])
+            server.requests == [
+                "GET /issues?page=1 200 connection=1", "GET /issues?page=1 304 conditional connection=1",
+            ])
     }
 
     @Test("HEAD has header fields and no body, even with a length beyond the limit")
@@ -75,7 +77,8 @@ struct CurlTransportTests {
         let server = try RawServer("HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
         var request = HTTPRequest(method: "DELETE", url: server.base + "/a/../b/%7e?x[y]=z&q='#part")
         request.headers = HTTPHeaders([
-            .init("Accept", "application/json"), .init("X-Empty", ""), .init("X-Twice", "1"), .init("X-Twice", "ü; \"2\""),
+            .init("Accept", "application/json"), .init("X-Empty", ""), .init("X-Twice", "1"),
+            .init("X-Twice", "ü; \"2\""),
         ])
         #expect(try await CurlTransport().send(request).status == 204)
         let head = try #require(server.requests.first)
@@ -100,10 +103,13 @@ struct CurlTransportTests {
         let server = try RawServer(answer, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", answer, answer, answer)
         let transport = CurlTransport()
         func send(_ method: String, _ fields: [HTTPHeaders.Field] = [], body: String? = nil) async throws -> String {
-            let request = HTTPRequest(method: method, url: server.base + "/", headers: HTTPHeaders(fields), body: body.map { Array($0.utf8) })
+            let request = HTTPRequest(
+                method: method, url: server.base + "/", headers: HTTPHeaders(fields), body: body.map { Array($0.utf8) })
             return String(decoding: try await transport.send(request).body, as: UTF8.self)
         }
-        #expect(try await send("POST", [.init("X-Of", "post"), .init("Content-Type", "text/plain")], body: "a body") == "ok")
+        #expect(
+            try await send("POST", [.init("X-Of", "post"), .init("Content-Type", "text/plain")], body: "a body") == "ok"
+        )
         #expect(try await send("HEAD", [.init("X-Of", "head")]) == "")
         #expect(try await send("GET") == "ok")
         #expect(try await send("DELETE") == "ok")
@@ -127,7 +133,9 @@ struct CurlTransportTests {
                 try await transport.send(HTTPRequest(url: "http://127.0.0.1:9/", headers: HTTPHeaders([field])))
             }
         }
-        await expectFailure(.protocol) { try await transport.send(HTTPRequest(method: "GET /", url: "http://127.0.0.1:9/")) }
+        await expectFailure(.protocol) {
+            try await transport.send(HTTPRequest(method: "GET /", url: "http://127.0.0.1:9/"))
+        }
         await expectFailure(.url) { try await transport.send(HTTPRequest(url: "http://127.0.0.1:9/ HTTP/1.1\r\nX: y")) }
     }
 
@@ -135,7 +143,8 @@ struct CurlTransportTests {
     func oddHeads() async throws {
         let server = try RawServer([
             Array("HTTP/1.1 103 Early Hints\r\nX-Early: 1\r\n\r\nHTTP/1.1 200 OK\r\nX-Name: caf".utf8) + [0xE9]
-                + Array("\r\nX-Fold: a\r\n  b\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX-Late: 1\r\n\r\n".utf8)
+                + Array(
+                    "\r\nX-Fold: a\r\n  b\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX-Late: 1\r\n\r\n".utf8)
         ])
         let response = try await CurlTransport().send(HTTPRequest(url: server.base + "/"))
         #expect(String(decoding: response.body, as: UTF8.self) == "{}")
@@ -148,7 +157,9 @@ struct CurlTransportTests {
     @Test("a compressed body is decoded")
     func compressed() async throws {
         // gzip of [1,2,3]
-        let body: [UInt8] = [31, 139, 8, 0, 0, 0, 0, 0, 2, 255, 139, 54, 212, 49, 210, 49, 142, 5, 0, 233, 179, 109, 253, 7, 0, 0, 0]
+        let body: [UInt8] = [
+            31, 139, 8, 0, 0, 0, 0, 0, 2, 255, 139, 54, 212, 49, 210, 49, 142, 5, 0, 233, 179, 109, 253, 7, 0, 0, 0,
+        ]
         let server = try RawServer([
             Array("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body
         ])
@@ -169,7 +180,9 @@ struct CurlTransportTests {
 
     @Test("50 requests at once are all answered right, over no more connections than allowed")
     func manyAtOnce() async throws {
-        let recordings = (1...50).map { "GET /item/\($0)\nHTTP/1.1 200 OK\n\nbody \($0) " + String(repeating: "x", count: $0 * 997) }
+        let recordings = (1...50).map {
+            "GET /item/\($0)\nHTTP/1.1 200 OK\n\nbody \($0) " + String(repeating: "x", count: $0 * 997)
+        }
         let server = try LocalServer(recordings, "--latency", "5")
         var options = CurlTransport.Options()
         options.concurrencyPerHost = 3
@@ -195,7 +208,9 @@ struct CurlTransportTests {
         let server = try LocalServer([Self.page], "--latency", "50")
         let bodies = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 1...6 {
-                group.addTask { try await CurlTransport().send(HTTPRequest(url: server.base + "/issues?page=1")).status }
+                group.addTask {
+                    try await CurlTransport().send(HTTPRequest(url: server.base + "/issues?page=1")).status
+                }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }

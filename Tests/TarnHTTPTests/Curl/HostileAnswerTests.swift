@@ -11,7 +11,8 @@ struct HostileAnswerTests {
     /// 64 MiB of zeros, compressed twice with gzip.
     private static let bomb = Array(
         Data(
-            base64Encoded: "H4sIAAAAAAACA+3coU5CYRjH4XM8x43pBhhMBM4lGClMMJAJmhkXYCRzNmayeBNmNzc3q807ABpdMDhnYh75zl187nnSm//5t7d730iCo2z7lqaHo3z4ffpsnCQAAAAAAAAAQOTK9SILMUBSVMvR+AYAAAAAAAAAiN201czrKGA/6QzNAQAAAAAAAADRu+v32vWHgK/5bW4OAAAAAAAAAIje+c9mULcA79XL2bU9AAAAAAAAACB6q0WWhhagqJajsTkAAAAAAAAAIHrTVjMPLUC5n3SG5gAAAAAAAACA6D32e0V4DND+rmaXV8cJAAAAAAAAAP/H6+nu4uP5cOR/ZQNkJH7+AAA="
+            base64Encoded:
+                "H4sIAAAAAAACA+3coU5CYRjH4XM8x43pBhhMBM4lGClMMJAJmhkXYCRzNmayeBNmNzc3q807ABpdMDhnYh75zl187nnSm//5t7d730iCo2z7lqaHo3z4ffpsnCQAAAAAAAAAQOTK9SILMUBSVMvR+AYAAAAAAAAAiN201czrKGA/6QzNAQAAAAAAAADRu+v32vWHgK/5bW4OAAAAAAAAAIje+c9mULcA79XL2bU9AAAAAAAAACB6q0WWhhagqJajsTkAAAAAAAAAIHrTVjMPLUC5n3SG5gAAAAAAAACA6D32e0V4DND+rmaXV8cJAAAAAAAAAP/H6+nu4uP5cOR/ZQNkJH7+AAA="
         ) ?? Data())
 
     private func answer(_ status: String, _ fields: String, _ body: [UInt8]) -> [UInt8] {
@@ -24,7 +25,9 @@ struct HostileAnswerTests {
         return request
     }
 
-    @Test("of a refusal 64 KiB are read, decoded, and the answer is the refusal", arguments: ["400 Bad Request", "503 Service Unavailable", "302 Found"])
+    @Test(
+        "of a refusal 64 KiB are read, decoded, and the answer is the refusal",
+        arguments: ["400 Bad Request", "503 Service Unavailable", "302 Found"])
     func refusal(_ status: String) async throws {
         let server = try RawServer([
             answer(status, "", Array(repeating: UInt8(ascii: "x"), count: 4 << 20)),
@@ -68,7 +71,9 @@ struct HostileAnswerTests {
     func fields() async throws {
         let fields = (0..<1001).map { "X-\($0): a\r\n" }.joined()
         let server = try RawServer("HTTP/1.1 200 OK\r\n\(fields)\r\n")
-        let error = await #expect(throws: TransportError.self) { try await CurlTransport().send(HTTPRequest(url: server.base + "/")) }
+        let error = await #expect(throws: TransportError.self) {
+            try await CurlTransport().send(HTTPRequest(url: server.base + "/"))
+        }
         #expect(error?.kind == .tooLarge)
     }
 
@@ -77,7 +82,8 @@ struct HostileAnswerTests {
         #expect(CurlTransport.Options.bodySize(forMemory: 1 << 30) == 16 << 20)
         #expect(CurlTransport.Options.bodySize(forMemory: 1) == 8 << 20)
         #expect(CurlTransport.Options.bodySize(forMemory: .max) == 256 << 20)
-        #expect(CurlTransport.Options().maximumBodySize == CurlTransport.Options.bodySize(forMemory: MemoryLimit.ofProcess))
+        #expect(
+            CurlTransport.Options().maximumBodySize == CurlTransport.Options.bodySize(forMemory: MemoryLimit.ofProcess))
     }
 
     @Test("the memory is the smallest limit of a control group and those around it")
@@ -89,7 +95,8 @@ struct HostileAnswerTests {
         #expect(limit(["/sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"]) == nil)
         #expect(
             limit([
-                "/proc/self/cgroup": "1:name=systemd:/x\n0::/a/b\n", "/sys/fs/cgroup/a/memory.max": "4096\n", "/sys/fs/cgroup/a/b/memory.max": "max\n",
+                "/proc/self/cgroup": "1:name=systemd:/x\n0::/a/b\n", "/sys/fs/cgroup/a/memory.max": "4096\n",
+                "/sys/fs/cgroup/a/b/memory.max": "max\n",
             ]) == 4096)
         #expect(limit(["/sys/fs/cgroup/memory.max": "99999999999999999999999999"]) == nil)
     }
@@ -120,7 +127,8 @@ struct HostileAnswerTests {
         let long = String(repeating: "x", count: 1 << 20), url = "http://h/?cursor=" + long
         let messages = [
             "\(PaginationError.repeated(url: url))", "\(PaginationError.stuck(value: long, url: url))",
-            "\(PaginationError.malformed(link: url, reason: "x"))", "\(PaginationError.foreign(link: url, allowed: [url]))",
+            "\(PaginationError.malformed(link: url, reason: "x"))",
+            "\(PaginationError.foreign(link: url, allowed: [url]))",
             "\(TransportError(.protocol, method: "GET", url: url, detail: long))",
         ]
         for message in messages { #expect(message.utf8.count < 3000) }

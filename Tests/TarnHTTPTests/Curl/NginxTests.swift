@@ -9,7 +9,9 @@ import Testing
 
 @Suite(
     "Curl transport and nginx", .timeLimit(.minutes(5)),
-    .enabled(if: NginxServer.isThere && FileManager.default.isExecutableFile(atPath: TLSServer.openssl), "needs nginx and openssl"))
+    .enabled(
+        if: NginxServer.isThere && FileManager.default.isExecutableFile(atPath: TLSServer.openssl),
+        "needs nginx and openssl"))
 struct NginxTests {
     @Test("HTTP/2 is spoken over TLS, over one connection for many requests, and HTTP/1.1 without TLS")
     func http2() async throws {
@@ -18,8 +20,11 @@ struct NginxTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<40 {
                 group.addTask {
-                    let response = try await transport.send(HTTPRequest(url: "https://localhost:\(server.tlsPort)/page.json?n=\(number)"))
-                    #expect(response.status == 200 && response.body == server.page && response.headers["Content-Type"] == "application/json")
+                    let response = try await transport.send(
+                        HTTPRequest(url: "https://localhost:\(server.tlsPort)/page.json?n=\(number)"))
+                    #expect(
+                        response.status == 200 && response.body == server.page
+                            && response.headers["Content-Type"] == "application/json")
                 }
             }
             try await group.waitForAll()
@@ -36,24 +41,32 @@ struct NginxTests {
         let server = try NginxServer()
         let transport = CurlTransport(server.options)
         let body = [UInt8](repeating: UInt8(ascii: "x"), count: 300_000)
-        let taken = try await transport.send(HTTPRequest(method: "POST", url: "https://localhost:\(server.tlsPort)/echo", body: body))
+        let taken = try await transport.send(
+            HTTPRequest(method: "POST", url: "https://localhost:\(server.tlsPort)/echo", body: body))
         #expect(taken.status == 200 && String(decoding: taken.body, as: UTF8.self) == "POST 300000\n")
         let refused = try await transport.send(
-            HTTPRequest(method: "POST", url: "https://localhost:\(server.tlsPort)/echo", body: [UInt8](repeating: 0, count: 3 << 20)))
+            HTTPRequest(
+                method: "POST", url: "https://localhost:\(server.tlsPort)/echo",
+                body: [UInt8](repeating: 0, count: 3 << 20)))
         #expect(refused.status == 413)
     }
 
-    @Test("a compressed body of real size is decoded, a bomb meets the limit, and a certificate of another authority is refused")
+    @Test(
+        "a compressed body of real size is decoded, a bomb meets the limit, and a certificate of another authority is refused"
+    )
     func compressionAndTrust() async throws {
         let server = try NginxServer()
-        let large = try await CurlTransport(server.options).send(HTTPRequest(url: "https://localhost:\(server.tlsPort)/large.json"))
+        let large = try await CurlTransport(server.options).send(
+            HTTPRequest(url: "https://localhost:\(server.tlsPort)/large.json"))
         #expect(large.headers["Content-Encoding"] == "gzip" && large.body.count == server.largeSize)
         var small = server.options
         small.maximumBodySize = 1 << 20
         await expectFailure(.tooLarge) {
             try await CurlTransport(small).send(HTTPRequest(url: "https://localhost:\(server.tlsPort)/large.json"))
         }
-        await expectFailure(.tls) { try await CurlTransport().send(HTTPRequest(url: "https://localhost:\(server.tlsPort)/page.json")) }
+        await expectFailure(.tls) {
+            try await CurlTransport().send(HTTPRequest(url: "https://localhost:\(server.tlsPort)/page.json"))
+        }
     }
 
     @Test("a server that ends in the middle is an error over HTTP/2 too")
@@ -97,7 +110,8 @@ final class NginxServer: Sendable {
         authority = try TestAuthority()
         folder = try LocalServer.makeFolder()
         let own = try authority.issue("localhost")
-        let large = Array(("[" + (0..<200_000).map { #"{"id":\#($0),"name":"item"}"# }.joined(separator: ",") + "]").utf8)
+        let large = Array(
+            ("[" + (0..<200_000).map { #"{"id":\#($0),"name":"item"}"# }.joined(separator: ",") + "]").utf8)
         largeSize = large.count
         try Data(page).write(to: URL(fileURLWithPath: folder + "/page.json"))
         try Data(large).write(to: URL(fileURLWithPath: folder + "/large.json"))
@@ -126,7 +140,8 @@ final class NginxServer: Sendable {
             }
             """
         try Data(configuration.utf8).write(to: URL(fileURLWithPath: folder + "/nginx.conf"))
-        child = try LocalServer.spawn(["-c", folder + "/nginx.conf", "-p", folder, "-e", "stderr"], executable: NginxServer.executable)
+        child = try LocalServer.spawn(
+            ["-c", folder + "/nginx.conf", "-p", folder, "-e", "stderr"], executable: NginxServer.executable)
         // It listens when its file is there: it is written behind listen().
         for _ in 0..<1000 where !FileManager.default.fileExists(atPath: folder + "/pid") { usleep(10_000) }
     }

@@ -10,18 +10,26 @@ import Testing
 struct FixtureRuleTests {
     private func directory(_ recordings: [String]) throws -> String {
         let folder = try LocalServer.makeFolder()
-        for (index, text) in recordings.enumerated() { try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(index).http")) }
+        for (index, text) in recordings.enumerated() {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(index).http"))
+        }
         return folder
     }
 
-    private func recording(_ first: String, _ body: String, _ status: String = "200 OK") -> String { "\(first)\nHTTP/1.1 \(status)\n\n\(body)" }
+    private func recording(_ first: String, _ body: String, _ status: String = "200 OK") -> String {
+        "\(first)\nHTTP/1.1 \(status)\n\n\(body)"
+    }
 
     private func answer(_ transport: FixtureTransport, _ target: String) async throws -> HTTPResponse {
         try await transport.send(HTTPRequest(url: "http://h\(target)"))
     }
 
-    private func text(_ transport: FixtureTransport, _ target: String, method: String = "GET", body: [UInt8]? = nil) async throws -> String {
-        String(decoding: try await transport.send(HTTPRequest(method: method, url: "http://h\(target)", body: body)).body, as: UTF8.self)
+    private func text(_ transport: FixtureTransport, _ target: String, method: String = "GET", body: [UInt8]? = nil)
+        async throws -> String
+    {
+        String(
+            decoding: try await transport.send(HTTPRequest(method: method, url: "http://h\(target)", body: body)).body,
+            as: UTF8.self)
     }
 
     @Test("of recordings with placeholders the most specific one answers, and one without any before all")
@@ -29,26 +37,36 @@ struct FixtureRuleTests {
         let folder = try directory([
             recording("GET /repos/{owner}/{repo}/issues", "any"), recording("GET /repos/acme/{repo}/issues", "acme"),
             recording("GET /repos/acme/anvil/issues", "anvil"), recording("GET /repos/acme/a{rest}/issues", "a…"),
-            recording("GET /items?page={page}&size=2", "page"), recording("GET /items?page=7&size={size}{&more*}", "seven and more"),
+            recording("GET /items?page={page}&size=2", "page"),
+            recording("GET /items?page=7&size={size}{&more*}", "seven and more"),
             recording("GET /files/{name}.json{?any*}", "file"),
         ])
         let transport = try FixtureTransport(directory: folder)
         let expected = [
-            "/repos/x/y/issues": "any", "/repos/acme/y/issues": "acme", "/repos/acme/anvil/issues": "anvil", "/repos/acme/abc/issues": "a…",
-            "/items?size=2&page=3": "page", "/items?page=7&size=2": "page", "/items?page=7&x=y&size=2": "seven and more", "/files/a.b.json": "file",
+            "/repos/x/y/issues": "any", "/repos/acme/y/issues": "acme", "/repos/acme/anvil/issues": "anvil",
+            "/repos/acme/abc/issues": "a…",
+            "/items?size=2&page=3": "page", "/items?page=7&size=2": "page",
+            "/items?page=7&x=y&size=2": "seven and more", "/files/a.b.json": "file",
             "/files/a.json?x=1&y": "file",
         ]
         for (target, body) in expected { #expect(try await text(transport, target) == body, "\(target)") }
-        for target in ["/repos/a/b/c/issues", "/repos//y/issues", "/items?page=3", "/items?page=3&size=2&x=1", "/files/.json", "/items?page=&size=2"] {
+        for target in [
+            "/repos/a/b/c/issues", "/repos//y/issues", "/items?page=3", "/items?page=3&size=2&x=1", "/files/.json",
+            "/items?page=&size=2",
+        ] {
             await expectFailure(.noFixture) { try await answer(transport, target) }
         }
         try FileManager.default.removeItem(atPath: folder)
     }
 
-    @Test("two recordings that fit equally well are an error that names both, and a malformed placeholder one that names the line")
+    @Test(
+        "two recordings that fit equally well are an error that names both, and a malformed placeholder one that names the line"
+    )
     func ambiguous() async throws {
         let folder = try directory([recording("GET /a/{x}/c", "1"), recording("GET /a/b/{y}", "2")])
-        let error = await expectFailure(.noFixture) { try await answer(try FixtureTransport(directory: folder), "/a/b/c") }
+        let error = await expectFailure(.noFixture) {
+            try await answer(try FixtureTransport(directory: folder), "/a/b/c")
+        }
         #expect(error?.detail.contains("0.http") == true && error?.detail.contains("1.http") == true)
         for target in ["/a/{x", "/a/x}", "/a/{}", "/a/{x}{y}", "/a/{+x}", "/a{?x*}/b"] {
             let folder = try directory([recording("GET \(target)", "")])
@@ -62,7 +80,8 @@ struct FixtureRuleTests {
         let one = Array("{\"page\":1}".utf8), two = Array("{\"page\":2}".utf8)
         let transport = try FixtureTransport(
             directory: try directory([
-                recording("POST /search body=\(BodyDigest.text(one))", "first"), recording("POST /search body=\(BodyDigest.text(two))", "second"),
+                recording("POST /search body=\(BodyDigest.text(one))", "first"),
+                recording("POST /search body=\(BodyDigest.text(two))", "second"),
                 recording("POST /search", "other"),
             ]))
         #expect(try await text(transport, "/search", method: "POST", body: one) == "first")
@@ -77,7 +96,8 @@ struct FixtureRuleTests {
         let transport = try FixtureTransport(
             directory: folder,
             faults: [
-                FixtureFault("/a", .delay(.seconds(2)), first: 2, times: 1), FixtureFault("/a", .failure(.connect), first: 3, times: 1),
+                FixtureFault("/a", .delay(.seconds(2)), first: 2, times: 1),
+                FixtureFault("/a", .failure(.connect), first: 3, times: 1),
                 FixtureFault("/b", .status(429, HTTPHeaders([.init("Retry-After", "7")])), times: 1),
             ], time: time.source)
         #expect(try await text(transport, "/a") == "a" && time.slept.isEmpty)
@@ -95,7 +115,8 @@ struct FixtureRuleTests {
         let secret = "s3cret-0123456789"
         let server = try LocalServer([
             "GET /items?page=1&api_key=\(secret)\nHTTP/1.1 200 OK\nETag: \"a\"\nSet-Cookie: session=\(secret)\nLink: </items?page=2&api_key=\(secret)>; rel=\"next\"\nX-Echo: \(secret)\n\n[{\"id\":1,\"token\":\"\(secret)\"}]",
-            "GET /items?page=2\nHTTP/1.1 404 Not Found\n\n{\"message\":\"no\"}", "POST /search\nHTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n3\r\n[1]\r\n0\r\n\r\n",
+            "GET /items?page=2\nHTTP/1.1 404 Not Found\n\n{\"message\":\"no\"}",
+            "POST /search\nHTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n3\r\n[1]\r\n0\r\n\r\n",
         ])
         let folder = try LocalServer.makeFolder() + "/new"
         let recorder = try RecordingTransport(CurlTransport(), directory: folder, secrets: [Secret(secret)])
@@ -116,10 +137,16 @@ struct FixtureRuleTests {
         }
         let replay = try FixtureTransport(directory: folder)
         let page = try await replay.send(HTTPRequest(url: "http://h/items?page=1"))
-        #expect(page.headers["ETag"] == "\"a\"" && String(decoding: page.body, as: UTF8.self) == "[{\"id\":1,\"token\":\"***\"}]")
+        #expect(
+            page.headers["ETag"] == "\"a\""
+                && String(decoding: page.body, as: UTF8.self) == "[{\"id\":1,\"token\":\"***\"}]")
         #expect(page.headers["Link"] == "</items?page=2&api_key=***>; rel=\"next\"")
         #expect(try await replay.send(HTTPRequest(url: "http://h/items?page=2")).status == 404)
-        #expect(try await replay.send(HTTPRequest(method: "POST", url: "http://h/search", body: Array("{}".utf8))).body == Array("[1]".utf8))
-        await expectFailure(.noFixture) { try await replay.send(HTTPRequest(method: "POST", url: "http://h/search", body: Array("{ }".utf8))) }
+        #expect(
+            try await replay.send(HTTPRequest(method: "POST", url: "http://h/search", body: Array("{}".utf8))).body
+                == Array("[1]".utf8))
+        await expectFailure(.noFixture) {
+            try await replay.send(HTTPRequest(method: "POST", url: "http://h/search", body: Array("{ }".utf8)))
+        }
     }
 }

@@ -55,7 +55,8 @@ struct FixtureServerTests {
     func pipeline() throws {
         let server = try LocalServer([Self.recording])
         let get = "GET /x?a=1&b=2 HTTP/1.1\r\nHost: h\r\n\r\n"
-        let answer = talk(server.port, get + "POST /y HTTP/1.1\r\nContent-Length: 5\r\n\r\nGET /" + get + "nonsense\r\n\r\n")
+        let answer = talk(
+            server.port, get + "POST /y HTTP/1.1\r\nContent-Length: 5\r\n\r\nGET /" + get + "nonsense\r\n\r\n")
         #expect(answer.components(separatedBy: "HTTP/1.1 200 Fine").count == 3)
         #expect(answer.contains(#"{"message":"no recording of POST /y"}"#))
         #expect(answer.contains("HTTP/1.1 400 Bad Request"))
@@ -94,11 +95,14 @@ struct FixtureServerTests {
         ([], 2, "the directory of recordings is missing"), (["--nope"], 2, "unknown option --nope"),
         (["a", "b"], 2, "one directory only"), (["a", "--port"], 2, "--port needs a value"),
         (["a", "--port", "65536"], 2, "--port 65536"), (["a", "--latency", "x"], 2, "--latency x"),
-        (["a", "--fault", "close"], 2, "the pattern is missing"), (["a", "--fault", "page"], 2, "expected PATTERN:KIND"),
-        (["a", "--fault", "p:status:99"], 2, "a status from 200 to 599"), (["a", "--fault", "p:explode:1"], 2, "unknown kind explode"),
+        (["a", "--fault", "close"], 2, "the pattern is missing"),
+        (["a", "--fault", "page"], 2, "expected PATTERN:KIND"),
+        (["a", "--fault", "p:status:99"], 2, "a status from 200 to 599"),
+        (["a", "--fault", "p:explode:1"], 2, "unknown kind explode"),
         (["a", "--fault", "p:cut:-1"], 2, "a number of bytes"), (["a", "--fault", "p:drip:0"], 2, "bytes a second"),
         (["a", "--fault", "p:stall:x"], 2, "seconds"), (["a", "--fault", "p:limit:3"], 2, "requests/seconds"),
-        (["a", "--fault", "p:limit:0/1"], 2, "requests/seconds"), (["a", "--fault", "p:close:times=0"], 2, "times=0 needs a number"),
+        (["a", "--fault", "p:limit:0/1"], 2, "requests/seconds"),
+        (["a", "--fault", "p:close:times=0"], 2, "times=0 needs a number"),
         (["/nonexistent/recordings"], 1, "/nonexistent/recordings: the directory of recordings cannot be read"),
         (["--help"], 0, "USAGE: FixtureServer DIRECTORY"),
     ]

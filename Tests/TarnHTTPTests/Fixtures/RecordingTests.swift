@@ -36,7 +36,8 @@ struct RecordingTests {
     @Test("a chunked body is kept as it was sent and known as what it says")
     func chunked() throws {
         let recording = try parse(
-            "GET /x\nHTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n4;x=y\r\n[1,2\r\nA\r\n,3,4,5,6,7\r\n1\r\n]\r\n0\r\nT: 1\r\n\r\n")
+            "GET /x\nHTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n4;x=y\r\n[1,2\r\nA\r\n,3,4,5,6,7\r\n1\r\n]\r\n0\r\nT: 1\r\n\r\n"
+        )
         #expect(String(decoding: recording.content, as: UTF8.self) == "[1,2,3,4,5,6,7]")
         #expect(recording.body.count > recording.content.count)
     }
@@ -49,25 +50,29 @@ struct RecordingTests {
     }
 
     static let ok = "GET /x\nHTTP/1.1 200 OK\n"
-    static let malformed: [Malformed] = ([
-        ("", "a.http:1: "), ("GET /x", "a.http:1: "), ("GET x\n", "a.http:1: "), ("/x\n", "a.http:1: "),
-        ("GET /x HTTP/1.1\n", "a.http:1: "), ("G(T /x\n", "a.http:1: "), ("GET http://a/x\n", "a.http:1: "),
-        ("GET /ü\n", "a.http:1: "), ("GET /x#f\n", "a.http:1: "), ("GET /x\n", "a.http:2: "), ("GET /x\n200 OK\n\n", "a.http:2: "),
-        ("GET /x\nHTTP/2 200\n\n", "a.http:2: "), ("GET /x\nHTTP/1.1 20 OK\n\n", "a.http:2: "),
-        ("GET /x\nHTTP/1.1 2000\n\n", "a.http:2: "), ("GET /x\nHTTP/1.1 100 Continue\n\n", "a.http:2: an interim"),
-        (ok, "a.http:3: the file ends"), (ok + "A: 1\n", "a.http:4: the file ends"), (ok + "A 1\n\n", "a.http:3: expected"),
-        (ok + "A: 1\n folded\n\n", "a.http:4: expected"), (ok + "A : 1\n\n", "a.http:3: expected"),
-        (ok + "A: \u{1}\n\n", "a.http:3: expected"),
-        (ok + "X: 1\nContent-Length: 3\n\nab", "a.http:4: Content-Length is 3, the body has 2 bytes"),
-        (ok + "Content-Length: x\n\n", "a.http:3: Content-Length is not"), (ok + "Content-Length: -1\n\n", "a.http:3: Content-Length is not"),
-        (ok + "Content-Length: 1\nContent-Length: 1\n\na", "a.http:4: a second"),
-        (ok + "Transfer-Encoding: gzip\n\n", "a.http:3: the only transfer coding"),
-        (ok + "Transfer-Encoding: chunked\n\n3\r\nab\r\n0\r\n\r\n", "a.http:5: the body is not in chunks"),
-        (ok + "Transfer-Encoding: chunked\n\n2\r\nab\r\n0\r\n", "a.http:5: the body is not in chunks"),
-        (ok + "Transfer-Encoding: chunked\n\n2\r\nab\r\n0\r\n\r\nx", "a.http:5: the body is not in chunks"),
-        (ok + "Content-Length: 5\nTransfer-Encoding: chunked\n\n0\r\n\r\n", "a.http:3: Content-Length beside"),
-        ("GET /x\nHTTP/1.1 304 Not Modified\n\nx", "a.http:4: a response to GET with status 304 has no body"),
-    ] as [(String, String)]).map { Malformed(text: $0, message: $1) }
+    static let malformed: [Malformed] =
+        ([
+            ("", "a.http:1: "), ("GET /x", "a.http:1: "), ("GET x\n", "a.http:1: "), ("/x\n", "a.http:1: "),
+            ("GET /x HTTP/1.1\n", "a.http:1: "), ("G(T /x\n", "a.http:1: "), ("GET http://a/x\n", "a.http:1: "),
+            ("GET /ü\n", "a.http:1: "), ("GET /x#f\n", "a.http:1: "), ("GET /x\n", "a.http:2: "),
+            ("GET /x\n200 OK\n\n", "a.http:2: "),
+            ("GET /x\nHTTP/2 200\n\n", "a.http:2: "), ("GET /x\nHTTP/1.1 20 OK\n\n", "a.http:2: "),
+            ("GET /x\nHTTP/1.1 2000\n\n", "a.http:2: "), ("GET /x\nHTTP/1.1 100 Continue\n\n", "a.http:2: an interim"),
+            (ok, "a.http:3: the file ends"), (ok + "A: 1\n", "a.http:4: the file ends"),
+            (ok + "A 1\n\n", "a.http:3: expected"),
+            (ok + "A: 1\n folded\n\n", "a.http:4: expected"), (ok + "A : 1\n\n", "a.http:3: expected"),
+            (ok + "A: \u{1}\n\n", "a.http:3: expected"),
+            (ok + "X: 1\nContent-Length: 3\n\nab", "a.http:4: Content-Length is 3, the body has 2 bytes"),
+            (ok + "Content-Length: x\n\n", "a.http:3: Content-Length is not"),
+            (ok + "Content-Length: -1\n\n", "a.http:3: Content-Length is not"),
+            (ok + "Content-Length: 1\nContent-Length: 1\n\na", "a.http:4: a second"),
+            (ok + "Transfer-Encoding: gzip\n\n", "a.http:3: the only transfer coding"),
+            (ok + "Transfer-Encoding: chunked\n\n3\r\nab\r\n0\r\n\r\n", "a.http:5: the body is not in chunks"),
+            (ok + "Transfer-Encoding: chunked\n\n2\r\nab\r\n0\r\n", "a.http:5: the body is not in chunks"),
+            (ok + "Transfer-Encoding: chunked\n\n2\r\nab\r\n0\r\n\r\nx", "a.http:5: the body is not in chunks"),
+            (ok + "Content-Length: 5\nTransfer-Encoding: chunked\n\n0\r\n\r\n", "a.http:3: Content-Length beside"),
+            ("GET /x\nHTTP/1.1 304 Not Modified\n\nx", "a.http:4: a response to GET with status 304 has no body"),
+        ] as [(String, String)]).map { Malformed(text: $0, message: $1) }
 
     @Test("what does not fit the format is an error that names file and line", arguments: malformed)
     func malformedRecordings(_ row: Malformed) throws {
@@ -97,7 +102,8 @@ struct RecordingLibraryTests {
     @Test("a request is matched exactly, else with its parameters in any order, else not at all")
     func matching() throws {
         let library = try library(
-            "GET /x?a=1&b=2\nHTTP/1.1 200 OK\n\n0", "GET /x?b=2&a=1\nHTTP/1.1 200 OK\n\n1", "POST /x\nHTTP/1.1 201 Made\n\n2",
+            "GET /x?a=1&b=2\nHTTP/1.1 200 OK\n\n0", "GET /x?b=2&a=1\nHTTP/1.1 200 OK\n\n1",
+            "POST /x\nHTTP/1.1 201 Made\n\n2",
             "GET /y?a=1&a=2&c\nHTTP/1.1 200 OK\n\n3", "HEAD /x?a=1&b=2\nHTTP/1.1 200 OK\nContent-Length: 9\n\n")
         func body(_ method: String, _ target: String) -> String? {
             try? library.recording(method: method, target: target).map { String(decoding: $0.body, as: UTF8.self) }
@@ -123,7 +129,8 @@ struct RecordingLibraryTests {
     }
 
     static let conditions: [(String, Int)] = [
-        (#""abc""#, 304), (#"W/"abc""#, 304), (#""x", W/"abc", "y""#, 304), (#""x","abc""#, 304), ("*", 304), (#"junk, "abc""#, 304),
+        (#""abc""#, 304), (#"W/"abc""#, 304), (#""x", W/"abc", "y""#, 304), (#""x","abc""#, 304), ("*", 304),
+        (#"junk, "abc""#, 304),
         (#""x""#, 200), ("abc", 200), ("", 200), (#""ABC""#, 200), (#""x, abc""#, 200),
     ]
 
@@ -143,9 +150,11 @@ struct RecordingLibraryTests {
     @Test("a condition counts only for a recorded 200 that has a validator, and * for any 200")
     func conditionElsewhere() throws {
         let library = try library(
-            "GET /none\nHTTP/1.1 200 OK\n\n{}", "GET /gone\nHTTP/1.1 404 No\nETag: \"a\"\n\n{}", "POST /p\nHTTP/1.1 200 OK\nETag: \"a\"\n\n")
+            "GET /none\nHTTP/1.1 200 OK\n\n{}", "GET /gone\nHTTP/1.1 404 No\nETag: \"a\"\n\n{}",
+            "POST /p\nHTTP/1.1 200 OK\nETag: \"a\"\n\n")
         func status(_ method: String, _ target: String, _ tag: String) -> Int? {
-            (try? library.answer(method: method, target: target, headers: HTTPHeaders([.init("If-None-Match", tag)])))?.status
+            (try? library.answer(method: method, target: target, headers: HTTPHeaders([.init("If-None-Match", tag)])))?
+                .status
         }
         #expect(status("GET", "/none", #""a""#) == 200)
         #expect(status("GET", "/none", "*") == 304)
@@ -168,7 +177,8 @@ struct FixtureTransportTests {
     func answers() async throws {
         let folder = try directory([
             "a.http": "GET /x?b=1&a=2\nHTTP/1.1 200 OK\nZ: 1\nETag: \"e\"\nA: 2\n\n[1]",
-            "b.http": "GET /c\nHTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n2\r\n{}\r\n0\r\n\r\n", "notes.txt": "not a recording",
+            "b.http": "GET /c\nHTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n2\r\n{}\r\n0\r\n\r\n",
+            "notes.txt": "not a recording",
         ])
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let transport = try FixtureTransport(directory: folder)
@@ -194,7 +204,9 @@ struct FixtureTransportTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let transport = try FixtureTransport(directory: folder)
         #expect(try await transport.send(HTTPRequest(url: "http://h/x")).status == 404)
-        let missing = await expectFailure(.noFixture) { try await transport.send(HTTPRequest(url: "http://h/y?token=t")) }
+        let missing = await expectFailure(.noFixture) {
+            try await transport.send(HTTPRequest(url: "http://h/y?token=t"))
+        }
         #expect(missing?.description == "GET http://h/y?token=***: there is no recording of this request")
         await expectFailure(.noFixture) { try await transport.send(HTTPRequest(method: "POST", url: "http://h/x")) }
         await expectFailure(.url) { try await transport.send(HTTPRequest(url: "/x")) }

@@ -11,7 +11,8 @@ struct JSONBodyParsingTests {
         arguments: [
             (" { \"a\" : [ 1 , -0.5e+3 , true , false , null ] }\n", #"{"a":[1,-0.5e+3,true,false,null]}"#),
             ("[]", "[]"), ("{}", "{}"), ("\t\"x\"\r\n", #""x""#), ("0", "0"), ("-0", "-0"), ("1E5", "1E5"),
-            (#""\u0041\n\ud83d\ude00\/""#, "\"A\\u000a😀/\""), (#""\ud800x""#, "\"\u{FFFD}x\""), (#""\ud800\u0041""#, "\"\u{FFFD}A\""),
+            (#""\u0041\n\ud83d\ude00\/""#, "\"A\\u000a😀/\""), (#""\ud800x""#, "\"\u{FFFD}x\""),
+            (#""\ud800\u0041""#, "\"\u{FFFD}A\""),
             (#"{"a":1,"a":2}"#, #"{"a":1,"a":2}"#),
         ])
     func reads(_ text: String, _ compact: String) { #expect(JSONBody(parsing: text)?.text == compact) }
@@ -19,7 +20,8 @@ struct JSONBodyParsingTests {
     @Test(
         "what is no JSON is nil",
         arguments: [
-            "", " ", "{", "[", "[1,]", "{\"a\"}", "{\"a\":}", "{a:1}", "01", "1.", ".5", "+1", "1e", "-", "0x10", "nan", "inf", "NULL", "\"", "\"\n\"",
+            "", " ", "{", "[", "[1,]", "{\"a\"}", "{\"a\":}", "{a:1}", "01", "1.", ".5", "+1", "1e", "-", "0x10", "nan",
+            "inf", "NULL", "\"", "\"\n\"",
             #""\x""#, #""\u12""#, "[1] 2", "true false", "\u{FEFF}1",
         ])
     func refuses(_ text: String) { #expect(JSONBody(parsing: text) == nil) }
@@ -35,10 +37,13 @@ struct JSONBodyParsingTests {
     @Test("a position that an earlier version has stored is read, and one that is damaged begins at its text")
     func positions() {
         let request = PageRequest(url: "http://h/items", body: .json(.object([])))
-        let stored = #"{"after":"2026-01-01","json":"{\"page\":2}","last":"2026-02-01","pages":3,"records":300,"url":"http://h/items"}"#
+        let stored =
+            #"{"after":"2026-01-01","json":"{\"page\":2}","last":"2026-02-01","pages":3,"records":300,"url":"http://h/items"}"#
         let position = PagePosition(text: stored, like: request)
         #expect(position.request.body?.text == #"{"page":2}"# && position.request.url == "http://h/items")
-        #expect(position.pages == 3 && position.records == 300 && position.after == "2026-01-01" && position.last == "2026-02-01")
+        #expect(
+            position.pages == 3 && position.records == 300 && position.after == "2026-01-01"
+                && position.last == "2026-02-01")
         #expect(position.text == stored)
         let form = #"{"form":[["q","a b"],["page","2"]],"url":"http://h/items"}"#
         #expect(PagePosition(text: form, like: request).text == form)

@@ -28,8 +28,12 @@ struct ObservedTransportTests {
         #expect(CountingMetrics.value("tarn_http_received_bytes", ["host": host]) == 5)
         #expect(CountingMetrics.timed("tarn_http_duration", ["host": host, "method": "GET"]) == 5)
         let text = lines.withLock { $0.joined(separator: "\n") }
-        #expect(!text.contains("s3cret") && text.contains("page=2") && text.contains("kk=***") && text.contains("token=***"), "\(text)")
-        #expect(text.contains("notice request is tried again") && text.contains("reason=503") && text.contains("debug no answer"), "\(text)")
+        #expect(
+            !text.contains("s3cret") && text.contains("page=2") && text.contains("kk=***")
+                && text.contains("token=***"), "\(text)")
+        #expect(
+            text.contains("notice request is tried again") && text.contains("reason=503")
+                && text.contains("debug no answer"), "\(text)")
     }
 }
 
@@ -46,7 +50,9 @@ private struct LineHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        write("\(event.level) \(event.message) " + (event.metadata ?? [:]).map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " "))
+        write(
+            "\(event.level) \(event.message) "
+                + (event.metadata ?? [:]).map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " "))
     }
 }
 
@@ -56,8 +62,12 @@ private final class CountingMetrics: MetricsFactory {
     private static let installed: Void = MetricsSystem.bootstrap(CountingMetrics())
 
     static func install() { _ = installed }
-    static func value(_ label: String, _ dimensions: [String: String]) -> Int64? { state.withLock { $0.counts[key(label, dimensions.map { ($0, $1) })] } }
-    static func timed(_ label: String, _ dimensions: [String: String]) -> Int? { state.withLock { $0.timed[key(label, dimensions.map { ($0, $1) })] } }
+    static func value(_ label: String, _ dimensions: [String: String]) -> Int64? {
+        state.withLock { $0.counts[key(label, dimensions.map { ($0, $1) })] }
+    }
+    static func timed(_ label: String, _ dimensions: [String: String]) -> Int? {
+        state.withLock { $0.timed[key(label, dimensions.map { ($0, $1) })] }
+    }
 
     private static func key(_ label: String, _ dimensions: [(String, String)]) -> String {
         label + " " + dimensions.map { "\($0)=\($1)" }.sorted().joined(separator: " ")
@@ -85,9 +95,15 @@ private final class CountingMetrics: MetricsFactory {
         func recordNanoseconds(_ duration: Int64) { handler.recordNanoseconds(duration) }
     }
 
-    func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler { CounterBox(Handler(key: Self.key(label, dimensions))) }
-    func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler { RecorderBox() }
-    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler { TimerBox(Handler(key: Self.key(label, dimensions))) }
+    func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+        CounterBox(Handler(key: Self.key(label, dimensions)))
+    }
+    func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+        RecorderBox()
+    }
+    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+        TimerBox(Handler(key: Self.key(label, dimensions)))
+    }
     func destroyCounter(_ handler: any CounterHandler) {}
     func destroyRecorder(_ handler: any RecorderHandler) {}
     func destroyTimer(_ handler: any TimerHandler) {}

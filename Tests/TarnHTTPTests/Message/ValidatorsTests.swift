@@ -6,19 +6,24 @@ import Testing
 
 @Suite("Validators")
 struct ValidatorsTests {
-    @Test("a well-formed entity tag is read with its weakness", arguments: [
-        (#""abc""#, false, "abc"), (#"W/"abc""#, true, "abc"), (#""""#, false, ""), (#"  "a\b"  "#, false, #"a\b"#),
-        (#""é,;x""#, false, "é,;x"),
-    ])
+    @Test(
+        "a well-formed entity tag is read with its weakness",
+        arguments: [
+            (#""abc""#, false, "abc"), (#"W/"abc""#, true, "abc"), (#""""#, false, ""), (#"  "a\b"  "#, false, #"a\b"#),
+            (#""é,;x""#, false, "é,;x"),
+        ])
     func wellFormedTag(_ text: String, _ isWeak: Bool, _ opaque: String) throws {
         let tag = try #require(EntityTag(text))
         #expect(tag.isWeak == isWeak)
         #expect(tag.opaque == opaque)
     }
 
-    @Test("what is no entity tag is not taken for one", arguments: [
-        "", "abc", #""abc"#, #"abc""#, #"w/"abc""#, #"W/abc"#, #""a"b""#, #""a b""#, #""a", "b""#, "*", "\"a\u{1}\"",
-    ])
+    @Test(
+        "what is no entity tag is not taken for one",
+        arguments: [
+            "", "abc", #""abc"#, #"abc""#, #"w/"abc""#, #"W/abc"#, #""a"b""#, #""a b""#, #""a", "b""#, "*",
+            "\"a\u{1}\"",
+        ])
     func malformedTag(_ text: String) {
         #expect(EntityTag(text) == nil)
         #expect(Validators(HTTPHeaders([.init("ETag", text)])).etag == nil)
@@ -63,7 +68,8 @@ struct ValidatorsTests {
         let update = HTTPHeaders([
             .init("date", "new"), .init("Content-Length", "0"), .init("Content-Type", "text/html"),
             .init("Connection", "close, X-Hop"), .init("X-Hop", "1"), .init("Transfer-Encoding", "chunked"),
-            .init("Link", "</3>; rel=c"), .init("Link", "</4>; rel=d"), .init("X-New", "2"), .init("Content-Encoding", "gzip"),
+            .init("Link", "</3>; rel=c"), .init("Link", "</4>; rel=d"), .init("X-New", "2"),
+            .init("Content-Encoding", "gzip"),
         ])
         #expect(
             stored.updated(byNotModified: update).fields == [

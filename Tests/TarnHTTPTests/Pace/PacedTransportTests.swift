@@ -25,7 +25,9 @@ struct PacedTransportTests {
     @Test("what a server says is left is not overdrawn: the next request waits for the reset")
     func learnedLimit() async throws {
         let time = TestTime()
-        let inner = ScriptedTransport([.status(200, ["X-RateLimit-Remaining": "1", "X-RateLimit-Reset": "60"]), .status(200)])
+        let inner = ScriptedTransport([
+            .status(200, ["X-RateLimit-Remaining": "1", "X-RateLimit-Reset": "60"]), .status(200),
+        ])
         let transport = PacedTransport(inner, time: time.source)
         _ = try await transport.send(request)
         _ = try await transport.send(request)
@@ -42,7 +44,9 @@ struct PacedTransportTests {
         _ = try await transport.send(request)
         let error = await #expect(throws: TransportError.self) { try await transport.send(request) }
         #expect(error?.kind == .rateLimit)
-        #expect(error?.detail.contains("http://h.example") == true && error?.detail.contains("Fri, 15 Jan 2027 09:00:00 GMT") == true)
+        #expect(
+            error?.detail.contains("http://h.example") == true
+                && error?.detail.contains("Fri, 15 Jan 2027 09:00:00 GMT") == true)
         #expect(inner.requests.count == 1)
     }
 
@@ -54,7 +58,8 @@ struct PacedTransportTests {
         let kept = try JSONEncoder().encode(first.budgets)
         time.pass(10)
         let second = PacedTransport(
-            ScriptedTransport([.status(200)]), budgets: try JSONDecoder().decode([String: RateBudget].self, from: kept), time: time.source)
+            ScriptedTransport([.status(200)]), budgets: try JSONDecoder().decode([String: RateBudget].self, from: kept),
+            time: time.source)
         _ = try await second.send(request)
         #expect(abs(time.now.timeIntervalSince(TestTime.start) - 30) < 0.1)
         #expect(second.budgets.isEmpty)
@@ -63,7 +68,9 @@ struct PacedTransportTests {
     @Test("a wait is told of once: until when, and whose limit it is; so is the wait before another try")
     func tellsOfWaits() async throws {
         let time = TestTime(), told = Mutex<[RequestWait]>([])
-        let inner = ScriptedTransport([.status(200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "60"]), .status(200)])
+        let inner = ScriptedTransport([
+            .status(200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "60"]), .status(200),
+        ])
         let transport = PacedTransport(inner, time: time.source) { wait in told.withLock { $0.append(wait) } }
         _ = try await transport.send(request)
         _ = try await transport.send(request)

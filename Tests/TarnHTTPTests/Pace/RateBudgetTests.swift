@@ -28,7 +28,9 @@ struct RateBudgetTests {
         #expect(wait(budget.admit(pace, now: at(100))) == 0.1)
     }
 
-    @Test("over any time no more requests go than the pace and its burst allow, whatever the moments at which it is asked")
+    @Test(
+        "over any time no more requests go than the pace and its burst allow, whatever the moments at which it is asked"
+    )
     func neverFaster() {
         let seed = UInt64.random(in: 1...UInt64.max)
         var generator = SeededRandom(seed: seed)
@@ -47,14 +49,19 @@ struct RateBudgetTests {
     @Test(
         "whatever a server says, it is believed for a day at most, or as long as the pace says",
         arguments: [
-            (429, ["Retry-After": "999999999999"]), (429, ["Retry-After": "1e308"]), (503, ["Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"]),
+            (429, ["Retry-After": "999999999999"]), (429, ["Retry-After": "1e308"]),
+            (503, ["Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"]),
             (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "2800000000"]),
             (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "9223372036854775807"]),
             (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1e307"]),
             (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset-After": "1e308"]),
             (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "9999-12-31T00:00:00Z"]),
-            (200, ["RateLimit": "\"d\";r=0;t=9223372036854775807"]), (200, ["RateLimit": "limit=1, remaining=0, reset=9223372036854775807"]),
-            (403, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "2800000000", "Retry-After": "9223372036854775808"]),
+            (200, ["RateLimit": "\"d\";r=0;t=9223372036854775807"]),
+            (200, ["RateLimit": "limit=1, remaining=0, reset=9223372036854775807"]),
+            (
+                403,
+                ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "2800000000", "Retry-After": "9223372036854775808"]
+            ),
         ] as [(Int, [String: String])])
     func farAhead(status: Int, fields: [String: String]) throws {
         let headers = HTTPHeaders(fields.map { .init($0.key, $0.value) })
@@ -76,11 +83,14 @@ struct RateBudgetTests {
         let seed = UInt64.random(in: 1...UInt64.max)
         var generator = SeededRandom(seed: seed)
         let numbers = [
-            "0", "-1", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "1e308", "1e309", "-1e308", "nan", "inf", "0x10", "",
-            " ", "1.5", "99999999999999999999999999", "Fri, 31 Dec 9999 23:59:60 GMT", "0000-00-00", "+5", "٣", "1e-320",
+            "0", "-1", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "1e308", "1e309", "-1e308",
+            "nan", "inf", "0x10", "",
+            " ", "1.5", "99999999999999999999999999", "Fri, 31 Dec 9999 23:59:60 GMT", "0000-00-00", "+5", "٣",
+            "1e-320",
         ]
         let names = [
-            "Retry-After", "RateLimit", "RateLimit-Remaining", "RateLimit-Reset", "X-RateLimit-Remaining", "X-RateLimit-Reset",
+            "Retry-After", "RateLimit", "RateLimit-Remaining", "RateLimit-Reset", "X-RateLimit-Remaining",
+            "X-RateLimit-Reset",
             "X-RateLimit-Reset-After", "X-Rate-Limit-Remaining", "X-Rate-Limit-Reset",
         ]
         var budget = RateBudget()
@@ -88,11 +98,15 @@ struct RateBudgetTests {
             func number() -> String { numbers.randomElement(using: &generator) ?? "" }
             let fields = (0..<3).map { _ -> HTTPHeaders.Field in
                 let name = names.randomElement(using: &generator) ?? ""
-                return .init(name, name == "RateLimit" ? "\"a\";r=\(number());t=\(number()), reset=\(number()), remaining=\(number())" : number())
+                return .init(
+                    name,
+                    name == "RateLimit"
+                        ? "\"a\";r=\(number());t=\(number()), reset=\(number()), remaining=\(number())" : number())
             }
             let now = at(Double(step))
             if let wait = wait(budget.admit(Pace(), now: now)) { #expect(wait <= 86_401, "seed \(seed): \(fields)") }
-            budget.answered(status: [200, 403, 429, 503].randomElement(using: &generator) ?? 200, HTTPHeaders(fields), now: now)
+            budget.answered(
+                status: [200, 403, 429, 503].randomElement(using: &generator) ?? 200, HTTPHeaders(fields), now: now)
             _ = RateLimit.wait(status: 429, HTTPHeaders(fields), now: now)
             if step % 50 == 0 { budget = RateBudget() }
         }
@@ -101,7 +115,8 @@ struct RateBudgetTests {
     @Test("limits that were kept with an end beyond belief, or without one, are forgotten")
     func keptBeyondBelief() throws {
         let now = Date()
-        let text = #"{"limits":[{"name":"a","remaining":-9223372036854775808,"resetsAt":1e300},{"name":"b","remaining":0},{"name":"c","remaining":-9223372036854775808,"resetsAt":\#(now.timeIntervalSinceReferenceDate + 60)}],"pausedUntil":1e300,"tokens":0}"#
+        let text =
+            #"{"limits":[{"name":"a","remaining":-9223372036854775808,"resetsAt":1e300},{"name":"b","remaining":0},{"name":"c","remaining":-9223372036854775808,"resetsAt":\#(now.timeIntervalSinceReferenceDate + 60)}],"pausedUntil":1e300,"tokens":0}"#
         var budget = try JSONDecoder().decode(RateBudget.self, from: Data(text.utf8))
         budget.forgetLimits(beyond: .seconds(86_400), now: now)
         #expect(budget.pausedUntil == nil && budget.limits.map(\.name) == ["c"])
@@ -155,7 +170,8 @@ struct RateBudgetTests {
         var budget = RateBudget()
         #expect(budget.admit(Pace(), now: at(0)) == .now)
         budget.answered(
-            status: 200, HTTPHeaders([.init("RateLimit", #""second";r=0;t=1, "hour";r=1;t=3600, "ever";r=0"#)]), now: at(0))
+            status: 200, HTTPHeaders([.init("RateLimit", #""second";r=0;t=1, "hour";r=1;t=3600, "ever";r=0"#)]),
+            now: at(0))
         #expect(wait(budget.admit(Pace(), now: at(0))) == 1)
         #expect(budget.admit(Pace(), now: at(1)) == .now)
         #expect(wait(budget.admit(Pace(), now: at(1))) == 3599)
@@ -178,7 +194,8 @@ struct RateBudgetTests {
         let pace = Pace(perSecond: 1, concurrent: 1)
         #expect(!budget.isWorthKeeping)
         #expect(budget.admit(pace, now: at(0)) == .now)
-        budget.answered(status: 429, HTTPHeaders([.init("Retry-After", "60"), .init("RateLimit", #""a";r=1;t=100"#)]), now: at(0))
+        budget.answered(
+            status: 429, HTTPHeaders([.init("Retry-After", "60"), .init("RateLimit", #""a";r=1;t=100"#)]), now: at(0))
         #expect(budget.isWorthKeeping)
         #expect(budget.admit(pace, now: at(61)) == .now)
         var restored = try JSONDecoder().decode(RateBudget.self, from: JSONEncoder().encode(budget))

@@ -19,24 +19,37 @@ struct RateLimitTests {
     static let rows: [Row] = [
         // draft-ietf-httpapi-ratelimit-headers-10 §4.1 and its examples
         Row(fields: [#"RateLimit: "default";r=50;t=30"#], limits: [("default", 50, 30)]),
-        Row(fields: [#"RateLimit: "problemPolicy";r=0;t=10, "other";r=5"#], limits: [("problemPolicy", 0, 10), ("other", 5, nil)]),
+        Row(
+            fields: [#"RateLimit: "problemPolicy";r=0;t=10, "other";r=5"#],
+            limits: [("problemPolicy", 0, 10), ("other", 5, nil)]),
         Row(fields: [#"RateLimit: "a,;b" ; r=1 ;t=2"#], limits: [("a,;b", 1, 2)]),
-        Row(fields: [#"RateLimit: "one";r=1;t=1"#, #"RateLimit: "two";r=2;t=2"#], limits: [("one", 1, 1), ("two", 2, 2)]),
+        Row(
+            fields: [#"RateLimit: "one";r=1;t=1"#, #"RateLimit: "two";r=2;t=2"#],
+            limits: [("one", 1, 1), ("two", 2, 2)]),
         Row(fields: [#"RateLimit: "default";t=30"#], limits: []),
         // draft 03 to 07
         Row(fields: ["RateLimit: limit=100, remaining=50, reset=5"], limits: [("", 50, 5)]),
-        Row(fields: ["RateLimit-Limit: 100", "RateLimit-Remaining: 50", "RateLimit-Reset: 50"], limits: [("", 50, 50)]),
-        Row(fields: ["RateLimit-Limit: 10, 10;w=1, 50;w=60", "RateLimit-Remaining: 9, 49", "RateLimit-Reset: 1"], limits: [("", 9, 1)]),
+        Row(
+            fields: ["RateLimit-Limit: 100", "RateLimit-Remaining: 50", "RateLimit-Reset: 50"], limits: [("", 50, 50)]),
+        Row(
+            fields: ["RateLimit-Limit: 10, 10;w=1, 50;w=60", "RateLimit-Remaining: 9, 49", "RateLimit-Reset: 1"],
+            limits: [("", 9, 1)]),
         // GitHub: seconds since 1970
-        Row(fields: ["X-RateLimit-Limit: 5000", "X-RateLimit-Remaining: 4999", "X-RateLimit-Reset: 1800000060"], limits: [("", 4999, 60)]),
+        Row(
+            fields: ["X-RateLimit-Limit: 5000", "X-RateLimit-Remaining: 4999", "X-RateLimit-Reset: 1800000060"],
+            limits: [("", 4999, 60)]),
         // Milliseconds since 1970
         Row(fields: ["x-ratelimit-remaining: 0", "x-ratelimit-reset: 1800000060000"], limits: [("", 0, 60)]),
         // Twitter
         Row(fields: ["X-Rate-Limit-Remaining: 14", "X-Rate-Limit-Reset: 1800000900"], limits: [("", 14, 900)]),
         // Discord
-        Row(fields: ["X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1800000001.5", "X-RateLimit-Reset-After: 1.5"], limits: [("", 0, 1.5)]),
+        Row(
+            fields: ["X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1800000001.5", "X-RateLimit-Reset-After: 1.5"],
+            limits: [("", 0, 1.5)]),
         // A date
-        Row(fields: ["X-RateLimit-Remaining: 1", "X-RateLimit-Reset: Fri, 15 Jan 2027 08:01:00 GMT"], limits: [("", 1, 60)]),
+        Row(
+            fields: ["X-RateLimit-Remaining: 1", "X-RateLimit-Reset: Fri, 15 Jan 2027 08:01:00 GMT"],
+            limits: [("", 1, 60)]),
         Row(fields: ["X-RateLimit-Remaining: 1", "X-RateLimit-Reset: 2027-01-15T08:01:00Z"], limits: [("", 1, 60)]),
         // Nothing that could be used
         Row(fields: ["X-RateLimit-Remaining: many", "X-RateLimit-Reset: 60"], limits: []),
@@ -47,7 +60,9 @@ struct RateLimitTests {
         Row(fields: [], limits: []),
     ]
 
-    @Test("a limit is read in the form of the IETF's draft, of its older versions and of what servers had before", arguments: rows)
+    @Test(
+        "a limit is read in the form of the IETF's draft, of its older versions and of what servers had before",
+        arguments: rows)
     func forms(_ row: Row) throws {
         let headers = HTTPHeaders(
             row.fields.compactMap { line in

@@ -14,17 +14,27 @@ struct AutomaticPaginationTests {
         var testDescription: String { name }
     }
 
-    private static func page(_ count: Int, _ values: [String: String] = [:], _ fields: [String: String] = [:]) -> PageFacts {
+    private static func page(_ count: Int, _ values: [String: String] = [:], _ fields: [String: String] = [:])
+        -> PageFacts
+    {
         PaginationStyleTests.page(count, values, fields)
     }
 
     static let rows: [Row] = [
-        Row(name: "GitHub", page: page(30, [:], ["Link": "<http://h/items?page=2>; rel=\"next\""]), pagination: .headerLink()),
         Row(
-            name: "Django REST", page: page(2, ["count": "5", "next": "http://h/items?page=2"]), pagination: .jsonLink(path: "next")),
-        Row(name: "HAL", page: page(2, ["_links.next.href": "/items?page=2"]), pagination: .jsonLink(path: "_links.next")),
-        Row(name: "JSON:API", page: page(2, ["links.next": "/items?page=2"]), pagination: .jsonLink(path: "links.next")),
-        Row(name: "OData", page: page(2, ["@odata\\.nextLink": "http://h/items?$skip=2"]), pagination: .jsonLink(path: "@odata\\.nextLink")),
+            name: "GitHub", page: page(30, [:], ["Link": "<http://h/items?page=2>; rel=\"next\""]),
+            pagination: .headerLink()),
+        Row(
+            name: "Django REST", page: page(2, ["count": "5", "next": "http://h/items?page=2"]),
+            pagination: .jsonLink(path: "next")),
+        Row(
+            name: "HAL", page: page(2, ["_links.next.href": "/items?page=2"]),
+            pagination: .jsonLink(path: "_links.next")),
+        Row(
+            name: "JSON:API", page: page(2, ["links.next": "/items?page=2"]), pagination: .jsonLink(path: "links.next")),
+        Row(
+            name: "OData", page: page(2, ["@odata\\.nextLink": "http://h/items?$skip=2"]),
+            pagination: .jsonLink(path: "@odata\\.nextLink")),
         Row(
             name: "Slack", page: page(2, ["response_metadata.next_cursor": "dXNlcjpVMDYx"]),
             pagination: .cursor(.init(path: "response_metadata.next_cursor", sends: .query("cursor")))),
@@ -38,12 +48,15 @@ struct AutomaticPaginationTests {
             name: "pages that are counted", page: page(2, ["meta.total_pages": "7"]),
             pagination: .pageNumber(.init(.query("page"), totalPages: "meta.total_pages"))),
         Row(
-            name: "pages that are counted, by the name of the request", url: "http://h/items?p=1", page: page(2, ["total_pages": "7"]),
+            name: "pages that are counted, by the name of the request", url: "http://h/items?p=1",
+            page: page(2, ["total_pages": "7"]),
             pagination: .pageNumber(.init(.query("p"), totalPages: "total_pages"))),
         Row(
             name: "an offset", page: page(2, ["total": "9", "offset": "0", "limit": "2"]),
             pagination: .offset(.init(.query("offset"), total: "total"))),
-        Row(name: "GitLab", page: page(2, [:], ["X-Next-Page": "2"]), pagination: .headerCursor(field: "X-Next-Page", sends: .query("page"))),
+        Row(
+            name: "GitLab", page: page(2, [:], ["X-Next-Page": "2"]),
+            pagination: .headerCursor(field: "X-Next-Page", sends: .query("page"))),
         Row(
             name: "Cloudflare", page: page(2, ["result_info.page": "1", "result_info.total_pages": "3"]),
             pagination: .pageNumber(.init(.query("page"), totalPages: "result_info.total_pages"))),
@@ -59,9 +72,12 @@ struct AutomaticPaginationTests {
         Row(
             name: "API Platform", page: page(2, ["hydra:view.hydra:next": "/items?page=2"]),
             pagination: .jsonLink(path: "hydra:view.hydra:next")),
-        Row(name: "Salesforce", page: page(2, ["nextRecordsUrl": "/q/2", "done": "false"]), pagination: .jsonLink(path: "nextRecordsUrl")),
         Row(
-            name: "a cursor at the last page", page: page(2, ["next_cursor": "abc", "has_more": "false"]), pagination: .singlePage),
+            name: "Salesforce", page: page(2, ["nextRecordsUrl": "/q/2", "done": "false"]),
+            pagination: .jsonLink(path: "nextRecordsUrl")),
+        Row(
+            name: "a cursor at the last page", page: page(2, ["next_cursor": "abc", "has_more": "false"]),
+            pagination: .singlePage),
         Row(name: "a total alone", page: page(2, ["total": "9"]), pagination: .singlePage),
         Row(name: "all there is", page: page(2, ["total": "2", "offset": "0"]), pagination: .singlePage),
         Row(name: "one page of one", page: page(2, ["total_pages": "1"]), pagination: .singlePage),
@@ -74,7 +90,9 @@ struct AutomaticPaginationTests {
         let choice = AutomaticPagination.choose(PageRequest(url: row.url), row.page)
         #expect(choice.pagination == row.pagination)
         #expect(!choice.reason.isEmpty && !choice.style.isEmpty)
-        for path in row.page.values.keys { #expect(PageEvidence.meaning(of: path) != nil || ["offset", "limit"].contains(path)) }
+        for path in row.page.values.keys {
+            #expect(PageEvidence.meaning(of: path) != nil || ["offset", "limit"].contains(path))
+        }
     }
 
     @Test("a walk keeps what it has chosen, and ends")

@@ -21,8 +21,12 @@ struct LinkHeaderTests {
 
     static let rows = [
         Row(#"<https://a.example/?page=2>; rel="next""#, target: "https://a.example/?page=2"),
-        Row(#"<https://a.example/?page=2>; rel="next", <https://a.example/?page=5>; rel="last""#, target: "https://a.example/?page=2"),
-        Row(#"<https://a.example/?page=1>; rel="prev", <https://a.example/?page=3>; rel="next""#, target: "https://a.example/?page=3"),
+        Row(
+            #"<https://a.example/?page=2>; rel="next", <https://a.example/?page=5>; rel="last""#,
+            target: "https://a.example/?page=2"),
+        Row(
+            #"<https://a.example/?page=1>; rel="prev", <https://a.example/?page=3>; rel="next""#,
+            target: "https://a.example/?page=3"),
         Row("</2>;rel=next", target: "/2"),
         Row("</2> ; rel = next", target: "/2"),
         Row(#"  </2>  ;  rel  =  "next"  "#, target: "/2"),
@@ -69,14 +73,24 @@ struct LinkHeaderTests {
     @Test(
         "the examples of RFC 8288 §3.5 are read as it says",
         arguments: [
-            (#"<http://example.com/TheBook/chapter2>; rel="previous"; title="previous chapter""#, "previous", "http://example.com/TheBook/chapter2"),
-            (#"</>; rel="http://example.net/foo""#, "http://example.net/foo", "/"), (##"</terms>; rel="copyright"; anchor="#foo""##, "copyright", nil),
+            (
+                #"<http://example.com/TheBook/chapter2>; rel="previous"; title="previous chapter""#, "previous",
+                "http://example.com/TheBook/chapter2"
+            ),
+            (#"</>; rel="http://example.net/foo""#, "http://example.net/foo", "/"),
+            (##"</terms>; rel="copyright"; anchor="#foo""##, "copyright", nil),
             (
                 #"</TheBook/chapter2>; rel="previous"; title*=UTF-8'de'letztes%20Kapitel, </TheBook/chapter4>; rel="next"; title*=UTF-8'de'n%c3%a4chstes%20Kapitel"#,
                 "next", "/TheBook/chapter4"
             ),
-            (#"<http://example.org/>; rel="start http://example.net/relation/other""#, "http://example.net/relation/other", "http://example.org/"),
-            (#"<https://example.org/>; rel="start", <https://example.org/index>; rel="index""#, "index", "https://example.org/index"),
+            (
+                #"<http://example.org/>; rel="start http://example.net/relation/other""#,
+                "http://example.net/relation/other", "http://example.org/"
+            ),
+            (
+                #"<https://example.org/>; rel="start", <https://example.org/index>; rel="index""#, "index",
+                "https://example.org/index"
+            ),
         ] as [(String, String, String?)])
     func examplesOfTheStandard(field: String, relation: String, target: String?) {
         #expect(LinkHeader.target(relation: relation, in: HTTPHeaders([.init("Link", field)])) == target)

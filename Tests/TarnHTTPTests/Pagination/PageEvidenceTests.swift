@@ -16,12 +16,15 @@ struct PageEvidenceTests {
         var testDescription: String { name }
     }
 
-    private static func page(_ count: Int, _ values: [String: String] = [:], _ fields: [String: String] = [:], ids: [String] = []) -> PageFacts {
+    private static func page(
+        _ count: Int, _ values: [String: String] = [:], _ fields: [String: String] = [:], ids: [String] = []
+    ) -> PageFacts {
         PaginationStyleTests.page(count, values, fields, ids: ids)
     }
 
     private static func one(
-        _ name: String, _ values: [String: String], _ fields: [String: String] = [:], count: Int = 10, url: String = "http://h/items", says evidence: String?
+        _ name: String, _ values: [String: String], _ fields: [String: String] = [:], count: Int = 10,
+        url: String = "http://h/items", says evidence: String?
     ) -> Row {
         Row(name: name, url: url, pages: [page(count, values, fields)], evidence: evidence)
     }
@@ -32,16 +35,26 @@ struct PageEvidenceTests {
         one("X-Total-Count", [:], ["X-Total-Count": "100"], says: "X-Total-Count says that there are 100 records"),
         one("X-Total-Pages", [:], ["x-total-pages": "7"], says: "X-Total-Pages says that there are 7 pages"),
         one("WordPress", [:], ["X-WP-Total": "11"], says: "X-WP-Total says that there are 11 records"),
-        one("Content-Range", [:], ["Content-Range": "items 0-9/100"], says: "Content-Range says that there are 100 records"),
-        one("DRF", ["count": "1351", "next": "http://h/items?offset=20"], says: "next names a next page, http://h/items?offset=20"),
+        one(
+            "Content-Range", [:], ["Content-Range": "items 0-9/100"],
+            says: "Content-Range says that there are 100 records"),
+        one(
+            "DRF", ["count": "1351", "next": "http://h/items?offset=20"],
+            says: "next names a next page, http://h/items?offset=20"),
         one("a count alone", ["count": "1351"], says: "count says that there are 1351 records"),
         one("Stripe", ["has_more": "true", "url": "/v1/charges"], says: "has_more is true"),
-        one("Slack", ["response_metadata.next_cursor": "dXNlcjpV"], says: "response_metadata.next_cursor names what comes next, dXNlcjpV"),
+        one(
+            "Slack", ["response_metadata.next_cursor": "dXNlcjpV"],
+            says: "response_metadata.next_cursor names what comes next, dXNlcjpV"),
         one("GraphQL", ["data.issues.pageInfo.hasNextPage": "true"], says: "data.issues.pageInfo.hasNextPage is true"),
-        one("GraphQL's total", ["data.issues.totalCount": "11"], says: "data.issues.totalCount says that there are 11 records"),
+        one(
+            "GraphQL's total", ["data.issues.totalCount": "11"],
+            says: "data.issues.totalCount says that there are 11 records"),
         one("HAL", ["_links.next.href": "/items?page=2"], says: "_links.next.href names a next page, /items?page=2"),
         one("JSON:API", ["links.next": "/items?page=2"], says: "links.next names a next page, /items?page=2"),
-        one("OData", ["@odata\\.nextLink": "http://h/items?$skip=2"], says: "@odata\\.nextLink names a next page, http://h/items?$skip=2"),
+        one(
+            "OData", ["@odata\\.nextLink": "http://h/items?$skip=2"],
+            says: "@odata\\.nextLink names a next page, http://h/items?$skip=2"),
         one("OData's count", ["@odata\\.count": "12"], says: "@odata\\.count says that there are 12 records"),
         one("Spring", ["last": "false", "totalElements": "9"], count: 5, says: "last is false"),
         one("Spring's pages", ["page.totalPages": "3"], says: "page.totalPages says that there are 3 pages"),
@@ -50,35 +63,53 @@ struct PageEvidenceTests {
         one("S3", ["IsTruncated": "true"], says: "IsTruncated is true"),
         one("Salesforce", ["done": "false"], says: "done is false"),
         one("Elasticsearch", ["hits.total.value": "1000"], says: "hits.total.value says that there are 1000 records"),
-        one("Cloudflare", ["result_info.total_pages": "2"], says: "result_info.total_pages says that there are 2 pages"),
+        one(
+            "Cloudflare", ["result_info.total_pages": "2"], says: "result_info.total_pages says that there are 2 pages"),
         one("the number of a next page", ["meta.next_page": "2"], says: "meta.next_page is 2"),
         one("HubSpot", ["paging.next.after": "NTI"], says: "paging.next.after names what comes next, NTI"),
-        one("FHIR", ["link[1].relation": "next", "link[1].url": "http://h/x?2", "link[0].relation": "self", "link[0].url": "http://h/items"],
+        one(
+            "FHIR",
+            [
+                "link[1].relation": "next", "link[1].url": "http://h/x?2", "link[0].relation": "self",
+                "link[0].url": "http://h/items",
+            ],
             says: "link[1] names a next page, http://h/x?2"),
-        one("an empty page that names a next one", ["next": "/items?page=2"], count: 0, says: "next names a next page, /items?page=2"),
+        one(
+            "an empty page that names a next one", ["next": "/items?page=2"], count: 0,
+            says: "next names a next page, /items?page=2"),
         one("has_more against a total that is reached", ["has_more": "true", "total": "10"], says: "has_more is true"),
     ]
 
     static let silent: [Row] = [
         one("nothing", [:], says: nil),
         one("a page's own count", ["count": "10"], says: nil),
-        one("a count that repeats the size asked for", ["count": "100"], count: 42, url: "http://h/items?limit=100", says: nil),
+        one(
+            "a count that repeats the size asked for", ["count": "100"], count: 42, url: "http://h/items?limit=100",
+            says: nil),
         one("a total that is reached", ["total": "10", "count": "10", "pages": "1"], ["X-Total": "10"], says: nil),
         one("a total that says less than the page lists", ["total": "3", "total_count": "0"], says: nil),
         one("a page's count beside a total", ["total": "10", "count": "20"], says: nil),
         one("an empty cursor", ["next_cursor": "", "meta.next": "", "nextPageToken": "0"], says: nil),
         one("an empty GitLab field", [:], ["X-Next-Page": ""], says: nil),
         one("a next page that is not behind this one", ["next_page": "1", "page": "1"], says: nil),
-        one("a link to the page itself", ["next": "http://h/items", "links.self": "/items"], ["Link": "</items>; rel=next"], says: nil),
-        one("a cursor, and a flag that says that it is the last page", ["next_cursor": "abc", "has_more": "false"], says: nil),
+        one(
+            "a link to the page itself", ["next": "http://h/items", "links.self": "/items"],
+            ["Link": "</items>; rel=next"], says: nil),
+        one(
+            "a cursor, and a flag that says that it is the last page", ["next_cursor": "abc", "has_more": "false"],
+            says: nil),
         one("a flag that says so, and a total of other things", ["has_more": "false", "total": "500"], says: nil),
         one("the last page", ["last": "true", "isLast": "true", "done": "true", "hasNextPage": "false"], says: nil),
         one("a range of bytes, and one without a size", [:], ["Content-Range": "bytes 0-9/100"], says: nil),
         one("an unknown size", [:], ["Content-Range": "items 0-9/*"], says: nil),
         one("what the request passes over", ["total": "60"], url: "http://h/items?offset=50", says: nil),
         one("a page that was asked for", ["total": "60", "total_pages": "3"], url: "http://h/items?page=3", says: nil),
-        one("a cursor that the request was sent with", ["next_cursor": "abc"], url: "http://h/items?cursor=abc", says: nil),
-        one("other links", ["links.prev": "/items?page=1", "links.last": "/items?page=9", "url": "/x"], ["Link": "</a>; rel=last"], says: nil),
+        one(
+            "a cursor that the request was sent with", ["next_cursor": "abc"], url: "http://h/items?cursor=abc",
+            says: nil),
+        one(
+            "other links", ["links.prev": "/items?page=1", "links.last": "/items?page=9", "url": "/x"],
+            ["Link": "</a>; rel=last"], says: nil),
     ]
 
     @Test("a page that speaks of more than the walk takes is an error that names the sign", arguments: signs)
@@ -103,49 +134,88 @@ struct PageEvidenceTests {
     }
 
     static let walks: [Row] = [
-        Row(name: "header_link, and a total that is not reached", style: .headerLink(),
-            pages: [page(2, ["total": "9"], ["Link": "</items?page=2>; rel=next"]), page(2, ["total": "9"])], evidence: "total says that there are 9 records"),
-        Row(name: "header_link of another relation", style: .headerLink(relation: "older"),
-            pages: [page(2, [:], ["Link": "</items?page=2>; rel=next"])], evidence: "Link names a next page, /items?page=2"),
-        Row(name: "header_link back to where it came from", style: .headerLink(relation: "prev"),
-            pages: [page(2, [:], ["Link": "</items?page=1>; rel=prev"]), page(2, [:], ["Link": "</items>; rel=next"])], evidence: nil),
-        Row(name: "json_link that ends before the Link field does", style: .jsonLink(path: "next"),
-            pages: [page(2, [:], ["Link": "</items?page=2>; rel=next"])], evidence: "Link names a next page, /items?page=2"),
-        Row(name: "json_link to its end", style: .jsonLink(path: "next"),
+        Row(
+            name: "header_link, and a total that is not reached", style: .headerLink(),
+            pages: [page(2, ["total": "9"], ["Link": "</items?page=2>; rel=next"]), page(2, ["total": "9"])],
+            evidence: "total says that there are 9 records"),
+        Row(
+            name: "header_link of another relation", style: .headerLink(relation: "older"),
+            pages: [page(2, [:], ["Link": "</items?page=2>; rel=next"])],
+            evidence: "Link names a next page, /items?page=2"),
+        Row(
+            name: "header_link back to where it came from", style: .headerLink(relation: "prev"),
+            pages: [page(2, [:], ["Link": "</items?page=1>; rel=prev"]), page(2, [:], ["Link": "</items>; rel=next"])],
+            evidence: nil),
+        Row(
+            name: "json_link that ends before the Link field does", style: .jsonLink(path: "next"),
+            pages: [page(2, [:], ["Link": "</items?page=2>; rel=next"])],
+            evidence: "Link names a next page, /items?page=2"),
+        Row(
+            name: "json_link to its end", style: .jsonLink(path: "next"),
             pages: [page(2, ["next": "/items?page=2", "count": "3"]), page(1, ["count": "3"])], evidence: nil),
-        Row(name: "header_cursor", style: .headerCursor(field: "X-Next", sends: .query("c")),
+        Row(
+            name: "header_cursor", style: .headerCursor(field: "X-Next", sends: .query("c")),
             pages: [page(2, ["meta.total_pages": "2"])], evidence: "meta.total_pages says that there are 2 pages"),
-        Row(name: "cursor at a path that is not there", style: .cursor(.init(path: "cursor", sends: .query("c"))),
+        Row(
+            name: "cursor at a path that is not there", style: .cursor(.init(path: "cursor", sends: .query("c"))),
             pages: [page(2, ["meta.next_cursor": "x"])], evidence: "meta.next_cursor names what comes next, x"),
-        Row(name: "cursor with its own flag", style: .cursor(.init(path: "next_cursor", sends: .query("c"), hasMore: "again")),
+        Row(
+            name: "cursor with its own flag",
+            style: .cursor(.init(path: "next_cursor", sends: .query("c"), hasMore: "again")),
             pages: [page(2, ["next_cursor": "x", "again": "false"])], evidence: nil),
-        Row(name: "cursor with its own end", style: .cursor(.init(path: "next_cursor", sends: .query("c"), last: "END")),
+        Row(
+            name: "cursor with its own end",
+            style: .cursor(.init(path: "next_cursor", sends: .query("c"), last: "END")),
             pages: [page(2, ["next_cursor": "END"])], evidence: nil),
-        Row(name: "offset of a server that gives less, by its count", style: .offset(.init(.query("offset"), size: .init(parameter: "limit", value: 100))),
+        Row(
+            name: "offset of a server that gives less, by its count",
+            style: .offset(.init(.query("offset"), size: .init(parameter: "limit", value: 100))),
             pages: [page(20, ["count": "45"]), page(20, ["count": "45"]), page(5, ["count": "45"])], evidence: nil),
-        Row(name: "offset that ends before the count", style: .offset(.init(.query("offset"), size: .init(parameter: "limit", value: 100))),
-            pages: [page(20, ["count": "45"]), page(20, ["count": "45"]), page(0, ["count": "45"])], evidence: "count says that there are 45 records"),
-        Row(name: "offset from a record on", style: .offset(.init(.query("offset"), start: 40)), pages: [page(5, ["total": "45"]), page(0, ["total": "45"])], evidence: nil),
-        Row(name: "page numbers that end at a short page", style: .pageNumber(parameter: "page", size: .init(parameter: "n", value: 2)),
+        Row(
+            name: "offset that ends before the count",
+            style: .offset(.init(.query("offset"), size: .init(parameter: "limit", value: 100))),
+            pages: [page(20, ["count": "45"]), page(20, ["count": "45"]), page(0, ["count": "45"])],
+            evidence: "count says that there are 45 records"),
+        Row(
+            name: "offset from a record on", style: .offset(.init(.query("offset"), start: 40)),
+            pages: [page(5, ["total": "45"]), page(0, ["total": "45"])], evidence: nil),
+        Row(
+            name: "page numbers that end at a short page",
+            style: .pageNumber(parameter: "page", size: .init(parameter: "n", value: 2)),
             pages: [page(2, ["total": "9"]), page(1, ["total": "9"])], evidence: "total says that there are 9 records"),
-        Row(name: "page numbers from 0", style: .pageNumber(parameter: "page", start: 0, size: .init(parameter: "n", value: 2)),
+        Row(
+            name: "page numbers from 0",
+            style: .pageNumber(parameter: "page", start: 0, size: .init(parameter: "n", value: 2)),
             pages: [page(2, ["total_pages": "2"]), page(1, ["total_pages": "2"])], evidence: nil),
-        Row(name: "page numbers that end at an empty page which links on", style: .pageNumber(parameter: "page"),
+        Row(
+            name: "page numbers that end at an empty page which links on", style: .pageNumber(parameter: "page"),
             pages: [page(2), page(0, ["next": "/items?page=3", "has_more": "true"])], evidence: nil),
-        Row(name: "max_id", style: .recordCursor(.init(.backward, sends: .query("max_id"))),
-            pages: [page(2, ["total": "3"], ids: ["9", "8"]), page(0, ["total": "3"])], evidence: "total says that there are 3 records"),
-        Row(name: "max_id, whose total is of what is left", style: .recordCursor(.init(.backward, sends: .query("max_id"))),
-            pages: [page(2, ["total": "3"], ids: ["9", "8"]), page(1, ["total": "1"], ids: ["7"]), page(0, ["total": "0"])], evidence: nil),
-        Row(name: "since_id", style: .recordCursor(.init(.forward, sends: .query("since_id"))),
+        Row(
+            name: "max_id", style: .recordCursor(.init(.backward, sends: .query("max_id"))),
+            pages: [page(2, ["total": "3"], ids: ["9", "8"]), page(0, ["total": "3"])],
+            evidence: "total says that there are 3 records"),
+        Row(
+            name: "max_id, whose total is of what is left",
+            style: .recordCursor(.init(.backward, sends: .query("max_id"))),
+            pages: [
+                page(2, ["total": "3"], ids: ["9", "8"]), page(1, ["total": "1"], ids: ["7"]), page(0, ["total": "0"]),
+            ], evidence: nil),
+        Row(
+            name: "since_id", style: .recordCursor(.init(.forward, sends: .query("since_id"))),
             pages: [page(2, [:], ["X-Total-Count": "3"], ids: ["1", "2"]), page(0, [:], ["X-Total-Count": "3"])],
             evidence: "X-Total-Count says that there are 3 records"),
-        Row(name: "a total that grows while it is walked", style: .jsonLink(path: "next"),
+        Row(
+            name: "a total that grows while it is walked", style: .jsonLink(path: "next"),
             pages: [page(2, ["next": "/items?page=2", "total": "4"]), page(2, ["total": "5"])], evidence: nil),
-        Row(name: "a total that shrinks while it is walked", style: .jsonLink(path: "next"),
+        Row(
+            name: "a total that shrinks while it is walked", style: .jsonLink(path: "next"),
             pages: [page(2, ["next": "/items?page=2", "total": "4"]), page(1, ["total": "3"])], evidence: nil),
-        Row(name: "auto that follows what it finds", style: .automatic,
+        Row(
+            name: "auto that follows what it finds", style: .automatic,
             pages: [page(2, ["next": "/items?page=2", "count": "3"]), page(1, ["count": "3"])], evidence: nil),
-        Row(name: "a closure", style: .custom(.init(name: "weeks") { _, _, _ in .end }), pages: [page(2, ["total": "3"])],
+        Row(
+            name: "a closure", style: .custom(.init(name: "weeks") { _, _, _ in .end }),
+            pages: [page(2, ["total": "3"])],
             evidence: "total says that there are 3 records"),
     ]
 
@@ -154,19 +224,29 @@ struct PageEvidenceTests {
 
     @Test("auto without a way on is an error that says what the page has")
     func automatic() throws {
-        for (values, sign) in [(["has_more": "true"], "has_more is true"), (["total": "7"], "total says that there are 7 records")] {
-            let error = #expect(throws: PaginationError.self) { try PaginationStyleTests.walk(.automatic, [Self.page(3, values)]) }
+        for (values, sign) in [
+            (["has_more": "true"], "has_more is true"), (["total": "7"], "total says that there are 7 records"),
+        ] {
+            let error = #expect(throws: PaginationError.self) {
+                try PaginationStyleTests.walk(.automatic, [Self.page(3, values)])
+            }
             let text = "\(try #require(error))"
             #expect(text.contains("single_page ends after 3 records, but the page speaks of more: \(sign)"))
-            #expect(text.contains("Name the style of these pages under paginate") && text.contains("more: { ignore: ['\(values.keys.first!)'] }"))
+            #expect(
+                text.contains("Name the style of these pages under paginate")
+                    && text.contains("more: { ignore: ['\(values.keys.first!)'] }"))
         }
-        let error = #expect(throws: PaginationError.self) { try PaginationStyleTests.walk(.singlePage, [Self.page(3, ["next": "/items?page=2"])]) }
+        let error = #expect(throws: PaginationError.self) {
+            try PaginationStyleTests.walk(.singlePage, [Self.page(3, ["next": "/items?page=2"])])
+        }
         #expect("\(try #require(error))".contains("Write paginate: { json_link: { path: 'next' } }"))
     }
 
     @Test("what the endpoint declares to be no sign does not count, and other signs do")
     func declared() throws {
-        func end(_ rule: PageEvidence.Rule, _ values: [String: String], _ fields: [String: String] = [:]) throws -> PageEvidence? {
+        func end(_ rule: PageEvidence.Rule, _ values: [String: String], _ fields: [String: String] = [:]) throws
+            -> PageEvidence?
+        {
             do {
                 _ = try PaginationStyleTests.walk(.singlePage, [Self.page(2, values, fields)]) { $0.more = rule }
                 return nil
@@ -182,24 +262,37 @@ struct PageEvidenceTests {
 
     @Test("a limit that the user sets is no truncation")
     func limits() throws {
-        let pages = Array(repeating: Self.page(2, ["total": "20", "next": "?p=2"], ["Link": "</y>; rel=next"]), count: 3)
-        #expect(try PaginationStyleTests.walk(.pageNumber(parameter: "p"), pages) { ($0.pageLimit, $0.stopsAtLimit) = (2, true) }.count == 2)
-        #expect(try PaginationStyleTests.walk(.pageNumber(parameter: "p"), pages) { ($0.recordLimit, $0.stopsAtLimit) = (2, true) }.count == 1)
+        let pages = Array(
+            repeating: Self.page(2, ["total": "20", "next": "?p=2"], ["Link": "</y>; rel=next"]), count: 3)
+        #expect(
+            try PaginationStyleTests.walk(.pageNumber(parameter: "p"), pages) {
+                ($0.pageLimit, $0.stopsAtLimit) = (2, true)
+            }.count == 2)
+        #expect(
+            try PaginationStyleTests.walk(.pageNumber(parameter: "p"), pages) {
+                ($0.recordLimit, $0.stopsAtLimit) = (2, true)
+            }.count == 1)
     }
 
     @Test("numbers from outside do not trap", arguments: [Int.max, Int.min, Int.max - 1])
     func largeNumbers(_ number: Int) throws {
         let text = String(number)
-        let page = Self.page(2, ["total": text, "pages": text, "next_page": text, "page": text, "count": text], ["X-Total": text, "Content-Range": "items 0-1/\(text)"], ids: [text])
+        let page = Self.page(
+            2, ["total": text, "pages": text, "next_page": text, "page": text, "count": text],
+            ["X-Total": text, "Content-Range": "items 0-1/\(text)"], ids: [text])
         for style in [
-            Pagination.singlePage, .automatic, .offset(.init(.query("o"), start: max(0, number), size: .init(parameter: "n", value: 5))),
-            .pageNumber(.init(.query("p"), start: max(0, number))), .recordCursor(.init(.backward, sends: .query("m"), includesNamed: true)),
+            Pagination.singlePage, .automatic,
+            .offset(.init(.query("o"), start: max(0, number), size: .init(parameter: "n", value: 5))),
+            .pageNumber(.init(.query("p"), start: max(0, number))),
+            .recordCursor(.init(.backward, sends: .query("m"), includesNamed: true)),
             .recordCursor(.init(.forward, sends: .query("m"), includesNamed: true)),
         ] {
             for url in ["http://h/", "http://h/?o=\(text)&p=\(text)&page=\(text)&offset=\(text)"] {
                 var sequence = try PageSequence(style, PageRequest(url: url), .init(base: "http://h"))
                 for _ in 0..<3 { guard (try? sequence.advance(page)) == true else { break } }
-                if (try? sequence.resume(at: url, ordinal: 2, listed: Int.max)) != nil { _ = try? sequence.advance(page) }
+                if (try? sequence.resume(at: url, ordinal: 2, listed: Int.max)) != nil {
+                    _ = try? sequence.advance(page)
+                }
             }
         }
     }

@@ -9,7 +9,8 @@ import Testing
 struct PaginationStyleTests {
     /// A walk over pages that are given as facts; what was asked for, in order.
     static func walk(
-        _ pagination: Pagination, from first: PageRequest = PageRequest(url: "http://h/items?state=all"), _ pages: [PageFacts],
+        _ pagination: Pagination, from first: PageRequest = PageRequest(url: "http://h/items?state=all"),
+        _ pages: [PageFacts],
         deep: DeepPages? = nil, bounds change: (inout PageSequence.Bounds) -> Void = { _ in }
     ) throws(PaginationError) -> [String] {
         var bounds = PageSequence.Bounds(base: "http://h")
@@ -17,7 +18,9 @@ struct PaginationStyleTests {
         var sequence = try PageSequence(pagination, first, bounds, deep: deep)
         var asked: [String] = []
         for facts in pages {
-            asked.append(sequence.request.url.replacing("http://h", with: "") + (sequence.request.body.map { " " + $0.text } ?? ""))
+            asked.append(
+                sequence.request.url.replacing("http://h", with: "")
+                    + (sequence.request.body.map { " " + $0.text } ?? ""))
             guard try sequence.advance(facts) else { return asked }
         }
         return asked + ["…"]
@@ -32,14 +35,18 @@ struct PaginationStyleTests {
         var testDescription: String { name }
     }
 
-    static func page(_ count: Int, _ values: [String: String] = [:], _ fields: [String: String] = [:], ids: [String] = []) -> PageFacts {
+    static func page(
+        _ count: Int, _ values: [String: String] = [:], _ fields: [String: String] = [:], ids: [String] = []
+    ) -> PageFacts {
         PageFacts(
             headers: HTTPHeaders(fields.map { .init($0.key, $0.value) }), recordCount: count, values: values,
             records: PageFacts.RecordValues(ids))
     }
 
-    static let search = RequestBody.json(.object([.init("query", .string("a\"b")), .init("page", .object([.init("size", .number("2"))]))]))
-    static let graph = RequestBody.json(.object([.init("query", .string("{ a }")), .init("variables", .object([.init("first", .number("2"))]))]))
+    static let search = RequestBody.json(
+        .object([.init("query", .string("a\"b")), .init("page", .object([.init("size", .number("2"))]))]))
+    static let graph = RequestBody.json(
+        .object([.init("query", .string("{ a }")), .init("variables", .object([.init("first", .number("2"))]))]))
 
     static let rows: [Row] = [
         Row(
@@ -48,7 +55,10 @@ struct PaginationStyleTests {
             asked: ["/items?state=all", "/items?page=2", "/items?page=3"]),
         Row(
             name: "json_link to an object (HAL, JSON:API)", pagination: .jsonLink(path: "_links.next"),
-            pages: [page(2, ["_links.next.href": "http://h/items?c=1"]), page(2, ["_links.next.url": "/items?c=2"]), page(2)],
+            pages: [
+                page(2, ["_links.next.href": "http://h/items?c=1"]), page(2, ["_links.next.url": "/items?c=2"]),
+                page(2),
+            ],
             asked: ["/items?state=all", "/items?c=1", "/items?c=2"]),
         Row(
             name: "header_cursor", pagination: .headerCursor(field: "X-Next", sends: .query("after")),
@@ -60,16 +70,24 @@ struct PaginationStyleTests {
             asked: ["/items?state=all", "/items?state=all&cursor=x%3D1%26y", "/items?state=all&cursor=z"]),
         Row(
             name: "cursor with has_more", pagination: .cursor(.init(path: "next", sends: .query("c"), hasMore: "more")),
-            pages: [page(2, ["next": "1", "more": "true"]), page(2, ["next": "2", "more": "false"])], asked: ["/items?state=all", "/items?state=all&c=1"]),
+            pages: [page(2, ["next": "1", "more": "true"]), page(2, ["next": "2", "more": "false"])],
+            asked: ["/items?state=all", "/items?state=all&c=1"]),
         Row(
-            name: "cursor with a word for the end", pagination: .cursor(.init(path: "next", sends: .query("c"), last: "0")),
-            pages: [page(2, ["next": "10"]), page(2, ["next": "0"])], asked: ["/items?state=all", "/items?state=all&c=10"]),
+            name: "cursor with a word for the end",
+            pagination: .cursor(.init(path: "next", sends: .query("c"), last: "0")),
+            pages: [page(2, ["next": "10"]), page(2, ["next": "0"])],
+            asked: ["/items?state=all", "/items?state=all&c=10"]),
         Row(
-            name: "cursor that ends at an empty page", pagination: .cursor(.init(path: "next", sends: .query("c"), endsAtEmptyPage: true)),
-            pages: [page(2, ["next": "1"]), page(0, ["next": "2"])], asked: ["/items?state=all", "/items?state=all&c=1"]),
+            name: "cursor that ends at an empty page",
+            pagination: .cursor(.init(path: "next", sends: .query("c"), endsAtEmptyPage: true)),
+            pages: [page(2, ["next": "1"]), page(0, ["next": "2"])],
+            asked: ["/items?state=all", "/items?state=all&c=1"]),
         Row(
             name: "cursor in the body (GraphQL)",
-            pagination: .cursor(.init(path: "data.issues.pageInfo.endCursor", sends: .body(["variables", "after"]), hasMore: "data.issues.pageInfo.hasNextPage")),
+            pagination: .cursor(
+                .init(
+                    path: "data.issues.pageInfo.endCursor", sends: .body(["variables", "after"]),
+                    hasMore: "data.issues.pageInfo.hasNextPage")),
             pages: [
                 page(2, ["data.issues.pageInfo.endCursor": "Y3Vy", "data.issues.pageInfo.hasNextPage": "true"]),
                 page(1, ["data.issues.pageInfo.endCursor": "end", "data.issues.pageInfo.hasNextPage": "false"]),
@@ -80,14 +98,20 @@ struct PaginationStyleTests {
             ], body: graph),
         Row(
             name: "cursor in a form", pagination: .cursor(.init(path: "next", sends: .body(["cursor"]))),
-            pages: [page(2, ["next": "a b"]), page(1)], asked: ["/items?state=all q=x", "/items?state=all q=x&cursor=a%20b"],
+            pages: [page(2, ["next": "a b"]), page(1)],
+            asked: ["/items?state=all q=x", "/items?state=all q=x&cursor=a%20b"],
             body: .form([.init("q", "x")])),
         Row(
-            name: "offset to a short page", pagination: .offset(.init(.query("offset"), size: .init(parameter: "limit", value: 2))),
+            name: "offset to a short page",
+            pagination: .offset(.init(.query("offset"), size: .init(parameter: "limit", value: 2))),
             pages: [page(2), page(2), page(1)],
-            asked: ["/items?state=all&offset=0&limit=2", "/items?state=all&offset=2&limit=2", "/items?state=all&offset=4&limit=2"]),
+            asked: [
+                "/items?state=all&offset=0&limit=2", "/items?state=all&offset=2&limit=2",
+                "/items?state=all&offset=4&limit=2",
+            ]),
         Row(
-            name: "offset to an empty page", pagination: .offset(.init(.query("o"), start: 1, end: .empty)), pages: [page(2), page(1), page(0)],
+            name: "offset to an empty page", pagination: .offset(.init(.query("o"), start: 1, end: .empty)),
+            pages: [page(2), page(1), page(0)],
             asked: ["/items?state=all&o=1", "/items?state=all&o=3", "/items?state=all&o=4"]),
         Row(
             name: "offset to the total, also where the server gives less than asked for",
@@ -95,48 +119,67 @@ struct PaginationStyleTests {
             pages: [page(2, ["meta.total": "5"]), page(2, ["meta.total": "5"]), page(1, ["meta.total": "5"])],
             asked: ["/items?state=all&o=0&n=100", "/items?state=all&o=2&n=100", "/items?state=all&o=4&n=100"]),
         Row(
-            name: "offset with has_more", pagination: .offset(.init(.query("o"), size: .init(parameter: "n", value: 3), hasMore: "more")),
-            pages: [page(1, ["more": "true"]), page(3, ["more": "0"])], asked: ["/items?state=all&o=0&n=3", "/items?state=all&o=1&n=3"]),
+            name: "offset with has_more",
+            pagination: .offset(.init(.query("o"), size: .init(parameter: "n", value: 3), hasMore: "more")),
+            pages: [page(1, ["more": "true"]), page(3, ["more": "0"])],
+            asked: ["/items?state=all&o=0&n=3", "/items?state=all&o=1&n=3"]),
         Row(
             name: "offset in the body",
-            pagination: .offset(.init(.body(["page", "offset"]), size: .init(.body(["page", "size"]), 2))), pages: [page(2), page(0)],
+            pagination: .offset(.init(.body(["page", "offset"]), size: .init(.body(["page", "size"]), 2))),
+            pages: [page(2), page(0)],
             asked: [
                 #"/items?state=all {"query":"a\"b","page":{"size":2,"offset":0}}"#,
                 #"/items?state=all {"query":"a\"b","page":{"size":2,"offset":2}}"#,
             ], body: search),
         Row(
-            name: "page numbers to the number of pages", pagination: .pageNumber(.init(.query("p"), start: 0, totalPages: "pages")),
-            pages: [page(2, ["pages": "2"]), page(2, ["pages": "2"])], asked: ["/items?state=all&p=0", "/items?state=all&p=1"]),
+            name: "page numbers to the number of pages",
+            pagination: .pageNumber(.init(.query("p"), start: 0, totalPages: "pages")),
+            pages: [page(2, ["pages": "2"]), page(2, ["pages": "2"])],
+            asked: ["/items?state=all&p=0", "/items?state=all&p=1"]),
         Row(
             name: "page numbers to the total", pagination: .pageNumber(.init(.query("p"), total: "total")),
-            pages: [page(2, ["total": "3"]), page(1, ["total": "3"])], asked: ["/items?state=all&p=1", "/items?state=all&p=2"]),
+            pages: [page(2, ["total": "3"]), page(1, ["total": "3"])],
+            asked: ["/items?state=all&p=1", "/items?state=all&p=2"]),
         Row(
             name: "page numbers whose pages may be short",
-            pagination: .pageNumber(.init(.query("p"), size: .init(parameter: "n", value: 5), end: .empty)), pages: [page(5), page(3), page(0)],
+            pagination: .pageNumber(.init(.query("p"), size: .init(parameter: "n", value: 5), end: .empty)),
+            pages: [page(5), page(3), page(0)],
             asked: ["/items?state=all&p=1&n=5", "/items?state=all&p=2&n=5", "/items?state=all&p=3&n=5"]),
         Row(
-            name: "page numbers in the body", pagination: .pageNumber(.init(.body(["page", "number"]))), pages: [page(1), page(0)],
+            name: "page numbers in the body", pagination: .pageNumber(.init(.body(["page", "number"]))),
+            pages: [page(1), page(0)],
             asked: [
                 #"/items?state=all {"query":"a\"b","page":{"size":2,"number":1}}"#,
                 #"/items?state=all {"query":"a\"b","page":{"size":2,"number":2}}"#,
             ], body: search),
         Row(
             name: "max_id of a server that lists the named record again",
-            pagination: .recordCursor(.init(.backward, sends: .query("max_id"), size: .init(parameter: "count", value: 2), includesNamed: true)),
+            pagination: .recordCursor(
+                .init(
+                    .backward, sends: .query("max_id"), size: .init(parameter: "count", value: 2), includesNamed: true)),
             pages: [page(2, ids: ["90", "100"]), page(2, ids: ["89", "9"]), page(0)],
-            asked: ["/items?state=all&count=2", "/items?state=all&count=2&max_id=89", "/items?state=all&count=2&max_id=8"]),
+            asked: [
+                "/items?state=all&count=2", "/items?state=all&count=2&max_id=89", "/items?state=all&count=2&max_id=8",
+            ]),
         Row(
-            name: "max_id of a server that does not", pagination: .recordCursor(.init(.backward, sends: .query("before"))),
-            pages: [page(2, ids: ["100", "90"]), page(1, ids: ["90"])], asked: ["/items?state=all", "/items?state=all&before=90"]),
+            name: "max_id of a server that does not",
+            pagination: .recordCursor(.init(.backward, sends: .query("before"))),
+            pages: [page(2, ids: ["100", "90"]), page(1, ids: ["90"])],
+            asked: ["/items?state=all", "/items?state=all&before=90"]),
         Row(
             name: "since_id", pagination: .recordCursor(.init(.forward, sends: .query("since_id"))),
             pages: [page(2, ids: ["9", "100"]), page(1, ids: ["101"]), page(0)],
             asked: ["/items?state=all", "/items?state=all&since_id=100", "/items?state=all&since_id=101"]),
         Row(
             name: "since_id with texts", pagination: .recordCursor(.init(.forward, sends: .query("after"))),
-            pages: [page(2, ids: ["a", "c"]), page(2, ids: ["c"])], asked: ["/items?state=all", "/items?state=all&after=c"]),
+            pages: [page(2, ids: ["a", "c"]), page(2, ids: ["c"])],
+            asked: ["/items?state=all", "/items?state=all&after=c"]),
         Row(
-            name: "a closure", pagination: .custom(CustomPagination(name: "weeks") { _, facts, ordinal in facts.recordCount > 0 ? .next("?week=\(ordinal)") : .end }),
+            name: "a closure",
+            pagination: .custom(
+                CustomPagination(name: "weeks") { _, facts, ordinal in
+                    facts.recordCount > 0 ? .next("?week=\(ordinal)") : .end
+                }),
             pages: [page(1), page(1), page(0)], asked: ["/items?state=all", "/items?week=1", "/items?week=2"]),
     ]
 
@@ -148,7 +191,8 @@ struct PaginationStyleTests {
 
     @Test("a walk that is resumed asks for the same pages as one that is not, whatever its style", arguments: rows)
     func resumed(_ row: Row) throws {
-        let first = PageRequest(url: "http://h/items?state=all", body: row.body), bounds = PageSequence.Bounds(base: "http://h")
+        let first = PageRequest(url: "http://h/items?state=all", body: row.body),
+            bounds = PageSequence.Bounds(base: "http://h")
         var whole = try PageSequence(row.pagination, first, bounds)
         var listed = 0
         for facts in row.pages {
@@ -185,21 +229,27 @@ struct PaginationNumberTests {
     func ids(_ direction: Pagination.RecordCursor.Direction) throws {
         let cursor = Pagination.recordCursor(.init(direction, sends: .query("id"), includesNamed: true))
         let facts = PageFacts(
-            recordCount: 2, records: PageFacts.RecordValues(last: Self.greatest, smallest: Self.least, largest: Self.greatest))
+            recordCount: 2,
+            records: PageFacts.RecordValues(last: Self.greatest, smallest: Self.least, largest: Self.greatest))
         #expect(try next(cursor, "http://h/", facts) == .end)
     }
 
     @Test("a page or an offset beyond 64 bits is an error that names the setting")
     func counts() throws {
         let facts = PageFacts(recordCount: 10)
-        for pagination in [Pagination.pageNumber(.init(.query("n"), start: .max)), .offset(.init(.query("n"), start: .max))] {
+        for pagination in [
+            Pagination.pageNumber(.init(.query("n"), start: .max)), .offset(.init(.query("n"), start: .max)),
+        ] {
             let error = #expect(throws: PaginationError.self) { try next(pagination, "http://h/", facts) }
             #expect("\(try #require(error))".contains("`start`"))
             #expect(throws: PaginationError.self) { try next(pagination, "http://h/?n=\(Self.greatest)", facts) }
         }
         // A start below zero, and a number in the request that is far from it.
         for start in [Int.min, -1] {
-            #expect(throws: Never.self) { try next(.pageNumber(.init(.query("n"), start: start, totalPages: "t")), "http://h/?n=\(Int.max - 1)", facts) }
+            #expect(throws: Never.self) {
+                try next(
+                    .pageNumber(.init(.query("n"), start: start, totalPages: "t")), "http://h/?n=\(Int.max - 1)", facts)
+            }
         }
     }
 
@@ -207,7 +257,8 @@ struct PaginationNumberTests {
     func lengths() throws {
         let text = String(repeating: "c", count: 65_537)
         for pagination in [
-            Pagination.cursor(.init(path: "next", sends: .query("c"))), .cursor(.init(path: "next", sends: .body(["c"]))), .jsonLink(path: "next"),
+            Pagination.cursor(.init(path: "next", sends: .query("c"))),
+            .cursor(.init(path: "next", sends: .body(["c"]))), .jsonLink(path: "next"),
         ] {
             var pages = try PageSequence(pagination, PageRequest(url: "http://h/"), .init(base: "http://h"))
             #expect(throws: PaginationError.malformed(link: text.excerpt, reason: "it is longer than 64 KiB")) {
@@ -216,11 +267,17 @@ struct PaginationNumberTests {
         }
     }
 
-    @Test("a number that JSON would not write so is sent as a text", arguments: [("7", "7"), ("+7", "\"+7\""), ("007", "\"007\""), ("-1", "-1")])
+    @Test(
+        "a number that JSON would not write so is sent as a text",
+        arguments: [("7", "7"), ("+7", "\"+7\""), ("007", "\"007\""), ("-1", "-1")])
     func bodies(_ value: String, _ written: String) throws {
-        let facts = PageFacts(recordCount: 1, records: PageFacts.RecordValues(last: value, smallest: value, largest: value))
+        let facts = PageFacts(
+            recordCount: 1, records: PageFacts.RecordValues(last: value, smallest: value, largest: value))
         let found = try next(.recordCursor(.init(.forward, sends: .body(["after"]))), "http://h/", facts)
-        #expect(found == .nextBody(.json(.object([.init("after", written.hasPrefix("\"") ? .string(value) : .number(value))]))))
+        #expect(
+            found
+                == .nextBody(
+                    .json(.object([.init("after", written.hasPrefix("\"") ? .string(value) : .number(value))]))))
     }
 }
 
@@ -228,7 +285,9 @@ struct PaginationNumberTests {
 struct PaginationGuardTests {
     private typealias Styles = PaginationStyleTests
 
-    private func page(_ count: Int, digest: Int? = nil, _ values: [String: String] = [:], _ fields: [String: String] = [:]) -> PageFacts {
+    private func page(
+        _ count: Int, digest: Int? = nil, _ values: [String: String] = [:], _ fields: [String: String] = [:]
+    ) -> PageFacts {
         var facts = Styles.page(count, values, fields)
         facts.digest = digest
         return facts
@@ -238,7 +297,9 @@ struct PaginationGuardTests {
     func repeatedCursor() {
         let cursor = Pagination.cursor(.init(path: "next", sends: .query("c")))
         let pages = ["1", "2", "1"].map { page(2, ["next": $0]) }
-        #expect(throws: PaginationError.repeated(url: "http://h/items?state=all&c=1")) { try Styles.walk(cursor, pages) }
+        #expect(throws: PaginationError.repeated(url: "http://h/items?state=all&c=1")) {
+            try Styles.walk(cursor, pages)
+        }
         let body = Pagination.cursor(.init(path: "next", sends: .body(["c"])))
         #expect(throws: PaginationError.repeated(url: "http://h/q")) {
             try Styles.walk(body, from: PageRequest(url: "http://h/q", body: .json(.object([]))), pages)
@@ -249,13 +310,16 @@ struct PaginationGuardTests {
     func samePage() {
         let pages = [page(2, digest: 7), page(2, digest: 7)]
         for style in [
-            Pagination.pageNumber(parameter: "p"), .offset(.init(.query("o"))), .custom(.init(name: "x") { _, _, n in .next("?x=\(n)") }),
+            Pagination.pageNumber(parameter: "p"), .offset(.init(.query("o"))),
+            .custom(.init(name: "x") { _, _, n in .next("?x=\(n)") }),
         ] {
             #expect(throws: PaginationError.self) { try Styles.walk(style, pages) }
         }
         // Links and cursors are the server's own, and other records may follow.
         #expect(throws: Never.self) { try Styles.walk(.cursor(.init(path: "next", sends: .query("c"))), pages) }
-        #expect(throws: Never.self) { try Styles.walk(.pageNumber(parameter: "p"), [page(0, digest: 7), page(0, digest: 7)]) }
+        #expect(throws: Never.self) {
+            try Styles.walk(.pageNumber(parameter: "p"), [page(0, digest: 7), page(0, digest: 7)])
+        }
     }
 
     @Test("a walk that would end before the server's own total is an error, not a short list")
@@ -265,12 +329,16 @@ struct PaginationGuardTests {
             try Styles.walk(total, [page(2, ["total": "5"]), page(0, ["total": "5"])])
         }
         let more = Pagination.pageNumber(.init(.query("p"), hasMore: "more"))
-        #expect(throws: PaginationError.shrunk(listed: 0, hint: "there are more")) { try Styles.walk(more, [page(0, ["more": "true"])]) }
+        #expect(throws: PaginationError.shrunk(listed: 0, hint: "there are more")) {
+            try Styles.walk(more, [page(0, ["more": "true"])])
+        }
     }
 
     @Test(
         "a server that gives less than it is asked for does not end the walk at its first page, if anything in it says that there is more",
-        arguments: [["Link": "</items?page=2>; rel=next"], ["X-Total-Count": "250"], ["X-Total-Pages": "3"], ["X-Total": "101"]])
+        arguments: [
+            ["Link": "</items?page=2>; rel=next"], ["X-Total-Count": "250"], ["X-Total-Pages": "3"], ["X-Total": "101"],
+        ])
     func capped(fields: [String: String]) throws {
         for style in [
             Pagination.pageNumber(parameter: "p", size: .init(parameter: "n", value: 1000)),
@@ -297,7 +365,8 @@ struct PaginationGuardTests {
             try Styles.walk(style, pages) { $0.recordLimit = 25 }
         }
         #expect(try Styles.walk(style, pages) { ($0.recordLimit, $0.stopsAtLimit) = (25, true) }.count == 3)
-        var sequence = try PageSequence(style, PageRequest(url: "http://h/"), .init(base: "http://h", recordLimit: 10, stopsAtLimit: true))
+        var sequence = try PageSequence(
+            style, PageRequest(url: "http://h/"), .init(base: "http://h", recordLimit: 10, stopsAtLimit: true))
         #expect(try !sequence.advance(page(10)))
         #expect(sequence.isCutOff)
     }
@@ -306,17 +375,23 @@ struct PaginationGuardTests {
     func follows() throws {
         let link = { Styles.page(1, ["next": $0]) }
         #expect(
-            try Styles.walk(.jsonLink(path: "next"), [link("https://cdn.example/pages/2"), Styles.page(1)]) { $0.follows = ["https://cdn.example/pages"] }
+            try Styles.walk(.jsonLink(path: "next"), [link("https://cdn.example/pages/2"), Styles.page(1)]) {
+                $0.follows = ["https://cdn.example/pages"]
+            }
                 == ["/items?state=all", "https://cdn.example/pages/2"])
         #expect(throws: PaginationError.self) {
-            try Styles.walk(.jsonLink(path: "next"), [link("https://cdn.example/other/2")]) { $0.follows = ["https://cdn.example/pages"] }
+            try Styles.walk(.jsonLink(path: "next"), [link("https://cdn.example/other/2")]) {
+                $0.follows = ["https://cdn.example/pages"]
+            }
         }
     }
 
     @Test("a key that the server repeats in its links is taken out of them")
     func secretParameter() throws {
         #expect(
-            try Styles.walk(.jsonLink(path: "next"), [Styles.page(1, ["next": "/items?key=s3cret&page=2"]), Styles.page(1)]) { $0.secretParameter = "key" }
+            try Styles.walk(
+                .jsonLink(path: "next"), [Styles.page(1, ["next": "/items?key=s3cret&page=2"]), Styles.page(1)]
+            ) { $0.secretParameter = "key" }
                 == ["/items?state=all", "/items?page=2"])
     }
 }
@@ -344,7 +419,8 @@ struct DeepPagesTests {
         #expect(pages.url == "http://h/items?page=2&n=2&since=4")
         #expect(try !pages.advance(page(6)))
         // One that was interrupted before the refusal knows where to begin, too.
-        var resumed = try PageSequence(numbered, PageRequest(url: "http://h/items"), .init(base: "http://h"), deep: deep)
+        var resumed = try PageSequence(
+            numbered, PageRequest(url: "http://h/items"), .init(base: "http://h"), deep: deep)
         try resumed.resume(at: position, ordinal: 3, listed: 4)
         #expect(try resumed.restart(afterStatus: 422))
         #expect(resumed.url == "http://h/items?page=1&n=2&since=4")
@@ -364,7 +440,8 @@ struct DeepPagesTests {
     func beforehand() throws {
         var limited = deep
         (limited.statuses, limited.records) = ([], 4)
-        var pages = try PageSequence(numbered, PageRequest(url: "http://h/items"), .init(base: "http://h"), deep: limited)
+        var pages = try PageSequence(
+            numbered, PageRequest(url: "http://h/items"), .init(base: "http://h"), deep: limited)
         #expect(try pages.advance(page(1, 2)))
         #expect(try pages.advance(page(3, 4)))
         #expect(pages.url == "http://h/items?page=1&n=2&since=4" && pages.ordinal == 3 && pages.listed == 4)

@@ -26,12 +26,16 @@ struct PaginationTests {
         Row(pagination: .headerLink(), headers: link, count: 0, next: .next("/posts?page=2")),
         Row(pagination: .headerLink(), next: .end),
         Row(pagination: numbered, next: .next("http://h/posts?state=all&_page=2")),
-        Row(pagination: numbered, url: "http://h/posts?_page=4&_limit=10", ordinal: 4, next: .next("http://h/posts?_page=5&_limit=10")),
+        Row(
+            pagination: numbered, url: "http://h/posts?_page=4&_limit=10", ordinal: 4,
+            next: .next("http://h/posts?_page=5&_limit=10")),
         Row(pagination: numbered, headers: link, count: 9, ordinal: 2, next: .end),
         Row(pagination: numbered, count: 0, next: .end),
         Row(pagination: numbered, count: 11, next: .next("http://h/posts?state=all&_page=2")),
         Row(pagination: .pageNumber(parameter: "p", start: 0), count: 1, next: .next("http://h/posts?state=all&p=1")),
-        Row(pagination: .pageNumber(parameter: "p", start: 0), count: 1, ordinal: 3, next: .next("http://h/posts?state=all&p=3")),
+        Row(
+            pagination: .pageNumber(parameter: "p", start: 0), count: 1, ordinal: 3,
+            next: .next("http://h/posts?state=all&p=3")),
         Row(pagination: .pageNumber(parameter: "p"), count: 0, next: .end),
     ]
 
@@ -39,13 +43,16 @@ struct PaginationTests {
     func next(_ row: Row) throws {
         #expect(
             try row.pagination.next(
-                after: PageRequest(url: row.url), PageFacts(headers: row.headers, recordCount: row.count), ordinal: row.ordinal,
+                after: PageRequest(url: row.url), PageFacts(headers: row.headers, recordCount: row.count),
+                ordinal: row.ordinal,
                 listed: row.count) == row.next)
     }
 
     @Test("page numbers and sizes are added to the first page, other styles leave the URL as it is")
     func firstPage() {
-        func first(_ pagination: Pagination, _ url: String) -> String { pagination.firstPage(of: PageRequest(url: url)).url }
+        func first(_ pagination: Pagination, _ url: String) -> String {
+            pagination.firstPage(of: PageRequest(url: url)).url
+        }
         #expect(first(Self.numbered, "http://h/posts") == "http://h/posts?_page=1&_limit=10")
         #expect(first(Self.numbered, "http://h/posts?_limit=3&x=1") == "http://h/posts?_limit=10&x=1&_page=1")
         #expect(first(Pagination.pageNumber(parameter: "p", start: 0), "http://h/x?p=4") == "http://h/x?p=0")
@@ -111,9 +118,11 @@ struct PageSequenceTests {
         }
     }
 
-    @Test("a link to another server is not followed, and the error names the way out", arguments: [
-        "https://evil.example/issues?page=2", "//evil.example/x", "http://h:81/x", "https://h/x",
-    ])
+    @Test(
+        "a link to another server is not followed, and the error names the way out",
+        arguments: [
+            "https://evil.example/issues?page=2", "//evil.example/x", "http://h:81/x", "https://h/x",
+        ])
     func foreignLink(_ link: String) throws {
         var pages = try PageSequence(
             .headerLink(), url: "http://h/issues", base: "http://h", aliases: ["https://api.forge.example"])
@@ -138,7 +147,9 @@ struct PageSequenceTests {
         #expect(pages.url == "http://h/new/b?page=2")
     }
 
-    @Test("a link that is no URL is an error that shows it", arguments: ["ftp://h/x", "http://u:p@h/x", "/a b", "http://"])
+    @Test(
+        "a link that is no URL is an error that shows it",
+        arguments: ["ftp://h/x", "http://u:p@h/x", "/a b", "http://"])
     func malformedLink(_ link: String) throws {
         var pages = try PageSequence(.headerLink(), url: "http://h/a", base: "http://h")
         #expect {

@@ -27,39 +27,62 @@ struct RetryPolicyTests {
 
     static let rows: [Row] =
         [408, 425, 429, 500, 502, 503, 504, 507, 599].map { Row(name: "\($0)", outcome: answer($0), after: 0.25) }
-        + [200, 204, 301, 304, 400, 401, 403, 404, 409, 410, 422, 501, 505].map { Row(name: "\($0)", outcome: answer($0)) }
+        + [200, 204, 301, 304, 400, 401, 403, 404, 409, 410, 422, 501, 505].map {
+            Row(name: "\($0)", outcome: answer($0))
+        }
         + ([.resolve, .connect, .timeout, .cutShort] as [TransportError.Kind]).map {
             Row(name: "\($0)", outcome: .failure($0), after: 0.25)
         }
-        + ([.url, .tls, .tooLarge, .protocol, .cancelled, .noFixture, .rateLimit, .credentials] as [TransportError.Kind]).map {
+        + ([.url, .tls, .tooLarge, .protocol, .cancelled, .noFixture, .rateLimit, .credentials] as [TransportError.Kind])
+        .map {
             Row(name: "\($0)", outcome: .failure($0))
         }
-        + ["HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].map { Row(name: $0, outcome: answer(503), method: $0, after: 0.25) }
+        + ["HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].map {
+            Row(name: $0, outcome: answer(503), method: $0, after: 0.25)
+        }
         + ["POST", "PATCH", "get", "QUERY"].map { Row(name: $0, outcome: answer(503), method: $0) }
         + [
-            Row(name: "a POST that the user allows", outcome: answer(503), method: "POST", policy: RetryPolicy(methods: ["POST"]), after: 0.25),
+            Row(
+                name: "a POST that the user allows", outcome: answer(503), method: "POST",
+                policy: RetryPolicy(methods: ["POST"]), after: 0.25),
             Row(name: "a POST that reached nobody", outcome: .failure(.connect), method: "POST", after: 0.25),
             Row(name: "a POST whose answer was cut short", outcome: .failure(.cutShort), method: "POST"),
             Row(name: "a POST whose host has no address", outcome: .failure(.resolve), method: "POST", after: 0.25),
             Row(name: "the second try", outcome: answer(500), attempt: 2, after: 0.5),
             Row(name: "the third try", outcome: answer(500), attempt: 3, after: 1),
             Row(name: "the last try", outcome: answer(500), attempt: 4),
-            Row(name: "the wait has a cap", outcome: answer(500), attempt: 20, policy: RetryPolicy(attempts: 99), after: 15),
-            Row(name: "the wait does not overflow", outcome: answer(500), attempt: Int.max - 1, policy: RetryPolicy(attempts: Int.max), after: 15),
+            Row(
+                name: "the wait has a cap", outcome: answer(500), attempt: 20, policy: RetryPolicy(attempts: 99),
+                after: 15),
+            Row(
+                name: "the wait does not overflow", outcome: answer(500), attempt: Int.max - 1,
+                policy: RetryPolicy(attempts: Int.max), after: 15),
             Row(name: "no second try", outcome: answer(500), policy: .never),
             Row(name: "Retry-After in seconds", outcome: answer(503, ["Retry-After": "7"]), after: 7.35),
             Row(name: "Retry-After with a fraction", outcome: answer(429, ["Retry-After": "0.5"]), after: 0.525),
-            Row(name: "Retry-After as a date", outcome: answer(503, ["Retry-After": "Sun, 06 Nov 1994 08:50:37 GMT"]), after: 60.5),
-            Row(name: "Retry-After as a date that has passed", outcome: answer(503, ["Retry-After": "Sun, 06 Nov 1994 08:00:00 GMT"]), after: 0),
+            Row(
+                name: "Retry-After as a date", outcome: answer(503, ["Retry-After": "Sun, 06 Nov 1994 08:50:37 GMT"]),
+                after: 60.5),
+            Row(
+                name: "Retry-After as a date that has passed",
+                outcome: answer(503, ["Retry-After": "Sun, 06 Nov 1994 08:00:00 GMT"]), after: 0),
             Row(name: "Retry-After that is nothing", outcome: answer(503, ["Retry-After": "soon"]), after: 0.25),
             Row(name: "Retry-After below zero", outcome: answer(503, ["Retry-After": "-5"]), after: 0.25),
             Row(name: "Retry-After beyond the limit", outcome: answer(503, ["Retry-After": "301"])),
-            Row(name: "Retry-After within a larger limit", outcome: answer(503, ["Retry-After": "301"]), policy: RetryPolicy(longestWait: .seconds(600)), after: 301.5),
+            Row(
+                name: "Retry-After within a larger limit", outcome: answer(503, ["Retry-After": "301"]),
+                policy: RetryPolicy(longestWait: .seconds(600)), after: 301.5),
             Row(name: "Retry-After that no number holds", outcome: answer(503, ["Retry-After": "1e999"]), after: 0.25),
-            Row(name: "a rate limit that is used up", outcome: answer(429, ["RateLimit": #""default";r=0;t=30"#]), after: 30.5),
-            Row(name: "403 over a rate limit", outcome: answer(403, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "784111797"]), after: 20.5),
+            Row(
+                name: "a rate limit that is used up", outcome: answer(429, ["RateLimit": #""default";r=0;t=30"#]),
+                after: 30.5),
+            Row(
+                name: "403 over a rate limit",
+                outcome: answer(403, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "784111797"]), after: 20.5),
             Row(name: "403 with Retry-After", outcome: answer(403, ["Retry-After": "2"]), after: 2.1),
-            Row(name: "403 with requests left", outcome: answer(403, ["X-RateLimit-Remaining": "5", "X-RateLimit-Reset": "784111797"])),
+            Row(
+                name: "403 with requests left",
+                outcome: answer(403, ["X-RateLimit-Remaining": "5", "X-RateLimit-Reset": "784111797"])),
             Row(name: "200 that a rule calls a failure", outcome: answer(200), isRetryable: true, after: 0.25),
             Row(name: "500 that a rule calls final", outcome: answer(500), isRetryable: false),
         ]
@@ -67,7 +90,8 @@ struct RetryPolicyTests {
     @Test("what is tried again, and after how long", arguments: rows)
     func decision(_ row: Row) {
         let decision = row.policy.decide(
-            row.outcome, method: row.method, attempt: row.attempt, isRetryable: row.isRetryable, now: Self.now, random: 0.5)
+            row.outcome, method: row.method, attempt: row.attempt, isRetryable: row.isRetryable, now: Self.now,
+            random: 0.5)
         #expect(decision == row.after.map { .again(after: .seconds(clamping: $0)) } ?? .giveUp)
     }
 

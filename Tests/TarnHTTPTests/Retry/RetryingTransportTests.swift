@@ -14,7 +14,8 @@ struct RetryingTransportTests {
     @Test(
         "a moment's trouble passes unnoticed: the request is sent again",
         arguments: [
-            "page=1:status:503:times=2", "page=1:status:429:times=3", "page=1:close:times=1", "page=1:reset:times=2", "page=1:cut:3:times=3",
+            "page=1:status:503:times=2", "page=1:status:429:times=3", "page=1:close:times=1", "page=1:reset:times=2",
+            "page=1:cut:3:times=3",
         ])
     func recovers(fault: String) async throws {
         let server = try LocalServer([CurlTransportTests.page], "--fault", fault)
@@ -33,7 +34,9 @@ struct RetryingTransportTests {
         #expect(server.requests.count == 4)
 
         let dead = DeadPort()
-        let error = await expectFailure(.connect) { try await transport.send(HTTPRequest(url: "http://127.0.0.1:\(dead.port)/")) }
+        let error = await expectFailure(.connect) {
+            try await transport.send(HTTPRequest(url: "http://127.0.0.1:\(dead.port)/"))
+        }
         #expect(error?.detail.hasSuffix("(tried 4 times)") == true)
     }
 
@@ -69,7 +72,9 @@ struct RetryingTransportTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test("a storm of 429 from a server with a limit is ridden out: paced by what it says, every request is answered once")
+    @Test(
+        "a storm of 429 from a server with a limit is ridden out: paced by what it says, every request is answered once"
+    )
     func storm() async throws {
         let server = try LocalServer([CurlTransportTests.page], "--fault", "page=1:limit:3/0.2")
         let transport = RetryingTransport(
@@ -87,7 +92,8 @@ struct RetryingTransportTests {
     @Test("waiting for the next try ends at once when the task is cancelled")
     func cancellation() async throws {
         let server = try LocalServer([CurlTransportTests.page], "--fault", ":status:503")
-        let transport = RetryingTransport(CurlTransport(), policy: RetryPolicy(firstDelay: .seconds(3600), longestDelay: .seconds(3600)))
+        let transport = RetryingTransport(
+            CurlTransport(), policy: RetryPolicy(firstDelay: .seconds(3600), longestDelay: .seconds(3600)))
         let task = Task { try await transport.send(HTTPRequest(url: server.base + "/issues?page=1")) }
         while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(2)) }
         task.cancel()
@@ -95,7 +101,9 @@ struct RetryingTransportTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test("a rule of the user's goes before the policy: a success that means no is tried again, a failure that is final is not")
+    @Test(
+        "a rule of the user's goes before the policy: a success that means no is tried again, a failure that is final is not"
+    )
     func rules() async throws {
         let limited = #"{"ok":false,"error":"ratelimited"}"#
         let inner = ScriptedTransport([.status(200, [:], limited), .status(200, [:], limited), .status(200, [:], "[]")])
@@ -107,7 +115,8 @@ struct RetryingTransportTests {
 
         for action in [ResponseRule.Action.ignore, .fail, .empty, .stop] {
             let inner = ScriptedTransport([.status(503)])
-            let transport = RetryingTransport(inner, rules: [ResponseRule(statuses: [500...599], action: action)], time: time.source)
+            let transport = RetryingTransport(
+                inner, rules: [ResponseRule(statuses: [500...599], action: action)], time: time.source)
             #expect(try await transport.send(HTTPRequest(url: "http://h/")).status == 503)
             #expect(inner.requests.count == 1)
         }
@@ -135,7 +144,8 @@ struct RetryingTransportTests {
     func refresh() async throws {
         let inner = ScriptedTransport([.status(419), .status(200), .status(419), .status(419)])
         let transport = RetryingTransport(
-            inner, rules: [ResponseRule(statuses: [419...419], action: .refreshToken)], refresh: { () async throws(TransportError) in true })
+            inner, rules: [ResponseRule(statuses: [419...419], action: .refreshToken)],
+            refresh: { () async throws(TransportError) in true })
         #expect(try await transport.send(HTTPRequest(url: "http://h/")).status == 200)
         #expect(try await transport.send(HTTPRequest(url: "http://h/")).status == 419)
         #expect(inner.requests.count == 4)

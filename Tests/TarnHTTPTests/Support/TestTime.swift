@@ -58,13 +58,16 @@ final class ScriptedTransport: Transport {
         await before(request)
         switch outcomes[min(number, outcomes.count - 1)] {
         case .answer(let response): return response
-        case .failure(let kind): throw TransportError(kind, method: request.method, url: request.url, detail: kind.rawValue)
+        case .failure(let kind):
+            throw TransportError(kind, method: request.method, url: request.url, detail: kind.rawValue)
         }
     }
 }
 
 extension ScriptedTransport.Outcome {
     static func status(_ status: Int, _ fields: [String: String] = [:], _ body: String = "") -> Self {
-        .answer(HTTPResponse(status: status, headers: HTTPHeaders(fields.map { .init($0.key, $0.value) }), body: Array(body.utf8)))
+        .answer(
+            HTTPResponse(
+                status: status, headers: HTTPHeaders(fields.map { .init($0.key, $0.value) }), body: Array(body.utf8)))
     }
 }

@@ -1,9 +1,9 @@
 // A proxy that does nothing but CONNECT (RFC 9110 §9.3.6): it passes bytes on, and keeps what it could read.
 
 import Foundation
-import TestSupport
 import Glibc
 import Synchronization
+import TestSupport
 
 final class TunnelServer: Sendable {
     let port: Int
@@ -22,7 +22,8 @@ final class TunnelServer: Sendable {
         var address = TunnelServer.loopback(0)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = TunnelServer.with(&address) { [descriptor] address in
-            bind(descriptor, address, size) == 0 && listen(descriptor, 16) == 0 && getsockname(descriptor, address, &size) == 0
+            bind(descriptor, address, size) == 0 && listen(descriptor, 16) == 0
+                && getsockname(descriptor, address, &size) == 0
         }
         guard isBound else { throw LocalServer.Failure(description: "no socket") }
         port = Int(UInt16(bigEndian: address.sin_port))
@@ -46,8 +47,11 @@ final class TunnelServer: Sendable {
         // CONNECT localhost:4711 HTTP/1.1
         let words = text.split(separator: " ")
         let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = TunnelServer.loopback(words.count > 2 && words[0] == "CONNECT" ? words[1].split(separator: ":").last.flatMap { UInt16($0) } ?? 0 : 0)
-        guard TunnelServer.with(&address, { connect(server, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 }) else {
+        var address = TunnelServer.loopback(
+            words.count > 2 && words[0] == "CONNECT"
+                ? words[1].split(separator: ":").last.flatMap { UInt16($0) } ?? 0 : 0)
+        guard TunnelServer.with(&address, { connect(server, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 })
+        else {
             Glibc.close(server)
             Glibc.close(client)
             return
@@ -84,7 +88,9 @@ final class TunnelServer: Sendable {
         return address
     }
 
-    private static func with<Result>(_ address: inout sockaddr_in, _ body: (UnsafeMutablePointer<sockaddr>) -> Result) -> Result {
+    private static func with<Result>(_ address: inout sockaddr_in, _ body: (UnsafeMutablePointer<sockaddr>) -> Result)
+        -> Result
+    {
         withUnsafeMutablePointer(to: &address) { $0.withMemoryRebound(to: sockaddr.self, capacity: 1, body) }
     }
 }

@@ -19,9 +19,11 @@ struct PathTemplateTests {
     }
 
     /// RFC 6570 §3.2.2, level 1.
-    @Test("simple expansion is as in the examples of RFC 6570", arguments: [
-        ("{var}", "value"), ("{hello}", "Hello%20World%21"), ("{half}", "50%25"), ("O{undef_no}X", "O%2CX"),
-    ])
+    @Test(
+        "simple expansion is as in the examples of RFC 6570",
+        arguments: [
+            ("{var}", "value"), ("{hello}", "Hello%20World%21"), ("{half}", "50%25"), ("O{undef_no}X", "O%2CX"),
+        ])
     func examplesOfTheStandard(_ template: String, _ expected: String) throws {
         let values = ["var": "value", "hello": "Hello World!", "half": "50%", "undef_no": ","]
         let parsed = try PathTemplate(template)
@@ -33,12 +35,16 @@ struct PathTemplateTests {
         #expect(try PathTemplate("/a b/ü/%41/x;y=1,2@:!$&'()*+").expanded([:]) == "/a%20b/%C3%BC/%41/x;y=1,2@:!$&'()*+")
     }
 
-    @Test("a malformed template is refused and the error shows where", arguments: [
-        ("/a/{b", "a { without its partner"), ("/a/b}", "a } without its partner"), ("/{a{b}}", "a { without its partner"),
-        ("/{}", "{} is not"), ("/{a b}", "{a b} is not"), ("/{=path}", "{=path} is not"), ("/{a,}", "{a,} is not"),
-        ("/{a:0}", "{a:0} is not"), ("/{a:x}", "{a:x} is not"), ("/{a**}", "{a**} is not"), ("/{a.}", "{a.} is not"), ("/{a-b}", "{a-b} is not"),
-        ("/{ü}", "{ü} is not"),
-    ])
+    @Test(
+        "a malformed template is refused and the error shows where",
+        arguments: [
+            ("/a/{b", "a { without its partner"), ("/a/b}", "a } without its partner"),
+            ("/{a{b}}", "a { without its partner"),
+            ("/{}", "{} is not"), ("/{a b}", "{a b} is not"), ("/{=path}", "{=path} is not"), ("/{a,}", "{a,} is not"),
+            ("/{a:0}", "{a:0} is not"), ("/{a:x}", "{a:x} is not"), ("/{a**}", "{a**} is not"),
+            ("/{a.}", "{a.} is not"), ("/{a-b}", "{a-b} is not"),
+            ("/{ü}", "{ü} is not"),
+        ])
     func malformed(_ text: String, _ message: String) throws {
         let error = try #require(#expect(throws: PathTemplateError.self) { try PathTemplate(text) })
         #expect("\(error)".hasPrefix(text + ": "))

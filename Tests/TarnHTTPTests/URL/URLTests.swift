@@ -29,9 +29,12 @@ struct URLReferenceTests {
         #expect(URLReference(reference).resolved(against: base).description == expected)
     }
 
-    @Test("a reference that is taken apart and put together is the same text", arguments: [
-        "", "a", "//a", "a://", "http://u@h:1/p//q/?x?y#z#", "?", "#", "?#", "1a:b", "päth", "mailto:a@b", "http://a?b",
-    ])
+    @Test(
+        "a reference that is taken apart and put together is the same text",
+        arguments: [
+            "", "a", "//a", "a://", "http://u@h:1/p//q/?x?y#z#", "?", "#", "?#", "1a:b", "päth", "mailto:a@b",
+            "http://a?b",
+        ])
     func roundTrip(_ text: String) {
         #expect(URLReference(text).description == text)
     }
@@ -71,9 +74,11 @@ struct HTTPURLTests {
     static let refused: [(String, String)] = [
         ("", "absolute"), ("/issues", "absolute"), ("ftp://a/", "absolute"), ("file:///etc/passwd", "absolute"),
         ("http:a", "absolute"), ("//a/b", "absolute"), ("http://", "host is missing"), ("http:///x", "host is missing"),
-        ("http://:80/", "host is missing"), ("http://user@a/", "user or password"), ("http://u:p@a/", "user or password"),
+        ("http://:80/", "host is missing"), ("http://user@a/", "user or password"),
+        ("http://u:p@a/", "user or password"),
         ("http://a:0/", "port"), ("http://a:65536/", "port"), ("http://a:x/", "port"), ("http://a:-1/", "port"),
-        ("http://bücher.example/", "ASCII"), ("http://a b/", "ASCII"), ("http://a%2eb/", "ASCII"), ("http://[::1/", "ASCII"),
+        ("http://bücher.example/", "ASCII"), ("http://a b/", "ASCII"), ("http://a%2eb/", "ASCII"),
+        ("http://[::1/", "ASCII"),
         ("http://a/b c", "percent-encoded"), ("http://a/ä", "percent-encoded"), ("http://a/\u{0}", "percent-encoded"),
         ("http://a/<b>", "percent-encoded"), ("http://a/\"", "percent-encoded"),
         ("http://a/b\\c", "percent-encoded"), ("http://a/?x=ü", "percent-encoded"), ("http://a/%", "hexadecimal"),
@@ -112,17 +117,37 @@ struct HTTPURLTests {
     }
 
     static let moves = [
-        Move(link: "https://api.forge.example/issues?page=2", origins: ["https://api.forge.example"], base: "http://127.0.0.1:1234", result: "http://127.0.0.1:1234/issues?page=2"),
-        Move(link: "https://api.forge.example/issues", origins: ["https://api.forge.example/"], base: "http://127.0.0.1:1234/", result: "http://127.0.0.1:1234/issues"),
-        Move(link: "https://API.forge.example:443/issues", origins: ["https://api.forge.example"], base: "http://h/v1", result: "http://h/v1/issues"),
-        Move(link: "https://forge.example/api/v3/issues?x=1", origins: ["https://other", "https://forge.example/api/v3"], base: "http://h:1", result: "http://h:1/issues?x=1"),
-        Move(link: "https://forge.example/api/v3", origins: ["https://forge.example/api/v3/"], base: "http://h:1", result: "http://h:1/"),
-        Move(link: "https://forge.example/api/v30/issues", origins: ["https://forge.example/api/v3"], base: "http://h", result: nil),
-        Move(link: "https://forge.example/api/v3/../admin", origins: ["https://forge.example/api/v3"], base: "http://h", result: nil),
+        Move(
+            link: "https://api.forge.example/issues?page=2", origins: ["https://api.forge.example"],
+            base: "http://127.0.0.1:1234", result: "http://127.0.0.1:1234/issues?page=2"),
+        Move(
+            link: "https://api.forge.example/issues", origins: ["https://api.forge.example/"],
+            base: "http://127.0.0.1:1234/", result: "http://127.0.0.1:1234/issues"),
+        Move(
+            link: "https://API.forge.example:443/issues", origins: ["https://api.forge.example"], base: "http://h/v1",
+            result: "http://h/v1/issues"),
+        Move(
+            link: "https://forge.example/api/v3/issues?x=1",
+            origins: ["https://other", "https://forge.example/api/v3"], base: "http://h:1",
+            result: "http://h:1/issues?x=1"),
+        Move(
+            link: "https://forge.example/api/v3", origins: ["https://forge.example/api/v3/"], base: "http://h:1",
+            result: "http://h:1/"),
+        Move(
+            link: "https://forge.example/api/v30/issues", origins: ["https://forge.example/api/v3"], base: "http://h",
+            result: nil),
+        Move(
+            link: "https://forge.example/api/v3/../admin", origins: ["https://forge.example/api/v3"], base: "http://h",
+            result: nil),
         Move(link: "http://forge.example/issues", origins: ["https://forge.example"], base: "http://h", result: nil),
-        Move(link: "https://forge.example.evil/issues", origins: ["https://forge.example"], base: "http://h", result: nil),
-        Move(link: "https://forge.example@evil/issues", origins: ["https://forge.example"], base: "http://h", result: nil),
-        Move(link: "https://forge.example:444/issues", origins: ["https://forge.example"], base: "http://h", result: nil),
+        Move(
+            link: "https://forge.example.evil/issues", origins: ["https://forge.example"], base: "http://h", result: nil
+        ),
+        Move(
+            link: "https://forge.example@evil/issues", origins: ["https://forge.example"], base: "http://h", result: nil
+        ),
+        Move(
+            link: "https://forge.example:444/issues", origins: ["https://forge.example"], base: "http://h", result: nil),
         Move(link: "/issues", origins: ["https://forge.example"], base: "http://h", result: nil),
         Move(link: "https://forge.example/issues", origins: [], base: "http://h", result: nil),
         Move(link: "https://forge.example/issues", origins: ["https://forge.example"], base: "nowhere", result: nil),
@@ -136,10 +161,14 @@ struct HTTPURLTests {
 
 @Suite("Query parameters")
 struct QueryParametersTests {
-    @Test("the parameters of a query are read in their order, decoded; one without a value has an empty one", arguments: [
-        ("https://a/x?page=2&q=a%20b+c%2B", ["page", "2", "q", "a b c+"]), ("/x?a%5B0%5D=1&a%5B0%5D=2", ["a[0]", "1", "a[0]", "2"]),
-        ("/x?flag&b=c=d&&e=", ["flag", "", "b", "c=d", "e", ""]), ("/x?", []), ("/x", []), ("/x?q=%C3%BC#f", ["q", "ü"]),
-    ] as [(String, [String])])
+    @Test(
+        "the parameters of a query are read in their order, decoded; one without a value has an empty one",
+        arguments: [
+            ("https://a/x?page=2&q=a%20b+c%2B", ["page", "2", "q", "a b c+"]),
+            ("/x?a%5B0%5D=1&a%5B0%5D=2", ["a[0]", "1", "a[0]", "2"]),
+            ("/x?flag&b=c=d&&e=", ["flag", "", "b", "c=d", "e", ""]), ("/x?", []), ("/x", []),
+            ("/x?q=%C3%BC#f", ["q", "ü"]),
+        ] as [(String, [String])])
     func values(_ url: String, _ expected: [String]) {
         #expect(QueryParameters.values(in: url).flatMap { [$0.name, $0.value] } == expected)
     }
@@ -154,7 +183,8 @@ struct QueryParametersTests {
     }
 
     static let replaced: [(String, String)] = [
-        ("/x", "/x?page=7"), ("/x?", "/x?page=7"), ("/x?page=2", "/x?page=7"), ("/x?a=%41+b&page=2&c", "/x?a=%41+b&page=7&c"),
+        ("/x", "/x?page=7"), ("/x?", "/x?page=7"), ("/x?page=2", "/x?page=7"),
+        ("/x?a=%41+b&page=2&c", "/x?a=%41+b&page=7&c"),
         ("/x?page=1&z=1&page=2", "/x?page=7&z=1"), ("/x?pag%65=1", "/x?page=7"), ("/x?page", "/x?page=7"),
         ("/x?PAGE=1", "/x?PAGE=1&page=7"), ("/x?per_page=5", "/x?per_page=5&page=7"), ("/x?a&&b", "/x?a&&b&page=7"),
     ]
@@ -188,7 +218,8 @@ struct RedactionTests {
 
     @Test("an error's text shows no secret of its URL")
     func errorText() {
-        let error = TransportError(.connect, method: "GET", url: "http://a/?token=hush&p=1", detail: "could not connect")
+        let error = TransportError(
+            .connect, method: "GET", url: "http://a/?token=hush&p=1", detail: "could not connect")
         #expect("\(error)" == "GET http://a/?token=***&p=1: could not connect")
         #expect(!"\(PaginationError.repeated(url: "http://a/?key=hush"))".contains("hush"))
         #expect(!"\(HTTPURLError("http://u:hush@a/", "no"))".contains("hush"))

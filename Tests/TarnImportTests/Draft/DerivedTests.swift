@@ -28,7 +28,8 @@ struct DerivedTests {
     func nested() throws {
         let bed = try Forge.store()
         try bed.take(
-            #"[{"id":1,"title":"t","comments":[{"id":3,"text":"c"},{"id":2,"issue":null},{"id":4,"issue":99}]}]"#, "Issue")
+            #"[{"id":1,"title":"t","comments":[{"id":3,"text":"c"},{"id":2,"issue":null},{"id":4,"issue":99}]}]"#,
+            "Issue")
         #expect(try bed.related("Issue", 1, "comments") == ["2", "3", "4"])
         #expect(try bed.related("Comment", 2, "issue") == ["1"])
         #expect(try bed.related("Issue", 99, "comments") == [])
@@ -121,11 +122,14 @@ struct DerivedTests {
         #expect(try bed.count("Comment") == 3)
     }
 
-    @Test("of a long list too those that left lose their reference, and the others keep it", arguments: [15, 16, 17, 300])
+    @Test(
+        "of a long list too those that left lose their reference, and the others keep it", arguments: [15, 16, 17, 300])
     func longLists(_ count: Int) throws {
         let bed = try Forge.store()
         func take(_ members: [Int]) throws {
-            try bed.take(#"[{"id":1,"title":"t","comments":[\#(members.map { #"{"id":\#($0)}"# }.joined(separator: ","))]}]"#, "Issue")
+            try bed.take(
+                #"[{"id":1,"title":"t","comments":[\#(members.map { #"{"id":\#($0)}"# }.joined(separator: ","))]}]"#,
+                "Issue")
         }
         try take(Array(1...count + 5))
         #expect(try bed.related("Issue", 1, "comments").count == count + 5)
@@ -251,13 +255,16 @@ struct DerivedTests {
     }
 
     @Test(
-        "many-to-many from the derived side adds to and takes from the lists at the other side, and leaves the rest of them")
+        "many-to-many from the derived side adds to and takes from the lists at the other side, and leaves the rest of them"
+    )
     func manyToMany() throws {
         let bed = try TestStore(
             Schema([
                 EntityDefinition(
                     "Post", key: ["id"], attributes: [Self.id(), Self.text],
-                    relationships: [RelationshipDefinition("tags", to: "Tag", many: true, ordered: true, inverse: "posts")]),
+                    relationships: [
+                        RelationshipDefinition("tags", to: "Tag", many: true, ordered: true, inverse: "posts")
+                    ]),
                 EntityDefinition(
                     "Tag", key: ["id"], attributes: [Self.id()],
                     relationships: [RelationshipDefinition("posts", to: "Post", many: true, inverse: "tags")]),

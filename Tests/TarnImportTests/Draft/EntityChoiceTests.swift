@@ -12,17 +12,26 @@ struct EntityChoiceTests {
             "Event", key: ["id"],
             attributes: [
                 AttributeDefinition("id", .int), AttributeDefinition("type", .string, optional: true),
-                AttributeDefinition("at", .date, optional: true, indexed: true), AttributeDefinition("note", .string, optional: true),
+                AttributeDefinition("at", .date, optional: true, indexed: true),
+                AttributeDefinition("note", .string, optional: true),
             ],
             relationships: [RelationshipDefinition("actor", to: "User", inverse: "events")]),
-        EntityDefinition("ForcePush", parent: "Push", attributes: [AttributeDefinition("before", .string, optional: true)]),
         EntityDefinition(
-            "Push", parent: "Event", attributes: [AttributeDefinition("branch", .string, optional: true), AttributeDefinition("size", .int, optional: true)]),
+            "ForcePush", parent: "Push", attributes: [AttributeDefinition("before", .string, optional: true)]),
+        EntityDefinition(
+            "Push", parent: "Event",
+            attributes: [
+                AttributeDefinition("branch", .string, optional: true),
+                AttributeDefinition("size", .int, optional: true),
+            ]),
         EntityDefinition("Release", parent: "Event", attributes: [AttributeDefinition("tag", .string, optional: true)]),
         EntityDefinition("User", key: ["id"], attributes: [AttributeDefinition("id", .int)]),
         EntityDefinition(
             "Log", key: ["id"], attributes: [AttributeDefinition("id", .int)],
-            relationships: [RelationshipDefinition("last", to: "Event"), RelationshipDefinition("all", to: "Event", many: true, ordered: true)]),
+            relationships: [
+                RelationshipDefinition("last", to: "Event"),
+                RelationshipDefinition("all", to: "Event", many: true, ordered: true),
+            ]),
     ])
 
     private static let choice = EntityChoice([
@@ -30,15 +39,19 @@ struct EntityChoiceTests {
         .entity("Release", when: [RecordCondition("type", .matches(["Release*"]))]),
     ])
 
-    private static func bed(_ choice: EntityChoice = choice, _ change: (inout Mapping) -> Void = { _ in }) throws -> TestStore {
+    private static func bed(_ choice: EntityChoice = choice, _ change: (inout Mapping) -> Void = { _ in }) throws
+        -> TestStore
+    {
         var mapping = Mapping(entities: ["Event": EntityMapping(choice: choice)])
         change(&mapping)
         return try TestStore(schema, mapping)
     }
 
     private func kinds(_ bed: TestStore) throws -> [String] {
-        try bed.lines().filter { !$0.hasPrefix("User") && !$0.hasPrefix("Log") }.map { $0.split(separator: " ").prefix(2).joined(separator: " ") }
-            .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        try bed.lines().filter { !$0.hasPrefix("User") && !$0.hasPrefix("Log") }.map {
+            $0.split(separator: " ").prefix(2).joined(separator: " ")
+        }
+        .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
     @Test("listed and nested records become what the first rule that holds says, with the attributes of that kind")
@@ -50,23 +63,43 @@ struct EntityChoiceTests {
         #expect(report.diagnostics == [])
         #expect(report.entities.mapValues(\.created) == ["Push": 1, "Release": 2, "Event": 2])
         #expect(try bed.record("Event", 1)?.entity == "Push" && bed.value("Push", 1, "branch") == .string("main"))
-        #expect(try (1...5).map { try bed.record("Event", $0)?.entity } == ["Push", "Release", "Release", "Event", "Event"])
-        try bed.take(#"[{"id":1,"last":{"id":6,"type":"PushEvent","branch":"b"},"all":[{"id":7,"type":"Release"},8,{"id":6}]}]"#, "Log")
+        #expect(
+            try (1...5).map { try bed.record("Event", $0)?.entity } == ["Push", "Release", "Release", "Event", "Event"])
+        try bed.take(
+            #"[{"id":1,"last":{"id":6,"type":"PushEvent","branch":"b"},"all":[{"id":7,"type":"Release"},8,{"id":6}]}]"#,
+            "Log")
         #expect(try bed.record("Event", 6)?.entity == "Push" && bed.record("Event", 7)?.entity == "Release")
         #expect(try bed.related("Log", 1, "all") == ["7", "8?", "6"])
     }
 
-    @Test("every kind of rule: a value, a pattern, presence, absence, a comparison, a predicate, and code", arguments: [
-        (RecordCondition("a", .matches(["x", "7", "true"])), [#""a":"x""#, #""a":7"#, #""a":true"#], [#""a":"y""#, #""a":null"#, #""a":["x"]"#, ""]),
-        (RecordCondition("a.b", .matches(["p*e", "*.txt"])), [#""a":{"b":"please"}"#, #""a":{"b":".txt"}"#], [#""a":{"b":"p"}"#, #""a":"please""#]),
-        (RecordCondition("list[-1].k", .matches(["x"])), [#""list":[{},{"k":"x"}]"#], [#""list":[{"k":"x"},{}]"#, #""list":[]"#]),
-        (RecordCondition("a", .isPresent), [#""a":{}"#, #""a":false"#, #""a":"""#], [#""a":null"#, ""]),
-        (RecordCondition("a", .isAbsent), [#""a":null"#, ""], [#""a":0"#]),
-        (RecordCondition("n", .compares(.greaterOrEqual, "10")), [#""n":10"#, #""n":10.5"#, #""n":1e3"#], [#""n":9"#, #""n":null"#, "", #""n":{}"#]),
-        (RecordCondition("n", .compares(.less, "b")), [#""n":"a""#, #""n":"B""#], [#""n":"b""#, ""]),
-        (RecordCondition("n", .compares(.notEqual, "a*")), [#""n":"abc""#], [#""n":"a*""#, ""]),
-        (RecordCondition("n", .satisfies(JSONPredicate("even") { $0.text.hasSuffix("2") })), [#""n":12"#], [#""n":13"#, ""]),
-    ])
+    @Test(
+        "every kind of rule: a value, a pattern, presence, absence, a comparison, a predicate, and code",
+        arguments: [
+            (
+                RecordCondition("a", .matches(["x", "7", "true"])), [#""a":"x""#, #""a":7"#, #""a":true"#],
+                [#""a":"y""#, #""a":null"#, #""a":["x"]"#, ""]
+            ),
+            (
+                RecordCondition("a.b", .matches(["p*e", "*.txt"])), [#""a":{"b":"please"}"#, #""a":{"b":".txt"}"#],
+                [#""a":{"b":"p"}"#, #""a":"please""#]
+            ),
+            (
+                RecordCondition("list[-1].k", .matches(["x"])), [#""list":[{},{"k":"x"}]"#],
+                [#""list":[{"k":"x"},{}]"#, #""list":[]"#]
+            ),
+            (RecordCondition("a", .isPresent), [#""a":{}"#, #""a":false"#, #""a":"""#], [#""a":null"#, ""]),
+            (RecordCondition("a", .isAbsent), [#""a":null"#, ""], [#""a":0"#]),
+            (
+                RecordCondition("n", .compares(.greaterOrEqual, "10")), [#""n":10"#, #""n":10.5"#, #""n":1e3"#],
+                [#""n":9"#, #""n":null"#, "", #""n":{}"#]
+            ),
+            (RecordCondition("n", .compares(.less, "b")), [#""n":"a""#, #""n":"B""#], [#""n":"b""#, ""]),
+            (RecordCondition("n", .compares(.notEqual, "a*")), [#""n":"abc""#], [#""n":"a*""#, ""]),
+            (
+                RecordCondition("n", .satisfies(JSONPredicate("even") { $0.text.hasSuffix("2") })), [#""n":12"#],
+                [#""n":13"#, ""]
+            ),
+        ])
     func rules(_ condition: RecordCondition, _ holding: [String], _ others: [String]) throws {
         let bed = try Self.bed(EntityChoice([.entity("Push", when: [condition])]))
         func take(_ fields: String) throws -> String? {
@@ -83,20 +116,29 @@ struct EntityChoiceTests {
         let bed = try Self.bed(
             EntityChoice([
                 .entity("Release", when: [RecordCondition("a", .isPresent), RecordCondition("b", .isPresent)]),
-                .code(EntityChooser("by name") { $0["name"] == .string("push") ? "Push" : $0["name"] == .string("plain") ? "Event" : nil }),
+                .code(
+                    EntityChooser("by name") {
+                        $0["name"] == .string("push") ? "Push" : $0["name"] == .string("plain") ? "Event" : nil
+                    }),
                 .entity("ForcePush", when: [RecordCondition("b", .isPresent)]), .entity("Release", when: []),
             ]))
         try bed.take(
-            #"[{"id":1,"a":1,"b":1,"name":"push"},{"id":2,"a":1,"name":"push"},{"id":3,"b":1},{"id":4},{"id":5,"name":"plain"}]"#, "Event")
-        #expect(try (1...5).map { try bed.record("Event", $0)?.entity } == ["Release", "Push", "ForcePush", "Release", "Event"])
+            #"[{"id":1,"a":1,"b":1,"name":"push"},{"id":2,"a":1,"name":"push"},{"id":3,"b":1},{"id":4},{"id":5,"name":"plain"}]"#,
+            "Event")
+        #expect(
+            try (1...5).map { try bed.record("Event", $0)?.entity } == [
+                "Release", "Push", "ForcePush", "Release", "Event",
+            ])
     }
 
     @Test("what is chosen may have rules of its own")
     func levels() throws {
         let bed = try Self.bed {
-            $0.entities["Push"] = EntityMapping(choice: EntityChoice([.entity("ForcePush", when: [RecordCondition("before", .isPresent)])]))
+            $0.entities["Push"] = EntityMapping(
+                choice: EntityChoice([.entity("ForcePush", when: [RecordCondition("before", .isPresent)])]))
         }
-        try bed.take(#"[{"id":1,"type":"PushEvent"},{"id":2,"type":"PushEvent","before":"x"},{"id":3,"before":"x"}]"#, "Event")
+        try bed.take(
+            #"[{"id":1,"type":"PushEvent"},{"id":2,"type":"PushEvent","before":"x"},{"id":3,"before":"x"}]"#, "Event")
         #expect(try (1...3).map { try bed.record("Event", $0)?.entity } == ["Push", "ForcePush", "Event"])
         try bed.take(#"[{"id":4,"before":"x"},{"id":5}]"#, "Push")
         #expect(try (4...5).map { try bed.record("Event", $0)?.entity } == ["ForcePush", "Push"])
@@ -106,18 +148,27 @@ struct EntityChoiceTests {
     func skipped() throws {
         let bed = try Self.bed(EntityChoice(Self.choice.rules, otherwise: .skip))
         let report = try bed.take(#"[{"id":1,"type":"Other","actor":{"id":7}},{"id":2,"type":"PushEvent"}]"#, "Event")
-        #expect(report.diagnostics.map(\.code) == [.entityUnknown] && report.diagnostics[0].path == "$[0]" && report.diagnostics[0].entity == "Event")
+        #expect(
+            report.diagnostics.map(\.code) == [.entityUnknown] && report.diagnostics[0].path == "$[0]"
+                && report.diagnostics[0].entity == "Event")
         #expect(report.skipped == 1 && report.entities["Event"]?.skipped == 1)
         #expect(try bed.count("Event") == 1 && bed.count("User") == 0)
-        let nested = try bed.take(#"[{"id":1,"last":{"id":3,"type":"Other"},"all":[{"id":3},{"id":2,"type":"PushEvent"}]}]"#, "Log")
+        let nested = try bed.take(
+            #"[{"id":1,"last":{"id":3,"type":"Other"},"all":[{"id":3},{"id":2,"type":"PushEvent"}]}]"#, "Log")
         #expect(nested.diagnostics.map(\.path) == ["$[0].last", "$[0].all[0]"])
         #expect(try bed.related("Log", 1, "last") == [] && bed.related("Log", 1, "all") == ["2"])
     }
 
-    @Test("a stored record whose discriminator changes keeps its key, its references and what both kinds have, and becomes the other")
+    @Test(
+        "a stored record whose discriminator changes keeps its key, its references and what both kinds have, and becomes the other"
+    )
     func changes() throws {
         let bed = try Self.bed(
-            EntityChoice(Self.choice.rules + [.entity("ForcePush", when: [RecordCondition("type", .matches(["Force"]))]), .entity("Event", when: [RecordCondition("type", .isPresent)])]))
+            EntityChoice(
+                Self.choice.rules + [
+                    .entity("ForcePush", when: [RecordCondition("type", .matches(["Force"]))]),
+                    .entity("Event", when: [RecordCondition("type", .isPresent)]),
+                ]))
         func take(_ fields: String) throws -> String? {
             try bed.take(#"[{"id":1,\#(fields)}]"#, "Event")
             return try bed.record("Event", 1)?.entity
@@ -145,7 +196,8 @@ struct EntityChoiceTests {
         #expect(try bed.count("Event") == 0)
     }
 
-    @Test("one record met as several kinds in a unit is one draft: the more special of two in a line, else the later one")
+    @Test(
+        "one record met as several kinds in a unit is one draft: the more special of two in a line, else the later one")
     func oneDraft() throws {
         let bed = try Self.bed()
         let report = try bed.take(
@@ -155,14 +207,19 @@ struct EntityChoiceTests {
         let first = try #require(try bed.record("Event", 1))
         #expect(first.entity == "Push" && first["branch"] == .string("b") && first["note"] == .string("c"))
         let second = try #require(try bed.record("Event", 2))
-        #expect(second.entity == "Release" && second["branch"] == nil && second["note"] == .string("n") && second["tag"] == .string("t"))
+        #expect(
+            second.entity == "Release" && second["branch"] == nil && second["note"] == .string("n")
+                && second["tag"] == .string("t"))
         // Nothing of what it was is left in the row.
         try bed.take(#"[{"id":2,"type":"PushEvent"}]"#, "Event")
         #expect(try bed.record("Push", 2)?["branch"] == nil)
         let firstWins = try Self.bed { $0.duplicates = .firstWins }
-        try firstWins.take(#"[{"id":2,"type":"PushEvent","branch":"b"},{"id":2,"type":"ReleaseEvent","tag":"t","note":"n"}]"#, "Event")
+        try firstWins.take(
+            #"[{"id":2,"type":"PushEvent","branch":"b"},{"id":2,"type":"ReleaseEvent","tag":"t","note":"n"}]"#, "Event")
         let earlier = try #require(try firstWins.record("Event", 2))
-        #expect(earlier.entity == "Push" && earlier["branch"] == .string("b") && earlier["tag"] == nil && earlier["note"] == .string("n"))
+        #expect(
+            earlier.entity == "Push" && earlier["branch"] == .string("b") && earlier["tag"] == nil
+                && earlier["note"] == .string("n"))
         try firstWins.take(#"[{"id":2,"type":"ReleaseEvent"}]"#, "Event")
         #expect(try firstWins.record("Release", 2)?["tag"] == nil)
     }
@@ -212,8 +269,10 @@ struct EntityChoiceTests {
                 try Self.bed(EntityChoice([.entity(name, when: [])]))
             }
         }
-        let problems = Mapping(entities: ["Push": EntityMapping(choice: EntityChoice([.entity("Release", when: []), .entity("Pusch", when: [])]))])
-            .problems(for: Self.schema).map(\.description)
+        let problems = Mapping(entities: [
+            "Push": EntityMapping(choice: EntityChoice([.entity("Release", when: []), .entity("Pusch", when: [])]))
+        ])
+        .problems(for: Self.schema).map(\.description)
         #expect(
             problems == [
                 "Push.kinds.Release: Release does not descend from Push: give it parent: Push, or remove it here",

@@ -8,21 +8,29 @@ import Testing
 struct KeySourceTests {
     private static func string(_ name: String) -> AttributeDefinition { AttributeDefinition(name, .string) }
 
-    @Test("a composite key takes its parts from the record, from around it, beside it and from constants, coerced to their types")
+    @Test(
+        "a composite key takes its parts from the record, from around it, beside it and from constants, coerced to their types"
+    )
     func compositeKeys() throws {
         let bed = try TestStore(
             Schema([
                 EntityDefinition(
-                    "Order", key: ["tenant", "id"], attributes: [Self.string("tenant"), AttributeDefinition("id", .int)],
+                    "Order", key: ["tenant", "id"],
+                    attributes: [Self.string("tenant"), AttributeDefinition("id", .int)],
                     relationships: [RelationshipDefinition("lines", to: "Line", many: true, ordered: true)]),
                 EntityDefinition(
                     "Line", key: ["source", "tenant", "order", "sku"],
-                    attributes: [Self.string("source"), Self.string("tenant"), AttributeDefinition("order", .int), Self.string("sku")]),
+                    attributes: [
+                        Self.string("source"), Self.string("tenant"), AttributeDefinition("order", .int),
+                        Self.string("sku"),
+                    ]),
             ]),
             Mapping(entities: [
-                "Order": EntityMapping(paths: ["tenant": ["@param.tenant"]], fields: ["tenant": FieldRules(absentValue: .string("none"))]),
+                "Order": EntityMapping(
+                    paths: ["tenant": ["@param.tenant"]], fields: ["tenant": FieldRules(absentValue: .string("none"))]),
                 "Line": EntityMapping(paths: [
-                    "source": [.constant(.string("shop"))], "tenant": ["@param.tenant"], "order": ["@parent.id"], "sku": ["skus[0]", "{a}-{b}"],
+                    "source": [.constant(.string("shop"))], "tenant": ["@param.tenant"], "order": ["@parent.id"],
+                    "sku": ["skus[0]", "{a}-{b}"],
                 ]),
             ]))
         _ = try bed.importer.add(
@@ -40,8 +48,11 @@ struct KeySourceTests {
     @Test("a key takes its alternates in order whatever their kind, and a record is the same whichever said it")
     func keyAlternates() throws {
         let bed = try thing(
-            [AttributeDefinition("v", .int, optional: true)], EntityMapping(paths: ["id": ["ids[0].value", "ref.id", "{a}{b}"]]))
-        try bed.take(#"[{"ids":[{"value":12}],"ref":{"id":1},"v":1},{"ids":[null],"ref":{"id":"12"},"v":2},{"a":1,"b":2,"v":3},{"id":12,"v":4}]"#, "Thing")
+            [AttributeDefinition("v", .int, optional: true)],
+            EntityMapping(paths: ["id": ["ids[0].value", "ref.id", "{a}{b}"]]))
+        try bed.take(
+            #"[{"ids":[{"value":12}],"ref":{"id":1},"v":1},{"ids":[null],"ref":{"id":"12"},"v":2},{"a":1,"b":2,"v":3},{"id":12,"v":4}]"#,
+            "Thing")
         #expect(try bed.lines() == [#"Thing 12 {"id":12,"v":4}"#])
     }
 
@@ -50,7 +61,8 @@ struct KeySourceTests {
         let bed = try TestStore(
             Schema([
                 EntityDefinition(
-                    "Thing", key: ["id"], attributes: [AttributeDefinition("id", .int)], relationships: [RelationshipDefinition("next", to: "Thing")])
+                    "Thing", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                    relationships: [RelationshipDefinition("next", to: "Thing")])
             ]), Mapping(entities: ["Thing": EntityMapping(paths: ["id": ["ids[0]"]])]))
         let report = try bed.take(#"[{"ids":["x"],"id":5},{"ids":[1],"next":{"ids":[true]}}]"#, "Thing")
         #expect(report.diagnostics.map(\.path) == ["$[0]", "$[1].next"])
@@ -70,12 +82,17 @@ struct KeySourceTests {
         EntityDefinition(
             "Line", key: ["order", "position"],
             attributes: [AttributeDefinition("position", .int), AttributeDefinition("text", .string, optional: true)],
-            relationships: [RelationshipDefinition("order", to: "Order", inverse: "owned"), RelationshipDefinition("notes", to: "Note", many: true)]),
+            relationships: [
+                RelationshipDefinition("order", to: "Order", inverse: "owned"),
+                RelationshipDefinition("notes", to: "Note", many: true),
+            ]),
         EntityDefinition(
-            "Note", key: ["line", "at"], attributes: [AttributeDefinition("at", .int), AttributeDefinition("text", .string, optional: true)],
+            "Note", key: ["line", "at"],
+            attributes: [AttributeDefinition("at", .int), AttributeDefinition("text", .string, optional: true)],
             relationships: [RelationshipDefinition("line", to: "Line", inverse: "owned")]),
         EntityDefinition(
-            "Address", key: ["order", "role"], attributes: [Self.string("role"), AttributeDefinition("city", .string, optional: true)],
+            "Address", key: ["order", "role"],
+            attributes: [Self.string("role"), AttributeDefinition("city", .string, optional: true)],
             relationships: [RelationshipDefinition("order", to: "Order", inverse: "addresses")]),
     ])
 
@@ -88,13 +105,16 @@ struct KeySourceTests {
     @Test("children without a key are identified by their parent, the relationship and their position, at every level")
     func ownedChildren() throws {
         let bed = try TestStore(Self.orders, Self.ownership)
-        let json = #"[{"id":1,"lines":[{"text":"a","notes":[{"text":"x"},{"text":"y"}]},{"text":"b"}],"billing":{"city":"Rome"},"shipping":{"city":"Oslo"}},{"id":2,"lines":[{"text":"c"}],"billing":{"city":"Rome"}}]"#
+        let json =
+            #"[{"id":1,"lines":[{"text":"a","notes":[{"text":"x"},{"text":"y"}]},{"text":"b"}],"billing":{"city":"Rome"},"shipping":{"city":"Oslo"}},{"id":2,"lines":[{"text":"c"}],"billing":{"city":"Rome"}}]"#
         #expect(try bed.take(json, "Order").diagnostics == [])
         #expect(
             try bed.lines().filter { !$0.hasPrefix("Order") } == [
                 #"Line [1, 0] {"position":0,"text":"a","order":1,"notes":[[1,0,0],[1,0,1]]}"#,
-                #"Line [1, 1] {"position":1,"text":"b","order":1}"#, #"Line [2, 0] {"position":0,"text":"c","order":2}"#,
-                #"Note [1, 0, 0] {"at":0,"text":"x","line":[1,0]}"#, #"Note [1, 0, 1] {"at":1,"text":"y","line":[1,0]}"#,
+                #"Line [1, 1] {"position":1,"text":"b","order":1}"#,
+                #"Line [2, 0] {"position":0,"text":"c","order":2}"#,
+                #"Note [1, 0, 0] {"at":0,"text":"x","line":[1,0]}"#,
+                #"Note [1, 0, 1] {"at":1,"text":"y","line":[1,0]}"#,
                 #"Address [1, billing] {"role":"billing","city":"Rome","order":1}"#,
                 #"Address [1, shipping] {"role":"shipping","city":"Oslo","order":1}"#,
                 #"Address [2, billing] {"role":"billing","city":"Rome","order":2}"#,
@@ -106,12 +126,18 @@ struct KeySourceTests {
         #expect(try bed.sequence == before)
     }
 
-    @Test("such a child that is listed without its parent has no key, unless its parent is known by how it was asked for")
+    @Test(
+        "such a child that is listed without its parent has no key, unless its parent is known by how it was asked for")
     func ownedWithoutParent() throws {
         let bed = try TestStore(Self.orders, Self.ownership)
         #expect(try bed.take(#"[{"text":"a"}]"#, "Line").diagnostics.map(\.code) == [.keyMissing])
-        try bed.take(#"[{"text":"a"},{"text":"b"}]"#, "Line", parent: ParentReference(relationship: "order", key: RecordKey(5)))
-        #expect(try bed.lines() == [#"Line [5, 0] {"position":0,"text":"a","order":5}"#, #"Line [5, 1] {"position":1,"text":"b","order":5}"#])
+        try bed.take(
+            #"[{"text":"a"},{"text":"b"}]"#, "Line", parent: ParentReference(relationship: "order", key: RecordKey(5)))
+        #expect(
+            try bed.lines() == [
+                #"Line [5, 0] {"position":0,"text":"a","order":5}"#,
+                #"Line [5, 1] {"position":1,"text":"b","order":5}"#,
+            ])
     }
 
     @Test("a long key of a parent is held whole by the keys of its children")
@@ -119,7 +145,8 @@ struct KeySourceTests {
         let bed = try TestStore(
             Schema([
                 EntityDefinition(
-                    "Doc", key: ["path"], attributes: [Self.string("path")], relationships: [RelationshipDefinition("lines", to: "Line", many: true)]),
+                    "Doc", key: ["path"], attributes: [Self.string("path")],
+                    relationships: [RelationshipDefinition("lines", to: "Line", many: true)]),
                 EntityDefinition(
                     "Line", key: ["doc", "at"], attributes: [AttributeDefinition("at", .int)],
                     relationships: [RelationshipDefinition("doc", to: "Doc", inverse: "owned")]),
@@ -137,8 +164,12 @@ struct KeySourceTests {
         let bed = try TestStore(
             Schema([
                 EntityDefinition(
-                    "Thing", key: ["id"], attributes: [AttributeDefinition("id", .int), AttributeDefinition("v", .string, optional: true)],
-                    relationships: [RelationshipDefinition("next", to: "Thing"), RelationshipDefinition("all", to: "Thing", many: true)])
+                    "Thing", key: ["id"],
+                    attributes: [AttributeDefinition("id", .int), AttributeDefinition("v", .string, optional: true)],
+                    relationships: [
+                        RelationshipDefinition("next", to: "Thing"),
+                        RelationshipDefinition("all", to: "Thing", many: true),
+                    ])
             ]))
         var asked: [String] = []
         bed.importer.hooks = ImportHooks(injectKey: { entity, json, parent in
@@ -147,7 +178,8 @@ struct KeySourceTests {
             return ["id": .number(String(code.dropFirst())), "v": .string("not of the key")]
         })
         let report = try bed.take(
-            #"[{"id":1,"next":{"code":"c7","v":"a"},"all":[{"code":"c8"},{"code":"c7"}]},{"code":"c7","v":"b"},{"code":8},{"code":"cx"}]"#, "Thing")
+            #"[{"id":1,"next":{"code":"c7","v":"a"},"all":[{"code":"c8"},{"code":"c7"}]},{"code":"c7","v":"b"},{"code":8},{"code":"cx"}]"#,
+            "Thing")
         #expect(report.diagnostics.map(\.path) == ["$[2]", "$[3]"])
         #expect(try bed.count("Thing") == 3)
         #expect(try bed.related("Thing", 1, "next") == ["7"] && bed.related("Thing", 1, "all").sorted() == ["7", "8"])
@@ -157,9 +189,12 @@ struct KeySourceTests {
 
     // MARK: Records without a key
 
-    @Test("a record without a key is skipped, or fails the unit, as the entity or the API says", arguments: [
-        (KeylessPolicy?.none, KeylessPolicy?.none, false), (.fail, nil, true), (.fail, .skip, false), (.skip, .fail, true), (nil, .fail, true),
-    ])
+    @Test(
+        "a record without a key is skipped, or fails the unit, as the entity or the API says",
+        arguments: [
+            (KeylessPolicy?.none, KeylessPolicy?.none, false), (.fail, nil, true), (.fail, .skip, false),
+            (.skip, .fail, true), (nil, .fail, true),
+        ])
     func keyless(_ api: KeylessPolicy?, _ entity: KeylessPolicy?, _ fails: Bool) throws {
         let bed = try TestStore(
             Schema([EntityDefinition("Thing", key: ["id"], attributes: [AttributeDefinition("id", .int)])]),
@@ -182,7 +217,8 @@ struct KeySourceTests {
     @Test("a nested record without a key fails the unit too, and so does one in a later part")
     func keylessElsewhere() throws {
         let bed = try TestStore(
-            Forge.schema, Mapping(entities: ["User": EntityMapping(keyless: .fail), "Issue": EntityMapping(keyless: .fail)]))
+            Forge.schema,
+            Mapping(entities: ["User": EntityMapping(keyless: .fail), "Issue": EntityMapping(keyless: .fail)]))
         #expect(throws: ImportError.recordWithoutKey(entity: "User", path: "$[0].author", key: "id")) {
             try bed.take(#"[{"id":1,"title":"a","author":{"login":"x"}}]"#, "Issue")
         }
@@ -194,6 +230,8 @@ struct KeySourceTests {
             try bed.importer.addParts(entity: "Issue", next: { pieces.popFirst() }, part: { _ in })
         }
         bed.importer.discard()
-        #expect(throws: ImportError.recordWithoutKey(entity: "Issue", path: "$[1]", key: "id")) { try bed.take(#"[{"id":1},5]"#, "Issue") }
+        #expect(throws: ImportError.recordWithoutKey(entity: "Issue", path: "$[1]", key: "id")) {
+            try bed.take(#"[{"id":1},5]"#, "Issue")
+        }
     }
 }

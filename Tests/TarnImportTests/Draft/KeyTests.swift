@@ -69,7 +69,8 @@ struct KeyTests {
     func stringBytes() throws {
         let bed = try bed(.string)
         let keys = [
-            "", "a", "A", "caf\u{E9}", "cafe\u{301}", #"a\u0000"#, #"a\u0000b"#, #"\u0000"#, #"a\u0000\u0000"#, "a\u{FFFF}",
+            "", "a", "A", "caf\u{E9}", "cafe\u{301}", #"a\u0000"#, #"a\u0000b"#, #"\u0000"#, #"a\u0000\u0000"#,
+            "a\u{FFFF}",
             "日本",
         ]
         let json = keys.map { #"{"id":"\#($0)","n":1}"# }.joined(separator: ",")
@@ -162,7 +163,8 @@ struct KeyTests {
         try bed.take(
             #"[{"id":1,"number":2,"uid":3},{"number":4,"id":5,"uid":null},{"uid":null,"id":6},{"id":7,"next":{"id":9,"number":8}}]"#,
             "Node")
-        #expect(try bed.lines().map { $0.prefix { $0 != "{" } } == ["Node 3 ", "Node 4 ", "Node 6 ", "Node 7 ", "Node 8 "])
+        #expect(
+            try bed.lines().map { $0.prefix { $0 != "{" } } == ["Node 3 ", "Node 4 ", "Node 6 ", "Node 7 ", "Node 8 "])
         #expect(try bed.related("Node", 7, "next") == ["8"])
     }
 

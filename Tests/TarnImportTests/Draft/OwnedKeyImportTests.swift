@@ -49,12 +49,15 @@ struct OwnedKeyImportTests {
             "Repo")
         #expect(
             try bed.lines() == [
-                #"Repo r {"name":"r"}"#, #"Issue [r, 1] {"number":1,"repo":"r"}"#, #"Issue [r, 2] {"number":2,"repo":"r"}"#,
-                #"Comment [r, 1, 1] {"number":1,"text":"a","issue":["r",1]}"#, #"Comment [r, 1, 2] {"number":2,"issue":["r",1]}"#,
+                #"Repo r {"name":"r"}"#, #"Issue [r, 1] {"number":1,"repo":"r"}"#,
+                #"Issue [r, 2] {"number":2,"repo":"r"}"#,
+                #"Comment [r, 1, 1] {"number":1,"text":"a","issue":["r",1]}"#,
+                #"Comment [r, 1, 2] {"number":2,"issue":["r",1]}"#,
                 #"Comment [r, 2, 1] {"number":1,"text":"b","issue":["r",2]}"#,
             ])
         let before = try bed.sequence
-        let again = try bed.take(#"{"name":"r","issues":[{"number":1,"comments":[{"number":1,"text":"a"},{"number":2}]}]}"#, "Repo")
+        let again = try bed.take(
+            #"{"name":"r","issues":[{"number":1,"comments":[{"number":1,"text":"a"},{"number":2}]}]}"#, "Repo")
         #expect(try bed.sequence == before)
         #expect(again.unchanged == 4)
     }
@@ -63,7 +66,8 @@ struct OwnedKeyImportTests {
     func ownJSON() throws {
         let bed = try Self.bed(["Issue": EntityMapping(paths: ["repo": ["repo", "repo_name"]])])
         try bed.take(
-            #"[{"number":1,"repo":{"name":"r"}},{"number":2,"repo_name":"s"},{"number":3,"repo":"t"},{"number":"4","repo":7}]"#, "Issue")
+            #"[{"number":1,"repo":{"name":"r"}},{"number":2,"repo_name":"s"},{"number":3,"repo":"t"},{"number":"4","repo":7}]"#,
+            "Issue")
         try bed.take(#"[{"number":9,"text":"c","issue":{"number":1,"repo":{"name":"r"},"title":"T"}}]"#, "Comment")
         #expect(
             try bed.lines() == [
@@ -86,7 +90,8 @@ struct OwnedKeyImportTests {
     func parent() throws {
         let bed = try Self.bed()
         let issue = RecordKey([.string("r"), .int(1)])
-        try bed.take(#"[{"number":5},{"number":6}]"#, "Comment", parent: ParentReference(relationship: "issue", key: issue))
+        try bed.take(
+            #"[{"number":5},{"number":6}]"#, "Comment", parent: ParentReference(relationship: "issue", key: issue))
         #expect(try bed.related("Issue", issue, "comments").sorted() == ["[r, 1, 5]", "[r, 1, 6]"])
     }
 
@@ -94,7 +99,8 @@ struct OwnedKeyImportTests {
     func withoutOwner() throws {
         let bed = try Self.bed()
         let report = try bed.take(
-            #"[{"number":1},{"number":2,"repo":{"title":"no key"}},{"number":3,"repo":null},{"repo":"r"},{"number":4,"repo":"r"}]"#, "Issue")
+            #"[{"number":1},{"number":2,"repo":{"title":"no key"}},{"number":3,"repo":null},{"repo":"r"},{"number":4,"repo":"r"}]"#,
+            "Issue")
         #expect(report.diagnostics.filter { $0.code == .keyMissing }.map(\.path) == ["$[0]", "$[1]", "$[2]", "$[3]"])
         #expect(report.diagnostics.first?.field == "repo")
         #expect(report.diagnostics.first?.message == "a record without a usable key (repo, number) is skipped")
@@ -149,7 +155,8 @@ struct OwnedKeyImportTests {
         let bed = try Self.bed()
         let name = String(repeating: "repository/", count: 30)
         func key(_ numbers: Int64...) -> RecordKey { RecordKey([.string(name)] + numbers.map { .int($0) }) }
-        let json = #"{"name":"\#(name)","issues":[{"number":1,"comments":[{"number":1,"text":"a"}],"detail":{"text":"d"}}]}"#
+        let json =
+            #"{"name":"\#(name)","issues":[{"number":1,"comments":[{"number":1,"text":"a"}],"detail":{"text":"d"}}]}"#
         try bed.take(json, "Repo")
         try bed.take(#"[{"number":2,"text":"b","issue":{"number":9,"repo":"\#(name)"}}]"#, "Comment")
         try bed.take(#"[{"number":3}]"#, "Comment", parent: ParentReference(relationship: "issue", key: key(8)))

@@ -91,7 +91,9 @@ struct GraphGenerator {
 
     private mutating func list(_ entity: String, _ depth: Int) -> Saying.Said {
         var elements: [Saying.Element] = []
-        for _ in 0..<Int.random(in: 0...4, using: &random) { elements.append(chance(10) ? .null : element(entity, depth)) }
+        for _ in 0..<Int.random(in: 0...4, using: &random) {
+            elements.append(chance(10) ? .null : element(entity, depth))
+        }
         return .list(elements)
     }
 
@@ -136,7 +138,9 @@ struct GraphModel {
     }
 
     private(set) var records: [String: [Int: Record]] = [:]
-    private static let required = ["User": ["id", "login"], "Issue": ["id", "title"], "Label": ["id"], "Comment": ["id"]]
+    private static let required = [
+        "User": ["id", "login"], "Issue": ["id", "title"], "Label": ["id"], "Comment": ["id"],
+    ]
 
     mutating func take(_ saying: Saying, isListed: Bool, issue: Int? = nil) {
         var said = records[saying.entity]?[saying.id] ?? Record()
@@ -176,7 +180,9 @@ struct GraphModel {
             for (id, record) in (records[entity.name] ?? [:]).sorted(by: { $0.key < $1.key }) {
                 let isPartial =
                     !record.isListed && (GraphModel.required[entity.name] ?? []).contains { record.fields[$0] == nil }
-                let fields = entity.fields.compactMap { field in record.fields[field.name].map { "\"\(field.name)\":\($0)" } }
+                let fields = entity.fields.compactMap { field in
+                    record.fields[field.name].map { "\"\(field.name)\":\($0)" }
+                }
                 lines.append("\(entity.name) \(id)\(isPartial ? " partial" : "") {\(fields.joined(separator: ","))}")
             }
         }

@@ -8,7 +8,9 @@ import Testing
 @Suite("Import: random graphs")
 struct RandomGraphTests {
     /// How a graph is cut: how many records a page has at most, how many pages a unit.
-    private static let splits = [(page: 1_000, unit: 1_000), (page: 1, unit: 1), (page: 3, unit: 4), (page: 7, unit: 1)]
+    private static let splits = [
+        (page: 1_000, unit: 1_000), (page: 1, unit: 1), (page: 3, unit: 4), (page: 7, unit: 1),
+    ]
 
     @Test(
         "any graph, in any pages and units, gives the records, references and inverses of a plain dictionary",
@@ -20,9 +22,13 @@ struct RandomGraphTests {
         // In a large graph most of what is said is said again later; a small one shows every single saying.
         let size = [1, 2, 12][Int(seed % 3)]
         for _ in 0..<(size == 12 ? 5 : 2) {
-            let entity = ["Issue", "User", "Issue", "Comment", "Label"].randomElement(using: &generator.random) ?? "Issue"
+            let entity =
+                ["Issue", "User", "Issue", "Comment", "Label"].randomElement(using: &generator.random) ?? "Issue"
             segments.append(
-                (entity, (0..<size).map { _ in generator.saying(entity, Int.random(in: 0...5, using: &generator.random)) }))
+                (
+                    entity,
+                    (0..<size).map { _ in generator.saying(entity, Int.random(in: 0...5, using: &generator.random)) }
+                ))
         }
         for segment in segments { for saying in segment.sayings { model.take(saying, isListed: true) } }
         for split in Self.splits {
@@ -78,7 +84,9 @@ struct RandomGraphTests {
         }
     }
 
-    @Test("a random graph without contradictions, imported again in the same units, writes nothing", arguments: UInt64(1)...8)
+    @Test(
+        "a random graph without contradictions, imported again in the same units, writes nothing",
+        arguments: UInt64(1)...8)
     func idempotent(_ seed: UInt64) throws {
         var generator = GraphGenerator(seed: seed, ids: 200)
         let sayings = (0..<40).map { _ in generator.saying("Issue", 3) }

@@ -34,7 +34,9 @@ struct RandomSourceTests {
 
         mutating func path() -> JSONPath {
             typealias Step = JSONPath.Step
-            let steps: [Step] = [.key("a"), .key("b"), .key("*"), .key("c.d"), .each, .each, .index(0), .index(1), .index(-1)]
+            let steps: [Step] = [
+                .key("a"), .key("b"), .key("*"), .key("c.d"), .each, .each, .index(0), .index(1), .index(-1),
+            ]
             return JSONPath(.record, steps: [steps[roll(4)]] + (0..<roll(4)).map { _ in steps[roll(steps.count)] })
         }
     }
@@ -52,7 +54,9 @@ struct RandomSourceTests {
         }
     }
 
-    @Test("a random path leads to what a simple reading of a random document says, as JSON and as text, and so does the same path from the parent and the root")
+    @Test(
+        "a random path leads to what a simple reading of a random document says, as JSON and as text, and so does the same path from the parent and the root"
+    )
     func paths() throws {
         let seed = UInt64.random(in: 0 ... .max)
         print("RandomSourceTests.paths: seed \(seed)")
@@ -69,16 +73,21 @@ struct RandomSourceTests {
                 Schema([
                     EntityDefinition(
                         "Thing", key: ["id"],
-                        attributes: [AttributeDefinition("id", .int), AttributeDefinition("v", .json, optional: true), AttributeDefinition("w", .json, optional: true)],
+                        attributes: [
+                            AttributeDefinition("id", .int), AttributeDefinition("v", .json, optional: true),
+                            AttributeDefinition("w", .json, optional: true),
+                        ],
                         relationships: [RelationshipDefinition("inner", to: "Thing")])
                 ]),
                 Mapping(entities: [
                     "Thing": EntityMapping(paths: [
-                        "v": [.path(path)], "w": [.path(JSONPath(.root, steps: path.steps)), .path(JSONPath(.parent, steps: path.steps))],
+                        "v": [.path(path)],
+                        "w": [.path(JSONPath(.root, steps: path.steps)), .path(JSONPath(.parent, steps: path.steps))],
                     ])
                 ]))
             guard case .object(let members) = json else { continue }
-            let document = JSONValue.object(members + [.init("id", .number("1")), .init("inner", .object([.init("id", .number("2"))]))])
+            let document = JSONValue.object(
+                members + [.init("id", .number("1")), .init("inner", .object([.init("id", .number("2"))]))])
             try bed.take(document.text, "Thing")
             let found = Self.values(path.steps[...], document)
             let expected: Value?
@@ -89,25 +98,36 @@ struct RandomSourceTests {
             }
             #expect(try bed.value("Thing", 1, "v") == expected, "seed \(seed): \(path) in \(document.text)")
             #expect(try bed.value("Thing", 1, "w") == expected, "seed \(seed): @root of \(path) in \(document.text)")
-            #expect(try bed.value("Thing", 2, "w") == expected, "seed \(seed): from the inner of \(path) in \(document.text)")
+            #expect(
+                try bed.value("Thing", 2, "w") == expected,
+                "seed \(seed): from the inner of \(path) in \(document.text)")
         }
     }
 
-    @Test("whatever the JSON, every kind of source, key and rule takes it or reports it, and the same again creates nothing")
+    @Test(
+        "whatever the JSON, every kind of source, key and rule takes it or reports it, and the same again creates nothing"
+    )
     func robustness() throws {
         let seed = UInt64.random(in: 0 ... .max)
         print("RandomSourceTests.robustness: seed \(seed)")
         var dice = Dice(state: seed)
         let schema = Schema([
             EntityDefinition(
-                "A", key: ["a"], attributes: [AttributeDefinition("a", .string), AttributeDefinition("l", .array(.decimal), optional: true), AttributeDefinition("t", .string, optional: true)],
+                "A", key: ["a"],
+                attributes: [
+                    AttributeDefinition("a", .string), AttributeDefinition("l", .array(.decimal), optional: true),
+                    AttributeDefinition("t", .string, optional: true),
+                ],
                 relationships: [
-                    RelationshipDefinition("b", to: "A"), RelationshipDefinition("many", to: "A", many: true, ordered: true),
-                    RelationshipDefinition("owned", to: "C", many: true, inverse: "owner"), RelationshipDefinition("loose", to: "C", many: true),
+                    RelationshipDefinition("b", to: "A"),
+                    RelationshipDefinition("many", to: "A", many: true, ordered: true),
+                    RelationshipDefinition("owned", to: "C", many: true, inverse: "owner"),
+                    RelationshipDefinition("loose", to: "C", many: true),
                 ]),
             EntityDefinition("Special", parent: "A", attributes: [AttributeDefinition("s", .json, optional: true)]),
             EntityDefinition(
-                "C", key: ["owner", "at", "role"], attributes: [AttributeDefinition("at", .int), AttributeDefinition("role", .string)],
+                "C", key: ["owner", "at", "role"],
+                attributes: [AttributeDefinition("at", .int), AttributeDefinition("role", .string)],
                 relationships: [RelationshipDefinition("owner", to: "A", inverse: "owned")]),
         ])
         let bed = try TestStore(
@@ -115,10 +135,15 @@ struct RandomSourceTests {
             Mapping(entities: [
                 "A": EntityMapping(
                     paths: [
-                        "a": ["a[0]", "a", "{b}-{@position}"], "l": ["a.*", "b.*.a", "@root.*"], "t": ["{a}{@parent.a}", "b[-1]", "@param.p"],
+                        "a": ["a[0]", "a", "{b}-{@position}"], "l": ["a.*", "b.*.a", "@root.*"],
+                        "t": ["{a}{@parent.a}", "b[-1]", "@param.p"],
                         "b": ["b", "@parent"], "many": ["a.*.b", "*.*"], "loose": ["b.*", "@parent.b.*"],
                     ], declared: ["owned"],
-                    choice: EntityChoice([.entity("Special", when: [RecordCondition("b", .isPresent), RecordCondition("a", .compares(.less, "5"))])])),
+                    choice: EntityChoice([
+                        .entity(
+                            "Special",
+                            when: [RecordCondition("b", .isPresent), RecordCondition("a", .compares(.less, "5"))])
+                    ])),
                 "C": EntityMapping(paths: ["owner": ["@parent"], "at": ["@position"], "role": ["@relationship", "a"]]),
             ]))
         var created = 0, reported = 0
@@ -128,7 +153,8 @@ struct RandomSourceTests {
             created += report.created
             reported += report.diagnosticCount
             let again = try bed.take(document.text, "A")
-            #expect(again.created == 0 && again.diagnosticCount == report.diagnosticCount, "seed \(seed): \(document.text)")
+            #expect(
+                again.created == 0 && again.diagnosticCount == report.diagnosticCount, "seed \(seed): \(document.text)")
         }
         #expect(created > 20 && reported > 20)
     }

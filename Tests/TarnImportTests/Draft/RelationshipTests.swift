@@ -70,7 +70,9 @@ struct RelationshipTests {
         let report = try bed.take(#"[{"id":1,"title":"a","labels":[{"id":1},{"name":"no id"},{"id":2}]}]"#, "Issue")
         #expect(try bed.related("Issue", 1, "labels") == ["1", "2"])
         #expect(
-            report.diagnostics.map { "\($0.code.rawValue) \($0.path) \($0.entity)" } == ["key.missing $[0].labels[1] Label"])
+            report.diagnostics.map { "\($0.code.rawValue) \($0.path) \($0.entity)" } == [
+                "key.missing $[0].labels[1] Label"
+            ])
     }
 
     @Test(

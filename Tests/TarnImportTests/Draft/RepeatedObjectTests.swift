@@ -17,8 +17,10 @@ struct RepeatedObjectTests {
             "Thing", key: ["id"],
             attributes: [
                 AttributeDefinition("id", .int), AttributeDefinition("text", .string, optional: true),
-                AttributeDefinition("last", .string, optional: true), AttributeDefinition("count", .int, optional: true),
-                AttributeDefinition("flag", .bool, optional: true), AttributeDefinition("price", .decimal, optional: true),
+                AttributeDefinition("last", .string, optional: true),
+                AttributeDefinition("count", .int, optional: true),
+                AttributeDefinition("flag", .bool, optional: true),
+                AttributeDefinition("price", .decimal, optional: true),
             ]),
     ])
 
@@ -34,15 +36,42 @@ struct RepeatedObjectTests {
     @Test(
         "an object that differs from a known one in anything is taken",
         arguments: [
-            (#"{"id":7,"text":"b","count":1,"flag":true,"last":"z"}"#, #"{"id":7,"text":"b","last":"z","count":1,"flag":true}"#),
-            (#"{"id":7,"text":"a","count":2,"flag":true,"last":"z"}"#, #"{"id":7,"text":"a","last":"z","count":2,"flag":true}"#),
-            (#"{"id":7,"text":"a","count":1,"flag":false,"last":"z"}"#, #"{"id":7,"text":"a","last":"z","count":1,"flag":false}"#),
-            (#"{"id":7,"text":"a","count":1,"flag":null,"last":"z"}"#, #"{"id":7,"text":"a","last":"z","count":1,"flag":null}"#),
-            (#"{"id":7,"text":"a","count":1,"flag":true,"last":"y"}"#, #"{"id":7,"text":"a","last":"y","count":1,"flag":true}"#),
-            (#"{"id":7,"text":"a","count":1,"flag":true,"last":"zz"}"#, #"{"id":7,"text":"a","last":"zz","count":1,"flag":true}"#),
-            (#"{"id":7,"text":"a","count":1,"flag":true,"last":""}"#, #"{"id":7,"text":"a","last":"","count":1,"flag":true}"#),
-            (#"{"id":7,"last":"a","count":1,"flag":true,"text":"z"}"#, #"{"id":7,"text":"z","last":"a","count":1,"flag":true}"#),
-            (#"{"id":7,"text":"a\u0000","count":1,"flag":true,"last":"z"}"#, #"{"id":7,"text":"a\u0000","last":"z","count":1,"flag":true}"#),
+            (
+                #"{"id":7,"text":"b","count":1,"flag":true,"last":"z"}"#,
+                #"{"id":7,"text":"b","last":"z","count":1,"flag":true}"#
+            ),
+            (
+                #"{"id":7,"text":"a","count":2,"flag":true,"last":"z"}"#,
+                #"{"id":7,"text":"a","last":"z","count":2,"flag":true}"#
+            ),
+            (
+                #"{"id":7,"text":"a","count":1,"flag":false,"last":"z"}"#,
+                #"{"id":7,"text":"a","last":"z","count":1,"flag":false}"#
+            ),
+            (
+                #"{"id":7,"text":"a","count":1,"flag":null,"last":"z"}"#,
+                #"{"id":7,"text":"a","last":"z","count":1,"flag":null}"#
+            ),
+            (
+                #"{"id":7,"text":"a","count":1,"flag":true,"last":"y"}"#,
+                #"{"id":7,"text":"a","last":"y","count":1,"flag":true}"#
+            ),
+            (
+                #"{"id":7,"text":"a","count":1,"flag":true,"last":"zz"}"#,
+                #"{"id":7,"text":"a","last":"zz","count":1,"flag":true}"#
+            ),
+            (
+                #"{"id":7,"text":"a","count":1,"flag":true,"last":""}"#,
+                #"{"id":7,"text":"a","last":"","count":1,"flag":true}"#
+            ),
+            (
+                #"{"id":7,"last":"a","count":1,"flag":true,"text":"z"}"#,
+                #"{"id":7,"text":"z","last":"a","count":1,"flag":true}"#
+            ),
+            (
+                #"{"id":7,"text":"a\u0000","count":1,"flag":true,"last":"z"}"#,
+                #"{"id":7,"text":"a\u0000","last":"z","count":1,"flag":true}"#
+            ),
         ])
     func differences(_ different: String, _ expected: String) throws {
         let bed = try bed()
@@ -85,7 +114,9 @@ struct RepeatedObjectTests {
     func counted() throws {
         let bed = try bed()
         let report = try bed.take(
-            boxes(Array(repeating: #"{"id":7,"more":1}"#, count: 5) + Array(repeating: #"{"id":8,"count":"x"}"#, count: 4)),
+            boxes(
+                Array(repeating: #"{"id":7,"more":1}"#, count: 5) + Array(repeating: #"{"id":8,"count":"x"}"#, count: 4)
+            ),
             "Box")
         #expect(report.unmapped.map { "\($0.entity).\($0.path) \($0.count)" } == ["Thing.more 5"])
         #expect(report.diagnosticCount == 4)
@@ -97,7 +128,8 @@ struct RepeatedObjectTests {
         let short = #"{"id":7,"price":0.1}"#
         try bed.take(boxes([short, short, short, #"{"id":7,"price":0.1000000000000000055511151231257827}"#]), "Box")
         #expect(
-            try bed.value("Thing", 7, "price") == .decimal(try #require(ExactDecimal("0.1000000000000000055511151231257827"))))
+            try bed.value("Thing", 7, "price")
+                == .decimal(try #require(ExactDecimal("0.1000000000000000055511151231257827"))))
     }
 
     @Test("nothing is known of the unit before")

@@ -7,7 +7,8 @@ import Testing
 extension SourceTests {
     @Test("header fields and parameters are texts that the caller hands in; what it does not hand in is absent")
     func context() throws {
-        let context = ImportContext(headers: [("ETag", "\"a\""), ("X-Count", "7"), ("x-count", "8")], parameters: ["page": "2", "a.b": "c"])
+        let context = ImportContext(
+            headers: [("ETag", "\"a\""), ("X-Count", "7"), ("x-count", "8")], parameters: ["page": "2", "a.b": "c"])
         func value(_ source: ValueSource, _ type: AttributeType = .string) throws -> Value? {
             try Self.taken([source], #"{"id":1}"#, type, context: context)
         }
@@ -20,27 +21,34 @@ extension SourceTests {
         #expect(try Self.taken(["@param.page"], #"{"id":1}"#) == nil)
     }
 
-    @Test("the root is the whole document, also for records that are nested, and the key of a record there is a reference to it")
+    @Test(
+        "the root is the whole document, also for records that are nested, and the key of a record there is a reference to it"
+    )
     func root() throws {
         let bed = try TestStore(
             Schema([
                 EntityDefinition(
                     "Item", key: ["id"],
                     attributes: [
-                        AttributeDefinition("id", .int), Self.string("cursor"), AttributeDefinition("meta", .json, optional: true),
+                        AttributeDefinition("id", .int), Self.string("cursor"),
+                        AttributeDefinition("meta", .json, optional: true),
                         AttributeDefinition("tags", .array(.string), optional: true),
                     ],
                     relationships: [
-                        RelationshipDefinition("repo", to: "Repo"), RelationshipDefinition("parts", to: "Item", many: true),
+                        RelationshipDefinition("repo", to: "Repo"),
+                        RelationshipDefinition("parts", to: "Item", many: true),
                     ]),
-                EntityDefinition("Repo", key: ["id"], attributes: [AttributeDefinition("id", .int), Self.string("name")]),
+                EntityDefinition(
+                    "Repo", key: ["id"], attributes: [AttributeDefinition("id", .int), Self.string("name")]),
             ]),
             Mapping(entities: [
                 "Item": EntityMapping(paths: [
-                    "cursor": ["@root.meta.cursor"], "meta": ["@root.meta"], "repo": ["@root.repo"], "tags": ["@root.all.*.t"],
+                    "cursor": ["@root.meta.cursor"], "meta": ["@root.meta"], "repo": ["@root.repo"],
+                    "tags": ["@root.all.*.t"],
                 ])
             ]))
-        let json = #"{"meta":{"cursor":"c","n":1.50},"repo":{"id":9,"name":"r"},"all":[{"t":"a"},{"t":"b"}],"items":[{"id":1,"parts":[{"id":2}]}]}"#
+        let json =
+            #"{"meta":{"cursor":"c","n":1.50},"repo":{"id":9,"name":"r"},"all":[{"t":"a"},{"t":"b"}],"items":[{"id":1,"parts":[{"id":2}]}]}"#
         let report = try bed.take(json, "Item", records: "items")
         #expect(report.diagnostics == [])
         for id in [Int64(1), 2] {
@@ -60,16 +68,20 @@ extension SourceTests {
                     "Order", key: ["id"], attributes: [AttributeDefinition("id", .int), Self.string("currency")],
                     relationships: [RelationshipDefinition("lines", to: "Line", many: true)]),
                 EntityDefinition(
-                    "Line", key: ["id"], attributes: [AttributeDefinition("id", .int), Self.string("currency"), Self.string("first")],
+                    "Line", key: ["id"],
+                    attributes: [AttributeDefinition("id", .int), Self.string("currency"), Self.string("first")],
                     relationships: [
-                        RelationshipDefinition("order", to: "Order", inverse: "all"), RelationshipDefinition("customer", to: "Customer"),
+                        RelationshipDefinition("order", to: "Order", inverse: "all"),
+                        RelationshipDefinition("customer", to: "Customer"),
                         RelationshipDefinition("siblings", to: "Line", many: true),
                     ]),
-                EntityDefinition("Customer", key: ["id"], attributes: [AttributeDefinition("id", .int), Self.string("name")]),
+                EntityDefinition(
+                    "Customer", key: ["id"], attributes: [AttributeDefinition("id", .int), Self.string("name")]),
             ]),
             Mapping(entities: [
                 "Line": EntityMapping(paths: [
-                    "currency": ["currency", "@parent.currency"], "first": ["@parent.lines[0].name"], "order": ["@parent"],
+                    "currency": ["currency", "@parent.currency"], "first": ["@parent.lines[0].name"],
+                    "order": ["@parent"],
                     "customer": ["@parent.customer"], "siblings": ["@parent.lines.*"],
                 ])
             ]))
@@ -77,7 +89,9 @@ extension SourceTests {
             #"[{"id":1,"currency":"EUR","customer":{"id":5,"name":"x"},"lines":[{"id":10,"name":"n"},{"id":11,"currency":"USD"}]},{"id":2,"lines":[{"id":12}]}]"#,
             "Order")
         #expect(report.diagnostics == [])
-        #expect(try bed.value("Line", 10, "currency") == .string("EUR") && bed.value("Line", 11, "currency") == .string("USD"))
+        #expect(
+            try bed.value("Line", 10, "currency") == .string("EUR")
+                && bed.value("Line", 11, "currency") == .string("USD"))
         #expect(try bed.value("Line", 12, "currency") == nil)
         #expect(try bed.value("Line", 11, "first") == .string("n"))
         #expect(try bed.related("Line", 11, "order") == ["1"] && bed.related("Line", 12, "order") == ["2"])
@@ -97,21 +111,26 @@ extension SourceTests {
                 EntityDefinition(
                     "Issue", key: ["id"], attributes: [AttributeDefinition("id", .int)],
                     relationships: [RelationshipDefinition("author", to: "User")]),
-                EntityDefinition("User", key: ["id"], attributes: [AttributeDefinition("id", .int), AttributeDefinition("seen", .int, optional: true)]),
+                EntityDefinition(
+                    "User", key: ["id"],
+                    attributes: [AttributeDefinition("id", .int), AttributeDefinition("seen", .int, optional: true)]),
             ]),
             Mapping(entities: ["User": EntityMapping(paths: ["seen": ["@parent.day"]])]))
         // Objects that say the same twice are recognised from then on.
-        let days = [1, 1, 1, 2].enumerated().map { #"{"id":\#($0),"day":\#($1),"author":{"id":7}}"# }.joined(separator: ",")
+        let days = [1, 1, 1, 2].enumerated().map { #"{"id":\#($0),"day":\#($1),"author":{"id":7}}"# }.joined(
+            separator: ",")
         try bed.take("[\(days)]", "Issue")
         #expect(try bed.value("User", 7, "seen") == .int(2))
     }
 
     @Test("the position is that in the record's own list, and goes on over pages and parts")
     func position() throws {
-        let bed = try thing([AttributeDefinition("at", .int, optional: true)], EntityMapping(paths: ["at": ["@position"]]))
+        let bed = try thing(
+            [AttributeDefinition("at", .int, optional: true)], EntityMapping(paths: ["at": ["@position"]]))
         let first = (0..<5).map { #"{"id":\#($0)}"# }.joined(separator: ",")
         _ = try bed.importer.add(Array("[\(first)]".utf8), entity: "Thing")
-        _ = try bed.importer.add(Array(#"[{"id":5},{"id":6}]"#.utf8), entity: "Thing", context: ImportContext(firstPosition: 5))
+        _ = try bed.importer.add(
+            Array(#"[{"id":5},{"id":6}]"#.utf8), entity: "Thing", context: ImportContext(firstPosition: 5))
         _ = try bed.commit()
         #expect(try (0..<7).map { try bed.value("Thing", $0, "at") } == (0..<7).map { Value.int($0) })
         bed.importer.limits.documentSize = 16

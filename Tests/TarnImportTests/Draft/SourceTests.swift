@@ -10,7 +10,8 @@ struct SourceTests {
 
     /// What an attribute `v` gets from one object.
     static func taken(
-        _ sources: [ValueSource], _ json: String, _ type: AttributeType = .string, context: ImportContext = ImportContext()
+        _ sources: [ValueSource], _ json: String, _ type: AttributeType = .string,
+        context: ImportContext = ImportContext()
     ) throws -> Value? {
         let bed = try thing([AttributeDefinition("v", type, optional: true)], EntityMapping(paths: ["v": sources]))
         _ = try bed.importer.add(Array(json.utf8), entity: "Thing", context: context)
@@ -20,31 +21,39 @@ struct SourceTests {
 
     // MARK: Elements of lists
 
-    @Test("an index leads to an element of a list, from the end if it is negative; beyond the list there is nothing", arguments: [
-        ("photos[0].url", #"{"id":1,"photos":[{"url":"a"},{"url":"b"}]}"#, Value.string("a")),
-        ("photos[1].url", #"{"id":1,"photos":[{"url":"a"},{"url":"b"}]}"#, .string("b")),
-        ("photos[-1].url", #"{"id":1,"photos":[{"url":"a"},{"url":"b"}]}"#, .string("b")),
-        ("photos[-2].url", #"{"id":1,"photos":[{"url":"a"},{"url":"b"}]}"#, .string("a")),
-        ("photos[2].url", #"{"id":1,"photos":[{"url":"a"},{"url":"b"}]}"#, nil),
-        ("photos[-3].url", #"{"id":1,"photos":[{"url":"a"},{"url":"b"}]}"#, nil),
-        ("photos[0].url", #"{"id":1,"photos":[]}"#, nil), ("photos[0].url", #"{"id":1,"photos":{"0":{"url":"a"}}}"#, nil),
-        ("photos[0].url", #"{"id":1,"photos":null}"#, nil), ("photos[0].url", #"{"id":1,"photos":[null]}"#, nil),
-        ("photos[0].url", #"{"id":1,"photos":[{"url":null}]}"#, .null), ("photos[0]", #"{"id":1,"photos":[null]}"#, .null),
-        ("a.b[1][0].c", #"{"id":1,"a":{"b":[0,[{"c":"x"}]]}}"#, .string("x")), ("v[0]", #"{"id":1,"v":["x"]}"#, .string("x")),
-        (#"a\[0]"#, #"{"id":1,"a[0]":"x","a":["y"]}"#, .string("x")),
-    ] as [(ValueSource, String, Value?)])
+    @Test(
+        "an index leads to an element of a list, from the end if it is negative; beyond the list there is nothing",
+        arguments: [
+            ("photos[0].url", #"{"id":1,"photos":[{"url":"a"},{"url":"b"}]}"#, Value.string("a")),
+            ("photos[1].url", #"{"id":1,"photos":[{"url":"a"},{"url":"b"}]}"#, .string("b")),
+            ("photos[-1].url", #"{"id":1,"photos":[{"url":"a"},{"url":"b"}]}"#, .string("b")),
+            ("photos[-2].url", #"{"id":1,"photos":[{"url":"a"},{"url":"b"}]}"#, .string("a")),
+            ("photos[2].url", #"{"id":1,"photos":[{"url":"a"},{"url":"b"}]}"#, nil),
+            ("photos[-3].url", #"{"id":1,"photos":[{"url":"a"},{"url":"b"}]}"#, nil),
+            ("photos[0].url", #"{"id":1,"photos":[]}"#, nil),
+            ("photos[0].url", #"{"id":1,"photos":{"0":{"url":"a"}}}"#, nil),
+            ("photos[0].url", #"{"id":1,"photos":null}"#, nil), ("photos[0].url", #"{"id":1,"photos":[null]}"#, nil),
+            ("photos[0].url", #"{"id":1,"photos":[{"url":null}]}"#, .null),
+            ("photos[0]", #"{"id":1,"photos":[null]}"#, .null),
+            ("a.b[1][0].c", #"{"id":1,"a":{"b":[0,[{"c":"x"}]]}}"#, .string("x")),
+            ("v[0]", #"{"id":1,"v":["x"]}"#, .string("x")),
+            (#"a\[0]"#, #"{"id":1,"a[0]":"x","a":["y"]}"#, .string("x")),
+        ] as [(ValueSource, String, Value?)])
     func indexes(_ path: ValueSource, _ json: String, _ expected: Value?) throws {
         #expect(try Self.taken([path], json) == expected)
     }
 
-    @Test("of a wildcard a single attribute gets the first value that is not null", arguments: [
-        ("tags.*.name", #"{"id":1,"tags":[{"name":null},{"name":"a"},{"name":"b"}]}"#, Value.string("a")),
-        ("tags.*.name", #"{"id":1,"tags":[{"name":null},{"name":null}]}"#, .null),
-        ("tags.*.name", #"{"id":1,"tags":[{},{}]}"#, nil), ("tags.*.name", #"{"id":1,"tags":[]}"#, nil),
-        ("tags.*.name", #"{"id":1,"tags":{"name":"a"}}"#, nil), ("tags.*", #"{"id":1,"tags":["a","b"]}"#, .string("a")),
-        ("tags.*[1]", #"{"id":1,"tags":[["a"],["b","c"]]}"#, .string("c")),
-        (#"tags.\*"#, #"{"id":1,"tags":{"*":"a"}}"#, .string("a")), (#"a*b"#, #"{"id":1,"a*b":"a"}"#, .string("a")),
-    ] as [(ValueSource, String, Value?)])
+    @Test(
+        "of a wildcard a single attribute gets the first value that is not null",
+        arguments: [
+            ("tags.*.name", #"{"id":1,"tags":[{"name":null},{"name":"a"},{"name":"b"}]}"#, Value.string("a")),
+            ("tags.*.name", #"{"id":1,"tags":[{"name":null},{"name":null}]}"#, .null),
+            ("tags.*.name", #"{"id":1,"tags":[{},{}]}"#, nil), ("tags.*.name", #"{"id":1,"tags":[]}"#, nil),
+            ("tags.*.name", #"{"id":1,"tags":{"name":"a"}}"#, nil),
+            ("tags.*", #"{"id":1,"tags":["a","b"]}"#, .string("a")),
+            ("tags.*[1]", #"{"id":1,"tags":[["a"],["b","c"]]}"#, .string("c")),
+            (#"tags.\*"#, #"{"id":1,"tags":{"*":"a"}}"#, .string("a")), (#"a*b"#, #"{"id":1,"a*b":"a"}"#, .string("a")),
+        ] as [(ValueSource, String, Value?)])
     func firstOfMany(_ path: ValueSource, _ json: String, _ expected: Value?) throws {
         #expect(try Self.taken([path], json) == expected)
     }
@@ -63,7 +72,8 @@ struct SourceTests {
         #expect(try Self.taken(["groups.*.items"], #"{"id":1,"groups":[{"items":null}]}"#, .array(.int)) == .null)
     }
 
-    @Test("a relationship takes the records that a wildcard leads to, in their order, each once, and they become records")
+    @Test(
+        "a relationship takes the records that a wildcard leads to, in their order, each once, and they become records")
     func recordsOfMany() throws {
         let schema = Schema([
             EntityDefinition(
@@ -82,7 +92,8 @@ struct SourceTests {
             schema,
             Mapping(entities: [
                 "Venue": EntityMapping(paths: [
-                    "photos": ["photos.groups.*.items"], "cover": ["photos.groups[0].items[0]"], "tips": ["tips.groups.*.items"],
+                    "photos": ["photos.groups.*.items"], "cover": ["photos.groups[0].items[0]"],
+                    "tips": ["tips.groups.*.items"],
                 ])
             ]))
         let report = try bed.take(
@@ -102,7 +113,9 @@ struct SourceTests {
 
     // MARK: One policy
 
-    @Test("sources of every kind are alternates in their order: the first that is there and not null, null only if all that are there are null")
+    @Test(
+        "sources of every kind are alternates in their order: the first that is there and not null, null only if all that are there are null"
+    )
     func onePolicy() throws {
         let sources: [ValueSource] = ["list[0]", "@param.p", "{a}-{b}", "many.*.x", "plain"]
         let cases: [(String, [String: String], Value?)] = [
@@ -113,11 +126,13 @@ struct SourceTests {
             (#""a":"a","many":[{"x":null}],"plain":"5","v":"6""#, [:], .string("5")),
             (#""a":null,"many":[],"plain":null,"v":"6""#, [:], .string("6")),
             (#""list":[null],"a":null,"b":"b","many":[{"x":null}],"plain":null,"v":null"#, [:], .null),
-            (#""list":[null]"#, [:], .null), (#""a":null,"b":"b""#, [:], .null), (#""a":"a""#, [:], nil), (#""many":[]"#, [:], nil),
+            (#""list":[null]"#, [:], .null), (#""a":null,"b":"b""#, [:], .null), (#""a":"a""#, [:], nil),
+            (#""many":[]"#, [:], nil),
             (#""w":1"#, [:], nil),
         ]
         for (fields, parameters, expected) in cases {
-            let value = try Self.taken(sources, #"[{"id":1,\#(fields)}]"#, context: ImportContext(parameters: parameters))
+            let value = try Self.taken(
+                sources, #"[{"id":1,\#(fields)}]"#, context: ImportContext(parameters: parameters))
             #expect(value == expected, "{\(fields)}")
         }
     }
@@ -134,11 +149,14 @@ struct SourceTests {
 
     // MARK: Constants, defaults, composed values
 
-    @Test("a constant is in every record, of every type, and null clears", arguments: [
-        (AttributeType.string, JSONValue.string("github"), Value.string("github")), (.int, .number("7"), .int(7)),
-        (.bool, .bool(true), .bool(true)), (.array(.int), .array([.number("1")]), .array([.int(1)])),
-        (.json, .object([.init("a", .null)]), .json(#"{"a":null}"#)), (.date, .string("2026-01-01T00:00:00Z"), nil), (.string, .null, .null),
-    ] as [(AttributeType, JSONValue, Value?)])
+    @Test(
+        "a constant is in every record, of every type, and null clears",
+        arguments: [
+            (AttributeType.string, JSONValue.string("github"), Value.string("github")), (.int, .number("7"), .int(7)),
+            (.bool, .bool(true), .bool(true)), (.array(.int), .array([.number("1")]), .array([.int(1)])),
+            (.json, .object([.init("a", .null)]), .json(#"{"a":null}"#)), (.date, .string("2026-01-01T00:00:00Z"), nil),
+            (.string, .null, .null),
+        ] as [(AttributeType, JSONValue, Value?)])
     func constants(_ type: AttributeType, _ json: JSONValue, _ expected: Value?) throws {
         let value = try Self.taken([.constant(json)], #"{"id":1,"w":5}"#, type)
         if let expected { #expect(value == expected) } else { #expect(value?.plainText == "2026-01-01T00:00:00Z") }
@@ -164,7 +182,10 @@ struct SourceTests {
             Schema([
                 EntityDefinition(
                     "Thing", key: ["id"],
-                    attributes: [AttributeDefinition("id", .int), AttributeDefinition("n", .int, optional: true), AttributeDefinition("m", .int)],
+                    attributes: [
+                        AttributeDefinition("id", .int), AttributeDefinition("n", .int, optional: true),
+                        AttributeDefinition("m", .int),
+                    ],
                     relationships: [RelationshipDefinition("next", to: "Thing")])
             ]),
             Mapping(entities: [
@@ -181,22 +202,28 @@ struct SourceTests {
         try bed.take(#"[{"id":3,"m":1}]"#, "Thing")
         #expect(try bed.value("Thing", 3, "n") == .int(0))
         let report = try thing(
-            [AttributeDefinition("n", .int, optional: true)], EntityMapping(fields: ["n": FieldRules(absentValue: .string("x"))])
+            [AttributeDefinition("n", .int, optional: true)],
+            EntityMapping(fields: ["n": FieldRules(absentValue: .string("x"))])
         ).take(#"[{"id":1}]"#, "Thing")
         #expect(report.diagnostics.map(\.code) == [.valueType])
         #expect(report.diagnostics.first?.path == "$[0]")
     }
 
-    @Test("a composed text has the texts of its values in it; null makes it null, absence and lists make it absent", arguments: [
-        ("{owner.login}/{name}", #""owner":{"login":"ada"},"name":"anvil""#, Value.string("ada/anvil")),
-        ("{n}:{b}:{d}", #""n":7,"b":true,"d":1.50"#, .string("7:true:1.50")), ("{{{n}}}", #""n":7"#, .string("{7}")),
-        ("a}}{n}", #""n":7"#, .string("a}7")), ("{name}", #""name":"""#, .string("")),
-        ("{owner.login}/{name}", #""owner":{"login":null},"name":"anvil""#, .null),
-        ("{owner.login}/{name}", #""owner":null,"name":"anvil""#, nil), ("{owner.login}/{name}", #""owner":{"login":"ada"}"#, nil),
-        ("{name}", #""name":{}"#, nil), ("{name}", #""name":[1]"#, nil), ("{names[-1]}", #""names":["a","b"]"#, .string("b")),
-        (#"{a\.b}"#, #""a.b":"x""#, .string("x")), (#"{a\}b}"#, #""a}b":"x""#, .string("x")),
-        ("{@param.owner}/{@header.etag}/{@position}", #""w":1"#, .string("acme/e/40")),
-    ] as [(ValueSource, String, Value?)])
+    @Test(
+        "a composed text has the texts of its values in it; null makes it null, absence and lists make it absent",
+        arguments: [
+            ("{owner.login}/{name}", #""owner":{"login":"ada"},"name":"anvil""#, Value.string("ada/anvil")),
+            ("{n}:{b}:{d}", #""n":7,"b":true,"d":1.50"#, .string("7:true:1.50")),
+            ("{{{n}}}", #""n":7"#, .string("{7}")),
+            ("a}}{n}", #""n":7"#, .string("a}7")), ("{name}", #""name":"""#, .string("")),
+            ("{owner.login}/{name}", #""owner":{"login":null},"name":"anvil""#, .null),
+            ("{owner.login}/{name}", #""owner":null,"name":"anvil""#, nil),
+            ("{owner.login}/{name}", #""owner":{"login":"ada"}"#, nil),
+            ("{name}", #""name":{}"#, nil), ("{name}", #""name":[1]"#, nil),
+            ("{names[-1]}", #""names":["a","b"]"#, .string("b")),
+            (#"{a\.b}"#, #""a.b":"x""#, .string("x")), (#"{a\}b}"#, #""a}b":"x""#, .string("x")),
+            ("{@param.owner}/{@header.etag}/{@position}", #""w":1"#, .string("acme/e/40")),
+        ] as [(ValueSource, String, Value?)])
     func composed(_ template: ValueSource, _ fields: String, _ expected: Value?) throws {
         let context = ImportContext(headers: [("ETag", "e")], parameters: ["owner": "acme"], firstPosition: 40)
         #expect(try Self.taken([template], #"[{"id":1,\#(fields)}]"#, context: context) == expected)
@@ -204,10 +231,13 @@ struct SourceTests {
 
     // MARK: Where the records are
 
-    @Test("records may be at an index, or at all places that a wildcard leads to, in one body or in parts", arguments: [
-        ("groups[1].items", "2,3", [Int64(2), 3]), ("groups[-1].items", "2,3", [2, 3]), ("groups.*.items", "all", [1, 2, 3]),
-        ("groups.*.first", "one each", [1]),
-    ] as [(JSONPath, String, [Int64])])
+    @Test(
+        "records may be at an index, or at all places that a wildcard leads to, in one body or in parts",
+        arguments: [
+            ("groups[1].items", "2,3", [Int64(2), 3]), ("groups[-1].items", "2,3", [2, 3]),
+            ("groups.*.items", "all", [1, 2, 3]),
+            ("groups.*.first", "one each", [1]),
+        ] as [(JSONPath, String, [Int64])])
     func records(_ path: JSONPath, _ name: String, _ expected: [Int64]) throws {
         let json = #"{"groups":[{"items":[{"id":1}],"first":{"id":1}},{"items":[{"id":2},{"id":3}],"first":null}]}"#
         for inParts in [false, true] {
@@ -227,7 +257,10 @@ struct SourceTests {
     @Test("records at a place that is not there, or that are none, are an error that names the path")
     func recordsNotThere() throws {
         let bed = try thing([])
-        #expect(throws: ImportError.recordsNotFound(path: "groups[5].items", missing: "groups[5].items", present: ["groups"])) {
+        #expect(
+            throws: ImportError.recordsNotFound(
+                path: "groups[5].items", missing: "groups[5].items", present: ["groups"])
+        ) {
             try bed.take(#"{"groups":[]}"#, "Thing", records: "groups[5].items")
         }
         #expect(throws: ImportError.notRecords(path: "groups.*", found: "the number 1")) {
@@ -244,7 +277,8 @@ struct SourceTests {
             [Self.string("a"), Self.string("b"), Self.string("c")],
             EntityMapping(paths: ["a": ["photos[0].url"], "b": ["{owner.login}"], "c": ["x.y.*.z"]]))
         let report = try bed.take(
-            #"[{"id":1,"photos":[{"url":"a","w":1}],"owner":{"login":"o","id":1},"x":{"y":[{"z":"1"}],"k":1},"other":1}]"#, "Thing")
+            #"[{"id":1,"photos":[{"url":"a","w":1}],"owner":{"login":"o","id":1},"x":{"y":[{"z":"1"}],"k":1},"other":1}]"#,
+            "Thing")
         #expect(report.unmapped.map(\.path) == ["other", "owner.id", "x.k"])
     }
 
@@ -254,16 +288,21 @@ struct SourceTests {
             [AttributeDefinition("a", .int, optional: true), AttributeDefinition("b", .int, optional: true)],
             EntityMapping(paths: ["a": ["list[1].n"], "b": ["@param.page"]]))
         _ = try bed.importer.add(
-            Array(#"[{"id":0},{"id":1,"list":[0,{"n":"x"}]}]"#.utf8), entity: "Thing", context: ImportContext(parameters: ["page": "two"]))
+            Array(#"[{"id":0},{"id":1,"list":[0,{"n":"x"}]}]"#.utf8), entity: "Thing",
+            context: ImportContext(parameters: ["page": "two"]))
         let report = try bed.commit()
         #expect(report.diagnostics.map(\.path) == ["$[0]", "$[1].list[1].n", "$[1]"])
         #expect(report.diagnostics.map(\.sample) == ["\"two\"", "\"x\"", "\"two\""])
         let nested = try TestStore(
             Schema([
                 EntityDefinition(
-                    "Thing", key: ["id"], attributes: [AttributeDefinition("id", .int), AttributeDefinition("n", .int, optional: true)],
+                    "Thing", key: ["id"],
+                    attributes: [AttributeDefinition("id", .int), AttributeDefinition("n", .int, optional: true)],
                     relationships: [RelationshipDefinition("parts", to: "Thing", many: true)])
             ]), Mapping(entities: ["Thing": EntityMapping(paths: ["n": ["{id}x"]])]))
-        #expect(try nested.take(#"[{"id":1,"parts":[{"id":2}]}]"#, "Thing").diagnostics.map(\.path) == ["$[0]", "$[0].parts[0]"])
+        #expect(
+            try nested.take(#"[{"id":1,"parts":[{"id":2}]}]"#, "Thing").diagnostics.map(\.path) == [
+                "$[0]", "$[0].parts[0]",
+            ])
     }
 }

@@ -8,15 +8,20 @@ import Testing
 @Suite("Import: facts of documents")
 struct DocumentFactsTests {
     private static let questions = DocumentQuestions(
-        values: ["meta.next", "meta.more", "meta.total", "meta.big", "meta.nothing", "meta", "items[0].id", "absent"], record: "name")
+        values: ["meta.next", "meta.more", "meta.total", "meta.big", "meta.nothing", "meta", "items[0].id", "absent"],
+        record: "name")
 
     private static func document(_ count: Int) -> [UInt8] {
-        let items = (0..<count).map { #"{"id":\#($0)\#($0 % 3 == 0 ? "" : #","name":"n\#($0)""#)}"# }.joined(separator: ",")
+        let items = (0..<count).map { #"{"id":\#($0)\#($0 % 3 == 0 ? "" : #","name":"n\#($0)""#)}"# }.joined(
+            separator: ",")
         return Array(
-            #"{"items":[\#(items)],"meta":{"next":"a\u00fc","more":true,"total":12,"big":123456789012345678901234567890,"nothing":null}}"#.utf8)
+            #"{"items":[\#(items)],"meta":{"next":"a\u00fc","more":true,"total":12,"big":123456789012345678901234567890,"nothing":null}}"#
+                .utf8)
     }
 
-    @Test("scalars come as texts, what is null, absent or no scalar does not come, and of records those that have a value")
+    @Test(
+        "scalars come as texts, what is null, absent or no scalar does not come, and of records those that have a value"
+    )
     func values() throws {
         let bed = try thing([AttributeDefinition("name", .string, optional: true)])
         let added = try bed.importer.add(Self.document(5), records: "items", entity: "Thing", asking: Self.questions)
@@ -24,7 +29,8 @@ struct DocumentFactsTests {
         #expect(added.facts.records == ["n1", "n2", "n4"])
         #expect(added.count == 5)
         let envelope = try bed.importer.add(
-            Self.document(3), envelope: [EnvelopePart("items", "Thing")], asking: DocumentQuestions(values: ["meta.total"], record: "id"))
+            Self.document(3), envelope: [EnvelopePart("items", "Thing")],
+            asking: DocumentQuestions(values: ["meta.total"], record: "id"))
         #expect(envelope.facts.values == ["12"] && envelope.facts.records == ["0", "1", "2"])
         #expect(try bed.importer.add(Self.document(1), records: "items", entity: "Thing").facts == DocumentFacts())
     }

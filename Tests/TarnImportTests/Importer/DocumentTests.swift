@@ -28,7 +28,8 @@ struct DocumentTests {
         "what is not JSON is an error that shows its beginning, and the store is as it was",
         arguments: [
             "<!DOCTYPE html><html><body>502 Bad Gateway</body></html>", "", "   ", "{", "[", #"[{"id":2},{"id":3"#,
-            #"[{"id":2,"name":"cut"#, #"[{"id":2}]]"#, #"[{"id":2}] [{"id":3}]"#, "{'id':2}", #"{"id":02}"#, #"{"id":2,}"#,
+            #"[{"id":2,"name":"cut"#, #"[{"id":2}]]"#, #"[{"id":2}] [{"id":3}]"#, "{'id':2}", #"{"id":02}"#,
+            #"{"id":2,}"#,
             "[{\"id\":2,\"name\":\"a\u{01}\"}]", #"[{"id":2,"name":"\x"}]"#, "undefined", "NaN", "\u{0}",
         ])
     func notJSON(_ text: String) throws {
@@ -67,11 +68,14 @@ struct DocumentTests {
 
     @Test(
         "a number that neither 64 bits nor a double can hold spoils only the attribute that cannot take it",
-        arguments: ["123456789012345678901234567890", "18446744073709551616", "-9223372036854775809", "1e400", "-1e400"])
+        arguments: [
+            "123456789012345678901234567890", "18446744073709551616", "-9223372036854775809", "1e400", "-1e400",
+        ])
     func hugeNumbers(_ number: String) throws {
         let bed = try thing([
             Self.name, Self.data, AttributeDefinition("whole", .int, optional: true),
-            AttributeDefinition("exact", .decimal, optional: true), AttributeDefinition("double", .double, optional: true),
+            AttributeDefinition("exact", .decimal, optional: true),
+            AttributeDefinition("double", .double, optional: true),
         ])
         let report = try bed.take(
             #"[{"id":1,"name":\#(number),"data":[\#(number)],"whole":\#(number),"exact":\#(number),"double":\#(number)},{"id":\#(number)}]"#,
@@ -92,7 +96,9 @@ struct DocumentTests {
     func longNumberInMessage() throws {
         let bed = try thing([AttributeDefinition("whole", .int, optional: true)])
         let report = try bed.take(#"{"id":1,"whole":\#(String(repeating: "7", count: 400))}"#, "Thing")
-        #expect(report.diagnostics.first?.message == "the number \(String(repeating: "7", count: 40))… is no int; the old value is kept")
+        #expect(
+            report.diagnostics.first?.message
+                == "the number \(String(repeating: "7", count: 40))… is no int; the old value is kept")
     }
 
     @Test("the error of a document says at which byte it is wrong, counted from the first byte of the body")
@@ -104,7 +110,10 @@ struct DocumentTests {
             }
         }
         let error = try #require(try refusal(#"{"id":01}"#))
-        #expect("\(error)" == #"not valid JSON at byte 6: a number does not begin with a zero that digits follow. It begins with: {"id":01}"#)
+        #expect(
+            "\(error)"
+                == #"not valid JSON at byte 6: a number does not begin with a zero that digits follow. It begins with: {"id":01}"#
+        )
     }
 
     @Test("the error of a cut document has an offset inside it, whatever was read before")

@@ -23,14 +23,20 @@ struct ExcerptLengthTests {
     @Test(
         "a value that cannot be taken is shown by its beginning, whatever it is",
         arguments: [
-            #""\#(long)""#, "[\"\(long)\"]", "{\"\(long)\":1}", "{\"a\":\"\(long)\"}", "[[[[\"\(long)\"]]]]", "1" + String(repeating: "0", count: 1 << 20),
+            #""\#(long)""#, "[\"\(long)\"]", "{\"\(long)\":1}", "{\"a\":\"\(long)\"}", "[[[[\"\(long)\"]]]]",
+            "1" + String(repeating: "0", count: 1 << 20),
             "\"" + "e" + String(repeating: "\u{301}", count: 1 << 19) + "\"",
         ])
     func values(_ json: String) throws {
-        for document in [#"[{"id":\#(json)}]"#, #"[{"id":1,"author":\#(json)}]"#, #"[{"id":1,"createdAt":\#(json),"created_at":\#(json)}]"#] {
+        for document in [
+            #"[{"id":\#(json)}]"#, #"[{"id":1,"author":\#(json)}]"#,
+            #"[{"id":1,"createdAt":\#(json),"created_at":\#(json)}]"#,
+        ] {
             let bed = try Forge.store()
             let report = try bed.take(document, "Issue")
-            for diagnostic in report.diagnostics { #expect("\(diagnostic)".utf8.count < Self.bound, "\(diagnostic.code)") }
+            for diagnostic in report.diagnostics {
+                #expect("\(diagnostic)".utf8.count < Self.bound, "\(diagnostic.code)")
+            }
         }
     }
 
@@ -38,7 +44,9 @@ struct ExcerptLengthTests {
     func missing() throws {
         let bed = try Forge.store()
         let keys = (0..<20).map { "\"\($0)\(Self.long)\":\($0)" }.joined(separator: ",")
-        let error = #expect(throws: ImportError.self) { try bed.add("{\(keys)}", "Issue", records: JSONPath(keys: ["items"])) }
+        let error = #expect(throws: ImportError.self) {
+            try bed.add("{\(keys)}", "Issue", records: JSONPath(keys: ["items"]))
+        }
         #expect("\(try #require(error))".utf8.count < Self.bound)
     }
 

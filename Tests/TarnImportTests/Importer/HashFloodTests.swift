@@ -32,7 +32,9 @@ struct HashFloodTests {
     func drafts() {
         var list = DraftList()
         list.kinds = PlanKinds()
-        for key in Self.colliding { key.withUnsafeBytes { _ = list.add(0, $0, body: $0, isWide: false, isComplete: true) } }
+        for key in Self.colliding {
+            key.withUnsafeBytes { _ = list.add(0, $0, body: $0, isWide: false, isComplete: true) }
+        }
         #expect(list.count == Self.count)
         #expect(list.displacement < Self.bound)
     }

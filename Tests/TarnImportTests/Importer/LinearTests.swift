@@ -38,11 +38,14 @@ struct LinearTests {
             } < LinearTests.bound)
     }
 
-    @Test("a hundred thousand members of one list, as keys and as objects, are drafted in linear time", arguments: ["comments", "labels"])
+    @Test(
+        "a hundred thousand members of one list, as keys and as objects, are drafted in linear time",
+        arguments: ["comments", "labels"])
     func members(_ relationship: String) throws {
         #expect(
             try growth(100_000) { count in
-                #"[{"id":1,"\#(relationship)":["# + (0..<count).map { $0 % 2 == 0 ? "\($0)" : #"{"id":\#($0)}"# }.joined(separator: ",")
+                #"[{"id":1,"\#(relationship)":["#
+                    + (0..<count).map { $0 % 2 == 0 ? "\($0)" : #"{"id":\#($0)}"# }.joined(separator: ",")
                     + "]}]"
             } < LinearTests.bound)
     }

@@ -41,14 +41,17 @@ struct PartsTests {
         }.joined(separator: " ,\n")
     }
 
-    @Test("a document in parts leaves the store that it leaves as a whole, however it is cut", arguments: [1, 2, 7, 64, 4096])
+    @Test(
+        "a document in parts leaves the store that it leaves as a whole, however it is cut",
+        arguments: [1, 2, 7, 64, 4096])
     func sameOutcome(_ piece: Int) throws {
         let list = "[ \(issues(40)) ]"
         let documents: [(String, [String])] = [
             (list, []), ("\u{FEFF}\(list)", []), (#"{"a":[{"no":"[1]"}],"items":\#(list),"z":"]"}"#, ["items"]),
             (#"{"it":{"items":[]},"x":{"a":{"items":\#(list)},"items":0}}"#, ["x", "a", "items"]),
             (#"{"d\u0061ta":\#(list),"data ":[1]}"#, ["data"]), (#"{"":{"items":\#(list)}}"#, ["", "items"]),
-            (#"{"x":["items",{"items":[3]}],"items":\#(list)}"#, ["items"]), (#"{"x":"items","items":\#(list)}"#, ["items"]),
+            (#"{"x":["items",{"items":[3]}],"items":\#(list)}"#, ["items"]),
+            (#"{"x":"items","items":\#(list)}"#, ["items"]),
         ]
         for (document, path) in documents {
             let whole = try Forge.store()
@@ -57,7 +60,8 @@ struct PartsTests {
             for size in [1, 100, 2000, 1 << 20] {
                 let bed = try Forge.store()
                 bed.importer.limits.partSize = size
-                let (report, parts) = try take(Array(document.utf8), bed, "Issue", records: JSONPath(keys: path), piece: piece)
+                let (report, parts) = try take(
+                    Array(document.utf8), bed, "Issue", records: JSONPath(keys: path), piece: piece)
                 #expect(try bed.lines() == whole.lines())
                 #expect(parts.flatMap(\.listed) == expected.listed)
                 #expect(report.listed == 40 && report.entities["Issue"]?.created == 40)
@@ -68,7 +72,10 @@ struct PartsTests {
 
     @Test("a document without a list is one part; an empty list is one as well")
     func noList() throws {
-        for (document, path, count) in [(#"{"id":1,"title":"t"}"#, [], 1), ("[]", [], 0), (#"{"a":[ ],"b":1}"#, ["a"], 0), (#"{"a":{"id":1}}"#, ["a"], 1)] as [(String, [String], Int)] {
+        for (document, path, count) in [
+            (#"{"id":1,"title":"t"}"#, [], 1), ("[]", [], 0), (#"{"a":[ ],"b":1}"#, ["a"], 0),
+            (#"{"a":{"id":1}}"#, ["a"], 1),
+        ] as [(String, [String], Int)] {
             let bed = try Forge.store()
             let (report, parts) = try take(Array(document.utf8), bed, "Issue", records: JSONPath(keys: path), piece: 3)
             #expect(parts.count == 1 && report.listed == count)
@@ -92,7 +99,9 @@ struct PartsTests {
             if partSize == nil {
                 _ = try bed.importer.add(document, records: JSONPath(keys: path), entity: "Thing")
             } else {
-                try bed.importer.addParts(records: JSONPath(keys: path), entity: "Thing", next: pieces(document, 9)) { _ in }
+                try bed.importer.addParts(records: JSONPath(keys: path), entity: "Thing", next: pieces(document, 9)) {
+                    _ in
+                }
             }
         } catch let error as ImportError {
             return error
@@ -103,10 +112,14 @@ struct PartsTests {
     @Test("what is wrong anywhere in a document is refused in parts at the same byte as in one")
     func sameRefusal() throws {
         // Elements of parts may be nested as deep as those of a list that is the whole document: depth is not compared.
-        let cases = JSONCase.all.filter { !$0.name.hasPrefix("depth") && $0.document.count < 3000 && !$0.document.starts(with: [0xEF]) }
+        let cases = JSONCase.all.filter {
+            !$0.name.hasPrefix("depth") && $0.document.count < 3000 && !$0.document.starts(with: [0xEF])
+        }
         var refused = 0
         for example in cases {
-            for (before, behind) in [(#"{"m":{"n":[]},"a":[{"id":1},"#, #"]}"#), (#"{"a":[{"id":1},{"id":2}],"b":"#, "}")] {
+            for (before, behind) in [
+                (#"{"m":{"n":[]},"a":[{"id":1},"#, #"]}"#), (#"{"a":[{"id":1},{"id":2}],"b":"#, "}"),
+            ] {
                 let document = Array(before.utf8) + example.document + Array(behind.utf8)
                 let whole = try refusal(document, ["a"], partSize: nil)
                 for size in [1, 1000] {
@@ -116,7 +129,9 @@ struct PartsTests {
                     case (.invalidJSON(_, let offset, _)?, .invalidJSON(_, let other, _)?):
                         refused += 1
                         #expect(offset == other, "\(example.name) \(size)")
-                    default: Issue.record("\(example.name) \(size): \(String(describing: whole)), \(String(describing: parts))")
+                    default:
+                        Issue.record(
+                            "\(example.name) \(size): \(String(describing: whole)), \(String(describing: parts))")
                     }
                 }
             }
@@ -128,8 +143,10 @@ struct PartsTests {
     func cuts(_ size: Int) throws {
         let document = Array(#"{"m":"]","a":[{"id":1,"data":"\"}]"},{"id":2},{"id":3,"data":[[]]}],"z":[1]}"#.utf8)
         for length in 0..<document.count {
-            guard case .invalidJSON(_, length, _)? = try refusal(Array(document[..<length]), ["a"], partSize: size) else {
-                Issue.record("\(length): \(String(describing: try refusal(Array(document[..<length]), ["a"], partSize: size)))")
+            guard case .invalidJSON(_, length, _)? = try refusal(Array(document[..<length]), ["a"], partSize: size)
+            else {
+                Issue.record(
+                    "\(length): \(String(describing: try refusal(Array(document[..<length]), ["a"], partSize: size)))")
                 continue
             }
         }
@@ -137,7 +154,9 @@ struct PartsTests {
 
     @Test(
         "a list that stands twice in a document, or is replaced behind it, is refused, since the last of equal keys counts",
-        arguments: [#"{"a":[{"id":1}],"a":[{"id":2}]}"#, #"{"a":[{"id":1}],"a":null}"#, #"{"a":[{"id":1}],"a":{"id":2}}"#])
+        arguments: [
+            #"{"a":[{"id":1}],"a":[{"id":2}]}"#, #"{"a":[{"id":1}],"a":null}"#, #"{"a":[{"id":1}],"a":{"id":2}}"#,
+        ])
     func secondList(_ document: String) throws {
         guard case .notRecords(path: "a", found: _)? = try refusal(Array(document.utf8), ["a"], partSize: 1) else {
             Issue.record("\(String(describing: try refusal(Array(document.utf8), ["a"], partSize: 1)))")
@@ -157,7 +176,9 @@ struct PartsTests {
                 try bed.importer.addParts(entity: "Thing") {
                     defer { read += read == 0 ? first.utf8.count : piece.utf8.count }
                     return Array((read == 0 ? first : piece).utf8)
-                } part: { _ in bed.importer.discard() }
+                } part: { _ in
+                    bed.importer.discard()
+                }
             } catch let error as ImportError {
                 return (error, read)
             }
@@ -166,7 +187,8 @@ struct PartsTests {
         let text = String(repeating: "x", count: 1000)
         for (first, piece, what, limit) in [
             (#"{"a":""#, text, .document, 100_000), (#"[{"id":1,"data":""#, text, .element, 100_000),
-            (#"[{"id":1}"#, #",{"id":1,"data":"\#(text)"}"#, .body, 1_000_000), (" ", String(repeating: " ", count: 1000), .document, 100_000),
+            (#"[{"id":1}"#, #",{"id":1,"data":"\#(text)"}"#, .body, 1_000_000),
+            (" ", String(repeating: " ", count: 1000), .document, 100_000),
             ("[", String(repeating: "[", count: 1000), .element, 100_000),
         ] as [(String, String, ImportError.Excess, Int)] {
             let (error, read) = try refusal(first, piece)
@@ -200,7 +222,9 @@ struct PartsTests {
     }
 
     /// In a process of its own: the memory of other tests would count.
-    @Test("a response of many objects goes through a fraction of its size in memory, as one atomic change", .disabled(if: isSanitized))
+    @Test(
+        "a response of many objects goes through a fraction of its size in memory, as one atomic change",
+        .disabled(if: isSanitized))
     func boundedMemory() async {
         await #expect(processExitsWith: .success) {
             // 30 MB, and 300 MB with a million objects if TARN_LARGE is set.
@@ -209,7 +233,8 @@ struct PartsTests {
             let bed = try TestStore(
                 Schema([
                     EntityDefinition(
-                        "Thing", key: ["id"], attributes: [AttributeDefinition("id", .int), AttributeDefinition("data", .string)],
+                        "Thing", key: ["id"],
+                        attributes: [AttributeDefinition("id", .int), AttributeDefinition("data", .string)],
                         compression: .none)
                 ]))
             bed.importer.limits.partSize = 1 << 20
@@ -227,7 +252,9 @@ struct PartsTests {
                             return made == count ? Array("],\"more\":false}".utf8) : nil
                         }
                         var piece = made == 0 ? #"{"items":["# : ""
-                        for id in made..<min(made + 500, count) { piece += #"\#(id == 0 ? "" : ","){"id":\#(id),"data":"\#(id) \#(filler)"}"# }
+                        for id in made..<min(made + 500, count) {
+                            piece += #"\#(id == 0 ? "" : ","){"id":\#(id),"data":"\#(id) \#(filler)"}"#
+                        }
                         made = min(made + 500, count)
                         size += piece.utf8.count
                         return Array(piece.utf8)
@@ -249,7 +276,9 @@ struct PartsTests {
     }
 
     /// In a process of its own: the memory of other tests would count.
-    @Test("parts that are each a unit need memory for one part, however large the document is", .disabled(if: isSanitized))
+    @Test(
+        "parts that are each a unit need memory for one part, however large the document is", .disabled(if: isSanitized)
+    )
     func boundedMemoryOfUnits() async {
         await #expect(processExitsWith: .success) {
             let bed = try thing([AttributeDefinition("data", .string, optional: true)])
@@ -262,7 +291,8 @@ struct PartsTests {
                 // 60 MB that always say the same 100 records.
                 if made == 600 { return Array("]".utf8) }
                 guard made < 600 else { return nil }
-                let records = (0..<50).map { #"{"id":\#($0 + made % 2 * 50),"data":"\#(filler)"}"# }.joined(separator: ",")
+                let records = (0..<50).map { #"{"id":\#($0 + made % 2 * 50),"data":"\#(filler)"}"# }.joined(
+                    separator: ",")
                 return Array(((made == 0 ? "[" : ",") + records).utf8)
             } part: { _ in
                 _ = try bed.store.write { try bed.importer.commit(into: &$0) }
@@ -288,7 +318,9 @@ struct PartsTests {
         .enabled(if: ProcessInfo.processInfo.environment["TARN_LARGE"] != nil))
     func millionInUnits() async {
         await #expect(processExitsWith: .success) {
-            let bed = try thing([AttributeDefinition("data", .string), AttributeDefinition("number", .int, indexed: true)])
+            let bed = try thing([
+                AttributeDefinition("data", .string), AttributeDefinition("number", .int, indexed: true),
+            ])
             let filler = (0..<12).map { _ in "the quick brown fox jumps over the dog" }.joined(separator: " ")
             let count = 1_000_000
             var made = 0, size = 0, highest = 0, report = ImportReport()
@@ -299,7 +331,10 @@ struct PartsTests {
                     return made == count ? Array("]".utf8) : nil
                 }
                 var piece = made == 0 ? "[" : ","
-                for id in made..<made + 500 { piece += #"\#(id == made ? "" : ","){"id":\#(id),"number":\#(count - id),"data":"\#(id) \#(filler)"}"# }
+                for id in made..<made + 500 {
+                    piece +=
+                        #"\#(id == made ? "" : ","){"id":\#(id),"number":\#(count - id),"data":"\#(id) \#(filler)"}"#
+                }
                 made += 500
                 size += piece.utf8.count
                 return Array(piece.utf8)

@@ -7,7 +7,8 @@ import Testing
 
 /// `../shared/data`, found from this file's place in the package.
 private enum RealData {
-    static let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    static let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "shared/data").path
 
     static func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(directory)/\(name)") }
@@ -19,7 +20,9 @@ private enum RealData {
 
 @Suite("Import: real answers")
 struct RealDataTests {
-    private static func string(_ name: String) -> AttributeDefinition { AttributeDefinition(name, .string, optional: true) }
+    private static func string(_ name: String) -> AttributeDefinition {
+        AttributeDefinition(name, .string, optional: true)
+    }
 
     @Test(
         "an answer of an events API: actors, repositories and payloads become records",
@@ -31,7 +34,8 @@ struct RealDataTests {
                 attributes: [
                     AttributeDefinition("id", .int), AttributeDefinition("type", .string),
                     AttributeDefinition("createdAt", .date, indexed: true),
-                    AttributeDefinition("public", .bool), AttributeDefinition("payload", .json), Self.string("firstCommit"),
+                    AttributeDefinition("public", .bool), AttributeDefinition("payload", .json),
+                    Self.string("firstCommit"),
                 ],
                 relationships: [
                     RelationshipDefinition("actor", to: "Actor", inverse: "events"),
@@ -42,7 +46,8 @@ struct RealDataTests {
                 "Actor", key: ["id"],
                 attributes: [
                     AttributeDefinition("id", .int), AttributeDefinition("login", .string, indexed: true),
-                    AttributeDefinition("avatarURL", .url, optional: true), AttributeDefinition("url", .url, optional: true),
+                    AttributeDefinition("avatarURL", .url, optional: true),
+                    AttributeDefinition("url", .url, optional: true),
                 ]),
             EntityDefinition(
                 "Repo", key: ["id"],
@@ -72,7 +77,8 @@ struct RealDataTests {
             }
         }
         #expect(try bed.count("Actor") == actors.count)
-        #expect(try bed.count("Repo") == Set(objects.compactMap { ($0["repo"] as? [String: Any])?["id"] as? Int }).count)
+        #expect(
+            try bed.count("Repo") == Set(objects.compactMap { ($0["repo"] as? [String: Any])?["id"] as? Int }).count)
         for object in objects {
             let id = try #require((object["id"] as? String).flatMap(Int64.init))
             let record = try #require(try bed.record("Event", id))
@@ -97,7 +103,8 @@ struct RealDataTests {
                 attributes: [
                     AttributeDefinition("id", .int), AttributeDefinition("idStr", .string),
                     AttributeDefinition("text", .string),
-                    AttributeDefinition("retweetCount", .int), AttributeDefinition("inReplyToStatusId", .int, optional: true),
+                    AttributeDefinition("retweetCount", .int),
+                    AttributeDefinition("inReplyToStatusId", .int, optional: true),
                     AttributeDefinition("hashtags", .json, optional: true),
                 ],
                 relationships: [

@@ -54,7 +54,8 @@ struct RecordsTests {
     @Test("a key path that is not there is an error that names what is there")
     func missingPath() throws {
         let bed = try thing([Self.label])
-        let expected = ImportError.recordsNotFound(path: "response.items", missing: "items", present: ["total", "records"])
+        let expected = ImportError.recordsNotFound(
+            path: "response.items", missing: "items", present: ["total", "records"])
         #expect(throws: expected) {
             try bed.add(#"{"response":{"total":0,"records":[]}}"#, "Thing", records: "response.items")
         }
@@ -86,7 +87,9 @@ struct RecordsTests {
     func notRecords(_ json: String, _ path: String, _ found: String) throws {
         let bed = try thing([Self.label])
         let records = try #require(JSONPath(path))
-        #expect(throws: ImportError.notRecords(path: path, found: found)) { try bed.add(json, "Thing", records: records) }
+        #expect(throws: ImportError.notRecords(path: path, found: found)) {
+            try bed.add(json, "Thing", records: records)
+        }
         #expect(try bed.count("Thing") == 0)
     }
 

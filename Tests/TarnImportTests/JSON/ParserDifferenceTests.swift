@@ -22,14 +22,20 @@ struct ParserDifferenceTests {
         let isFast = fast.exactReadings == before
         let standing = ParsedJSON(standing: document, fast)
         if standing != one {
-            Issue.record("seed \(seed): \(String(decoding: document, as: UTF8.self).debugDescription) is \(standing) where it stands", sourceLocation: location)
+            Issue.record(
+                "seed \(seed): \(String(decoding: document, as: UTF8.self).debugDescription) is \(standing) where it stands",
+                sourceLocation: location)
         }
         if one != other {
-            Issue.record("seed \(seed): \(String(decoding: document, as: UTF8.self).debugDescription) is \(one) and \(other)", sourceLocation: location)
+            Issue.record(
+                "seed \(seed): \(String(decoding: document, as: UTF8.self).debugDescription) is \(one) and \(other)",
+                sourceLocation: location)
         }
         // Whatever simdjson refuses and the exact parser takes must have a reason that is known.
         if !isFast, case .taken = other, !other.isBeyondSimdjson {
-            Issue.record("seed \(seed): simdjson refuses \(String(decoding: document, as: UTF8.self).debugDescription)", sourceLocation: location)
+            Issue.record(
+                "seed \(seed): simdjson refuses \(String(decoding: document, as: UTF8.self).debugDescription)",
+                sourceLocation: location)
         }
         return isFast
     }
@@ -81,15 +87,20 @@ struct ParserDifferenceTests {
         for round in 0..<20_000 {
             let document = (0..<Int.random(in: 0...24, using: &random)).map { _ in
                 round % 4 == 0
-                    ? UInt8.random(in: 0...255, using: &random) : alphabet[Int.random(in: 0..<alphabet.count, using: &random)]
+                    ? UInt8.random(in: 0...255, using: &random)
+                    : alphabet[Int.random(in: 0..<alphabet.count, using: &random)]
             }
             compare(document, seed)
         }
     }
 
-    @Test("every beginning of a sequence beyond ASCII with what may follow, and escapes alone and in pairs, are judged alike")
+    @Test(
+        "every beginning of a sequence beyond ASCII with what may follow, and escapes alone and in pairs, are judged alike"
+    )
     func everySequence() {
-        let edges: [UInt8] = [0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC2, 0xE0, 0xED, 0xF0, 0xF4, 0xFF]
+        let edges: [UInt8] = [
+            0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC2, 0xE0, 0xED, 0xF0, 0xF4, 0xFF,
+        ]
         let quote = UInt8(ascii: "\"")
         for first in UInt8(0x80)...0xFF {
             compare([quote, first, quote], 0)
@@ -102,8 +113,12 @@ struct ParserDifferenceTests {
                 }
             }
         }
-        let units: [UInt16] = [0x0000, 0x0041, 0x00E9, 0x20AC, 0xD7FF, 0xD800, 0xD83D, 0xDBFF, 0xDC00, 0xDE00, 0xDFFF, 0xE000, 0xFFFF]
-        func escape(_ unit: UInt16) -> String { "\\u" + String(repeating: "0", count: 4 - String(unit, radix: 16).count) + String(unit, radix: 16) }
+        let units: [UInt16] = [
+            0x0000, 0x0041, 0x00E9, 0x20AC, 0xD7FF, 0xD800, 0xD83D, 0xDBFF, 0xDC00, 0xDE00, 0xDFFF, 0xE000, 0xFFFF,
+        ]
+        func escape(_ unit: UInt16) -> String {
+            "\\u" + String(repeating: "0", count: 4 - String(unit, radix: 16).count) + String(unit, radix: 16)
+        }
         for first in units {
             compare(Array("\"\(escape(first))\"".utf8), 0)
             for second in units { compare(Array("\"\(escape(first))\(escape(second))\"".utf8), 0) }
@@ -124,7 +139,9 @@ struct ParserDifferenceTests {
                 let value = Double(bitPattern: UInt64.random(in: 0..<(0x7FF << 52), using: &random))
                 text += "\(value)"
             default:
-                for _ in 0..<Int.random(in: 1...40, using: &random) { text += "\(Int.random(in: 1...9, using: &random))" }
+                for _ in 0..<Int.random(in: 1...40, using: &random) {
+                    text += "\(Int.random(in: 1...9, using: &random))"
+                }
                 text += ".\(Int.random(in: 0...999, using: &random))e\(Int.random(in: -360...320, using: &random))"
             }
             compare(Array("[\(text)]".utf8), seed)
@@ -143,9 +160,14 @@ enum RandomJSON {
         space(&bytes)
         switch Int.random(in: 0..<(depth > 0 ? 9 : 6), using: &random) {
         case 0: bytes += Array(["true", "false", "null"][Int.random(in: 0..<3, using: &random)].utf8)
-        case 1: bytes += Array("\(Int64.random(in: Int64.min...Int64.max, using: &random) >> Int64.random(in: 0...63, using: &random))".utf8)
+        case 1:
+            bytes += Array(
+                "\(Int64.random(in: Int64.min...Int64.max, using: &random) >> Int64.random(in: 0...63, using: &random))"
+                    .utf8)
         case 2: bytes += Array("\(Double.random(in: -1e6...1e6, using: &random))".utf8)
-        case 3: bytes += Array("\(UInt64.random(in: 0...UInt64.max, using: &random))\(Bool.random(using: &random) ? "" : "e-7")".utf8)
+        case 3:
+            bytes += Array(
+                "\(UInt64.random(in: 0...UInt64.max, using: &random))\(Bool.random(using: &random) ? "" : "e-7")".utf8)
         case 4, 5: string(to: &bytes, &random)
         case 6, 7:
             let isObject = Bool.random(using: &random)
@@ -174,7 +196,8 @@ enum RandomJSON {
         bytes.append(UInt8(ascii: "\""))
         for _ in 0..<Int.random(in: 0...12, using: &random) {
             let pieces = [
-                "a", "Z", " ", "é", "€", "😀", #"\""#, #"\\"#, #"\/"#, #"\n"#, #"\u0000"#, #"\u00e9"#, #"\ud83d\ude00"#, "{", "]", ":", ",",
+                "a", "Z", " ", "é", "€", "😀", #"\""#, #"\\"#, #"\/"#, #"\n"#, #"\u0000"#, #"\u00e9"#, #"\ud83d\ude00"#,
+                "{", "]", ":", ",",
                 "\u{7F}", "abcdefghijklmnopqrstuvwxyz0123456789",
             ]
             bytes += Array(pieces[Int.random(in: 0..<pieces.count, using: &random)].utf8)
@@ -183,7 +206,10 @@ enum RandomJSON {
     }
 
     static func mutate(_ document: inout [UInt8], _ random: inout SeededRandom) {
-        let byte = [UInt8(ascii: "\""), 0x5C, 0x7B, 0x7D, 0x5B, 0x5D, 0x2C, 0x3A, 0x30, 0x2D, 0x20, 0xED, UInt8.random(in: 0...255, using: &random)]
+        let byte = [
+            UInt8(ascii: "\""), 0x5C, 0x7B, 0x7D, 0x5B, 0x5D, 0x2C, 0x3A, 0x30, 0x2D, 0x20, 0xED,
+            UInt8.random(in: 0...255, using: &random),
+        ]
         let new = byte[Int.random(in: 0..<byte.count, using: &random)]
         let place = Int.random(in: 0...document.count, using: &random)
         switch Int.random(in: 0..<4, using: &random) {

@@ -14,7 +14,9 @@ struct JSONSuiteTests {
         for kind in ["/y_", "/n_", "/i_"] { #expect(names.count { $0.contains(kind) } >= 30) }
     }
 
-    @Test("what is valid, or decided to be, is taken with every digit and character", arguments: JSONCase.all.filter { $0.refusal == nil })
+    @Test(
+        "what is valid, or decided to be, is taken with every digit and character",
+        arguments: JSONCase.all.filter { $0.refusal == nil })
     func taken(_ example: JSONCase) throws {
         for parser in [try JSONParser(), try JSONParser(isExact: true)] {
             #expect(try text(example.document, parser) == example.value)
@@ -49,12 +51,15 @@ struct JSONSuiteTests {
 
     @Test("both parsers say the same of every document", arguments: JSONCase.all)
     func same(_ example: JSONCase) throws {
-        #expect(ParsedJSON(example.document, try JSONParser()) == ParsedJSON(example.document, try JSONParser(isExact: true)))
+        #expect(
+            ParsedJSON(example.document, try JSONParser())
+                == ParsedJSON(example.document, try JSONParser(isExact: true)))
     }
 
     private static let reasons: [String: String] = {
         let kinds: [JSONProblem.Kind] = [
-            .empty, .cut, .valueExpected, .keyExpected, .colonExpected, .commaOrEndOfList, .commaOrEndOfObject, .followed, .control,
+            .empty, .cut, .valueExpected, .keyExpected, .colonExpected, .commaOrEndOfList, .commaOrEndOfObject,
+            .followed, .control,
             .escape, .hexadecimal, .surrogate, .notUTF8, .leadingZero, .digitExpected, .literal,
         ]
         var reasons: [String: String] = [:]

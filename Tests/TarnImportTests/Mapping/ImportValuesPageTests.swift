@@ -14,10 +14,12 @@ struct ImportValuesPageTests {
     private static func table(_ firstCell: String, below heading: String) throws -> [[String?]] {
         let lines = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "\n")
         let start = try #require(lines.firstIndex(of: heading), "no heading \(heading)")
-        let first = try #require(lines[start...].firstIndex { $0.hasPrefix("| \(firstCell) |") }, "no table of \(firstCell)")
+        let first = try #require(
+            lines[start...].firstIndex { $0.hasPrefix("| \(firstCell) |") }, "no table of \(firstCell)")
         return lines[first...].prefix { $0.hasPrefix("|") }.filter { !$0.hasPrefix("|---") }.map { line in
             line.dropFirst(2).dropLast(2).components(separatedBy: " | ").map { cell in
-                cell == "–" ? nil : cell.hasPrefix("`") && cell.hasSuffix("`") ? String(cell.dropFirst().dropLast()) : cell
+                cell == "–"
+                    ? nil : cell.hasPrefix("`") && cell.hasSuffix("`") ? String(cell.dropFirst().dropLast()) : cell
             }
         }
     }
@@ -43,23 +45,29 @@ struct ImportValuesPageTests {
 
     private static func hasType(_ value: Value, _ type: AttributeType) -> Bool {
         switch (value, type) {
-        case (.null, _), (.bool, .bool), (.int, .int), (.int, .uint), (.uint, .uint), (.double, .double), (.decimal, .decimal),
+        case (.null, _), (.bool, .bool), (.int, .int), (.int, .uint), (.uint, .uint), (.double, .double),
+            (.decimal, .decimal),
             (.string, .string), (.string, .enumeration), (.bytes, .bytes), (.date, .date), (.uuid, .uuid), (.url, .url),
-            (.json, .json), (.array, .array): true
+            (.json, .json), (.array, .array):
+            true
         default: false
         }
     }
 
-    @Test("every attribute type takes from every JSON value what the page's table says", arguments: CoercionMode.allCases)
+    @Test(
+        "every attribute type takes from every JSON value what the page's table says", arguments: CoercionMode.allCases)
     func everyCell(_ mode: CoercionMode) throws {
         let rows = try Self.table("JSON", below: mode == .lenient ? "### Lenient" : "### Strict")
         let types = try rows[0].dropFirst().map { try #require($0) }
         try #require(types.count == 14 && rows.count > 20)
-        let attributes = try types.enumerated().map { AttributeDefinition("a\($0)", try Self.attribute($1), optional: true) }
+        let attributes = try types.enumerated().map {
+            AttributeDefinition("a\($0)", try Self.attribute($1), optional: true)
+        }
         let epoch = try #require(types.firstIndex(of: "epoch"))
         let bed = try thing(
             attributes,
-            EntityMapping(fields: ["a\(epoch)": FieldRules(dates: [.epoch(.seconds)])], rules: FieldRules(coercion: mode)))
+            EntityMapping(
+                fields: ["a\(epoch)": FieldRules(dates: [.epoch(.seconds)])], rules: FieldRules(coercion: mode)))
         var proven = 0
         for (number, row) in rows.enumerated().dropFirst() {
             let json = try #require(row[0])
@@ -137,7 +145,8 @@ struct ImportValuesPageTests {
             let bed = try TestStore(
                 Schema([
                     EntityDefinition(
-                        "Thing", key: ["id"], attributes: [AttributeDefinition("id", .int), AttributeDefinition("v", .int, optional: true)])
+                        "Thing", key: ["id"],
+                        attributes: [AttributeDefinition("id", .int), AttributeDefinition("v", .int, optional: true)])
                 ]),
                 Mapping(
                     entities: [
@@ -157,13 +166,17 @@ struct ImportValuesPageTests {
         #expect(try taken(.strict, .strict, .lenient))
     }
 
-    @Test("a pattern that could not be read, or that leaves the day open, is refused with the way out", arguments: [
-        ("yyyy-MM", "the day (d) is missing"), ("MM-dd", "the year (y) is missing"), ("yyyy-MM-dd Q", "Q is not a piece"),
-        ("yyyy-MM-ddTHH", "T is not a piece"), ("yyyy-MM-dd'T", "a ' is not closed"), ("yyyy-MM-dd hh:mm", "h and a belong"),
-        ("yyyy-MM-dd HH:mm a", "h and a belong"), ("yyyy-MM-dd yy", "y says what another letter says"),
-        ("yyyy-MM-dd HH hh a", "h says what another"), ("yyyyy-MM-dd", "yyyyy is not a piece"), ("", "the year"),
-        ("second", "is not a piece"),
-    ])
+    @Test(
+        "a pattern that could not be read, or that leaves the day open, is refused with the way out",
+        arguments: [
+            ("yyyy-MM", "the day (d) is missing"), ("MM-dd", "the year (y) is missing"),
+            ("yyyy-MM-dd Q", "Q is not a piece"),
+            ("yyyy-MM-ddTHH", "T is not a piece"), ("yyyy-MM-dd'T", "a ' is not closed"),
+            ("yyyy-MM-dd hh:mm", "h and a belong"),
+            ("yyyy-MM-dd HH:mm a", "h and a belong"), ("yyyy-MM-dd yy", "y says what another letter says"),
+            ("yyyy-MM-dd HH hh a", "h says what another"), ("yyyyy-MM-dd", "yyyyy is not a piece"), ("", "the year"),
+            ("second", "is not a piece"),
+        ])
     func wrongPatterns(_ pattern: String, _ expected: String) {
         do {
             _ = try DateFormat(pattern)
@@ -173,23 +186,30 @@ struct ImportValuesPageTests {
         }
     }
 
-    @Test("no text makes a date format read beyond its end or trap: random texts of the characters that dates are made of")
+    @Test(
+        "no text makes a date format read beyond its end or trap: random texts of the characters that dates are made of"
+    )
     func randomTexts() throws {
         let seed = UInt64.random(in: 0 ... .max)
         print("ImportValuesPageTests.randomTexts: seed \(seed)")
         var random = SplitMix(state: seed)
-        let formats = try DateFormat.words.map { try DateFormat($0) } + [
-            try DateFormat("EEE MMM dd HH:mm:ss.S Z yyyy"), try DateFormat("MMMM d, yyyy 'at' h:mm a"),
-        ]
+        let formats =
+            try DateFormat.words.map { try DateFormat($0) } + [
+                try DateFormat("EEE MMM dd HH:mm:ss.S Z yyyy"), try DateFormat("MMMM d, yyyy 'at' h:mm a"),
+            ]
         let bed = try thing(
             [AttributeDefinition("v", .date, optional: true)], EntityMapping(fields: ["v": FieldRules(dates: formats)]))
         let characters = Array("0123456789-:TtZz+ .,/GMTSatNovamp")
-        let models = ["2026-11-21T02:19:00.25+01:00", "Sat, 21 Nov 2026 02:19:00 GMT", "-1700000000.5", "November 1, 2026 at 1:05 PM"]
+        let models = [
+            "2026-11-21T02:19:00.25+01:00", "Sat, 21 Nov 2026 02:19:00 GMT", "-1700000000.5",
+            "November 1, 2026 at 1:05 PM",
+        ]
         for round in 0..<60 {
             let things = (0..<50).map { number -> String in
                 var text = Array(models[Int(random.next() % UInt64(models.count))])
                 for _ in 0..<random.next() % 4 {
-                    let place = Int(random.next() % UInt64(text.count + 1)), character = characters[Int(random.next() % UInt64(characters.count))]
+                    let place = Int(random.next() % UInt64(text.count + 1)),
+                        character = characters[Int(random.next() % UInt64(characters.count))]
                     switch random.next() % 3 {
                     case 0: text.insert(character, at: place)
                     case 1: if place < text.count { text[place] = character }

@@ -30,7 +30,8 @@ struct MappingTests {
     func namingOrder() throws {
         let bed = try thing([string("updatedAt")])
         try bed.take(
-            #"[{"id":1,"updatedAt":"camel","updated_at":"snake"},{"id":2,"updated_at":"snake","updatedAt":"camel"}]"#, "Thing"
+            #"[{"id":1,"updatedAt":"camel","updated_at":"snake"},{"id":2,"updated_at":"snake","updatedAt":"camel"}]"#,
+            "Thing"
         )
         #expect(try bed.value("Thing", 1, "updatedAt") == .string("snake"))
         #expect(try bed.value("Thing", 2, "updatedAt") == .string("snake"))
@@ -45,7 +46,9 @@ struct MappingTests {
         #expect(naming.jsonKeys(for: "identifiers") == ["identifiers"])
         #expect(naming.jsonKeys(for: "identity") == ["identity"])
         let bed = try TestStore(
-            Schema([EntityDefinition("Repo", key: ["identifier"], attributes: [AttributeDefinition("identifier", .int)])]),
+            Schema([
+                EntityDefinition("Repo", key: ["identifier"], attributes: [AttributeDefinition("identifier", .int)])
+            ]),
             Mapping(naming: naming))
         try bed.take(#"[{"id":4},{"identifier":5}]"#, "Repo")
         #expect(try bed.lines() == [#"Repo 4 {"identifier":4}"#, #"Repo 5 {"identifier":5}"#])
@@ -68,7 +71,8 @@ struct MappingTests {
             (#""first":null,"v":"own","deep":{"second":"2"}"#, .string("2")),
             (#""first":null,"deep":{"second":null},"v":"own""#, .string("own")),
             (#""first":null,"deep":{"second":null},"v":null"#, .null),
-            (#""first":null"#, .null), (#""deep":null"#, nil), (#""deep":"scalar""#, nil), (#""deep":[{"second":"x"}]"#, nil),
+            (#""first":null"#, .null), (#""deep":null"#, nil), (#""deep":"scalar""#, nil),
+            (#""deep":[{"second":"x"}]"#, nil),
             (#""deep":{}"#, nil), (#""deep":null,"v":"own""#, .string("own")),
             (#""deep":{"second":"2"},"first":null"#, .string("2")),
         ]
@@ -122,7 +126,8 @@ struct MappingTests {
     @Test("one JSON key may feed several attributes")
     func sharedKey() throws {
         let bed = try thing(
-            [AttributeDefinition("number", .int), string("text")], EntityMapping(paths: ["number": ["v"], "text": ["v"]]))
+            [AttributeDefinition("number", .int), string("text")],
+            EntityMapping(paths: ["number": ["v"], "text": ["v"]]))
         try bed.take(#"[{"id":1,"v":5}]"#, "Thing")
         #expect(try bed.record("Thing", 1)?.fields.map(\.value) == [.int(1), .int(5), .string("5")])
     }
@@ -176,7 +181,9 @@ struct MappingTests {
                         AttributeDefinition("raw", .json, optional: true), string("inner"),
                     ],
                     relationships: [RelationshipDefinition("author", to: "User")]),
-            ]), Mapping(entities: ["Post": EntityMapping(paths: ["authorLogin": ["author.login"], "inner": ["raw.inner"]])]))
+            ]),
+            Mapping(entities: ["Post": EntityMapping(paths: ["authorLogin": ["author.login"], "inner": ["raw.inner"]])])
+        )
         let report = try bed.take(
             #"[{"id":1,"author":{"id":7,"login":"ada","bio":""},"raw":{"inner":"i","rest":1}}]"#, "Post")
         #expect(unmapped(report) == ["User.bio 1"])

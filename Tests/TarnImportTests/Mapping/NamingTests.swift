@@ -8,24 +8,33 @@ import Testing
 struct NamingTests {
     private static let words = ["id": "identifier", "url": "URL", "repo": "repository"]
 
-    @Test("a name becomes a key of every style and comes back, with its words replaced whole", arguments: [
-        // name, snake_case, camelCase, PascalCase, kebab-case
-        ("updatedAt", "updated_at", "updatedAt", "UpdatedAt", "updated-at"),
-        ("identifier", "id", "id", "Id", "id"),
-        ("videoIdentifier", "video_id", "videoId", "VideoId", "video-id"),
-        ("paidIdentifier", "paid_id", "paidId", "PaidId", "paid-id"),
-        ("idleIdentifier", "idle_id", "idleId", "IdleId", "idle-id"),
-        ("identifierOfIdentifier", "id_of_id", "idOfId", "IdOfId", "id-of-id"),
-        ("identifiers", "identifiers", "identifiers", "Identifiers", "identifiers"),
-        ("purlName", "purl_name", "purlName", "PurlName", "purl-name"),
-        ("attributeValueURL", "attribute_value_url", "attributeValueUrl", "AttributeValueUrl", "attribute-value-url"),
-        ("someURLValue", "some_url_value", "someUrlValue", "SomeUrlValue", "some-url-value"),
-        ("url", "url", "url", "Url", "url"), ("curlHandle", "curl_handle", "curlHandle", "CurlHandle", "curl-handle"),
-        ("repositoryURL", "repo_url", "repoUrl", "RepoUrl", "repo-url"), ("plus1", "plus1", "plus1", "Plus1", "plus1"),
-        ("userIds2", "user_ids2", "userIds2", "UserIds2", "user-ids2"),
-    ])
+    @Test(
+        "a name becomes a key of every style and comes back, with its words replaced whole",
+        arguments: [
+            // name, snake_case, camelCase, PascalCase, kebab-case
+            ("updatedAt", "updated_at", "updatedAt", "UpdatedAt", "updated-at"),
+            ("identifier", "id", "id", "Id", "id"),
+            ("videoIdentifier", "video_id", "videoId", "VideoId", "video-id"),
+            ("paidIdentifier", "paid_id", "paidId", "PaidId", "paid-id"),
+            ("idleIdentifier", "idle_id", "idleId", "IdleId", "idle-id"),
+            ("identifierOfIdentifier", "id_of_id", "idOfId", "IdOfId", "id-of-id"),
+            ("identifiers", "identifiers", "identifiers", "Identifiers", "identifiers"),
+            ("purlName", "purl_name", "purlName", "PurlName", "purl-name"),
+            (
+                "attributeValueURL", "attribute_value_url", "attributeValueUrl", "AttributeValueUrl",
+                "attribute-value-url"
+            ),
+            ("someURLValue", "some_url_value", "someUrlValue", "SomeUrlValue", "some-url-value"),
+            ("url", "url", "url", "Url", "url"),
+            ("curlHandle", "curl_handle", "curlHandle", "CurlHandle", "curl-handle"),
+            ("repositoryURL", "repo_url", "repoUrl", "RepoUrl", "repo-url"),
+            ("plus1", "plus1", "plus1", "Plus1", "plus1"),
+            ("userIds2", "user_ids2", "userIds2", "UserIds2", "user-ids2"),
+        ])
     func styles(_ name: String, _ snake: String, _ camel: String, _ pascal: String, _ kebab: String) {
-        for (style, key) in [(NamingStyle.snakeCase, snake), (.camelCase, camel), (.pascalCase, pascal), (.kebabCase, kebab)] {
+        for (style, key) in [
+            (NamingStyle.snakeCase, snake), (.camelCase, camel), (.pascalCase, pascal), (.kebabCase, kebab),
+        ] {
             let naming = NamingConvention(style, words: Self.words)
             #expect(naming.jsonKey(for: name) == key, "\(style)")
             #expect(naming.schemaName(forJSONKey: key) == name, "\(style) \(key)")
@@ -35,15 +44,20 @@ struct NamingTests {
         #expect(NamingConvention(.none, words: Self.words).schemaName(forJSONKey: snake) == snake)
     }
 
-    @Test("keys with abbreviations, leading lines and no letters have names that say the same, or none", arguments: [
-        ("__name", "name"), ("HTTPStatus", "httpStatus"), ("GHAPIV3Repository", "ghapiv3Repository"), ("html_url", "htmlUrl"),
-        ("+1", "+1"), ("1st", "1st"), ("", ""), ("_", "_"), ("日本", "日本"), ("Content-Type", "contentType"),
-    ])
+    @Test(
+        "keys with abbreviations, leading lines and no letters have names that say the same, or none",
+        arguments: [
+            ("__name", "name"), ("HTTPStatus", "httpStatus"), ("GHAPIV3Repository", "ghapiv3Repository"),
+            ("html_url", "htmlUrl"),
+            ("+1", "+1"), ("1st", "1st"), ("", ""), ("_", "_"), ("日本", "日本"), ("Content-Type", "contentType"),
+        ])
     func oddKeys(_ key: String, _ name: String) {
         #expect(NamingConvention().schemaName(forJSONKey: key) == name)
     }
 
-    @Test("of the names of a schema the one is found that takes the key, also where an abbreviation could be written in two ways")
+    @Test(
+        "of the names of a schema the one is found that takes the key, also where an abbreviation could be written in two ways"
+    )
     func amongNames() {
         let naming = NamingConvention()
         #expect(naming.schemaName(forJSONKey: "html_url", among: ["htmlURL", "id"]) == "htmlURL")
@@ -80,20 +94,24 @@ struct NamingTests {
             Schema([
                 EntityDefinition(
                     "Thing", key: ["id"],
-                    attributes: [AttributeDefinition("id", .int)] + names.map { AttributeDefinition($0, .string, optional: true) }),
+                    attributes: [AttributeDefinition("id", .int)]
+                        + names.map { AttributeDefinition($0, .string, optional: true) }),
                 EntityDefinition(
                     "Other", key: ["id"],
-                    attributes: [AttributeDefinition("id", .int)] + names.map { AttributeDefinition($0, .string, optional: true) }),
+                    attributes: [AttributeDefinition("id", .int)]
+                        + names.map { AttributeDefinition($0, .string, optional: true) }),
             ]),
             Mapping(
                 naming: NamingConvention(.kebabCase, words: ["user": "user", "uid": "identifier"]),
                 entities: [
                     "Other": EntityMapping(
-                        fields: ["createdAt": FieldRules(naming: NamingStyle.none)], rules: FieldRules(naming: .pascalCase))
+                        fields: ["createdAt": FieldRules(naming: NamingStyle.none)],
+                        rules: FieldRules(naming: .pascalCase))
                 ]))
         try bed.take(#"[{"id":1,"user-uid":"a","created-at":"b","kind":"c"}]"#, "Thing")
         #expect(try names.map { try bed.value("Thing", 1, $0) } == ["a", "b", "c"].map { .string($0) })
-        let report = try bed.take(#"[{"Id":1,"id":1,"UserUid":"a","createdAt":"b","Kind":"c","created-at":"z"}]"#, "Other")
+        let report = try bed.take(
+            #"[{"Id":1,"id":1,"UserUid":"a","createdAt":"b","Kind":"c","created-at":"z"}]"#, "Other")
         #expect(try names.map { try bed.value("Other", 1, $0) } == ["a", "b", "c"].map { .string($0) })
         #expect(report.unmapped.map(\.path) == ["created-at"])
     }
@@ -102,21 +120,25 @@ struct NamingTests {
     func keyPaths() {
         typealias Path = JSONPath
         for text in [
-            "a[0]", "a[-1].b", "a.*.b", "*", "a[0][1].*", "@parent", "@parent.a", "@parent[0]", "@root", "@root.a.*", "@header.ETag",
-            "@param.milestone.number", "@position", "@relationship", #"\*"#, #"a.\*"#, #"a\[0]"#, #"\@parent"#, #"a\{b\}"#, "[0].a", "a*",
+            "a[0]", "a[-1].b", "a.*.b", "*", "a[0][1].*", "@parent", "@parent.a", "@parent[0]", "@root", "@root.a.*",
+            "@header.ETag",
+            "@param.milestone.number", "@position", "@relationship", #"\*"#, #"a.\*"#, #"a\[0]"#, #"\@parent"#,
+            #"a\{b\}"#, "[0].a", "a*",
         ] {
             #expect(Path(text)?.description == text, "\(text)")
         }
         for (text, path) in [
             ("@type", Path(keys: ["@type"])), (#"\@parent"#, Path(keys: ["@parent"])), (#"\*"#, Path(keys: ["*"])),
-            ("a.*", Path(.record, steps: [.key("a"), .each])), ("@parent.a[1]", Path(.parent, steps: [.key("a"), .index(1)])),
+            ("a.*", Path(.record, steps: [.key("a"), .each])),
+            ("@parent.a[1]", Path(.parent, steps: [.key("a"), .index(1)])),
             ("@header.a.b", Path(.header, steps: [.key("a.b")])), (#"a\[0]"#, Path(keys: ["a[0]"])),
         ] {
             #expect(Path(text) == path, "\(text)")
             #expect(Path(path.description) == path)
         }
         for text in [
-            "a[", "a[]", "a[x]", "a[0", "a[0]b", "a.[0]", "a[+1]", "a[99999999999999999999]", "@header", "@header.", "@param", "@position.a",
+            "a[", "a[]", "a[x]", "a[0", "a[0]b", "a.[0]", "a[+1]", "a[99999999999999999999]", "@header", "@header.",
+            "@param", "@position.a",
             "@relationship[0]", "@parent.", "@root..a", "a.", "*.", "a[0].", #"\"#,
         ] {
             #expect(Path(text) == nil, "\(text)")
@@ -128,6 +150,8 @@ struct NamingTests {
         for text in ["a.b", "{a}", "x {a.b[0]} {@param.p}", "{{{a}}}", #"a\{b\}"#] {
             #expect(ValueSource(text)?.description == text, "\(text)")
         }
-        for text in ["{", "{a", "a}b{", "{}", "{a.}", "}{a}", "{{a}}", ""] { #expect(ValueSource(text) == nil, "\(text)") }
+        for text in ["{", "{a", "a}b{", "{}", "{a.}", "}{a}", "{{a}}", ""] {
+            #expect(ValueSource(text) == nil, "\(text)")
+        }
     }
 }

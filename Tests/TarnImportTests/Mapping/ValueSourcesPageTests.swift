@@ -16,7 +16,8 @@ struct ValueSourcesPageTests {
         let first = try #require(lines.firstIndex { $0.hasPrefix("| \(firstCell) |") }, "no table of \(firstCell)")
         return lines[first...].prefix { $0.hasPrefix("|") }.filter { !$0.hasPrefix("|---") }.map { line in
             line.dropFirst(2).dropLast(2).components(separatedBy: " | ").map { cell in
-                cell == "–" ? nil : cell.hasPrefix("`") && cell.hasSuffix("`") ? String(cell.dropFirst().dropLast()) : cell
+                cell == "–"
+                    ? nil : cell.hasPrefix("`") && cell.hasSuffix("`") ? String(cell.dropFirst().dropLast()) : cell
             }
         }
     }

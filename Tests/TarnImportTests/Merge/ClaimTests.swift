@@ -18,23 +18,29 @@ struct ClaimTests {
             "Team", key: ["id"], attributes: [AttributeDefinition("id", .int)],
             relationships: [RelationshipDefinition("players", to: "Player", many: true, inverse: "team")]),
         EntityDefinition(
-            "Player", key: ["id"], attributes: [AttributeDefinition("id", .int), AttributeDefinition("name", .string, optional: true)],
+            "Player", key: ["id"],
+            attributes: [AttributeDefinition("id", .int), AttributeDefinition("name", .string, optional: true)],
             relationships: [RelationshipDefinition("team", to: "Team", inverse: "players")]),
     ])
 
     private func bed(_ mapping: EntityMapping = EntityMapping()) throws -> TestStore {
-        let bed = try TestStore(Self.schema, Mapping(entities: ["Team": EntityMapping(declared: ["players"]), "Player": mapping]))
+        let bed = try TestStore(
+            Self.schema, Mapping(entities: ["Team": EntityMapping(declared: ["players"]), "Player": mapping]))
         try bed.take(#"[{"id":1},{"id":2},{"id":3}]"#, "Player")
         return bed
     }
 
     private func conflicts(_ report: ImportReport) -> [String] {
-        report.diagnostics.filter { $0.code == .relationshipConflict }.map { "\($0.path) \($0.entity) \($0.key ?? "").\($0.field ?? ""): \($0.message)" }
+        report.diagnostics.filter { $0.code == .relationshipConflict }.map {
+            "\($0.path) \($0.entity) \($0.key ?? "").\($0.field ?? ""): \($0.message)"
+        }
     }
 
-    @Test("of two lists that claim one record the later one has it, and both places are named", arguments: [
-        (#"[1]"#, #"[1]"#), (#"[{"id":1}]"#, #"[{"id":1}]"#), (#"[1]"#, #"[{"id":1}]"#), (#"[{"id":1}]"#, #"[1]"#),
-    ])
+    @Test(
+        "of two lists that claim one record the later one has it, and both places are named",
+        arguments: [
+            (#"[1]"#, #"[1]"#), (#"[{"id":1}]"#, #"[{"id":1}]"#), (#"[1]"#, #"[{"id":1}]"#), (#"[{"id":1}]"#, #"[1]"#),
+        ])
     func toMany(first: String, second: String) throws {
         let bed = try bed()
         let report = try bed.take(#"[{"id":8,"players":\#(first)},{"id":7,"players":\#(second)}]"#, "Team")
@@ -44,9 +50,11 @@ struct ClaimTests {
                 == ["$[1].players Player 1.team: Team 7 has it here, and Team 8 at $[0].players; the later one counts"])
     }
 
-    @Test("where the first of duplicates counts, the earlier list has the record", arguments: [
-        (#"[1]"#, #"[1]"#), (#"[{"id":1}]"#, #"[{"id":1}]"#), (#"[1]"#, #"[{"id":1}]"#), (#"[{"id":1}]"#, #"[1]"#),
-    ])
+    @Test(
+        "where the first of duplicates counts, the earlier list has the record",
+        arguments: [
+            (#"[1]"#, #"[1]"#), (#"[{"id":1}]"#, #"[{"id":1}]"#), (#"[1]"#, #"[{"id":1}]"#), (#"[{"id":1}]"#, #"[1]"#),
+        ])
     func firstWins(first: String, second: String) throws {
         let bed = try bed(EntityMapping(duplicates: .firstWins))
         let report = try bed.take(#"[{"id":8,"players":\#(first)},{"id":7,"players":\#(second)}]"#, "Team")
@@ -54,10 +62,13 @@ struct ClaimTests {
         #expect(conflicts(report).first?.hasSuffix("the earlier one counts") == true && conflicts(report).count == 1)
     }
 
-    @Test("a list that is said again without the record claims nothing; a record twice in one list is no conflict; neither is a move over units")
+    @Test(
+        "a list that is said again without the record claims nothing; a record twice in one list is no conflict; neither is a move over units"
+    )
     func noConflict() throws {
         let bed = try bed()
-        let report = try bed.take(#"[{"id":8,"players":[1,2,1]},{"id":7,"players":[1]},{"id":8,"players":[2]}]"#, "Team")
+        let report = try bed.take(
+            #"[{"id":8,"players":[1,2,1]},{"id":7,"players":[1]},{"id":8,"players":[2]}]"#, "Team")
         #expect(conflicts(report) == [])
         #expect(try bed.related("Team", 7, "players") == ["1"] && bed.related("Team", 8, "players") == ["2"])
         #expect(conflicts(try bed.take(#"[{"id":8,"players":[1,2]}]"#, "Team")) == [])
@@ -78,23 +89,29 @@ struct ClaimTests {
             ])
     }
 
-    @Test("one-to-one: of two records that claim one the later has it, the earlier loses it, and both places are named", arguments: [
-        ("5", "5"), (#"{"id":5}"#, #"{"id":5}"#), ("5", #"{"id":5}"#),
-    ])
+    @Test(
+        "one-to-one: of two records that claim one the later has it, the earlier loses it, and both places are named",
+        arguments: [
+            ("5", "5"), (#"{"id":5}"#, #"{"id":5}"#), ("5", #"{"id":5}"#),
+        ])
     func oneToOne(first: String, second: String) throws {
         let bed = try bed()
         // Against the order of keys.
         let report = try bed.take(#"[{"id":9,"profile":\#(first)},{"id":4,"profile":\#(second)}]"#, "User")
         // Of a profile that came as a bare key only there is no record.
         if first + second != "55" { #expect(try bed.related("Profile", 5, "user") == ["4"]) }
-        #expect(try bed.value("User", 9, "profile") == .null && bed.value("User", 4, "profile") == .reference(RecordKey(5)))
+        #expect(
+            try bed.value("User", 9, "profile") == .null && bed.value("User", 4, "profile") == .reference(RecordKey(5)))
         #expect(
             conflicts(report)
-                == ["$[1].profile Profile 5.user: User 4 has it here, and User 9 at $[0].profile; the later one counts"])
+                == ["$[1].profile Profile 5.user: User 4 has it here, and User 9 at $[0].profile; the later one counts"]
+        )
         #expect(report.entities["User"] == ImportReport.Counts(created: 2))
     }
 
-    @Test("one-to-one: a record that claims one of an earlier unit takes it over, which is no conflict; exchanging two is none either")
+    @Test(
+        "one-to-one: a record that claims one of an earlier unit takes it over, which is no conflict; exchanging two is none either"
+    )
     func oneToOneOverUnits() throws {
         let bed = try bed()
         try bed.take(#"[{"id":1,"profile":{"id":5}},{"id":2,"profile":{"id":6}}]"#, "User")
@@ -110,17 +127,24 @@ struct ClaimTests {
     @Test("one-to-one: a record that changes its mind within the unit keeps what it said last, and releases the rest")
     func changedMind() throws {
         let bed = try bed()
-        let report = try bed.take(#"[{"id":1,"profile":5},{"id":2,"profile":6},{"id":1,"profile":6},{"id":2,"profile":5}]"#, "User")
+        let report = try bed.take(
+            #"[{"id":1,"profile":5},{"id":2,"profile":6},{"id":1,"profile":6},{"id":2,"profile":5}]"#, "User")
         #expect(conflicts(report) == [])
-        #expect(try bed.value("User", 1, "profile") == .reference(RecordKey(6)) && bed.value("User", 2, "profile") == .reference(RecordKey(5)))
+        #expect(
+            try bed.value("User", 1, "profile") == .reference(RecordKey(6))
+                && bed.value("User", 2, "profile") == .reference(RecordKey(5)))
     }
 
-    @Test("ten thousand claims of one record are settled in linear time, and the last one has it", .timeLimit(.minutes(1)))
+    @Test(
+        "ten thousand claims of one record are settled in linear time, and the last one has it", .timeLimit(.minutes(1))
+    )
     func manyClaims() throws {
         let bed = try bed()
         let users = (1...10_000).map { #"{"id":\#($0),"profile":5}"# }.joined(separator: ",")
         let report = try bed.take("[\(users)]", "User")
         #expect(report.diagnosticCount == 9999)
-        #expect(try bed.value("User", 10_000, "profile") == .reference(RecordKey(5)) && bed.value("User", 1, "profile") == .null)
+        #expect(
+            try bed.value("User", 10_000, "profile") == .reference(RecordKey(5))
+                && bed.value("User", 1, "profile") == .null)
     }
 }

@@ -32,7 +32,9 @@ struct EdgeListImportTests {
             Schema([
                 EntityDefinition(
                     "Team", key: ["id"], attributes: [id],
-                    relationships: [RelationshipDefinition("people", to: "Person", many: true, ordered: true, inverse: "teams")]),
+                    relationships: [
+                        RelationshipDefinition("people", to: "Person", many: true, ordered: true, inverse: "teams")
+                    ]),
                 EntityDefinition(
                     "Person", key: ["id"], attributes: [id],
                     relationships: [RelationshipDefinition("teams", to: "Team", many: true, inverse: "people")]),
@@ -53,7 +55,9 @@ struct EdgeListImportTests {
         let schema = Schema([
             EntityDefinition(
                 "User", key: ["id"], attributes: [AttributeDefinition("id", .int), login],
-                relationships: [RelationshipDefinition("peers", to: "User", many: true, joinedBy: .init("login", equals: "login"))])
+                relationships: [
+                    RelationshipDefinition("peers", to: "User", many: true, joinedBy: .init("login", equals: "login"))
+                ])
         ])
         let bed = try TestStore(schema, Mapping(entities: ["User": EntityMapping(declared: ["peers"])]))
         let report = try bed.take(#"[{"id":1,"login":"a","peers":[{"id":3}]},{"id":2,"login":"a","peers":7}]"#, "User")

@@ -12,12 +12,15 @@ struct KindUnitTests {
             "Event", key: ["id"],
             attributes: [
                 AttributeDefinition("id", .int), AttributeDefinition("type", .string, optional: true),
-                AttributeDefinition("note", .string, optional: true), AttributeDefinition("version", .int, optional: true),
+                AttributeDefinition("note", .string, optional: true),
+                AttributeDefinition("version", .int, optional: true),
             ],
             relationships: [
-                RelationshipDefinition("slot", to: "Slot", inverse: "event"), RelationshipDefinition("board", to: "Board", inverse: "events"),
+                RelationshipDefinition("slot", to: "Slot", inverse: "event"),
+                RelationshipDefinition("board", to: "Board", inverse: "events"),
             ]),
-        EntityDefinition("ForcePush", parent: "Push", attributes: [AttributeDefinition("before", .string, optional: true)]),
+        EntityDefinition(
+            "ForcePush", parent: "Push", attributes: [AttributeDefinition("before", .string, optional: true)]),
         EntityDefinition("Push", parent: "Event", attributes: [AttributeDefinition("branch", .string, optional: true)]),
         EntityDefinition("Release", parent: "Event", attributes: [AttributeDefinition("tag", .string, optional: true)]),
         EntityDefinition(
@@ -28,10 +31,15 @@ struct KindUnitTests {
             relationships: [RelationshipDefinition("events", to: "Event", many: true, inverse: "board")]),
     ])
 
-    private static func bed(otherwise: EntityChoice.Otherwise = .parent, _ change: (inout Mapping) -> Void = { _ in }) throws -> TestStore {
-        let rules: [EntityChoice.Rule] = ["Push", "Release", "ForcePush"].map { .entity($0, when: [RecordCondition("type", .matches([$0]))]) }
+    private static func bed(otherwise: EntityChoice.Otherwise = .parent, _ change: (inout Mapping) -> Void = { _ in })
+        throws -> TestStore
+    {
+        let rules: [EntityChoice.Rule] = ["Push", "Release", "ForcePush"].map {
+            .entity($0, when: [RecordCondition("type", .matches([$0]))])
+        }
         var mapping = Mapping(entities: [
-            "Event": EntityMapping(choice: EntityChoice(rules, otherwise: otherwise)), "Board": EntityMapping(declared: ["events"]),
+            "Event": EntityMapping(choice: EntityChoice(rules, otherwise: otherwise)),
+            "Board": EntityMapping(declared: ["events"]),
         ])
         change(&mapping)
         return try TestStore(schema, mapping)
@@ -48,9 +56,13 @@ struct KindUnitTests {
         try edit(bed, "Push", [Record.Field("branch", .string("mine"))])
         let answer = #"[{"id":1,"type":"Release","tag":"t","note":"new"}]"#
         let report = try bed.take(answer, "Event")
-        #expect(report.diagnostics.map(\.code) == [.localKept] && report.diagnostics.first?.message.contains("it stays a Push") == true)
+        #expect(
+            report.diagnostics.map(\.code) == [.localKept]
+                && report.diagnostics.first?.message.contains("it stays a Push") == true)
         let record = try #require(try bed.record("Event", 1))
-        #expect(record.entity == "Push" && record["branch"] == .string("mine") && record["note"] == .string("new") && record["tag"] == nil)
+        #expect(
+            record.entity == "Push" && record["branch"] == .string("mine") && record["note"] == .string("new")
+                && record["tag"] == nil)
         #expect(try bed.store.read { try $0.localChange("Push", RecordKey(1)) } != nil)
         _ = try bed.store.write { try $0.clearLocalChange("Push", RecordKey(1)) }
         try bed.take(answer, "Event")
@@ -58,9 +70,11 @@ struct KindUnitTests {
         #expect(known.entity == "Release" && known["tag"] == .string("t") && known["branch"] == nil)
     }
 
-    @Test("a more special kind has all fields that were changed here, and is taken; where the whole record is kept, it is not", arguments: [
-        (LocalPolicy.fields, "ForcePush"), (.keep, "Push"), (.server, "ForcePush"),
-    ])
+    @Test(
+        "a more special kind has all fields that were changed here, and is taken; where the whole record is kept, it is not",
+        arguments: [
+            (LocalPolicy.fields, "ForcePush"), (.keep, "Push"), (.server, "ForcePush"),
+        ])
     func moreSpecial(policy: LocalPolicy, kind: String) throws {
         let bed = try Self.bed { $0.entities["Event"]?.local = policy }
         try bed.take(#"[{"id":1,"type":"Push","branch":"b"}]"#, "Event")
@@ -112,7 +126,9 @@ struct KindUnitTests {
             $0.entities["Event"]?.tombstone = TombstoneRule(path: "gone")
         }
         try bed.take(#"[{"id":1,"type":"Push","branch":"b","version":5}]"#, "Event")
-        for answer in [#"{"id":1,"type":"Release","tag":"t","version":4}"#, #"{"id":1,"type":"Release","gone":true,"version":4}"#] {
+        for answer in [
+            #"{"id":1,"type":"Release","tag":"t","version":4}"#, #"{"id":1,"type":"Release","gone":true,"version":4}"#,
+        ] {
             let report = try bed.take("[\(answer)]", "Event")
             #expect(report.older == 1 && report.deleted == 0)
             #expect(try bed.record("Event", 1)?.entity == "Push" && bed.value("Event", 1, "branch") == .string("b"))
@@ -124,10 +140,13 @@ struct KindUnitTests {
     @Test("one-to-one: records of several kinds claim the same record in one relationship, and the later one has it")
     func claims() throws {
         let bed = try Self.bed()
-        let report = try bed.take(#"[{"id":1,"type":"Push","slot":5},{"id":2,"type":"Release","slot":{"id":5}}]"#, "Event")
-        #expect(report.diagnostics.map(\.code) == [.relationshipConflict] && report.diagnostics.first?.path == "$[1].slot")
+        let report = try bed.take(
+            #"[{"id":1,"type":"Push","slot":5},{"id":2,"type":"Release","slot":{"id":5}}]"#, "Event")
+        #expect(
+            report.diagnostics.map(\.code) == [.relationshipConflict] && report.diagnostics.first?.path == "$[1].slot")
         #expect(try bed.related("Slot", 5, "event") == ["2"] && bed.value("Event", 1, "slot") == .null)
-        #expect(report.entities == ["Push": .init(created: 1), "Release": .init(created: 1), "Slot": .init(created: 1)])
+        #expect(
+            report.entities == ["Push": .init(created: 1), "Release": .init(created: 1), "Slot": .init(created: 1)])
         try bed.take(#"[{"id":3,"slot":5}]"#, "Event")
         #expect(try bed.related("Slot", 5, "event") == ["3"] && bed.record("Event", 2)?.entity == "Release")
     }
@@ -149,15 +168,20 @@ struct KindUnitTests {
         #expect(try bed.commit().entities == ["Push": .init(updated: 1), "Board": .init(created: 1)])
     }
 
-    @Test("records without a key, of no known kind, or that a hook made unreadable are what was not read, in lists of every form")
+    @Test(
+        "records without a key, of no known kind, or that a hook made unreadable are what was not read, in lists of every form"
+    )
     func unread() throws {
         let bed = try Self.bed(otherwise: .skip)
-        let list = #"[{"id":1,"type":"Push","slot":{}},{"type":"Push"},{"id":2,"type":"Other"},{"id":3,"type":"Release"},7]"#
+        let list =
+            #"[{"id":1,"type":"Push","slot":{}},{"type":"Push"},{"id":2,"type":"Other"},{"id":3,"type":"Release"},7]"#
         #expect(try bed.add(list, "Event").skipped == 3)
-        let several = try bed.add(#"{"groups":[{"list":\#(list)},{"list":\#(list)}]}"#, "Event", records: "groups.*.list")
+        let several = try bed.add(
+            #"{"groups":[{"list":\#(list)},{"list":\#(list)}]}"#, "Event", records: "groups.*.list")
         #expect(several.skipped == 6 && several.count == 10 && several.listed.count == 4)
         let envelope = try bed.importer.add(
-            Array(#"{"events":\#(list),"slots":[{},{"id":4}]}"#.utf8), envelope: [EnvelopePart("events", "Event"), EnvelopePart("slots", "Slot")])
+            Array(#"{"events":\#(list),"slots":[{},{"id":4}]}"#.utf8),
+            envelope: [EnvelopePart("events", "Event"), EnvelopePart("slots", "Slot")])
         #expect(envelope.skipped == 4 && envelope.count == 7)
         // Read in parts.
         bed.importer.limits.documentSize = 120

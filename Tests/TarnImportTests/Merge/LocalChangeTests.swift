@@ -12,7 +12,8 @@ struct LocalChangeTests {
         mapping.entities["Issue"]?.local = policy
         mapping.entities["Comment"] = EntityMapping(local: policy)
         let bed = try TestStore(Forge.schema, mapping)
-        try bed.take(#"[{"id":1,"title":"old","body":"b","author":7,"comments":[{"id":3}]},{"id":2,"title":"other"}]"#, "Issue")
+        try bed.take(
+            #"[{"id":1,"title":"old","body":"b","author":7,"comments":[{"id":3}]},{"id":2,"title":"other"}]"#, "Issue")
         return bed
     }
 
@@ -26,7 +27,8 @@ struct LocalChangeTests {
 
     private static let answer = #"[{"id":1,"title":"new","body":"c"}]"#
 
-    @Test("a changed field keeps its value and the server's is remembered; the other fields take what the response says")
+    @Test(
+        "a changed field keeps its value and the server's is remembered; the other fields take what the response says")
     func fields() throws {
         let bed = try bed()
         try edit(bed, [Record.Field("title", .string("mine"))])
@@ -36,7 +38,9 @@ struct LocalChangeTests {
         #expect(report.diagnostics.map(\.code) == [.localKept])
         #expect(report.diagnostics.first.map { $0.entity == "Issue" && $0.key == "1" && $0.field == "title" } == true)
         let change = try #require(try change(bed, 1))
-        #expect(change.operation == .update && change.fields == ["title"] && change.server == [Record.Field("title", .string("new"))])
+        #expect(
+            change.operation == .update && change.fields == ["title"]
+                && change.server == [Record.Field("title", .string("new"))])
         // The mark stays until it is cleared, and the same answer once more says nothing new.
         let again = try bed.take(Self.answer, "Issue")
         #expect(again.unchanged == 1 && again.diagnostics.map(\.code) == [.localKept])
@@ -60,7 +64,8 @@ struct LocalChangeTests {
         let report = try bed.take(Self.answer, "Issue")
         #expect(try bed.record("Issue", 1) == before)
         #expect(report.entities["Issue"] == ImportReport.Counts(unchanged: 1))
-        #expect(try change(bed, 1)?.server == [Record.Field("title", .string("new")), Record.Field("body", .string("c"))])
+        #expect(
+            try change(bed, 1)?.server == [Record.Field("title", .string("new")), Record.Field("body", .string("c"))])
         try bed.take(#"[{"id":7,"login":"l","issues":[{"id":1,"title":"nested"}]}]"#, "User")
         #expect(try bed.record("Issue", 1)?["title"] == .string("mine"))
         #expect(try bed.take(#"[{"id":2,"title":"free"}]"#, "Issue").updated == 1)
@@ -85,8 +90,12 @@ struct LocalChangeTests {
         try edit(bed, [Record.Field("title", .string("mine"))])
         try bed.store.write { try $0.putLocally("User", RecordKey(7), [Record.Field("login", .string("mine"))]) }
         try bed.take(#"[{"id":1,"title":"b","body":"b","author":{"id":7,"login":"b"}}]"#, "Issue")
-        let values = [try bed.value("Issue", 1, "title"), try bed.value("Issue", 1, "body"), try bed.value("User", 7, "login")]
-        let expected: [LocalPolicy: [String]] = [.fields: ["mine", "b", "b"], .keep: ["mine", "a", "b"], .server: ["b", "b", "b"]]
+        let values = [
+            try bed.value("Issue", 1, "title"), try bed.value("Issue", 1, "body"), try bed.value("User", 7, "login"),
+        ]
+        let expected: [LocalPolicy: [String]] = [
+            .fields: ["mine", "b", "b"], .keep: ["mine", "a", "b"], .server: ["b", "b", "b"],
+        ]
         #expect(values == expected[policy]?.map { .string($0) })
     }
 
@@ -99,7 +108,9 @@ struct LocalChangeTests {
         #expect(try bed.lines().contains(#"Issue 9 {"id":9,"title":"mine"}"#))
     }
 
-    @Test("a record that was deleted here does not come back, and is in no list, until the mark is cleared; where the server counts it does")
+    @Test(
+        "a record that was deleted here does not come back, and is in no list, until the mark is cleared; where the server counts it does"
+    )
     func deletedHere() throws {
         for policy in LocalPolicy.allCases {
             let bed = try bed(policy)
@@ -114,7 +125,9 @@ struct LocalChangeTests {
         }
     }
 
-    @Test("a tombstone of a changed record is remembered, and the record stays; where the server counts it goes, with its mark")
+    @Test(
+        "a tombstone of a changed record is remembered, and the record stays; where the server counts it goes, with its mark"
+    )
     func tombstone() throws {
         for policy in LocalPolicy.allCases {
             let bed = try bed(policy)
@@ -155,11 +168,18 @@ struct LocalChangeTests {
     func references() throws {
         let bed = try bed()
         #expect(try bed.related("Issue", 1, "comments") == ["3"])
-        try bed.store.write { try $0.putLocally("Comment", RecordKey(3), [Record.Field("issue", .reference(RecordKey(2)))]) }
-        for list in [#"[{"id":1,"title":"t","comments":[3]}]"#, #"[{"id":1,"title":"t","comments":[{"id":3,"text":"x"}]}]"#] {
+        try bed.store.write {
+            try $0.putLocally("Comment", RecordKey(3), [Record.Field("issue", .reference(RecordKey(2)))])
+        }
+        for list in [
+            #"[{"id":1,"title":"t","comments":[3]}]"#, #"[{"id":1,"title":"t","comments":[{"id":3,"text":"x"}]}]"#,
+        ] {
             let report = try bed.take(list, "Issue")
             #expect(try bed.related("Issue", 2, "comments") == ["3"] && bed.related("Issue", 1, "comments") == [])
-            #expect(report.diagnostics.map { "\($0.code.rawValue) \($0.entity) \($0.field ?? "")" } == ["local.kept Comment issue"])
+            #expect(
+                report.diagnostics.map { "\($0.code.rawValue) \($0.entity) \($0.field ?? "")" } == [
+                    "local.kept Comment issue"
+                ])
         }
         #expect(try bed.value("Comment", 3, "text") == .string("x"))
         try bed.take(#"[{"id":2,"title":"t","comments":[]}]"#, "Issue")
@@ -172,8 +192,11 @@ struct LocalChangeTests {
         let bed = try bed()
         try edit(bed, [Record.Field("title", .string("mine")), Record.Field("body", .string("mine"))])
         try bed.take(Self.answer, "Issue")
-        try bed.store.write { _ = try $0.clearLocalChange("Issue", RecordKey(1), fields: ["title"], takingServer: true) }
-        #expect(try bed.value("Issue", 1, "title") == .string("new") && bed.value("Issue", 1, "body") == .string("mine"))
+        try bed.store.write {
+            _ = try $0.clearLocalChange("Issue", RecordKey(1), fields: ["title"], takingServer: true)
+        }
+        #expect(
+            try bed.value("Issue", 1, "title") == .string("new") && bed.value("Issue", 1, "body") == .string("mine"))
         let change = try #require(try change(bed, 1))
         #expect(change.fields == ["body"] && change.server == [Record.Field("body", .string("c"))])
         try bed.store.write { _ = try $0.clearLocalChange("Issue", RecordKey(1), takingServer: true) }

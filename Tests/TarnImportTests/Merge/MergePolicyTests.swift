@@ -13,7 +13,8 @@ struct MergePolicyTests {
             "Task", key: ["id"],
             attributes: [
                 AttributeDefinition("id", .int), AttributeDefinition("revision", .int, optional: true),
-                AttributeDefinition("title", .string, optional: true), AttributeDefinition("text", .string, optional: true),
+                AttributeDefinition("title", .string, optional: true),
+                AttributeDefinition("text", .string, optional: true),
                 AttributeDefinition("name", .string),
             ],
             relationships: [
@@ -52,7 +53,8 @@ struct MergePolicyTests {
         #expect(try clearing.value("Task", 1, "first") == .null)
         #expect(try tags(clearing) == [] && clearing.related("Task", 1, "notes") == [])
 
-        let keeping = try bed(EntityMapping(fields: ["text": FieldRules(nulls: .clear)], rules: FieldRules(nulls: .ignore)))
+        let keeping = try bed(
+            EntityMapping(fields: ["text": FieldRules(nulls: .clear)], rules: FieldRules(nulls: .ignore)))
         try keeping.take(full, "Task")
         let report = try keeping.take(nulls, "Task")
         #expect(report.diagnosticCount == 0)
@@ -75,7 +77,8 @@ struct MergePolicyTests {
         try keeping.take(#"[{"id":1}]"#, "Task")
         #expect(try keeping.value("Task", 1, "title") == .string("a") && tags(keeping) == [1, 2])
 
-        let clearing = try bed(EntityMapping(fields: ["text": FieldRules(absent: .keep)], rules: FieldRules(absent: .clear)))
+        let clearing = try bed(
+            EntityMapping(fields: ["text": FieldRules(absent: .keep)], rules: FieldRules(absent: .clear)))
         try clearing.take(full, "Task")
         try clearing.take(#"[{"id":9,"task":{"id":1}}]"#, "Note")
         #expect(try clearing.value("Task", 1, "title") == .string("a"))
@@ -87,10 +90,12 @@ struct MergePolicyTests {
         #expect(try tags(clearing) == [])
     }
 
-    @Test("a list replaces, is appended, prepended or patched, also within a unit and for lists too long for a row", arguments: [
-        (ToManyPolicy.replace, [5, 3, 1], [8]), (.append, [1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 8]),
-        (.prepend, [5, 1, 2, 3, 4], [8, 5, 1, 2, 3, 4]), (.patch, [3, 2, 1, 4, 5], [3, 2, 1, 4, 5, 8]),
-    ])
+    @Test(
+        "a list replaces, is appended, prepended or patched, also within a unit and for lists too long for a row",
+        arguments: [
+            (ToManyPolicy.replace, [5, 3, 1], [8]), (.append, [1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 8]),
+            (.prepend, [5, 1, 2, 3, 4], [8, 5, 1, 2, 3, 4]), (.patch, [3, 2, 1, 4, 5], [3, 2, 1, 4, 5, 8]),
+        ])
     func lists(_ policy: ToManyPolicy, _ expected: [Int], _ next: [Int]) throws {
         for offset in [0, 4000] {
             // 4,000 members stand in a table of their own.
@@ -113,13 +118,15 @@ struct MergePolicyTests {
         #expect(try tags(unit) == expected)
     }
 
-    @Test("of a relationship that is stored at the other side, members that are not listed stay unless the list replaces")
+    @Test(
+        "of a relationship that is stored at the other side, members that are not listed stay unless the list replaces")
     func derivedLists() throws {
         for policy in ToManyPolicy.allCases {
             let bed = try bed(EntityMapping(fields: ["notes": FieldRules(toMany: policy)]))
             try bed.take(#"[{"id":1,"name":"n","notes":[{"id":1},{"id":2}]}]"#, "Task")
             try bed.take(#"[{"id":1,"notes":[{"id":3},2]}]"#, "Task")
-            #expect(try bed.related("Task", 1, "notes") == (policy == .replace ? ["2", "3"] : ["1", "2", "3"]), "\(policy)")
+            #expect(
+                try bed.related("Task", 1, "notes") == (policy == .replace ? ["2", "3"] : ["1", "2", "3"]), "\(policy)")
         }
     }
 
@@ -143,7 +150,9 @@ struct MergePolicyTests {
     func versions() throws {
         let bed = try bed(EntityMapping(version: "revision"))
         try bed.take(#"[{"id":1,"name":"five","revision":5,"tags":[1],"notes":[{"id":1}]}]"#, "Task")
-        let report = try bed.take(#"[{"id":1,"name":"four","revision":4,"title":"old","tags":[2],"notes":[]},{"id":2,"name":"new","revision":1}]"#, "Task")
+        let report = try bed.take(
+            #"[{"id":1,"name":"four","revision":4,"title":"old","tags":[2],"notes":[]},{"id":2,"name":"new","revision":1}]"#,
+            "Task")
         #expect(report.entities["Task"] == ImportReport.Counts(created: 1, older: 1))
         #expect(report.older == 1 && report.updated == 0)
         #expect(try bed.value("Task", 1, "name") == .string("five") && bed.value("Task", 1, "title") == nil)
@@ -151,7 +160,8 @@ struct MergePolicyTests {
         try bed.take(#"[{"id":1,"name":"five again","revision":5}]"#, "Task")
         #expect(try bed.value("Task", 1, "name") == .string("five again"))
         try bed.take(#"[{"id":1,"title":"unversioned"}]"#, "Task")
-        #expect(try bed.value("Task", 1, "title") == .string("unversioned") && bed.value("Task", 1, "revision") == .int(5))
+        #expect(
+            try bed.value("Task", 1, "title") == .string("unversioned") && bed.value("Task", 1, "revision") == .int(5))
         try bed.take(#"[{"id":1,"name":"ten","revision":10}]"#, "Task")
         #expect(try bed.value("Task", 1, "name") == .string("ten"))
         // 9 is a greater text than 10, and a smaller number.
@@ -174,7 +184,8 @@ struct MergePolicyTests {
     @Test("a tombstone deletes by the delete rules, is counted, and is not among the listed")
     func tombstones() throws {
         let bed = try bed(EntityMapping(tombstone: TombstoneRule(path: "state.gone", equals: "true")))
-        try bed.take(#"[{"id":1,"name":"a","notes":[{"id":1},{"id":2}]},{"id":2,"name":"b"},{"id":3,"name":"c"}]"#, "Task")
+        try bed.take(
+            #"[{"id":1,"name":"a","notes":[{"id":1},{"id":2}]},{"id":2,"name":"b"},{"id":3,"name":"c"}]"#, "Task")
         let added = try bed.add(
             #"[{"id":1,"state":{"gone":true},"tags":[{"id":77}],"name":null},{"id":2,"state":{"gone":false},"name":"B"},{"id":9,"state":{"gone":true}},{"id":3,"name":"c","state":null}]"#,
             "Task")
@@ -187,10 +198,14 @@ struct MergePolicyTests {
         #expect(try bed.value("Task", 2, "name") == .string("B"))
     }
 
-    @Test("a tombstone may be any value but null and false, or one text", arguments: [
-        (nil as String?, #""2026-11-21""#, true), (nil, "true", true), (nil, "0", true), (nil, "null", false), (nil, "false", false),
-        ("gone", #""gone""#, true), ("gone", #""Gone""#, false), ("7", "7", true), ("7", #""7""#, true), ("7", "7.0", false), ("gone", "{}", false),
-    ])
+    @Test(
+        "a tombstone may be any value but null and false, or one text",
+        arguments: [
+            (nil as String?, #""2026-11-21""#, true), (nil, "true", true), (nil, "0", true), (nil, "null", false),
+            (nil, "false", false),
+            ("gone", #""gone""#, true), ("gone", #""Gone""#, false), ("7", "7", true), ("7", #""7""#, true),
+            ("7", "7.0", false), ("gone", "{}", false),
+        ])
     func tombstoneValues(_ equals: String?, _ json: String, _ isGone: Bool) throws {
         let bed = try bed(EntityMapping(tombstone: TombstoneRule(path: "dead", equals: equals)))
         try bed.take(#"[{"id":1,"name":"a"}]"#, "Task")
@@ -198,7 +213,9 @@ struct MergePolicyTests {
         #expect(try (bed.record("Task", 1) == nil) == isGone)
     }
 
-    @Test("in a unit the later of a tombstone and a listed record counts; an excerpt brings nothing back; a denied delete is reported")
+    @Test(
+        "in a unit the later of a tombstone and a listed record counts; an excerpt brings nothing back; a denied delete is reported"
+    )
     func tombstoneOrder() throws {
         let rule = EntityMapping(tombstone: TombstoneRule(path: "dead"))
         let back = try bed(rule)
@@ -229,9 +246,11 @@ struct MergePolicyTests {
         try bed.take(#"[{"id":1,"name":"a","revision":5}]"#, "Task")
         let report = try bed.take(#"[{"id":1,"dead":true,"revision":4}]"#, "Task")
         #expect(report.deleted == 0 && report.older == 1)
-        #expect(try bed.take(#"[{"id":1,"name":"b","revision":6},{"id":1,"dead":true,"revision":5}]"#, "Task").deleted == 0)
+        #expect(
+            try bed.take(#"[{"id":1,"name":"b","revision":6},{"id":1,"dead":true,"revision":5}]"#, "Task").deleted == 0)
         #expect(try bed.value("Task", 1, "name") == .string("b"))
-        #expect(try bed.take(#"[{"id":1,"dead":true,"revision":7},{"id":1,"name":"c","revision":6}]"#, "Task").deleted == 1)
+        #expect(
+            try bed.take(#"[{"id":1,"dead":true,"revision":7},{"id":1,"name":"c","revision":6}]"#, "Task").deleted == 1)
     }
 
     @Test("the switches of MMRecord together: nulls ignored, lists appended, the first duplicate wins")
@@ -247,7 +266,9 @@ struct MergePolicyTests {
         #expect(try tags(bed) == [1, 2])
     }
 
-    @Test("records known in part and skipped ones are counted by entity; a sample of the value is short; diagnostics are limited")
+    @Test(
+        "records known in part and skipped ones are counted by entity; a sample of the value is short; diagnostics are limited"
+    )
     func reports() throws {
         let bed = try bed()
         bed.importer.diagnosticLimit = 2
@@ -255,7 +276,8 @@ struct MergePolicyTests {
         let report = try bed.take(
             #"[{"id":1,"name":["\#(long)"]},{"id":2,"name":{}},{"name":"no key"},{"id":3,"name":true}]"#, "Task")
         #expect(report.diagnosticCount == 4 && report.diagnostics.count == 2 && report.skipped == 1)
-        #expect(report.diagnostics[0].sample.map { $0.count == 80 && $0.hasPrefix(#"["xxx"#) && $0.hasSuffix("…") } == true)
+        #expect(
+            report.diagnostics[0].sample.map { $0.count == 80 && $0.hasPrefix(#"["xxx"#) && $0.hasSuffix("…") } == true)
         #expect(report.diagnostics[1].sample == "{}")
         #expect(report.entities["Task"]?.skipped == 1)
         let nested = try bed.take(#"[{"id":9,"task":{"id":50}},{"id":10,"task":{"id":51,"name":"whole"}}]"#, "Note")

@@ -97,7 +97,8 @@ struct MergeTests {
     @Test("an unchanged record is not written while what is nested in it is")
     func unchangedParent() throws {
         let bed = try Forge.store()
-        try bed.take(#"[{"id":1,"title":"t","author":{"id":1,"login":"old"},"comments":[{"id":1,"text":"old"}]}]"#, "Issue")
+        try bed.take(
+            #"[{"id":1,"title":"t","author":{"id":1,"login":"old"},"comments":[{"id":1,"text":"old"}]}]"#, "Issue")
         let before = try bed.sequence
         let report = try bed.take(
             #"[{"id":1,"title":"t","author":{"id":1,"login":"new"},"comments":[{"id":1,"text":"new"}]}]"#, "Issue")
@@ -150,7 +151,9 @@ struct MergeTests {
                 attributes: [
                     AttributeDefinition("id", .int), AttributeDefinition("a", .int), AttributeDefinition("b", .int),
                 ],
-                relationships: [RelationshipDefinition("next", to: "Node"), RelationshipDefinition("other", to: "Node")])
+                relationships: [
+                    RelationshipDefinition("next", to: "Node"), RelationshipDefinition("other", to: "Node"),
+                ])
         ])
         let one = try TestStore(schema)
         try one.take(#"[{"id":1,"next":{"id":9,"a":1},"other":{"id":9,"b":2}}]"#, "Node")

@@ -13,7 +13,8 @@ struct UniqueImportTests {
                 EntityDefinition(
                     "User", key: ["id"],
                     attributes: [
-                        AttributeDefinition("id", .int), AttributeDefinition("login", .string, optional: true, unique: true),
+                        AttributeDefinition("id", .int),
+                        AttributeDefinition("login", .string, optional: true, unique: true),
                         AttributeDefinition("name", .string, optional: true),
                     ]),
                 EntityDefinition(
@@ -42,14 +43,17 @@ struct UniqueImportTests {
     @Test("of two new records with the same value the first in the order of keys is stored")
     func amongNew() throws {
         let test = try store()
-        let report = try test.take(#"[{"id": 9, "login": "ada"}, {"id": 4, "login": "ada"}, {"id": 5, "login": "ada"}]"#, "User")
+        let report = try test.take(
+            #"[{"id": 9, "login": "ada"}, {"id": 4, "login": "ada"}, {"id": 5, "login": "ada"}]"#, "User")
         #expect(try test.count("User") == 1)
         #expect(try test.value("User", 4, "login") == .string("ada"))
         #expect(report.diagnosticCount == 2)
         #expect(report.entities["User"] == ImportReport.Counts(created: 1, skipped: 2))
     }
 
-    @Test("an update that takes another record's value is undone as a whole: fields and version stay as they were, and nothing counts as changed")
+    @Test(
+        "an update that takes another record's value is undone as a whole: fields and version stay as they were, and nothing counts as changed"
+    )
     func update() throws {
         let test = try store()
         try test.take(#"[{"id": 1, "login": "ada", "name": "A"}, {"id": 2, "login": "bob", "name": "B"}]"#, "User")
@@ -73,14 +77,18 @@ struct UniqueImportTests {
         #expect(try test.value("User", 1, "login") == .string("bob"))
     }
 
-    @Test("a record that is undone may free nothing: what took its old value is undone too, until the store is as consistent as before")
+    @Test(
+        "a record that is undone may free nothing: what took its old value is undone too, until the store is as consistent as before"
+    )
     func chain() throws {
         let test = try store()
         try test.take(#"[{"id": 1, "login": "a"}, {"id": 2, "login": "b"}, {"id": 3, "login": "c"}]"#, "User")
         // 2 takes 1's value and may not; so 3 may not have b.
         let report = try test.take(#"[{"id": 2, "login": "a"}, {"id": 3, "login": "b"}]"#, "User")
         #expect(report.diagnosticCount == 2)
-        for (id, login) in [(1, "a"), (2, "b"), (3, "c")] { #expect(try test.value("User", Int64(id), "login") == .string(login)) }
+        for (id, login) in [(1, "a"), (2, "b"), (3, "c")] {
+            #expect(try test.value("User", Int64(id), "login") == .string(login))
+        }
     }
 
     @Test("a nested record that is left out leaves a missing target, and its parent stays")

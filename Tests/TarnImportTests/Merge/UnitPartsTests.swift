@@ -8,18 +8,24 @@ import Testing
 
 @Suite("Import: units of several responses")
 struct UnitPartsTests {
-    private func request(_ page: Int) -> RequestKey { RequestKey(url: "https://a.example/issues?page=\(page)", endpoint: "issues 1") }
+    private func request(_ page: Int) -> RequestKey {
+        RequestKey(url: "https://a.example/issues?page=\(page)", endpoint: "issues 1")
+    }
 
     private func entry(_ page: Int, _ added: Importer.Added) -> ResponseEntry {
         ResponseEntry(
             request: request(page), status: 200, headers: [], fetchedAt: Timestamp(microseconds: 1),
-            validatedAt: Timestamp(microseconds: 1), scan: 1, count: added.count, listed: added.listed, skipped: added.skipped)
+            validatedAt: Timestamp(microseconds: 1), scan: 1, count: added.count, listed: added.listed,
+            skipped: added.skipped)
     }
 
     private func entry(_ page: Int, listing keys: [Int64], _ bed: TestStore) throws -> ResponseEntry {
         let entity = try #require(bed.store.catalog.entity("Issue")?.root)
         return entry(
-            page, Importer.Added(listed: keys.map { ListedRecord(entity: entity, storageKey: RecordKey($0).storageKey) }, count: keys.count))
+            page,
+            Importer.Added(
+                listed: keys.map { ListedRecord(entity: entity, storageKey: RecordKey($0).storageKey) },
+                count: keys.count))
     }
 
     private func response(_ page: Int, _ bed: TestStore) throws -> ResponseEntry? {
@@ -29,7 +35,8 @@ struct UnitPartsTests {
 
     private func checkpoint(_ pages: Int) -> Checkpoint {
         Checkpoint(
-            state: .underWay, plan: "p", nextURL: "n", scan: 1, pages: pages, records: 0, startedAt: Timestamp(microseconds: 1),
+            state: .underWay, plan: "p", nextURL: "n", scan: 1, pages: pages, records: 0,
+            startedAt: Timestamp(microseconds: 1),
             completedAt: nil)
     }
 
@@ -41,7 +48,8 @@ struct UnitPartsTests {
         let before = try bed.sequence
         var entries: [ResponseEntry] = []
         for page in 1...pages { entries.append(entry(page, try bed.add(#"[{"id":\#(page),"title":"t"}]"#, "Issue"))) }
-        let report = try await bed.importer.commit(to: bed.store, responses: entries, checkpoints: ["issues": checkpoint(pages)])
+        let report = try await bed.importer.commit(
+            to: bed.store, responses: entries, checkpoints: ["issues": checkpoint(pages)])
         #expect(report.created == pages && report.listed == pages)
         #expect(try bed.sequence == before + 1)
         for page in 1...pages { #expect(try response(page, bed)?.listed.count == 1) }
@@ -61,13 +69,16 @@ struct UnitPartsTests {
         #expect(try bed.related("User", 7, "issues") == ["1"] && bed.related("Issue", 1, "comments") == ["3"])
     }
 
-    @Test("whatever fails in the transaction leaves neither records, nor entries, nor progress; the next unit is a new one")
+    @Test(
+        "whatever fails in the transaction leaves neither records, nor entries, nor progress; the next unit is a new one"
+    )
     func failureLeavesNothing() async throws {
         let bed = try Forge.store()
         let entry = entry(1, try bed.add(Self.page, "Issue"))
         struct Stop: Error {}
         await #expect(throws: Stop.self) {
-            _ = try await bed.importer.commit(to: bed.store, responses: [entry], checkpoints: ["issues": checkpoint(1)]) { _, _ in throw Stop() }
+            _ = try await bed.importer.commit(to: bed.store, responses: [entry], checkpoints: ["issues": checkpoint(1)])
+            { _, _ in throw Stop() }
         }
         #expect(try bed.lines() == [] && response(1, bed) == nil)
         #expect(try bed.store.read { try $0.checkpoint("issues") } == nil)
@@ -84,12 +95,16 @@ struct UnitPartsTests {
         let importer: Importer
     }
 
-    @Test("a task that is cancelled before the commit leaves nothing, also in the middle of merging", arguments: Moment.allCases)
+    @Test(
+        "a task that is cancelled before the commit leaves nothing, also in the middle of merging",
+        arguments: Moment.allCases)
     func cancellation(moment: Moment) async throws {
         let bed = try Forge.store()
         // More than are merged between two looks at the task.
         let count = 5000
-        let entry = entry(1, try bed.add("[" + (1...count).map { #"{"id":\#($0),"title":"t"}"# }.joined(separator: ",") + "]", "Issue"))
+        let entry = entry(
+            1,
+            try bed.add("[" + (1...count).map { #"{"id":\#($0),"title":"t"}"# }.joined(separator: ",") + "]", "Issue"))
         let merged = Mutex(0), task = Mutex<Task<ImportReport, any Error>?>(nil)
         let gate = AsyncStream<Void>.makeStream()
         if moment == .whileMerging {
@@ -127,7 +142,8 @@ struct UnitPartsTests {
         // The first page is as it was, the second one lists a record and takes it back, and another that stands in the first.
         let second = entry(2, try bed.add(#"[{"id":3,"title":"t"},{"id":4,"title":"t"}]"#, "Issue"))
         let third = entry(3, try bed.add(#"[{"id":3,"gone":true},{"id":1,"gone":true}]"#, "Issue"))
-        let report = try await bed.importer.commit(to: bed.store, responses: [second, third], revalidated: [RevalidatedResponse(asked: first, entry: first)])
+        let report = try await bed.importer.commit(
+            to: bed.store, responses: [second, third], revalidated: [RevalidatedResponse(asked: first, entry: first)])
         #expect(report.deleted == 1)
         #expect(try response(1, bed) == nil && response(3, bed)?.listed == [])
         #expect(try response(2, bed)?.listed.map(\.storageKey) == [RecordKey(4).storageKey])
@@ -145,7 +161,9 @@ struct UnitPartsTests {
         }
     }
 
-    @Test("a 304 counts only if the stored entry still is the one that the request was sent with; else nothing of the unit is stored", arguments: Meanwhile.allCases)
+    @Test(
+        "a 304 counts only if the stored entry still is the one that the request was sent with; else nothing of the unit is stored",
+        arguments: Meanwhile.allCases)
     func revalidation(meanwhile: Meanwhile) async throws {
         let bed = try Forge.store()
         var asked = entry(1, try bed.add(Self.page, "Issue"))
@@ -169,7 +187,9 @@ struct UnitPartsTests {
         let changed = other, key = asked.request
         try await bed.store.write { writer in
             try writer.putResponse(changed)
-            if meanwhile == .removed, let view = try writer.access.responseView(key.digest) { try writer.removeResponse(id: view.id) }
+            if meanwhile == .removed, let view = try writer.access.responseView(key.digest) {
+                try writer.removeResponse(id: view.id)
+            }
         }
         let before = try response(1, bed)
         var confirmed = asked
@@ -193,7 +213,9 @@ struct UnitPartsTests {
         let schema = Schema([
             EntityDefinition(
                 "Thing", key: ["id"],
-                attributes: [AttributeDefinition("id", .int), AttributeDefinition("slug", .string, indexed: true, unique: true)])
+                attributes: [
+                    AttributeDefinition("id", .int), AttributeDefinition("slug", .string, indexed: true, unique: true),
+                ])
         ])
         let bed = try TestStore(schema)
         let entry = entry(1, try bed.add(#"[{"id":1,"slug":"a"},{"id":2,"slug":"a"}]"#, "Thing"))
@@ -202,12 +224,15 @@ struct UnitPartsTests {
         #expect(try response(1, bed)?.listed.map(\.storageKey) == [RecordKey(1).storageKey])
     }
 
-    @Test("what arrives on a later page connects to what came before, and the other way round, within a unit and over units", arguments: [false, true])
+    @Test(
+        "what arrives on a later page connects to what came before, and the other way round, within a unit and over units",
+        arguments: [false, true])
     func laterPages(isOneUnit: Bool) throws {
         let bed = try Forge.store()
         for page in [
             (#"[{"id":1,"title":"t","author":7,"comments":[{"id":3}],"labels":[9]}]"#, "Issue"),
-            (#"[{"id":7,"login":"l","friend":8}]"#, "User"), (#"[{"id":4,"text":"c","issue":2,"author":7}]"#, "Comment"),
+            (#"[{"id":7,"login":"l","friend":8}]"#, "User"),
+            (#"[{"id":4,"text":"c","issue":2,"author":7}]"#, "Comment"),
             (#"[{"id":2,"title":"u","author":8,"labels":[9]}]"#, "Issue"), (#"[{"id":9,"name":"bug"}]"#, "Label"),
             (#"[{"id":8,"login":"m","friend":7}]"#, "User"),
         ] {
@@ -234,7 +259,8 @@ struct UnitPartsTests {
             return true
         }
         let added = try bed.add(
-            #"[{"id":1,"title":"t","author":{"login":"no key"}},{"title":"no key"},7,{"id":2,"gone":true},{"id":3,"hidden":1}]"#, "Issue")
+            #"[{"id":1,"title":"t","author":{"login":"no key"}},{"title":"no key"},7,{"id":2,"gone":true},{"id":3,"hidden":1}]"#,
+            "Issue")
         #expect(added.count == 5 && added.listed.count == 1 && added.skipped == 2)
     }
 }

@@ -17,7 +17,8 @@ struct UnitTests {
             #expect(report.listed == 2 && report.diagnosticCount == 1 && report.conflicts == 0)
             #expect(report.entities["Issue"] == ImportReport.Counts(created: 1, skipped: 1))
             #expect(
-                report.entities["User"] == (page == 0 ? ImportReport.Counts(created: 1) : ImportReport.Counts(updated: 1)))
+                report.entities["User"]
+                    == (page == 0 ? ImportReport.Counts(created: 1) : ImportReport.Counts(updated: 1)))
             #expect(report.unmapped.map { "\($0.entity).\($0.path) \($0.count)" } == ["Issue.no 1", "Issue.x 1"])
         }
         #expect(try bed.commit() == ImportReport())
@@ -47,7 +48,8 @@ struct UnitTests {
         #expect(bed.importer.diagnostics.isEmpty)
         let report = try bed.take(#"[{"id":2,"title":"t"}]"#, "Issue")
         #expect(report.entities == ["Issue": ImportReport.Counts(created: 1)] && report.listed == 1)
-        #expect(report.diagnosticGroups.isEmpty && report.unmapped.isEmpty && report.skipped == 0 && report.dropped.isEmpty)
+        #expect(
+            report.diagnosticGroups.isEmpty && report.unmapped.isEmpty && report.skipped == 0 && report.dropped.isEmpty)
         #expect(report.absentAttributes.allSatisfy { $0.records == 1 })
         #expect(try bed.count("Issue") == 1)
     }
@@ -57,7 +59,8 @@ struct UnitTests {
         let bed = try Forge.store()
         try bed.take(#"[{"id":1,"title":"before","comments":[{"id":1}]}]"#, "Issue")
         let (lines, sequence) = (try bed.lines(), try bed.sequence)
-        try bed.add(#"[{"id":1,"title":"after","comments":[{"id":2}],"labels":[{"id":1}]},{"id":2,"title":"new"}]"#, "Issue")
+        try bed.add(
+            #"[{"id":1,"title":"after","comments":[{"id":2}],"labels":[{"id":1}]},{"id":2,"title":"new"}]"#, "Issue")
         #expect(throws: Stop.self) {
             try bed.store.write { writer in
                 _ = try bed.importer.commit(into: &writer)
@@ -86,7 +89,8 @@ struct UnitTests {
         let added = try bed.add(
             #"[{"id":9,"title":"t"},{"id":3,"title":"t"},{"title":"no key"},{"id":9,"title":"t"}]"#, "Issue")
         let entity = try #require(bed.store.catalog.entity("Issue"))
-        #expect(added.listed == [9, 3, 9].map { ListedRecord(entity: entity.id, storageKey: RecordKey($0).storageKey) })
+        #expect(
+            added.listed == [9, 3, 9].map { ListedRecord(entity: entity.id, storageKey: RecordKey($0).storageKey) })
         #expect(added.count == 4)
     }
 
@@ -112,7 +116,9 @@ struct UnitTests {
             total.add(try bed.take(page, "Issue"))
         }
         #expect(
-            total.entities == ["Issue": ImportReport.Counts(created: 2, updated: 1), "User": ImportReport.Counts(created: 1)])
+            total.entities == [
+                "Issue": ImportReport.Counts(created: 2, updated: 1), "User": ImportReport.Counts(created: 1),
+            ])
         #expect(total.created == 3 && total.updated == 1 && total.unchanged == 0)
         #expect(total.listed == 4 && total.conflicts == 1)
         #expect(total.unmapped.map { "\($0.path) \($0.count)" } == ["a 2", "b 1", "c 1"])

@@ -13,7 +13,10 @@ struct PipelineTests {
     private struct Stop: Error {}
 
     private func issues(_ ids: ClosedRange<Int>, title: String = "t") -> [UInt8] {
-        Array(("[" + ids.map { #"{"id":\#($0),"title":"\#(title)","author":{"id":1,"login":"ada"}}"# }.joined(separator: ",") + "]").utf8)
+        Array(
+            ("["
+                + ids.map { #"{"id":\#($0),"title":"\#(title)","author":{"id":1,"login":"ada"}}"# }.joined(
+                    separator: ",") + "]").utf8)
     }
 
     @Test("units are committed one after the other, and each report comes with finish")
@@ -25,7 +28,8 @@ struct PipelineTests {
             #expect(try pipeline.importer.add(issues(unit * 10...unit * 10 + 9), entity: "Issue").count == 10)
             if let report = try await pipeline.finish() { reports.append(report) }
             let checkpoint = Checkpoint(
-                state: .underWay, plan: "p", nextURL: nil, scan: 1, pages: unit, records: 0, startedAt: Timestamp(microseconds: 0),
+                state: .underWay, plan: "p", nextURL: nil, scan: 1, pages: unit, records: 0,
+                startedAt: Timestamp(microseconds: 0),
                 completedAt: nil)
             await pipeline.start(to: bed.store, checkpoints: ["issues": checkpoint])
             #expect(pipeline.isUnderWay)
@@ -34,7 +38,9 @@ struct PipelineTests {
         #expect(!pipeline.isUnderWay)
         #expect(reports.map { $0.entities["Issue"]?.created } == Array(repeating: 10, count: 5))
         // A record of an earlier unit is known to a later one, which another importer drafted.
-        #expect(reports.map { $0.entities["User"] } == [.init(created: 1)] + Array(repeating: .init(unchanged: 1), count: 4))
+        #expect(
+            reports.map { $0.entities["User"] } == [.init(created: 1)] + Array(repeating: .init(unchanged: 1), count: 4)
+        )
         #expect(try bed.count("Issue") == 50)
         #expect(try bed.store.read { try $0.checkpoint("issues")?.pages } == 4)
     }
@@ -94,7 +100,8 @@ struct PipelineTests {
 
     @Test("small units that wait together share a transaction, each a change of its own, reported in their order")
     func shared() async throws {
-        let bed = try Forge.store(), store = bed.store, pipeline = try ImportPipeline(Mapping(), store.catalog, depth: 3)
+        let bed = try Forge.store(), store = bed.store,
+            pipeline = try ImportPipeline(Mapping(), store.catalog, depth: 3)
         let before = try store.environment.information().lastTransaction
         let sequence = try store.read { try $0.changeToken.sequence }
         let holder = await hold(store)
@@ -122,7 +129,8 @@ struct PipelineTests {
 
     @Test("of units that wait together one that fails takes those behind it along, and none before it")
     func sharedFailure() async throws {
-        let bed = try Forge.store(), store = bed.store, pipeline = try ImportPipeline(Mapping(), store.catalog, depth: 4)
+        let bed = try Forge.store(), store = bed.store,
+            pipeline = try ImportPipeline(Mapping(), store.catalog, depth: 4)
         let holder = await hold(store)
         for unit in 0..<4 {
             _ = try pipeline.importer.add(issues(unit * 10...unit * 10 + 9), entity: "Issue")
@@ -185,7 +193,9 @@ struct PipelineTests {
         }
     }
 
-    @Test("when there are enough rows, a dictionary is trained after the commit, unless it is not wanted", arguments: [true, false])
+    @Test(
+        "when there are enough rows, a dictionary is trained after the commit, unless it is not wanted",
+        arguments: [true, false])
     func training(trains: Bool) async throws {
         let bed = try Forge.store(), pipeline = try ImportPipeline(Mapping(), bed.store.catalog)
         let title = String(repeating: "what many titles have in common, as long as a row that is worth it; ", count: 8)
@@ -195,7 +205,9 @@ struct PipelineTests {
         #expect(try bed.store.trainDictionaries() == (trains ? [] : ["Issue"]))
     }
 
-    @Test("a dictionary that cannot be trained is said beside the unit, which is stored; the next unit does not say it again")
+    @Test(
+        "a dictionary that cannot be trained is said beside the unit, which is stored; the next unit does not say it again"
+    )
     func failedTraining() async throws {
         let bed = try Forge.store(), pipeline = try ImportPipeline(Mapping(), bed.store.catalog)
         let title = String(repeating: "what many titles have in common, as long as a row that is worth it; ", count: 8)
@@ -205,20 +217,22 @@ struct PipelineTests {
         #expect(pipeline.trainingFailure == nil)
         // With all places of readers taken rows cannot be sampled; a commit needs none.
         let store = bed.store, areTaken = DispatchSemaphore(value: 0), release = DispatchSemaphore(value: 0)
-        let holder = Task.detached { await withCheckedContinuation { ended in
-            DispatchQueue.global().async {
-                func takeAll() {
-                    do {
-                        try store.read { _ in takeAll() }
-                    } catch {
-                        areTaken.signal()
-                        release.wait()
+        let holder = Task.detached {
+            await withCheckedContinuation { ended in
+                DispatchQueue.global().async {
+                    func takeAll() {
+                        do {
+                            try store.read { _ in takeAll() }
+                        } catch {
+                            areTaken.signal()
+                            release.wait()
+                        }
                     }
+                    takeAll()
+                    ended.resume()
                 }
-                takeAll()
-                ended.resume()
             }
-        } }
+        }
         await wait(for: areTaken)
         await pipeline.start(to: store)
         #expect(try await pipeline.finish() == ImportReport())

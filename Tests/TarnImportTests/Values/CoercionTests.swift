@@ -12,7 +12,8 @@ struct CoercionTests {
 
     /// JSON of every kind, in the order of the columns of `table`.
     static let columns = [
-        "true", "false", "0", "1", "-3", "2.5", "3.0", "18446744073709551615", #""text""#, #""7""#, #""2.5""#, #""true""#,
+        "true", "false", "0", "1", "-3", "2.5", "3.0", "18446744073709551615", #""text""#, #""7""#, #""2.5""#,
+        #""true""#,
         #""2026-11-21T02:19:00Z""#, #""\#(id)""#, #""""#, "{}", "[]",
     ]
 
@@ -23,22 +24,28 @@ struct CoercionTests {
         (
             .bool,
             [
-                .bool(true), .bool(false), .bool(false), .bool(true), nil, nil, nil, nil, nil, nil, nil, .bool(true), nil,
+                .bool(true), .bool(false), .bool(false), .bool(true), nil, nil, nil, nil, nil, nil, nil, .bool(true),
+                nil,
                 nil,
                 nil, nil, nil,
             ]
         ),
-        (.int, [nil, nil, .int(0), .int(1), .int(-3), nil, .int(3), nil, nil, .int(7), nil, nil, nil, nil, nil, nil, nil]),
+        (
+            .int,
+            [nil, nil, .int(0), .int(1), .int(-3), nil, .int(3), nil, nil, .int(7), nil, nil, nil, nil, nil, nil, nil]
+        ),
         (
             .uint,
             [
-                nil, nil, .int(0), .int(1), nil, nil, .int(3), .uint(.max), nil, .int(7), nil, nil, nil, nil, nil, nil, nil,
+                nil, nil, .int(0), .int(1), nil, nil, .int(3), .uint(.max), nil, .int(7), nil, nil, nil, nil, nil, nil,
+                nil,
             ]
         ),
         (
             .double,
             [
-                nil, nil, .double(0), .double(1), .double(-3), .double(2.5), .double(3), .double(0x1p64), nil, .double(7),
+                nil, nil, .double(0), .double(1), .double(-3), .double(2.5), .double(3), .double(0x1p64), nil,
+                .double(7),
                 .double(2.5), nil, nil, nil, nil, nil, nil,
             ]
         ),
@@ -102,7 +109,8 @@ struct CoercionTests {
             ("9007199254740993", 9_007_199_254_740_993), ("9007199254740992.0", 9_007_199_254_740_992), ("1e3", 1000),
             ("1e19", nil), ("-0", 0), ("-0.0", 0), ("0.1", nil), ("1e-400", 0), (#""1.0""#, nil), (#"" 1""#, nil),
             (#""1 ""#, nil),
-            (#""0x10""#, nil), (#""12px""#, nil), (#""1e3""#, nil), (#""٣""#, nil), (#""1\u0000""#, nil), (#""-""#, nil),
+            (#""0x10""#, nil), (#""12px""#, nil), (#""1e3""#, nil), (#""٣""#, nil), (#""1\u0000""#, nil),
+            (#""-""#, nil),
         ]
         for (json, expected) in ints { try expect(int, json, expected.map(Value.int), "int") }
         let uints: [(String, Value?)] = [
@@ -117,8 +125,10 @@ struct CoercionTests {
     func doubles() throws {
         let bed = try thing([AttributeDefinition("v", .double)])
         let cases: [(String, Double?)] = [
-            ("1.7976931348623157e308", .greatestFiniteMagnitude), ("5e-324", .leastNonzeroMagnitude), ("0.1", 0.1), (#""-1.5E+3""#, -1500),
-            (#""1e400""#, nil), (#""-1e400""#, nil), (#""nan""#, nil), (#""inf""#, nil), (#""0x1p3""#, nil), (#""1e""#, nil),
+            ("1.7976931348623157e308", .greatestFiniteMagnitude), ("5e-324", .leastNonzeroMagnitude), ("0.1", 0.1),
+            (#""-1.5E+3""#, -1500),
+            (#""1e400""#, nil), (#""-1e400""#, nil), (#""nan""#, nil), (#""inf""#, nil), (#""0x1p3""#, nil),
+            (#""1e""#, nil),
             (#""--1""#, nil), (#"".""#, nil), (#""1,5""#, nil),
         ]
         for (json, expected) in cases { try expect(bed, json, expected.map(Value.double), "double") }
@@ -140,7 +150,8 @@ struct CoercionTests {
             ("1970-01-01T00:00:00Z", 0), ("1969-12-31T23:59:59.999999Z", -1),
             ("2026-11-21T02:19:00.25+01:00", 1_795_223_940_250_000),
             ("2024-02-29T00:00:00z", 1_709_164_800_000_000), ("2023-02-29T00:00:00Z", nil), ("2026-11-21", nil),
-            ("2026-11-21T02:19:00", nil), ("2026-13-01T00:00:00Z", nil), ("2026-11-21T24:00:00Z", nil), ("1700000000", nil),
+            ("2026-11-21T02:19:00", nil), ("2026-13-01T00:00:00Z", nil), ("2026-11-21T24:00:00Z", nil),
+            ("1700000000", nil),
             ("Sun Aug 31 00:29:15 +0000 2014", nil), ("2026-11-21T02:19:00.Z", nil), ("2026-11-21T02:19:00Zx", nil),
         ]
         for (text, expected) in cases {
@@ -148,7 +159,9 @@ struct CoercionTests {
         }
     }
 
-    @Test("a date with an epoch counts in its unit, with fractions, and still takes RFC 3339", arguments: EpochUnit.allCases)
+    @Test(
+        "a date with an epoch counts in its unit, with fractions, and still takes RFC 3339",
+        arguments: EpochUnit.allCases)
     func epochs(_ unit: EpochUnit) throws {
         let bed = try thing([AttributeDefinition("v", .date)], EntityMapping(epochs: ["v": unit]))
         let scale: Int64 = unit == .seconds ? 1_000_000 : unit == .milliseconds ? 1000 : 1
@@ -203,7 +216,8 @@ struct CoercionTests {
         try expect(bed, "[[1]]", nil, "[int]")
         let dates = try thing([AttributeDefinition("v", .array(.date))], EntityMapping(epochs: ["v": .seconds]))
         try expect(
-            dates, "[1,2]", .array([.date(Timestamp(microseconds: 1_000_000)), .date(Timestamp(microseconds: 2_000_000))]),
+            dates, "[1,2]",
+            .array([.date(Timestamp(microseconds: 1_000_000)), .date(Timestamp(microseconds: 2_000_000))]),
             "[date]")
     }
 
@@ -225,7 +239,8 @@ struct CoercionTests {
         #expect(report.updated == 1)
         let diagnostic = try #require(report.diagnostics.first)
         #expect(
-            diagnostic.code == .valueType && diagnostic.entity == "Thing" && diagnostic.key == "1" && diagnostic.field == "v")
+            diagnostic.code == .valueType && diagnostic.entity == "Thing" && diagnostic.key == "1"
+                && diagnostic.field == "v")
         #expect(diagnostic.message.contains(#"the text "five""#))
     }
 

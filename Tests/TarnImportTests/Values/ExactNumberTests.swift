@@ -1,17 +1,19 @@
 // Numbers that a double cannot hold come from the text of the document.
 
 import Foundation
+import TarnStore
 import Testing
 
 @testable import TarnImport
-import TarnStore
 
 @Suite("Exact numbers")
 struct ExactNumberTests {
     private func fields(_ json: String, _ attributes: [AttributeDefinition]) throws -> Record {
         let path = FileManager.default.temporaryDirectory.appending(path: "tarn-exact-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let schema = Schema([EntityDefinition("A", key: ["id"], attributes: [AttributeDefinition("id", .int)] + attributes)])
+        let schema = Schema([
+            EntityDefinition("A", key: ["id"], attributes: [AttributeDefinition("id", .int)] + attributes)
+        ])
         let store = try Store.open(at: path, schema: schema)
         let importer = try Importer(Mapping(), store.catalog)
         _ = try importer.add(Array(json.utf8), entity: "A")
@@ -32,7 +34,9 @@ struct ExactNumberTests {
         #expect(record["text"] == .decimal(try #require(ExactDecimal("12.5"))))
         #expect(record["whole"] == .decimal(try #require(ExactDecimal("42"))))
         #expect(record["large"] == .decimal(try #require(ExactDecimal("123456789012345678901234567890.5"))))
-        #expect(record["more"] == .array([.decimal(try #require(ExactDecimal("3.5"))), .decimal(try #require(ExactDecimal("4.5")))]))
+        #expect(
+            record["more"]
+                == .array([.decimal(try #require(ExactDecimal("3.5"))), .decimal(try #require(ExactDecimal("4.5")))]))
     }
 
     @Test("JSON that is kept as it came keeps its numbers as they were written")

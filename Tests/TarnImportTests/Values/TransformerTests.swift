@@ -24,20 +24,34 @@ struct TransformerTests {
         #expect(try bed.value("Thing", 1, "v") == .string("closed"))
     }
 
-    @Test("the built-in transformers change JSON before its type is asked, and change it back", arguments: [
-        ("trim", AttributeType.string, #"" a b\n""#, #""a b""#, #""a b""#), ("lowercased", .string, #""ÀB""#, #""àb""#, #""àb""#),
-        ("uppercased", .string, #""aß""#, #""ASS""#, #""ASS""#), ("number", .decimal, #""1,234,567.50""#, "1234567.5", #""1234567.5""#),
-        ("number", .int, #""-12 345""#, "-12345", #""-12345""#), ("number", .int, "7", "7", #""7""#),
-        ("number", .int, #""007""#, "7", #""7""#), ("number", .int, #""12,34""#, nil, nil), ("number", .int, #""1,234 567""#, nil, nil),
-        ("number", .int, #""1.234.567""#, nil, nil), ("number", .int, #""""#, nil, nil), ("number", .double, #""1e5""#, nil, nil),
-        ("number", .double, #""5.""#, nil, nil), ("number", .int, "true", nil, nil),
-        ("base64url", .string, #""w6nDqA""#, #""éè""#, #""w6nDqA""#), ("base64url", .string, #""_-8""#, nil, nil),
-        ("json", .json, #""{\"a\": [1.10]}""#, #"{"a":[1.10]}"#, #""{\"a\":[1.10]}""#), ("json", .int, #""12""#, "12", #""12""#),
-        ("json", .json, #""{""#, nil, nil), ("json", .array(.int), #""[1,2]""#, "[1,2]", #""[1,2]""#),
-        ("url(https://a.example/x/)", .url, #""../y?q=1""#, #""https://a.example/y?q=1""#, #""https://a.example/y?q=1""#),
-        ("url(https://a.example/x/)", .url, #""https://b.example""#, #""https://b.example""#, #""https://b.example""#),
-        ("trim", .string, "12", nil, nil), ("trim", .string, "null", "null", "null"), ("json", .string, #""null""#, "null", "null"),
-    ] as [(String, AttributeType, String, String?, String?)])
+    @Test(
+        "the built-in transformers change JSON before its type is asked, and change it back",
+        arguments: [
+            ("trim", AttributeType.string, #"" a b\n""#, #""a b""#, #""a b""#),
+            ("lowercased", .string, #""ÀB""#, #""àb""#, #""àb""#),
+            ("uppercased", .string, #""aß""#, #""ASS""#, #""ASS""#),
+            ("number", .decimal, #""1,234,567.50""#, "1234567.5", #""1234567.5""#),
+            ("number", .int, #""-12 345""#, "-12345", #""-12345""#), ("number", .int, "7", "7", #""7""#),
+            ("number", .int, #""007""#, "7", #""7""#), ("number", .int, #""12,34""#, nil, nil),
+            ("number", .int, #""1,234 567""#, nil, nil),
+            ("number", .int, #""1.234.567""#, nil, nil), ("number", .int, #""""#, nil, nil),
+            ("number", .double, #""1e5""#, nil, nil),
+            ("number", .double, #""5.""#, nil, nil), ("number", .int, "true", nil, nil),
+            ("base64url", .string, #""w6nDqA""#, #""éè""#, #""w6nDqA""#), ("base64url", .string, #""_-8""#, nil, nil),
+            ("json", .json, #""{\"a\": [1.10]}""#, #"{"a":[1.10]}"#, #""{\"a\":[1.10]}""#),
+            ("json", .int, #""12""#, "12", #""12""#),
+            ("json", .json, #""{""#, nil, nil), ("json", .array(.int), #""[1,2]""#, "[1,2]", #""[1,2]""#),
+            (
+                "url(https://a.example/x/)", .url, #""../y?q=1""#, #""https://a.example/y?q=1""#,
+                #""https://a.example/y?q=1""#
+            ),
+            (
+                "url(https://a.example/x/)", .url, #""https://b.example""#, #""https://b.example""#,
+                #""https://b.example""#
+            ),
+            ("trim", .string, "12", nil, nil), ("trim", .string, "null", "null", "null"),
+            ("json", .string, #""null""#, "null", "null"),
+        ] as [(String, AttributeType, String, String?, String?)])
     func builtIn(_ name: String, _ type: AttributeType, _ json: String, _ stored: String?, _ sent: String?) throws {
         let mapping = EntityMapping(fields: ["v": FieldRules(transformers: [name])])
         let bed = try thing([AttributeDefinition("v", type, optional: true)], mapping)
@@ -55,7 +69,9 @@ struct TransformerTests {
         #expect(whole.encode(try JSONValue(text), of: "v", entity: "Thing")?.text == sent)
     }
 
-    @Test("transformers are applied in their order, and backwards for what is sent; those of code go before the built-in ones")
+    @Test(
+        "transformers are applied in their order, and backwards for what is sent; those of code go before the built-in ones"
+    )
     func chains() throws {
         let log = ValueTransformer(
             "percent",
@@ -109,11 +125,13 @@ struct TransformerTests {
                     "Thing", key: ["id"],
                     attributes: [
                         AttributeDefinition("id", .int), AttributeDefinition("name", .string),
-                        AttributeDefinition("plus", .int, optional: true), AttributeDefinition("extra", .json, optional: true),
+                        AttributeDefinition("plus", .int, optional: true),
+                        AttributeDefinition("extra", .json, optional: true),
                     ], relationships: [RelationshipDefinition("next", to: "Thing")])
             ]),
             Mapping(entities: [
-                "Thing": EntityMapping(paths: ["plus": ["reactions.+1"]], ignored: ["*_url", "reactions.url"], rest: "extra")
+                "Thing": EntityMapping(
+                    paths: ["plus": ["reactions.+1"]], ignored: ["*_url", "reactions.url"], rest: "extra")
             ]))
         let json =
             #"{"id":1,"name":"n","reactions":{"+1":5,"url":"u","-1":2},"x":[1.10,{"a":null}],"html_url":"h","next":{"id":2,"z":1},"é\"":"\n","extra":"own"}"#
@@ -140,7 +158,9 @@ struct TransformerTests {
         #expect(try bed.value("Thing", 1, "extra") == .json("{\(members)}"))
     }
 
-    @Test("JSON may be changed before it is drafted, its keys too, and elements left out; paths are those of the response")
+    @Test(
+        "JSON may be changed before it is drafted, its keys too, and elements left out; paths are those of the response"
+    )
     func beforeDraft() throws {
         let bed = try thing([AttributeDefinition("v", .int, optional: true)])
         bed.importer.hooks.beforeDraft = { entity, json in
@@ -150,7 +170,9 @@ struct TransformerTests {
             json["number"] = nil
             return true
         }
-        let added = try bed.add(#"{"items":[{"number":7,"v":1},{"number":8,"hidden":true},{"number":9,"v":"x"}]}"#, "Thing", records: "items")
+        let added = try bed.add(
+            #"{"items":[{"number":7,"v":1},{"number":8,"hidden":true},{"number":9,"v":"x"}]}"#, "Thing",
+            records: "items")
         #expect(added.count == 3 && added.listed.count == 2)
         let report = try bed.commit()
         #expect(report.created == 2 && report.diagnostics.map(\.path) == ["$.items[2].v"])
@@ -158,9 +180,13 @@ struct TransformerTests {
         #expect(report.unmapped.isEmpty)
     }
 
-    @Test("what a hook makes that is no JSON, or is too deep, skips the element or keeps the draft's value, and is reported where it stands")
+    @Test(
+        "what a hook makes that is no JSON, or is too deep, skips the element or keeps the draft's value, and is reported where it stands"
+    )
     func invalidEdits() throws {
-        let bed = try thing([AttributeDefinition("v", .int, optional: true), AttributeDefinition("w", .json, optional: true)])
+        let bed = try thing([
+            AttributeDefinition("v", .int, optional: true), AttributeDefinition("w", .json, optional: true),
+        ])
         bed.importer.hooks.beforeDraft = { _, json in
             if json["v"] == .number("2") { json["v"] = .number("2x") }
             if json["v"] == .number("3") { for _ in 0..<2000 { json["w"] = .array([json["w"] ?? .null]) } }
@@ -172,14 +198,21 @@ struct TransformerTests {
         }
         let report = try bed.take(#"[{"id":1,"v":1},{"id":2,"v":2},{"id":3,"v":3},{"id":4,"v":4}]"#, "Thing")
         #expect(report.created == 2 && report.skipped == 2)
-        #expect(report.diagnostics.prefix(2).map { "\($0.code.rawValue) \($0.path)" } == ["hook.invalid $[1]", "hook.invalid $[2]"])
-        #expect(report.diagnostics.count == 3 && report.diagnostics.last?.code == .valueType && report.diagnostics.last?.field == "v")
+        #expect(
+            report.diagnostics.prefix(2).map { "\($0.code.rawValue) \($0.path)" } == [
+                "hook.invalid $[1]", "hook.invalid $[2]",
+            ])
+        #expect(
+            report.diagnostics.count == 3 && report.diagnostics.last?.code == .valueType
+                && report.diagnostics.last?.field == "v")
         #expect(try bed.value("Thing", 4, "v") == .int(4) && bed.record("Thing", 2) == nil)
     }
 
     @Test("drafts may be changed, by the rules of their types, or left out; the report is seen before the commit")
     func afterDraft() throws {
-        let bed = try thing([AttributeDefinition("v", .int, optional: true), AttributeDefinition("w", .string, optional: true)])
+        let bed = try thing([
+            AttributeDefinition("v", .int, optional: true), AttributeDefinition("w", .string, optional: true),
+        ])
         try bed.take(#"[{"id":3,"v":3}]"#, "Thing")
         bed.importer.hooks.afterDraft = { draft in
             if draft.key == RecordKey(2) || draft.key == RecordKey(3) { return false }

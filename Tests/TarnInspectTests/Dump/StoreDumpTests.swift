@@ -7,23 +7,29 @@ import Testing
 
 @Suite("Inspect: dump")
 struct StoreDumpTests {
-    private func dump(_ store: InspectedStore, of entity: String? = nil) throws -> (lines: [String], damaged: [StoreDump.Damage]) {
+    private func dump(_ store: InspectedStore, of entity: String? = nil) throws -> (
+        lines: [String], damaged: [StoreDump.Damage]
+    ) {
         var lines: [String] = [], damaged: [StoreDump.Damage] = []
-        try StoreDump(storeAt: store.path).records(of: entity, line: { lines.append($0) }, damaged: { damaged.append($0) })
+        try StoreDump(storeAt: store.path).records(
+            of: entity, line: { lines.append($0) }, damaged: { damaged.append($0) })
         return (lines, damaged)
     }
 
     @Test("records come entity by entity in key order, with key, version and fields as JSON")
     func formOfLines() throws {
         let store = try InspectedStore()
-        #expect(try dump(store).lines == [
-            #"{"entity":"Author","key":1,"version":1,"fields":{"id":1,"name":"Ada \"the\" Fjord\n","born":"1970-01-01T00:00:00.000001Z"}}"#,
-            #"{"entity":"Book","key":["a/b",1],"version":1,"fields":{"shelf":"a/b","number":1,"title":"Volume number 1","author":1}}"#,
-            #"{"entity":"Book","key":["a/b",2],"version":1,"fields":{"shelf":"a/b","number":2,"title":"Volume number 2","author":2}}"#,
-        ])
+        #expect(
+            try dump(store).lines == [
+                #"{"entity":"Author","key":1,"version":1,"fields":{"id":1,"name":"Ada \"the\" Fjord\n","born":"1970-01-01T00:00:00.000001Z"}}"#,
+                #"{"entity":"Book","key":["a/b",1],"version":1,"fields":{"shelf":"a/b","number":1,"title":"Volume number 1","author":1}}"#,
+                #"{"entity":"Book","key":["a/b",2],"version":1,"fields":{"shelf":"a/b","number":2,"title":"Volume number 2","author":2}}"#,
+            ])
         #expect(try dump(store, of: "Empty").lines == [])
         #expect(try dump(store, of: "Book").lines.count == 2)
-        #expect(throws: StoreError.unknownEntity(name: "Nope", known: ["Author", "Book", "Empty"])) { try dump(store, of: "Nope") }
+        #expect(throws: StoreError.unknownEntity(name: "Nope", known: ["Author", "Book", "Empty"])) {
+            try dump(store, of: "Nope")
+        }
     }
 
     @Test("the version of a record is the commit that changed it last")

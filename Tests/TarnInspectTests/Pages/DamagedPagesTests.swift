@@ -21,7 +21,9 @@ struct DamagedPagesTests {
         }
 
         func root(_ table: String) throws -> Int { Int(try #require(tables[table]?.root)) }
-        func number(_ offset: Int, _ count: Int) -> Int { (0..<count).reduce(0) { $0 | Int(bytes[offset + $1]) << (8 * $1) } }
+        func number(_ offset: Int, _ count: Int) -> Int {
+            (0..<count).reduce(0) { $0 | Int(bytes[offset + $1]) << (8 * $1) }
+        }
         mutating func set(_ offset: Int, _ count: Int, _ value: Int) {
             for index in 0..<count { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index)) }
         }
@@ -52,8 +54,12 @@ struct DamagedPagesTests {
     static let faults: [Fault] = [
         Fault("a leaf that is no leaf", .pageKind) { $0.set($0.child(try $0.root("changes"), 3) * 4096 + 10, 2, 0x44) },
         Fault("a page with another number", .pageNumber) { $0.set($0.child(try $0.root("changes"), 3) * 4096, 4, 77) },
-        Fault("a page whose free room is impossible", .pageForm) { $0.set($0.child(try $0.root("changes"), 3) * 4096 + 12, 2, 17) },
-        Fault("a node outside of its page", .pageForm) { $0.set($0.child(try $0.root("changes"), 3) * 4096 + 20, 2, 0xFFFF) },
+        Fault("a page whose free room is impossible", .pageForm) {
+            $0.set($0.child(try $0.root("changes"), 3) * 4096 + 12, 2, 17)
+        },
+        Fault("a node outside of its page", .pageForm) {
+            $0.set($0.child(try $0.root("changes"), 3) * 4096 + 20, 2, 0xFFFF)
+        },
         Fault("two nodes in one place", .pageKeyOrder) { image in
             let page = image.child(try image.root("changes"), 3) * 4096
             image.set(page + 18, 2, image.number(page + 16, 2))
@@ -69,7 +75,8 @@ struct DamagedPagesTests {
         },
         Fault("an empty leaf", .pageForm) { $0.set($0.child(try $0.root("changes"), 3) * 4096 + 12, 2, 16) },
         Fault("two nodes in the wrong order", .pageKeyOrder) { image in
-            let page = image.child(try image.root("changes"), 3) * 4096, first = image.number(page + 16, 2), second = image.number(page + 18, 2)
+            let page = image.child(try image.root("changes"), 3) * 4096, first = image.number(page + 16, 2),
+                second = image.number(page + 18, 2)
             image.set(page + 16, 2, second)
             image.set(page + 18, 2, first)
         },
@@ -119,8 +126,10 @@ struct DamagedPagesTests {
             image.set(end, 2, image.number(end, 2) + 1)
         },
         Fault("a node in the free room, and its old place left empty", .pageForm) { image in
-            let page = try image.leafWithRoom("changes"), upper = image.number(page * 4096 + 14, 2), old = page * 4096 + upper
-            let last = try #require((0..<image.count(page)).first { image.node(page, $0) == old }), size = image.size(old)
+            let page = try image.leafWithRoom("changes"), upper = image.number(page * 4096 + 14, 2),
+                old = page * 4096 + upper
+            let last = try #require((0..<image.count(page)).first { image.node(page, $0) == old }),
+                size = image.size(old)
             for index in 0..<size { image.bytes[old - size + index] = image.bytes[old + index] }
             image.set(page * 4096 + 16 + 2 * last, 2, upper - size)
         },
@@ -132,8 +141,12 @@ struct DamagedPagesTests {
         Fault("a branch whose key ends beyond its page", .pageForm) { image in
             image.set(image.node(try image.root("changes"), 3) + 6, 2, 0xFFFF)
         },
-        Fault("a branch whose key is more than the first one below it", .pageKeyOrder) { try $0.shiftKey(of: 3, in: "changes", by: 1) },
-        Fault("a branch whose key is no more than the last one before it", .pageKeyOrder) { try $0.shiftKey(of: 3, in: "changes", by: -1) },
+        Fault("a branch whose key is more than the first one below it", .pageKeyOrder) {
+            try $0.shiftKey(of: 3, in: "changes", by: 1)
+        },
+        Fault("a branch whose key is no more than the last one before it", .pageKeyOrder) {
+            try $0.shiftKey(of: 3, in: "changes", by: -1)
+        },
         Fault("a value that needs more pages than it says", .pageForm) { image in
             image.set(image.number(try image.overflowingNode("r/2"), 8) * 4096 + 12, 4, 0)
         },
@@ -172,7 +185,9 @@ struct DamagedPagesTests {
         Fault("a newer meta page that is damaged", .meta) { $0.bytes[$0.meta.number * 4096 + 16] ^= 1 },
         Fault("both meta pages damaged", .noMeta) { image in for page in 0..<2 { image.bytes[page * 4096 + 16] ^= 1 } },
         Fault("zeros", .noMeta) { $0.bytes = Array(repeating: 0, count: 50_000) },
-        Fault("an image in place of the file", .noMeta) { $0.bytes = [0x89, 0x50, 0x4E, 0x47] + Array(repeating: 0x42, count: 50_000) },
+        Fault("an image in place of the file", .noMeta) {
+            $0.bytes = [0x89, 0x50, 0x4E, 0x47] + Array(repeating: 0x42, count: 50_000)
+        },
         Fault("an empty file", .noMeta) { $0.bytes = [] },
     ]
 
@@ -189,7 +204,9 @@ struct DamagedPagesTests {
         // What the fault does not concern is dumped: all records, but where the file as a whole cannot be read.
         do {
             try StoreDump(storeAt: store.path).records(line: { _ in lines += 1 }, damaged: { _ in damages += 1 })
-            if fault.code != .meta, fault.code != .pageMissing { #expect(lines + damages >= 455, "\(lines) \(damages)") }
+            if fault.code != .meta, fault.code != .pageMissing {
+                #expect(lines + damages >= 455, "\(lines) \(damages)")
+            }
         } catch let error as StoreError {
             #expect(error.description.count > 20)
         }
@@ -200,7 +217,9 @@ struct DamagedPagesTests {
         let store = try RichStore()
         let image = try Image(store.path)
         for table in image.tables.keys.sorted() {
-            guard let record = image.tables[table], record.depth > 1, let root = record.root.map({ Int($0) }) else { continue }
+            guard let record = image.tables[table], record.depth > 1, let root = record.root.map({ Int($0) }) else {
+                continue
+            }
             for child in 0..<min(3, (image.number(root * 4096 + 12, 2) - 16) / 2) {
                 var broken = image
                 broken.setChild(root, child, root)
@@ -221,10 +240,11 @@ extension DamagedPagesTests.Image {
     /// A leaf below a table's root whose first node in the page could stand there once more.
     func leafWithRoom(_ table: String) throws -> Int {
         let root = try root(table)
-        return try #require((0..<count(root)).map { child(root, $0) }.last { page in
-            let upper = number(page * 4096 + 14, 2)
-            return number(page * 4096 + 12, 2) + size(page * 4096 + upper) <= upper
-        })
+        return try #require(
+            (0..<count(root)).map { child(root, $0) }.last { page in
+                let upper = number(page * 4096 + 14, 2)
+                return number(page * 4096 + 12, 2) + size(page * 4096 + upper) <= upper
+            })
     }
 
     /// Makes the key of a node of a table's root branch a little more or less than it is.
@@ -240,7 +260,9 @@ extension DamagedPagesTests.Image {
             for index in 0..<(number(page * 4096 + 12, 2) - 16) / 2 {
                 if number(page * 4096 + 10, 2) & 1 == 1 { pages.append(child(page, index)) }
                 let node = node(page, index)
-                if number(page * 4096 + 10, 2) & 2 == 2, number(node + 4, 2) & 1 == 1 { return node + 8 + number(node + 6, 2) }
+                if number(page * 4096 + 10, 2) & 2 == 2, number(node + 4, 2) & 1 == 1 {
+                    return node + 8 + number(node + 6, 2)
+                }
             }
         }
         throw StoreError.noSuchStore(path: table)

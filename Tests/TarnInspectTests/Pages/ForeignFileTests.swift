@@ -15,23 +15,36 @@ struct ForeignFileTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
 
-    private static func hex(_ bytes: some Sequence<UInt8>) -> String { " " + bytes.map { String(format: "%02x", $0) }.joined() }
+    private static func hex(_ bytes: some Sequence<UInt8>) -> String {
+        " " + bytes.map { String(format: "%02x", $0) }.joined()
+    }
 
     private static func section(_ name: String?, _ options: [String], _ entries: [([UInt8], [UInt8])]) -> String {
-        let head = ["VERSION=3", "format=bytevalue"] + (name.map { ["database=\($0)"] } ?? []) + ["type=btree", "mapsize=16777216"]
+        let head =
+            ["VERSION=3", "format=bytevalue"] + (name.map { ["database=\($0)"] } ?? []) + [
+                "type=btree", "mapsize=16777216",
+            ]
             + options.map { "\($0)=1" } + ["HEADER=END"]
         return (head + entries.flatMap { [hex($0.0), hex($0.1)] } + ["DATA=END", ""]).joined(separator: "\n")
     }
 
-    private static func number(_ value: Int, bytes: Int) -> [UInt8] { (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+    private static func number(_ value: Int, bytes: Int) -> [UInt8] {
+        (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
 
-    private static let ownKeys: [([UInt8], [UInt8])] = (0..<30).map { (Array("own \($0)".utf8), Array("value \($0)".utf8)) }
+    private static let ownKeys: [([UInt8], [UInt8])] = (0..<30).map {
+        (Array("own \($0)".utf8), Array("value \($0)".utf8))
+    }
 
     /// A table of each kind, with keys whose values stand in the node, and keys whose values have a tree.
     private static let tables: [(name: String, options: [String], entries: [([UInt8], [UInt8])])] = {
         func several(_ value: (Int) -> [UInt8]) -> [([UInt8], [UInt8])] {
-            [(Array("few".utf8), value(1)), (Array("few".utf8), value(2)), (Array("few".utf8), value(700)), (Array("one".utf8), value(5))]
-                + (0..<3000).map { (Array("many".utf8), value($0)) } + (0..<500).map { (Array("key \($0)".utf8), value($0)) }
+            [
+                (Array("few".utf8), value(1)), (Array("few".utf8), value(2)), (Array("few".utf8), value(700)),
+                (Array("one".utf8), value(5)),
+            ]
+                + (0..<3000).map { (Array("many".utf8), value($0)) }
+                + (0..<500).map { (Array("key \($0)".utf8), value($0)) }
         }
         return [
             ("dups", ["dupsort"], several { Array("value \($0) \(String(repeating: "x", count: $0 % 50))".utf8) }),
@@ -88,38 +101,50 @@ struct ForeignFileTests {
         #expect(try sections(lines(run("/usr/bin/mdb_dump", "-a", again))) == sections(theirs))
     }
 
-    @Test("keys beside the tables are dumped first, as mdb_dump writes a file without tables", arguments: [[], ["dupsort"], ["integerkey"]])
+    @Test(
+        "keys beside the tables are dumped first, as mdb_dump writes a file without tables",
+        arguments: [[], ["dupsort"], ["integerkey"]])
     func ownKeys(_ options: [String]) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let entries =
-            options == ["integerkey"] ? (0..<300).map { (ForeignFileTests.number($0, bytes: 4), [UInt8(1)]) }
+            options == ["integerkey"]
+            ? (0..<300).map { (ForeignFileTests.number($0, bytes: 4), [UInt8(1)]) }
             : ForeignFileTests.ownKeys + (options.isEmpty ? [] : ForeignFileTests.tables[0].entries)
         let alone = try load(ForeignFileTests.section(nil, options, entries), "alone")
         let theirs = try lines(run("/usr/bin/mdb_dump", alone))
         #expect(try sections(dump(alone)) == sections(theirs))
         #expect(theirs.count > 60)
         let statistics = try StoreStatistics(ofStoreAt: alone)
-        #expect(statistics.findings.isEmpty && statistics.tables.map(\.name) == ["(main)"] && statistics.tables[0].entries == entries.count)
+        #expect(
+            statistics.findings.isEmpty && statistics.tables.map(\.name) == ["(main)"]
+                && statistics.tables[0].entries == entries.count)
         guard options.isEmpty else { return }
         let plain = ForeignFileTests.tables[4]
         let mixed = try load(
-            ForeignFileTests.section(nil, [], entries) + ForeignFileTests.section(plain.name, plain.options, plain.entries), "mixed")
+            ForeignFileTests.section(nil, [], entries)
+                + ForeignFileTests.section(plain.name, plain.options, plain.entries), "mixed")
         #expect(try sections(dump(mixed))[""] == sections(theirs)[""])
-        #expect(try sections(dump(mixed))["long"] == sections(lines(run("/usr/bin/mdb_dump", "-s", "long", mixed)))["long"])
+        #expect(
+            try sections(dump(mixed))["long"] == sections(lines(run("/usr/bin/mdb_dump", "-s", "long", mixed)))["long"])
     }
 
     @Test("statistics are those of mdb_stat, and neither they nor verification find any damage")
     func healthy() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let text = ForeignFileTests.section(nil, [], ForeignFileTests.ownKeys)
+        let text =
+            ForeignFileTests.section(nil, [], ForeignFileTests.ownKeys)
             + ForeignFileTests.tables.map { ForeignFileTests.section($0.name, $0.options, $0.entries) }.joined()
         let path = try load(text, "healthy")
         let statistics = try StoreStatistics(ofStoreAt: path)
         #expect(statistics.findings == [])
         for table in statistics.tables where table.name != "(main)" {
-            let numbers = try lines(run("/usr/bin/mdb_stat", "-s", table.name, path)).reduce(into: [:] as [String: Int]) { numbers, line in
+            let numbers = try lines(run("/usr/bin/mdb_stat", "-s", table.name, path)).reduce(into: [:] as [String: Int])
+            { numbers, line in
                 let words = line.split(separator: ":")
-                if words.count == 2 { numbers[words[0].trimmingCharacters(in: .whitespaces)] = Int(words[1].trimmingCharacters(in: .whitespaces)) }
+                if words.count == 2 {
+                    numbers[words[0].trimmingCharacters(in: .whitespaces)] = Int(
+                        words[1].trimmingCharacters(in: .whitespaces))
+                }
             }
             #expect(table.entries == numbers["Entries"] && table.depth == numbers["Tree depth"], "\(table) \(numbers)")
             let pages = ["Branch pages", "Leaf pages", "Overflow pages"].reduce(0) { $0 + (numbers[$1] ?? 0) }
@@ -133,7 +158,8 @@ struct ForeignFileTests {
     @Test("a damaged page of values is a finding, and the rest is dumped")
     func damagedValues() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let path = try load(ForeignFileTests.section("fixed", ["dupsort", "dupfixed"], ForeignFileTests.tables[1].entries), "damaged")
+        let path = try load(
+            ForeignFileTests.section("fixed", ["dupsort", "dupfixed"], ForeignFileTests.tables[1].entries), "damaged")
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb")))
         // Leaves of values of one size: the size of the first one is no more what it was.
         let page = try #require((2..<bytes.count / 4096).first { bytes[$0 * 4096 + 10] == 0x22 })
@@ -141,6 +167,7 @@ struct ForeignFileTests {
         try Data(bytes).write(to: URL(fileURLWithPath: path + "/data.mdb"))
         var found: [StoreDump.Damage] = [], count = 0
         try TableDump(fileAt: path).tables(line: { if $0.hasPrefix(" ") { count += 1 } }, damaged: { found.append($0) })
-        #expect(!found.isEmpty && count > 3000 && count < 2 * ForeignFileTests.tables[1].entries.count, "\(found) \(count)")
+        #expect(
+            !found.isEmpty && count > 3000 && count < 2 * ForeignFileTests.tables[1].entries.count, "\(found) \(count)")
     }
 }

@@ -13,16 +13,25 @@ struct PageReaderTests {
     /// freed and used again.
     private static func manyTables() throws -> String {
         let path = FileManager.default.temporaryDirectory.path + "/tarn-pages-\(UUID().uuidString)"
-        let environment = try Environment.open(at: path, options: Environment.Options(durability: .volatile, mapSize: 1 << 30))
+        let environment = try Environment.open(
+            at: path, options: Environment.Options(durability: .volatile, mapSize: 1 << 30))
         func put(_ transaction: inout WriteTransaction, _ table: LMDB.Table, _ key: [UInt8], _ value: [UInt8]) throws {
             try key.withUnsafeBytes { key in try value.withUnsafeBytes { try transaction.raw.put(table, key, $0) } }
         }
         try environment.writeOpeningTables { transaction in
             _ = try transaction.table("empty")
-            let deep = try transaction.table("deep"), long = try transaction.table("long"), keys = try transaction.table("keys")
-            for number in 0..<30_000 { try put(&transaction, deep, Array("key \(number * 7919 % 30_000)".utf8), Array("\(number)".utf8)) }
-            for number in 0..<60 { try put(&transaction, long, [UInt8(number)], Array(repeating: UInt8(number), count: number * number * 20)) }
-            for length in 1...511 { try put(&transaction, keys, Array(repeating: UInt8(length % 251), count: length), [1, 2, 3]) }
+            let deep = try transaction.table("deep"), long = try transaction.table("long"),
+                keys = try transaction.table("keys")
+            for number in 0..<30_000 {
+                try put(&transaction, deep, Array("key \(number * 7919 % 30_000)".utf8), Array("\(number)".utf8))
+            }
+            for number in 0..<60 {
+                try put(
+                    &transaction, long, [UInt8(number)], Array(repeating: UInt8(number), count: number * number * 20))
+            }
+            for length in 1...511 {
+                try put(&transaction, keys, Array(repeating: UInt8(length % 251), count: length), [1, 2, 3])
+            }
         }
         for round in 0..<5 {
             try environment.writeOpeningTables { transaction in
@@ -53,7 +62,9 @@ struct PageReaderTests {
                 if line.hasPrefix("Freelist Status") { name = "free" }
                 let words = line.split(separator: ":")
                 guard let number = words.last.flatMap({ Int($0.drop { $0 == " " }) }) else { continue }
-                if words[0].contains("Number of pages") || words[0].contains("Last transaction") || words[0].contains("Free pages") {
+                if words[0].contains("Number of pages") || words[0].contains("Last transaction")
+                    || words[0].contains("Free pages")
+                {
                     environment[String(words[0]).trimmingCharacters(in: .whitespaces)] = number
                 } else if !name.isEmpty {
                     tables[name, default: []].append(number)
@@ -64,7 +75,9 @@ struct PageReaderTests {
                 #expect(file.snapshot.names.count == tables.count - 2)
                 for (name, counts) in file.counts {
                     let depth = file.snapshot.tables[name]?.depth ?? -1
-                    let found = [depth] + [counts.branchPages, counts.leafPages, counts.overflowPages, counts.entries].map { Int($0) }
+                    let found =
+                        [depth]
+                        + [counts.branchPages, counts.leafPages, counts.overflowPages, counts.entries].map { Int($0) }
                     #expect(tables[name] == found, "\(name)")
                     #expect(counts.isWhole)
                 }
@@ -83,9 +96,13 @@ struct PageReaderTests {
         try PageReaderTests.withEachStore { path in
             var lines: [String] = []
             try TableDump(fileAt: path).tables(line: { lines.append($0) }, damaged: { Issue.record("\($0)") })
-            let expected = try run("/usr/bin/mdb_dump", "-a", path).split(separator: "\n", omittingEmptySubsequences: true).map(String.init)
+            let expected = try run("/usr/bin/mdb_dump", "-a", path).split(
+                separator: "\n", omittingEmptySubsequences: true
+            ).map(String.init)
             #expect(lines.count == expected.count && lines.count > 100)
-            if let place = zip(lines, expected).enumerated().first(where: { $1.0 != $1.1 }) { Issue.record("line \(place)") }
+            if let place = zip(lines, expected).enumerated().first(where: { $1.0 != $1.1 }) {
+                Issue.record("line \(place)")
+            }
         }
     }
 

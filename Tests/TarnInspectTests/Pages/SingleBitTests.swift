@@ -20,14 +20,19 @@ struct SingleBitTests {
         }
     }
 
-    private static let golden = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    private static let golden = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
         .appendingPathComponent("TarnStoreTests/Golden").path
 
     /// The lines of a dump; nil if it says that something is damaged.
     private func dump(_ path: String) -> [String]? {
         var lines: [String] = [], isWhole = true
         do {
-            try StoreDump(storeAt: path).records { lines.append($0) } damaged: { _ in isWhole = false }
+            try StoreDump(storeAt: path).records {
+                lines.append($0)
+            } damaged: { _ in
+                isWhole = false
+            }
         } catch {
             return nil
         }
@@ -37,7 +42,10 @@ struct SingleBitTests {
     /// All that the tables have, as it is stored.
     private func tables(_ path: String) throws -> [String] {
         var lines: [String] = []
-        try TableDump(fileAt: path).tables { if $0.hasPrefix(" ") || $0.hasPrefix("database") { lines.append($0) } } damaged: { _ in }
+        try TableDump(fileAt: path).tables {
+            if $0.hasPrefix(" ") || $0.hasPrefix("database") { lines.append($0) }
+        } damaged: { _ in
+        }
         return lines
     }
 
@@ -56,7 +64,9 @@ struct SingleBitTests {
         return (0..<(Int(Self.bits) ?? 300)).map { _ in Int(random() % UInt64(all)) }
     }
 
-    @Test("a dump, a verification or a salvage of a store with one flipped bit says so, or nothing that it gives is another", arguments: try stores)
+    @Test(
+        "a dump, a verification or a salvage of a store with one flipped bit says so, or nothing that it gives is another",
+        arguments: try stores)
     func everyBit(_ golden: String) throws {
         let victim = try GoldenFile(golden), path = victim.path
         let lines = try #require(dump(path)), stored = try tables(path)
@@ -67,12 +77,16 @@ struct SingleBitTests {
         for (number, bit) in bits.enumerated() {
             try victim.set(bit, flipped: true)
             defer { try? victim.set(bit, flipped: false) }
-            func place() -> Comment { "seed \(Self.seed), bit \(bit % 8) of byte \(bit / 8), page \(bit / 8 / 4096), of \(golden)" }
+            func place() -> Comment {
+                "seed \(Self.seed), bit \(bit % 8) of byte \(bit / 8), page \(bit / 8 / 4096), of \(golden)"
+            }
             let found = dump(path)
             if let found, found != lines { Issue.record("the dump is another, and nothing is said: \(place())") }
             note(found == nil ? "dump 6" : "dump 0")
             let isSound = (try? StoreVerification(ofStoreAt: path).isSound) ?? false
-            if isSound, (try? tables(path)) != stored { Issue.record("verified, and the tables are others: \(place())") }
+            if isSound, (try? tables(path)) != stored {
+                Issue.record("verified, and the tables are others: \(place())")
+            }
             note(isSound ? "verify 0" : "verify 6")
             // Takes longest.
             guard number % 8 == 0 || Self.bits == "all" else { continue }
@@ -86,12 +100,16 @@ struct SingleBitTests {
             note("salvage 0")
             if dump(new) != lines { Issue.record("salvaged without a word, and the records are others: \(place())") }
         }
-        print("single bits: \(bits.count) of \((golden as NSString).lastPathComponent), seed \(Self.seed): \(outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))")
+        print(
+            "single bits: \(bits.count) of \((golden as NSString).lastPathComponent), seed \(Self.seed): \(outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))"
+        )
         // Or nothing was damaged.
         #expect(outcomes["verify 6", default: 0] > bits.count / 20)
     }
 
-    @Test("a bit of a row or of a dictionary that is flipped is an error for the library, also where a query follows an index", arguments: try stores)
+    @Test(
+        "a bit of a row or of a dictionary that is flipped is an error for the library, also where a query follows an index",
+        arguments: try stores)
     func reads(_ golden: String) throws {
         let victim = try GoldenFile(golden), path = victim.path
         /// Every record in its order, and by an index.
@@ -105,7 +123,8 @@ struct SingleBitTests {
                         return true
                     }
                 }
-                let query = Query("Thing", where: try Condition(text: "team != 'nobody'"), sortedBy: [.ascending("serial")])
+                let query = Query(
+                    "Thing", where: try Condition(text: "team != 'nobody'"), sortedBy: [.ascending("serial")])
                 for record in try reader.fetch(query) { lines.append("\(record)") }
                 return lines
             }
@@ -116,9 +135,13 @@ struct SingleBitTests {
             let rows = Set(file.catalog.entities.map { TableName.records($0.root) })
             for name in file.snapshot.names where rows.contains(name) || name == TableName.meta {
                 try file.again(name, asStored: true) { key, value in
-                    guard name != TableName.meta || String(decoding: key, as: UTF8.self).hasPrefix(MetaKey.dictionaryPrefix) else { return }
+                    guard
+                        name != TableName.meta
+                            || String(decoding: key, as: UTF8.self).hasPrefix(MetaKey.dictionaryPrefix)
+                    else { return }
                     // Rows are known by their bytes: none stands twice.
-                    let bytes = Array(value), start = try #require(bytes.isEmpty ? nil : victim.original.firstRange(of: bytes)?.lowerBound)
+                    let bytes = Array(value),
+                        start = try #require(bytes.isEmpty ? nil : victim.original.firstRange(of: bytes)?.lowerBound)
                     places += start..<start + bytes.count
                 }
             }
@@ -130,7 +153,11 @@ struct SingleBitTests {
             defer { try? victim.set(flipped, flipped: false) }
             let found = read()
             if found == nil { damaged += 1 }
-            if let found, found != wanted { Issue.record("seed \(Self.seed), bit \(flipped % 8) of byte \(flipped / 8) of \(golden): records are others, and nothing is said") }
+            if let found, found != wanted {
+                Issue.record(
+                    "seed \(Self.seed), bit \(flipped % 8) of byte \(flipped / 8) of \(golden): records are others, and nothing is said"
+                )
+            }
         }
         // A dictionary that no row uses, or a row of a page that was left behind, may be damaged.
         #expect(damaged > 200)

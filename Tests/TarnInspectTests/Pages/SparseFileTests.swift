@@ -11,7 +11,8 @@ import Testing
 struct SparseFileTests {
     @Test("of a damaged store of 200 GB of holes all rows are salvaged, and it is verified, as fast as of one without")
     func holes() throws {
-        let rich = try RichStore(), new = FileManager.default.temporaryDirectory.path + "/tarn-sparse-\(UUID().uuidString)"
+        let rich = try RichStore(),
+            new = FileManager.default.temporaryDirectory.path + "/tarn-sparse-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: new) }
         var lines: [String] = []
         try StoreDump(storeAt: rich.path).records(line: { lines.append($0) }, damaged: { Issue.record("\($0)") })
@@ -44,7 +45,9 @@ struct SparseFileTests {
         try file.write(contentsOf: Data(bytes[(2 * 4096)..<(3 * 4096)]))
         try file.close()
         let pages = try PageFile(opening: path).pagesWithData
-        #expect(pages.first?.lowerBound == 2 && pages.last?.upperBound == size / 4096 && pages.reduce(0) { $0 + $1.count } < 2000, "\(pages)")
+        #expect(
+            pages.first?.lowerBound == 2 && pages.last?.upperBound == size / 4096
+                && pages.reduce(0) { $0 + $1.count } < 2000, "\(pages)")
         let new = FileManager.default.temporaryDirectory.path + "/tarn-sparse-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: new) }
         #expect(try SalvageReport.salvage(rich.path, to: new).records.reduce(0) { $0 + $1.count } > 300)

@@ -51,11 +51,15 @@ struct SalvageTests {
             #expect(try report.lostCount == 0 && dump(new) == lines)
             let salvaged = try Store.open(at: new, schema: RichStore.schema)
             try salvaged.write { try $0.put("Label", long, []) }
-            #expect(try salvaged.read { try $0.record("Issue", RecordKey(1))?["labels"] } == .references([RecordKey("new"), long]))
+            #expect(
+                try salvaged.read { try $0.record("Issue", RecordKey(1))?["labels"] }
+                    == .references([RecordKey("new"), long]))
         }
     }
 
-    @Test("whatever fault the pages have, what is brought along is as it was, and the new store is sound", arguments: DamagedPagesTests.faults)
+    @Test(
+        "whatever fault the pages have, what is brought along is as it was, and the new store is sound",
+        arguments: DamagedPagesTests.faults)
     func damagedPages(_ fault: DamagedPagesTests.Fault) throws {
         let rich = try RichStore()
         let original = try Set(dump(rich.path))
@@ -115,7 +119,9 @@ struct SalvageTests {
         }
     }
 
-    @Test("in the place of a catalog with a wrong checksum an older copy is taken, or else the catalog itself, which is said")
+    @Test(
+        "in the place of a catalog with a wrong checksum an older copy is taken, or else the catalog itself, which is said"
+    )
     func catalogOfAnotherText() throws {
         let rich = try RichStore()
         let lines = try dump(rich.path)
@@ -128,13 +134,15 @@ struct SalvageTests {
         // In all copies.
         let damaged = try rich.bytes, login = Array("\"login\"".utf8), logon = Array("\"logon\"".utf8)
         var bytes = damaged
-        for start in damaged.indices.dropLast(7) where damaged[start] == 0x22 && damaged[start..<start + 7].elementsEqual(login) {
+        for start in damaged.indices.dropLast(7)
+        where damaged[start] == 0x22 && damaged[start..<start + 7].elementsEqual(login) {
             bytes.replaceSubrange(start..<start + 7, with: logon)
         }
         try rich.write(bytes)
         try withNew { new in
             let report = try SalvageReport.salvage(rich.path, to: new)
-            #expect(report.lostCount == 1 && report.lost[0].reason.contains("checksum of the catalog"), "\(report.lost)")
+            #expect(
+                report.lostCount == 1 && report.lost[0].reason.contains("checksum of the catalog"), "\(report.lost)")
             #expect(!report.hasProgress)
             #expect(try dump(new) == lines.map { $0.replacingOccurrences(of: "\"login\"", with: "\"logon\"") })
         }
@@ -159,7 +167,9 @@ struct SalvageTests {
 
     @Test("rows that are damaged are named, and two that have the same unique value do not both come along")
     func damagedRows() throws {
-        for (codes, reason) in [([.rowChecksum] as Set<Finding.Code>, "the checksum is wrong"), ([.indexNotUnique], "has the same login")] {
+        for (codes, reason) in [
+            ([.rowChecksum] as Set<Finding.Code>, "the checksum is wrong"), ([.indexNotUnique], "has the same login"),
+        ] {
             let rich = try RichStore()
             try rich.damage(#require(VerificationTests.damages.first { $0.codes == codes }))
             try withNew { new in
@@ -174,7 +184,9 @@ struct SalvageTests {
     @Test("a new store is not made where something is, and of nothing")
     func errors() throws {
         let rich = try RichStore()
-        #expect(throws: StoreError.destinationExists(path: rich.path)) { try SalvageReport.salvage(rich.path, to: rich.path) }
+        #expect(throws: StoreError.destinationExists(path: rich.path)) {
+            try SalvageReport.salvage(rich.path, to: rich.path)
+        }
         try withNew { new in
             #expect(throws: StoreError.noSuchStore(path: new)) { try SalvageReport.salvage(new, to: new + "2") }
         }

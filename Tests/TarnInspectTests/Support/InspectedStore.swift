@@ -8,7 +8,8 @@ final class InspectedStore: Sendable {
 
     static let schema = Schema([
         EntityDefinition(
-            "Author", key: ["id"], attributes: [.init("id", .int), .init("name", .string), .init("born", .date, optional: true)]),
+            "Author", key: ["id"],
+            attributes: [.init("id", .int), .init("name", .string), .init("born", .date, optional: true)]),
         EntityDefinition(
             "Book", key: ["shelf", "number"],
             attributes: [.init("shelf", .string), .init("number", .int), .init("title", .string, indexed: true)],
@@ -19,7 +20,8 @@ final class InspectedStore: Sendable {
     /// - Parameter fill: writes what the store holds.
     init(_ fill: (inout StoreWriter) throws -> Void = InspectedStore.twoBooks) throws {
         path = FileManager.default.temporaryDirectory.path + "/tarn-inspect-\(UUID().uuidString)"
-        let store = try Store.open(at: path, schema: InspectedStore.schema, options: Store.Options(durability: .relaxed))
+        let store = try Store.open(
+            at: path, schema: InspectedStore.schema, options: Store.Options(durability: .relaxed))
         try store.write(fill)
     }
 
@@ -27,7 +29,8 @@ final class InspectedStore: Sendable {
 
     @Sendable static func twoBooks(_ writer: inout StoreWriter) throws {
         try writer.put(
-            "Author", RecordKey(1), [.init("name", .string("Ada \"the\" Fjord\n")), .init("born", .date(Timestamp(microseconds: 1)))])
+            "Author", RecordKey(1),
+            [.init("name", .string("Ada \"the\" Fjord\n")), .init("born", .date(Timestamp(microseconds: 1)))])
         for number: Int64 in [2, 1] {
             try writer.put(
                 "Book", RecordKey([.string("a/b"), .int(number)]),

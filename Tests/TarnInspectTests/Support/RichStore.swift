@@ -17,9 +17,13 @@ final class RichStore: Sendable {
                 .init("id", .int), .init("login", .string, unique: true), .init("name", .string, optional: true),
                 .init("age", .int, optional: true, indexed: true),
             ],
-            indexes: [.init("byName", on: [.init("name", ignoringCase: true), "age"], where: [.init("age", .notEqual, .null)])]),
+            indexes: [
+                .init(
+                    "byName", on: [.init("name", ignoringCase: true), "age"], where: [.init("age", .notEqual, .null)])
+            ]),
         EntityDefinition(
-            "Issue", key: ["id"], attributes: [.init("id", .int), .init("title", .string), .init("text", .string, optional: true)],
+            "Issue", key: ["id"],
+            attributes: [.init("id", .int), .init("title", .string), .init("text", .string, optional: true)],
             relationships: [
                 .init("author", to: "User", inverse: "issues"),
                 .init("labels", to: "Label", many: true, ordered: true, inverse: "issues"),
@@ -27,10 +31,13 @@ final class RichStore: Sendable {
             ]),
         EntityDefinition("Label", key: ["name"], attributes: [.init("name", .string)]),
         EntityDefinition(
-            "Part", key: ["issue", "number"], attributes: [.init("number", .int), .init("note", .string, optional: true)],
+            "Part", key: ["issue", "number"],
+            attributes: [.init("number", .int), .init("note", .string, optional: true)],
             relationships: [.init("issue", to: "Issue", inverse: "children")]),
-        EntityDefinition("Event", key: ["id"], attributes: [.init("id", .int), .init("at", .date, optional: true, indexed: true)]),
-        EntityDefinition("Push", parent: "Event", attributes: [.init("branch", .string, optional: true, indexed: true)]),
+        EntityDefinition(
+            "Event", key: ["id"], attributes: [.init("id", .int), .init("at", .date, optional: true, indexed: true)]),
+        EntityDefinition(
+            "Push", parent: "Event", attributes: [.init("branch", .string, optional: true, indexed: true)]),
     ])
 
     static let users: Int64 = 40, issues: Int64 = 60
@@ -58,8 +65,12 @@ final class RichStore: Sendable {
         for round in 0..<2 {
             try store.write { writer in
                 for number in 0..<1100 {
-                    let text = String(repeating: "What repeats itself compresses well. ", count: 20) + "\(number) of round \(round)"
-                    try writer.put("Issue", RecordKey(1000 + Int64(number)), [.init("title", .string("t")), .init("text", .string(text))])
+                    let text =
+                        String(repeating: "What repeats itself compresses well. ", count: 20)
+                        + "\(number) of round \(round)"
+                    try writer.put(
+                        "Issue", RecordKey(1000 + Int64(number)),
+                        [.init("title", .string("t")), .init("text", .string(text))])
                 }
             }
             if round == 0 { #expect(try store.trainDictionaries().contains("Issue")) }
@@ -78,29 +89,39 @@ final class RichStore: Sendable {
             try writer.put(
                 "User", RecordKey(number),
                 [
-                    .init("login", .string("user\(number)")), .init("name", number % 7 == 0 ? .null : .string("Name \(number % 9)")),
+                    .init("login", .string("user\(number)")),
+                    .init("name", number % 7 == 0 ? .null : .string("Name \(number % 9)")),
                     .init("age", number % 5 == 0 ? .null : .int(number % 11)),
                 ])
         }
         // Longer than an index holds: only the rows can tell them apart.
         for (number, last) in [(Int64(100), "a"), (101, "b")] {
-            try writer.put("User", RecordKey(number), [.init("login", .string(String(repeating: "x", count: 400) + last))])
+            try writer.put(
+                "User", RecordKey(number), [.init("login", .string(String(repeating: "x", count: 400) + last))])
         }
-        for name in ["bug", "idea", "docs", String(repeating: "long ", count: 80)] { try writer.put("Label", RecordKey(name), []) }
+        for name in ["bug", "idea", "docs", String(repeating: "long ", count: 80)] {
+            try writer.put("Label", RecordKey(name), [])
+        }
         for number in 1...issues {
-            let labels = ["bug", "idea", "docs"].prefix(Int(number % 4)).map { RecordKey($0) } + [RecordKey(String(repeating: "long ", count: 80))]
+            let labels =
+                ["bug", "idea", "docs"].prefix(Int(number % 4)).map { RecordKey($0) } + [
+                    RecordKey(String(repeating: "long ", count: 80))
+                ]
             let parts = (0..<(number == 5 ? 1200 : number % 3)).map { RecordKey([.int(number), .int($0)]) }
             try writer.put(
                 "Issue", RecordKey(number),
                 [
-                    .init("title", .string("Issue \(number)")), .init("author", .reference(RecordKey(1 + number % users))),
+                    .init("title", .string("Issue \(number)")),
+                    .init("author", .reference(RecordKey(1 + number % users))),
                     .init("labels", .references(labels)), .init("parts", .references(parts)),
                     .init("text", number % 10 == 0 ? .string(String(repeating: "long text ", count: 900)) : .null),
                 ])
             for part in parts.prefix(30) { try writer.put("Part", part, [.init("note", .string("part"))]) }
         }
         for number: Int64 in 1...20 {
-            try writer.put(number % 2 == 0 ? "Push" : "Event", RecordKey(number), [.init("at", .date(Timestamp(microseconds: number)))])
+            try writer.put(
+                number % 2 == 0 ? "Push" : "Event", RecordKey(number),
+                [.init("at", .date(Timestamp(microseconds: number)))])
         }
     }
 
@@ -110,19 +131,25 @@ final class RichStore: Sendable {
             let listed = (1...10).map { ListedRecord(entity: issue, storageKey: RecordKey(page * 10 + $0).storageKey) }
             try writer.putResponse(
                 ResponseEntry(
-                    request: RequestKey(url: "https://api.example.org/issues?page=\(page)", endpoint: "issues"), status: 200,
-                    headers: ["etag", "\"\(page)\""], fetchedAt: time, validatedAt: time, scan: 1, count: 10, listed: listed))
+                    request: RequestKey(url: "https://api.example.org/issues?page=\(page)", endpoint: "issues"),
+                    status: 200,
+                    headers: ["etag", "\"\(page)\""], fetchedAt: time, validatedAt: time, scan: 1, count: 10,
+                    listed: listed))
             try writer.noteListed(listed, walk: "issues", scan: 1)
         }
         // A cache's own, with a body of two chunks.
         try writer.putResponse(
             ResponseEntry(
-                request: RequestKey(url: "https://api.example.org/logo", endpoint: "*"), status: 200, headers: ["Cache-Control", "max-age=60"],
+                request: RequestKey(url: "https://api.example.org/logo", endpoint: "*"), status: 200,
+                headers: ["Cache-Control", "max-age=60"],
                 fetchedAt: time, validatedAt: time, scan: 0, count: 0, listed: [],
                 caching: ResponseCaching(requestedAt: time, usedAt: time, bodySize: 70_000)),
             body: [UInt8](repeating: 7, count: 70_000))
         try writer.setCheckpoint(
-            "issues", Checkpoint(state: .complete, plan: "p", nextURL: nil, scan: 1, pages: 6, records: 60, startedAt: time, completedAt: time))
+            "issues",
+            Checkpoint(
+                state: .complete, plan: "p", nextURL: nil, scan: 1, pages: 6, records: 60, startedAt: time,
+                completedAt: time))
     }
 
     /// Changes tables as nobody should.

@@ -11,10 +11,13 @@ import Testing
 struct RepairTests {
     /// What cannot be repaired, whether rows are taken out or not.
     private static let left: Set<Finding.Code> = [
-        .indexNotUnique, .rowValue, .rowKey, .setting, .dictionary, .tableUnknown, .tableMissing, .catalog, .noStore, .newerFormat,
+        .indexNotUnique, .rowValue, .rowKey, .setting, .dictionary, .tableUnknown, .tableMissing, .catalog, .noStore,
+        .newerFormat,
     ]
 
-    @Test("whatever follows from rows is made anew, and rows that cannot be read are taken out", arguments: VerificationTests.damages)
+    @Test(
+        "whatever follows from rows is made anew, and rows that cannot be read are taken out",
+        arguments: VerificationTests.damages)
     func repairs(_ damage: VerificationTests.Damage) throws {
         guard damage.codes.isDisjoint(with: [.catalog, .noStore, .newerFormat]) else { return }
         let rich = try RichStore()
@@ -43,7 +46,9 @@ struct RepairTests {
         let store = try Store.open(at: rich.path)
         let report = try store.repair()
         #expect(report.damagedRows == ["User 5"] && !report.removesDamagedRows)
-        #expect(throws: StoreError.damagedRow(entity: "User", key: "5")) { try store.read { _ = try $0.record("User", RecordKey(5)) } }
+        #expect(throws: StoreError.damagedRow(entity: "User", key: "5")) {
+            try store.read { _ = try $0.record("User", RecordKey(5)) }
+        }
         _ = try store.repair([.removesDamagedRows])
         #expect(try store.read { try $0.record("User", RecordKey(5)) } == nil)
         // It can come again.
@@ -52,7 +57,9 @@ struct RepairTests {
 
     @Test("a store of the first format is looked at, and repaired, by its own form of the keys of requests")
     func firstFormat() throws {
-        let golden = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path + "/TarnStoreTests/Golden"
+        let golden =
+            URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().path + "/TarnStoreTests/Golden"
         let victim = try GoldenFile("\(golden)/format-1/2026-11-plain"), path = victim.path
         #expect(try StoreVerification(ofStoreAt: path).isSound)
         do {
@@ -81,7 +88,8 @@ struct RepairTests {
 
 extension RichStore {
     func damage(_ damage: VerificationTests.Damage) throws {
-        let names = try StoreStatistics(ofStoreAt: path).tables.map(\.name) + (damage.codes == [.tableUnknown] ? ["r/999"] : [])
+        let names =
+            try StoreStatistics(ofStoreAt: path).tables.map(\.name) + (damage.codes == [.tableUnknown] ? ["r/999"] : [])
         try self.damage { transaction, catalog in
             var tables: [String: LMDB.Table] = [:]
             for name in names { tables[name] = try transaction.table(name) }

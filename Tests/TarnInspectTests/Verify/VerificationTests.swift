@@ -19,7 +19,10 @@ struct VerificationTests {
         let before = try store.bytes
         let report = try verify(store.path)
         #expect(report.findings == [] && report.notCompared == [] && report.isSound && report.isHeld)
-        #expect(report.records.map { "\($0.entity) \($0.count)" } == ["User 42", "Issue 360", "Label 4", "Part 88", "Event 10", "Push 10"])
+        #expect(
+            report.records.map { "\($0.entity) \($0.count)" } == [
+                "User 42", "Issue 360", "Label 4", "Part 88", "Event 10", "Push 10",
+            ])
         #expect(report.responses == 7 && report.changes > 300 && report.indexEntries > 1000 && report.sequence == 4)
         let after = try store.bytes
         #expect(after == before, "something was written")
@@ -35,7 +38,9 @@ struct VerificationTests {
             while !isDone.isSet {
                 try? store.write { writer in
                     for key in number..<number + 20 { try writer.put("Label", RecordKey("label \(key % 300)"), []) }
-                    for key in number - 200..<number - 100 { _ = try writer.delete("Label", RecordKey("label \(key % 300)")) }
+                    for key in number - 200..<number - 100 {
+                        _ = try writer.delete("Label", RecordKey("label \(key % 300)"))
+                    }
                 }
                 number += 20
             }
@@ -82,10 +87,16 @@ struct VerificationTests {
     }
 
     static let damages: [Damage] = [
-        Damage("a byte of a row", [.rowChecksum]) { try $0.change($0.records("User"), $0.key(5)) { $0[$0.count - 1] ^= 1 } },
-        Damage("a row that ends early", [.rowForm]) { try $0.change($0.records("User"), $0.key(5)) { $0 = Array($0.prefix(10)) } },
+        Damage("a byte of a row", [.rowChecksum]) {
+            try $0.change($0.records("User"), $0.key(5)) { $0[$0.count - 1] ^= 1 }
+        },
+        Damage("a row that ends early", [.rowForm]) {
+            try $0.change($0.records("User"), $0.key(5)) { $0 = Array($0.prefix(10)) }
+        },
         Damage("a row that is gone", [.indexExtra, .changeExtra]) { try $0.remove($0.records("User"), $0.key(1)) },
-        Damage("a listed row that is gone", [.indexExtra, .responseRecord, .changeExtra]) { try $0.remove($0.records("Issue"), $0.key(1)) },
+        Damage("a listed row that is gone", [.indexExtra, .responseRecord, .changeExtra]) {
+            try $0.remove($0.records("Issue"), $0.key(1))
+        },
         Damage("a row of an unknown entity", [.rowEntity]) { try $0.changeRow("User", 5) { $0[6] = 99 } },
         Damage("a row of an unknown format", [.rowForm]) { try $0.changeRow("User", 5) { $0[0] = 9 } },
         Damage("a field of the wrong type", [.rowValue]) { editor in
@@ -99,11 +110,21 @@ struct VerificationTests {
             try editor.put(editor.records("Label"), RecordKey("gub").storageKey, row, of: "Label")
         },
         Damage("a dictionary that is gone", [.rowDictionary]) { try $0.remove("meta", Array("dictionary 1".utf8)) },
-        Damage("a dictionary that zstd cannot use", [.dictionary, .counter]) { try $0.put("meta", Array("dictionary 9".utf8), [1]) },
-        Damage("an entry of an attribute's index that is gone", [.indexMissing]) { try $0.removeFirst($0.index("User", "age")) },
-        Damage("an entry of a declared index that is gone", [.indexMissing]) { try $0.removeFirst($0.index("User", "byName")) },
-        Damage("an entry of an inverse that is gone", [.indexMissing]) { try $0.removeFirst($0.index("Issue", "author")) },
-        Damage("an entry of a long list's inverse that is gone", [.indexMissing]) { try $0.removeFirst($0.index("Issue", "parts")) },
+        Damage("a dictionary that zstd cannot use", [.dictionary, .counter]) {
+            try $0.put("meta", Array("dictionary 9".utf8), [1])
+        },
+        Damage("an entry of an attribute's index that is gone", [.indexMissing]) {
+            try $0.removeFirst($0.index("User", "age"))
+        },
+        Damage("an entry of a declared index that is gone", [.indexMissing]) {
+            try $0.removeFirst($0.index("User", "byName"))
+        },
+        Damage("an entry of an inverse that is gone", [.indexMissing]) {
+            try $0.removeFirst($0.index("Issue", "author"))
+        },
+        Damage("an entry of a long list's inverse that is gone", [.indexMissing]) {
+            try $0.removeFirst($0.index("Issue", "parts"))
+        },
         Damage("a member that is gone", [.indexMissing]) { try $0.removeFirst($0.members("Push")) },
         Damage("an entry too many", [.indexExtra]) { editor in
             var key = try editor.first(editor.index("User", "age")).key
@@ -127,7 +148,9 @@ struct VerificationTests {
             let (key, _) = try editor.first("edges")
             try editor.put("edges", key, RecordKey([.int(5), .int(5000)]).storageKey)
         },
-        Damage("a reference of a list that nobody has", [.listExtra]) { try $0.put("edges", Array(repeating: 7, count: 12), $0.key(1)) },
+        Damage("a reference of a list that nobody has", [.listExtra]) {
+            try $0.put("edges", Array(repeating: 7, count: 12), $0.key(1))
+        },
         Damage("a request that is gone", [.responseMissing]) { try $0.removeFirst("requests") },
         Damage("a request that leads to another response", [.responseMissing]) { editor in
             let (key, value) = try editor.first("requests")
@@ -136,32 +159,48 @@ struct VerificationTests {
         Damage("a URL that is gone", [.responseMissing]) { try $0.removeFirst("urls") },
         Damage("a URL too many", [.responseExtra]) { try $0.put("urls", Array(repeating: 65, count: 20), []) },
         Damage("a member of a response that is gone", [.responseMissing]) { try $0.removeFirst("members") },
-        Damage("a member of no response", [.responseExtra]) { try $0.put("members", [0, 1, 21, 1] + Array(repeating: 0, count: 8), []) },
+        Damage("a member of no response", [.responseExtra]) {
+            try $0.put("members", [0, 1, 21, 1] + Array(repeating: 0, count: 8), [])
+        },
         Damage("a byte of a response", [.responseForm]) { editor in
             let (key, value) = try editor.first("responses")
             try editor.put("responses", key, value.dropLast() + [value[value.count - 1] ^ 1])
         },
         Damage("a chunk of a body that is gone", [.responseMissing]) { try $0.removeFirst("bodies") },
-        Damage("a flipped bit of a body", [.responseForm, .responseMissing]) { try $0.flip("bodies", $0.first("bodies").key) },
+        Damage("a flipped bit of a body", [.responseForm, .responseMissing]) {
+            try $0.flip("bodies", $0.first("bodies").key)
+        },
         Damage("a flipped bit of a change", [.changeForm]) { try $0.flip("changes", $0.first("changes").key) },
         Damage("a flipped bit of a scan", [.scan]) { try $0.flip("scans", $0.first("scans").key) },
-        Damage("a flipped bit of an element of a long list", [.list, .indexExtra]) { try $0.flip("edges", $0.first("edges").key) },
+        Damage("a flipped bit of an element of a long list", [.list, .indexExtra]) {
+            try $0.flip("edges", $0.first("edges").key)
+        },
         Damage("a flipped bit of a request", [.responseForm]) { try $0.flip("requests", $0.first("requests").key) },
-        Damage("a cache that counts wrong", [.counter]) { try $0.put("meta", Array("cache bytes".utf8), [0, 0, 0, 0, 0, 0, 0, 9]) },
+        Damage("a cache that counts wrong", [.counter]) {
+            try $0.put("meta", Array("cache bytes".utf8), [0, 0, 0, 0, 0, 0, 0, 9])
+        },
         Damage("a body of no response", [.responseExtra]) { try $0.put("bodies", Array(repeating: 1, count: 12), [1]) },
         Damage("a change that is gone", [.changeMissing]) { try $0.removeFirst("changes") },
-        Damage("a change that cannot be read", [.changeForm]) { try $0.put("changes", $0.first("changes").key, [9, 9]) },
+        Damage("a change that cannot be read", [.changeForm]) {
+            try $0.put("changes", $0.first("changes").key, [9, 9])
+        },
         Damage("a change of a record that never was", [.changeExtra]) { editor in
             try editor.put("changes", [0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0], [1, 1, 0] + editor.key(99))
         },
         Damage("a change too late", [.changeExtra, .counter]) { editor in
             try editor.put("changes", [0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, 0], [3, 1, 0] + editor.key(99))
         },
-        Damage("a counter of responses that lags", [.counter]) { try $0.put("meta", Array("next response".utf8), [0, 0, 0, 0, 0, 0, 0, 1]) },
+        Damage("a counter of responses that lags", [.counter]) {
+            try $0.put("meta", Array("next response".utf8), [0, 0, 0, 0, 0, 0, 0, 1])
+        },
         Damage("a counter of lists that lags", [.counter]) { try $0.remove("meta", Array("next list".utf8)) },
-        Damage("a counter of dictionaries that lags", [.counter]) { try $0.remove("meta", Array("next dictionary".utf8)) },
+        Damage("a counter of dictionaries that lags", [.counter]) {
+            try $0.remove("meta", Array("next dictionary".utf8))
+        },
         Damage("no incarnation", [.setting]) { try $0.remove("meta", Array("incarnation".utf8)) },
-        Damage("a mark of no index", [.setting]) { try $0.put("meta", Array("index 999".utf8), Array(repeating: 1, count: 10)) },
+        Damage("a mark of no index", [.setting]) {
+            try $0.put("meta", Array("index 999".utf8), Array(repeating: 1, count: 10))
+        },
         Damage("a catalog that is no JSON", [.catalog]) { try $0.put("meta", Array("catalog".utf8), [1, 2, 3]) },
         Damage("a letter of the catalog", [.catalog]) { editor in
             let key = Array("catalog".utf8), text = String(decoding: try editor.value("meta", key), as: UTF8.self)
@@ -175,7 +214,9 @@ struct VerificationTests {
             try editor.put("checkpoints", key, value.dropLast() + [value[value.count - 1] ^ 1])
         },
         Damage("a scan that cannot be read", [.scan]) { try $0.put("scans", $0.first("scans").key, [1]) },
-        Damage("a mark that cannot be read", [.localMark]) { try $0.put("local", $0.first("local").key, Array(repeating: 1, count: 30)) },
+        Damage("a mark that cannot be read", [.localMark]) {
+            try $0.put("local", $0.first("local").key, Array(repeating: 1, count: 30))
+        },
     ]
 
     @Test("what is wrong in tables is found, with its own code and nothing else", arguments: damages)
@@ -229,11 +270,13 @@ struct Editor {
     }
 
     private static let checksummed: [String: StaticString] = [
-        "meta": "meta", "requests": "requests", "changes": "changes", "edges": "edges", "scans": "scans", "bodies": "bodies",
+        "meta": "meta", "requests": "requests", "changes": "changes", "edges": "edges", "scans": "scans",
+        "bodies": "bodies",
     ]
 
     private func checksummed(_ name: String) throws -> ChecksummedTable {
-        ChecksummedTable(try table(name), Editor.checksummed[name] ?? "", format: Editor.checksummed[name] == nil ? 1 : Store.format)
+        ChecksummedTable(
+            try table(name), Editor.checksummed[name] ?? "", format: Editor.checksummed[name] == nil ? 1 : Store.format)
     }
 
     /// The first entry; without the checksum behind its value.
@@ -267,7 +310,9 @@ struct Editor {
     func put(_ name: String, _ key: [UInt8], _ row: [UInt8], of entity: String) throws {
         var row = row
         let root = try #require(catalog.entity(entity)).root
-        let checksum = row.withUnsafeBytes { row in key.withUnsafeBytes { EncodedRow.checksum(of: row, table: UInt32(root), key: $0) } }
+        let checksum = row.withUnsafeBytes { row in
+            key.withUnsafeBytes { EncodedRow.checksum(of: row, table: UInt32(root), key: $0) }
+        }
         for index in 0..<4 { row[8 + index] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(index))) }
         try put(name, key, row)
     }

@@ -76,7 +76,9 @@ struct CatalogTests {
         #expect(a.field("x")?.isOptional == true)
         #expect(a.field("state")?.kind == .attribute(.enumeration(["open", "closed"])))
         #expect(
-            Set(change.newIndexes.compactMap(\.field)) == [try #require(a.field("x")?.id), try #require(a.field("b")?.id)])
+            Set(change.newIndexes.compactMap(\.field)) == [
+                try #require(a.field("x")?.id), try #require(a.field("b")?.id),
+            ])
     }
 
     @Test("another type of an attribute is refused, with its name, both types and the way out")

@@ -12,36 +12,45 @@ struct InheritanceTests {
     static let schema = Schema([
         EntityDefinition(
             "Event", key: ["id"],
-            attributes: [AttributeDefinition("id", .int), AttributeDefinition("at", .int, optional: true, indexed: true)],
+            attributes: [
+                AttributeDefinition("id", .int), AttributeDefinition("at", .int, optional: true, indexed: true),
+            ],
             relationships: [RelationshipDefinition("actor", to: "User", inverse: "events")]),
         EntityDefinition(
-            "ForcePush", parent: "Push", attributes: [AttributeDefinition("before", .string, optional: true, indexed: true)]),
+            "ForcePush", parent: "Push",
+            attributes: [AttributeDefinition("before", .string, optional: true, indexed: true)]),
         EntityDefinition(
             "Push", parent: "Event",
             attributes: [AttributeDefinition("branch", .string, optional: true)],
             relationships: [RelationshipDefinition("commits", to: "Commit", many: true, inverse: "pushes")],
             indexes: [IndexDefinition("byBranch", on: "branch", "at")]),
         EntityDefinition(
-            "Release", parent: "Event", attributes: [AttributeDefinition("tag", .string, optional: true, indexed: true)]),
+            "Release", parent: "Event", attributes: [AttributeDefinition("tag", .string, optional: true, indexed: true)]
+        ),
         EntityDefinition("User", key: ["id"], attributes: [AttributeDefinition("id", .int)]),
         EntityDefinition("Commit", key: ["sha"], attributes: [AttributeDefinition("sha", .string)]),
         EntityDefinition(
             "Log", key: ["id"], attributes: [AttributeDefinition("id", .int)],
             relationships: [
-                RelationshipDefinition("last", to: "Push", inverse: "logs"), RelationshipDefinition("any", to: "Event", inverse: "mentions"),
+                RelationshipDefinition("last", to: "Push", inverse: "logs"),
+                RelationshipDefinition("any", to: "Event", inverse: "mentions"),
             ]),
     ])
 
     private func filled(_ folder: TemporaryFolder) throws -> Store {
         let store = try Forge.open(folder("s"), InheritanceTests.schema)
         try store.put("Event", 1, ["at": .int(10), "actor": .reference(1)])
-        try store.put("Push", 2, ["at": .int(20), "branch": .string("main"), "actor": .reference(1), "commits": .references(["a", "b"])])
+        try store.put(
+            "Push", 2,
+            ["at": .int(20), "branch": .string("main"), "actor": .reference(1), "commits": .references(["a", "b"])])
         try store.put("ForcePush", 3, ["at": .int(30), "branch": .string("main"), "before": .string("x")])
         try store.put("Release", 4, ["at": .int(20), "tag": .string("1.0")])
         return store
     }
 
-    private func keys(_ store: Store, _ entity: String, in range: KeyRange = .all, reversed: Bool = false) throws -> [RecordKey] {
+    private func keys(_ store: Store, _ entity: String, in range: KeyRange = .all, reversed: Bool = false) throws
+        -> [RecordKey]
+    {
         try store.read { reader in
             var keys: [RecordKey] = []
             try reader.forEach(entity, in: range, reversed: reversed) { record in
@@ -71,7 +80,9 @@ struct InheritanceTests {
         #expect(try keys(store, "Push") == [2, 3])
         #expect(try keys(store, "ForcePush") == [3])
         #expect(try keys(store, "Release") == [4])
-        for (entity, count) in [("Event", 4), ("Push", 2), ("ForcePush", 1), ("Release", 1)] { #expect(try store.count(entity) == count) }
+        for (entity, count) in [("Event", 4), ("Push", 2), ("ForcePush", 1), ("Release", 1)] {
+            #expect(try store.count(entity) == count)
+        }
         #expect(try store.record("Event", 3)?.entity == "ForcePush")
         #expect(try store.record("Push", 3)?["before"] == .string("x"))
         #expect(try store.record("Release", 3) == nil)
@@ -85,7 +96,8 @@ struct InheritanceTests {
         #expect(try keys(store, "Push", reversed: true) == [3, 2])
         #expect(try keys(store, "Push", in: KeyRange(RecordKey(3)...)) == [3])
         #expect(try store.read { reader in try reader.count("Event", in: KeyRange(RecordKey(2)..<RecordKey(4))) } == 2)
-        #expect(try store.read { reader in try reader.count("Release", in: KeyRange(RecordKey(2)..<RecordKey(4))) } == 0)
+        #expect(
+            try store.read { reader in try reader.count("Release", in: KeyRange(RecordKey(2)..<RecordKey(4))) } == 0)
     }
 
     @Test("an index of the parent holds the records of all kinds, one of a special kind only its own")
@@ -99,7 +111,9 @@ struct InheritanceTests {
         #expect(storeError { _ = try found(store, "Event", "byBranch") } != nil)
     }
 
-    @Test("a relationship of the parent is every kind's, also seen from its other end; one to a kind leads to that kind only")
+    @Test(
+        "a relationship of the parent is every kind's, also seen from its other end; one to a kind leads to that kind only"
+    )
     func relationships() throws {
         let folder = try TemporaryFolder()
         let store = try filled(folder)
@@ -115,7 +129,9 @@ struct InheritanceTests {
         #expect(try store.missing("Log", 2, "any") == [])
     }
 
-    @Test("a record stored as a more special kind becomes it, and keeps what it has; stored as its parent's it stays what it is")
+    @Test(
+        "a record stored as a more special kind becomes it, and keeps what it has; stored as its parent's it stays what it is"
+    )
     func becomesMoreSpecial() throws {
         let folder = try TemporaryFolder()
         let store = try filled(folder)
@@ -262,13 +278,30 @@ struct InheritanceTests {
         #expect(throws: SchemaError.self) { try catalog.applying(parent) }
     }
 
-    @Test("a schema's trees are checked", arguments: [
-        ([EntityDefinition("A", parent: "B", attributes: [])], "unknown entity"),
-        ([EntityDefinition("A", parent: "A", attributes: [])], "descends from itself"),
-        ([EntityDefinition("A", parent: "B", attributes: []), EntityDefinition("B", parent: "A", attributes: [])], "descends from itself"),
-        ([EntityDefinition("A", key: ["id"], attributes: [.init("id", .int)]), EntityDefinition("B", parent: "A", key: ["id"], attributes: [])], "remove its own"),
-        ([EntityDefinition("A", key: ["id"], attributes: [.init("id", .int)]), EntityDefinition("B", parent: "A", attributes: [.init("id", .int)])], "has it already"),
-    ])
+    @Test(
+        "a schema's trees are checked",
+        arguments: [
+            ([EntityDefinition("A", parent: "B", attributes: [])], "unknown entity"),
+            ([EntityDefinition("A", parent: "A", attributes: [])], "descends from itself"),
+            (
+                [
+                    EntityDefinition("A", parent: "B", attributes: []),
+                    EntityDefinition("B", parent: "A", attributes: []),
+                ], "descends from itself"
+            ),
+            (
+                [
+                    EntityDefinition("A", key: ["id"], attributes: [.init("id", .int)]),
+                    EntityDefinition("B", parent: "A", key: ["id"], attributes: []),
+                ], "remove its own"
+            ),
+            (
+                [
+                    EntityDefinition("A", key: ["id"], attributes: [.init("id", .int)]),
+                    EntityDefinition("B", parent: "A", attributes: [.init("id", .int)]),
+                ], "has it already"
+            ),
+        ])
     func checked(_ entities: [EntityDefinition], _ message: String) {
         #expect(Schema(entities).problems().contains { $0.message.contains(message) })
     }
@@ -281,7 +314,8 @@ struct InheritanceTests {
             try store?.write { writer in
                 for id in step * 100..<step * 100 + 100 {
                     let text = Value.string(String(repeating: "branch \(id % 7) ", count: 40))
-                    try writer.put(id % 3 == 0 ? "ForcePush" : "Push", RecordKey(Int64(id)), [Record.Field("branch", text)])
+                    try writer.put(
+                        id % 3 == 0 ? "ForcePush" : "Push", RecordKey(Int64(id)), [Record.Field("branch", text)])
                 }
             }
         }

@@ -20,7 +20,9 @@ struct StoredCatalogTests {
         let environment = try Environment.open(at: folder("s"), options: .init(durability: .volatile))
         let meta = try #require(try environment.existingTables(["meta"])[0])
         try environment.write { transaction in
-            try text.withUnsafeBytes { try transaction.raw.put(.meta(meta, format: Store.format), Bytes(MetaKey.catalog), $0) }
+            try text.withUnsafeBytes {
+                try transaction.raw.put(.meta(meta, format: Store.format), Bytes(MetaKey.catalog), $0)
+            }
         }
     }
 
@@ -46,7 +48,8 @@ struct StoredCatalogTests {
         try write(Array(text.replacingOccurrences(of: "\"login\"", with: "\"logon\"").utf8))
         let before = try Data(contentsOf: URL(fileURLWithPath: folder("s") + "/data.mdb"))
         for schema in [Forge.schema, nil] {
-            guard let error = storeError({ _ = try Forge.open(folder("s"), schema) }), case .damagedCatalog = error else {
+            guard let error = storeError({ _ = try Forge.open(folder("s"), schema) }), case .damagedCatalog = error
+            else {
                 Issue.record("it was opened")
                 return
             }
@@ -55,7 +58,8 @@ struct StoredCatalogTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder("s") + "/data.mdb")) == before)
     }
 
-    @Test("a catalog without a checksum, from before there were any, is taken as it is, and the next change gives it one")
+    @Test(
+        "a catalog without a checksum, from before there were any, is taken as it is, and the next change gives it one")
     func withoutChecksum() throws {
         do {
             let text = try StoredCatalog.text(of: Forge.open(folder("s")).catalog)

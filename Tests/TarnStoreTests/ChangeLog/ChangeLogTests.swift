@@ -72,12 +72,16 @@ struct ChangeLogTests {
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(ChangeToken.self, from: Data("\"x\"".utf8)) }
     }
 
-    @Test("a page ends with a whole commit, and one that is larger than a page is given in parts", arguments: [1, 2, 3, 4, 5, 100])
+    @Test(
+        "a page ends with a whole commit, and one that is larger than a page is given in parts",
+        arguments: [1, 2, 3, 4, 5, 100])
     func pages(_ limit: Int) throws {
         var next = try token()
         for size in [2, 1, 5, 3] {
             try store.write { writer in
-                for id in 0..<size { try writer.put("Issue", RecordKey(Int64(id)), [.init("number", .int(Int64(writer.sequence)))]) }
+                for id in 0..<size {
+                    try writer.put("Issue", RecordKey(Int64(id)), [.init("number", .int(Int64(writer.sequence)))])
+                }
             }
         }
         let all = try since(next).changes
@@ -123,7 +127,9 @@ struct ChangeLogTests {
         #expect(try texts(since(start, of: ["User", "Label"]).changes) == ["1 created User 1", "3 created Label x"])
         #expect(try since(start, of: ["Board"]).changes == [])
         #expect(try since(start, of: ["Board"]).token == token())
-        #expect(storeError { _ = try since(start, of: ["Nothing"]) } == .unknownEntity(name: "Nothing", known: store.catalog.entities.map(\.name)))
+        #expect(
+            storeError { _ = try since(start, of: ["Nothing"]) }
+                == .unknownEntity(name: "Nothing", known: store.catalog.entities.map(\.name)))
     }
 
     @Test("what changes come to is each record once: what came and went is left out")
@@ -142,11 +148,14 @@ struct ChangeLogTests {
         try store.put("User", 5)
         try store.write { _ = try $0.delete("User", 5) }
         let page = try store.read { try $0.netChanges(since: start) }
-        #expect(texts(page.changes) == ["5 updated User 1", "6 deleted User 2", "8 updated User 3", "10 created User 4"])
+        #expect(
+            texts(page.changes) == ["5 updated User 1", "6 deleted User 2", "8 updated User 3", "10 created User 4"])
         #expect(try page.token == token())
     }
 
-    @Test("tokens of another store, of a commit that was lost, and from before what was trimmed are refused, each by its name")
+    @Test(
+        "tokens of another store, of a commit that was lost, and from before what was trimmed are refused, each by its name"
+    )
     func refused() throws {
         try store.put("User", 1)
         let token = try token()
@@ -167,7 +176,10 @@ struct ChangeLogTests {
     func damaged() throws {
         let start = try token()
         try store.put("User", 1)
-        for value in ["", "01 01", "04 01 00 15 01", "11 01 00 02 15 01", "21 01 00 02 15 01", "21 01 00 02 15 01 00 09 00", "01 63 00 15 01"] {
+        for value in [
+            "", "01 01", "04 01 00 15 01", "11 01 00 02 15 01", "21 01 00 02 15 01", "21 01 00 02 15 01 00 09 00",
+            "01 63 00 15 01",
+        ] {
             let bytes = hex(value)
             try store.write { writer in
                 let raw = writer.access.raw, table = writer.access.state.changes

@@ -76,7 +76,9 @@ struct ChangeReplayTests {
             // What fills the store up is about quotas.
             if case .fill = operation { continue }
             try run.step(operation)
-            if middle == nil, position >= operations.count / 2 { middle = (try run.copy("middle"), try run.read { try $0.changeToken }) }
+            if middle == nil, position >= operations.count / 2 {
+                middle = (try run.copy("middle"), try run.read { try $0.changeToken })
+            }
             await Task.yield()
         }
         let original = try run.copy("original"), empty = try run.empty("empty"), half = try #require(middle)
@@ -159,7 +161,9 @@ struct ChangeReplayTests {
         #expect(try copy.read { try $0.changePosition("other") } == nil)
     }
 
-    @Test("what cannot be applied is refused: without values, to a record that is not there, with a field that is not there")
+    @Test(
+        "what cannot be applied is refused: without values, to a record that is not there, with a field that is not there"
+    )
     func refused() throws {
         let store = try Forge.open(folder("s")), copy = try Forge.open(folder("c"))
         let start = try store.read { try $0.changeToken }
@@ -170,12 +174,16 @@ struct ChangeReplayTests {
         try store.setChangeValues(.all)
         try store.put("User", 1, ["login": .string("b")])
         let update = try Array(changes().dropFirst())
-        #expect(storeError { try copy.write { try $0.apply(update) } } == .changeOfMissingRecord(entity: "User", key: "1"))
+        #expect(
+            storeError { try copy.write { try $0.apply(update) } } == .changeOfMissingRecord(entity: "User", key: "1"))
         #expect(try copy.sequence == 0)
         let small = try Forge.open(
-            folder("small"), Schema([EntityDefinition("User", key: ["id"], attributes: [AttributeDefinition("id", .int)])]))
+            folder("small"),
+            Schema([EntityDefinition("User", key: ["id"], attributes: [AttributeDefinition("id", .int)])]))
         try small.put("User", 1)
-        #expect(storeError { try small.write { try $0.apply(update) } } == .unknownField(entity: "User", name: "login", known: ["id"]))
+        #expect(
+            storeError { try small.write { try $0.apply(update) } }
+                == .unknownField(entity: "User", name: "login", known: ["id"]))
     }
 
     @Test("fields are matched by their names where two stores gave them other ids")

@@ -40,7 +40,9 @@ struct ChangeRetentionTests {
         try store.put("User", 1, ["login": .string("\(number)")])
     }
 
-    @Test("a store keeps changes for 7 days or to 10 %; what is set instead holds for every process and after a reopening")
+    @Test(
+        "a store keeps changes for 7 days or to 10 %; what is set instead holds for every process and after a reopening"
+    )
     func settings() async throws {
         #expect(try store.changeRetention == .standard)
         #expect(ChangeRetention.standard == ChangeRetention(age: .seconds(604_800), share: 0.1))
@@ -80,17 +82,24 @@ struct ChangeRetentionTests {
         try commit()
         #expect(try entries == 2)
         #expect(try store.read { try $0.oldestChangeToken.sequence } == 10)
-        #expect(storeError { _ = try store.read { try $0.changes(since: start) } } == .changesTrimmed(oldest: try store.read { try $0.oldestChangeToken }))
+        #expect(
+            storeError { _ = try store.read { try $0.changes(since: start) } }
+                == .changesTrimmed(oldest: try store.read { try $0.oldestChangeToken }))
         #expect(try store.read { try $0.changes(since: before).changes.count } == 1)
     }
 
-    @Test("whatever is written, a change lives as long as its age and at most a 64th longer", arguments: [1, 2, 3] as [UInt64])
+    @Test(
+        "whatever is written, a change lives as long as its age and at most a 64th longer",
+        arguments: [1, 2, 3] as [UInt64])
     func ages(_ seed: UInt64) throws {
         var random = SeededRandom(seed: seed), times: [UInt64: Int64] = [:]
         let age: Int64 = 64_000_000
         try store.setChangeRetention(ChangeRetention(age: .microseconds(age), share: nil))
         for _ in 0..<600 {
-            clock.pass(.microseconds(Int.random(in: 0...9, using: &random) == 0 ? 20_000_000 : Int.random(in: 0...900_000, using: &random)))
+            clock.pass(
+                .microseconds(
+                    Int.random(in: 0...9, using: &random) == 0
+                        ? 20_000_000 : Int.random(in: 0...900_000, using: &random)))
             try commit()
             let now = clock.now.microseconds
             times[try store.sequence] = now
@@ -103,7 +112,9 @@ struct ChangeRetentionTests {
                     try #require(time > now - age - 2 * age / 64, "seed \(seed), \(now - time)")
                 }
             }
-            let marks = try store.read { try CommitTimes($0.access.raw.get($0.access.state.meta, key: MetaKey.changeTimes)).marks.count }
+            let marks = try store.read {
+                try CommitTimes($0.access.raw.get($0.access.state.meta, key: MetaKey.changeTimes)).marks.count
+            }
             #expect(marks <= 70)
         }
     }
@@ -116,7 +127,9 @@ struct ChangeRetentionTests {
             let raw = writer.access.raw, meta = writer.access.state.meta
             try raw.put(meta, key: MetaKey.changeRetention, text: text)
             // Two marks: a sequence and a time of all bits, and one of none.
-            let marks = Array(repeating: UInt8(0xFF), count: 8) + [0x80, 0, 0, 0, 0, 0, 0, 0] + Array(repeating: UInt8(0), count: 16)
+            let marks =
+                Array(repeating: UInt8(0xFF), count: 8) + [0x80, 0, 0, 0, 0, 0, 0, 0]
+                + Array(repeating: UInt8(0), count: 16)
             try marks.withUnsafeBytes { try raw.put(meta, Bytes(MetaKey.changeTimes), $0) }
             try raw.put(meta, key: MetaKey.generation, number: try raw.number(meta, key: MetaKey.generation) + 1)
         }
@@ -180,11 +193,14 @@ struct ChangeRetentionTests {
         let store = store
         await withTaskGroup { group in
             for id in 0..<50 {
-                group.addTask { try? await store.write { writer in try writer.put("User", RecordKey(Int64(100 + id)), []) } }
+                group.addTask {
+                    try? await store.write { writer in try writer.put("User", RecordKey(Int64(100 + id)), []) }
+                }
             }
         }
         #expect(try entries == 50)
-        #expect(try store.read { try $0.changes(since: $0.oldestChangeToken).changes.map(\.sequence) } == Array(101...150))
+        #expect(
+            try store.read { try $0.changes(since: $0.oldestChangeToken).changes.map(\.sequence) } == Array(101...150))
     }
 
     @Test("a walk over the log that is under way sees its snapshot to the end")
@@ -211,14 +227,23 @@ struct ChangeRetentionTests {
         #expect(try entries == 0)
     }
 
-    @Test("in a store that is full changes can be thrown away, and what is trimmed with a delete does not keep it from being done")
+    @Test(
+        "in a store that is full changes can be thrown away, and what is trimmed with a delete does not keep it from being done"
+    )
     func full() throws {
         try store.setChangeRetention(.all)
         try store.setQuota(2 << 20)
         let text = String(repeating: "x", count: 900)
         var id: Int64 = 0, error: StoreError?
         while error == nil {
-            error = storeError { try store.write { writer in for _ in 0..<20 { try writer.put("User", RecordKey(id), [.init("login", .string("\(id)\(text)"))]); id += 1 } } }
+            error = storeError {
+                try store.write { writer in
+                    for _ in 0..<20 {
+                        try writer.put("User", RecordKey(id), [.init("login", .string("\(id)\(text)"))])
+                        id += 1
+                    }
+                }
+            }
         }
         guard case .storeFull? = error else { throw try #require(error) }
         try store.setChangeRetention(.nothing)

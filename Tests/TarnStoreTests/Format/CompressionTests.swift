@@ -15,7 +15,8 @@ struct CompressionTests {
             EntityDefinition(
                 "Page", key: ["id"],
                 attributes: [
-                    .init("id", .int), .init("title", .string, indexed: indexed), .init("text", .string), .init("note", .string, optional: true),
+                    .init("id", .int), .init("title", .string, indexed: indexed), .init("text", .string),
+                    .init("note", .string, optional: true),
                 ],
                 relationships: [.init("next", to: "Page", inverse: "previous")], compression: compression),
             EntityDefinition("Tag", key: ["name"], attributes: [.init("name", .string)]),
@@ -24,7 +25,8 @@ struct CompressionTests {
 
     private func text(_ number: Int) -> String {
         "The page with the number \(number) has an address, https://wiki.example/pages/\(number), and a paragraph that all of them share: "
-            + String(repeating: "what repeats itself compresses well, ", count: 12) + "and number \(number &* 7919 % 1009) ends it."
+            + String(repeating: "what repeats itself compresses well, ", count: 12)
+            + "and number \(number &* 7919 % 1009) ends it."
     }
 
     private func fill(_ store: Store, _ range: Range<Int>) throws {
@@ -100,7 +102,9 @@ struct CompressionTests {
             #expect(expected == 2000)
             let one = try #require(try reader.record("Page", RecordKey(1999)))
             #expect(one["title"] == .string("Page 1999") && one["next"] == .reference(RecordKey(2000)))
-            for (key, relationship, wanted) in [(1500, "next", 1501), (1500, "previous", 1499)] as [(Int64, String, Int64)] {
+            for (key, relationship, wanted) in [(1500, "next", 1501), (1500, "previous", 1499)]
+                as [(Int64, String, Int64)]
+            {
                 var found: [Record?] = []
                 try reader.forEachRelated("Page", RecordKey(key), relationship) { target in
                     found.append(target.record)
@@ -119,7 +123,9 @@ struct CompressionTests {
         try fill(store, 0..<2000)
         #expect(try stored(store).plain == 1200, "unchanged rows are not written again")
         try store.write { writer in
-            for number in 0..<1200 { try writer.put("Page", RecordKey(Int64(number)), [.init("note", .string("again"))]) }
+            for number in 0..<1200 {
+                try writer.put("Page", RecordKey(Int64(number)), [.init("note", .string("again"))])
+            }
         }
         let after = try stored(store)
         #expect(after.plain == 0 && after.bytes * 3 < before, "\(before) → \(after.bytes)")
@@ -165,7 +171,9 @@ struct CompressionTests {
                 let before = Array(row.body.bytes)
                 for other in [3, 1203, 1777] as [Int64] {
                     _ = try reader.record("Page", RecordKey(other))
-                    try access.lending { _ = try RecordKey(other).storageKey.withUnsafeBytes { try access.row(entity, $0) } }
+                    try access.lending {
+                        _ = try RecordKey(other).storageKey.withUnsafeBytes { try access.row(entity, $0) }
+                    }
                 }
                 #expect(Array(row.body.bytes) == before)
                 seen += 1
@@ -188,13 +196,18 @@ struct CompressionTests {
         #expect(try stored(store).compressed == 0)
     }
 
-    @Test("rows of 256 to 512 bytes are stored as they are, and compressed by a rewrite; to change one is to store it plain again")
+    @Test(
+        "rows of 256 to 512 bytes are stored as they are, and compressed by a rewrite; to change one is to store it plain again"
+    )
     func smallRows() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let store = try mixed(schema())
         func put(_ number: Int, _ addition: String = "") throws {
             let text = String(text(number).suffix(300)) + addition
-            try store.write { try $0.put("Page", RecordKey(Int64(number)), [.init("title", .string("small")), .init("text", .string(text))]) }
+            try store.write {
+                try $0.put(
+                    "Page", RecordKey(Int64(number)), [.init("title", .string("small")), .init("text", .string(text))])
+            }
         }
         let before = try stored(store)
         for number in 5000..<5010 { try put(number) }
@@ -203,7 +216,9 @@ struct CompressionTests {
         #expect(try stored(store).plain == 0)
         try put(5003, "!")
         #expect(try stored(store).plain == 1)
-        #expect(try store.read { try $0.record("Page", RecordKey(5003)) }?["text"] == .string(String(text(5003).suffix(300)) + "!"))
+        #expect(
+            try store.read { try $0.record("Page", RecordKey(5003)) }?["text"]
+                == .string(String(text(5003).suffix(300)) + "!"))
     }
 
     @Test("a missing dictionary is an error that names the rows it concerns; the others are read")
@@ -289,7 +304,9 @@ struct CompressionTests {
         }
     }
 
-    @Test("structs and lent rows come from compressed rows as from plain ones, also beside each other, and nothing piles up")
+    @Test(
+        "structs and lent rows come from compressed rows as from plain ones, also beside each other, and nothing piles up"
+    )
     func typed() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let store = try mixed(schema())
@@ -297,7 +314,8 @@ struct CompressionTests {
             for key in [5, 1300, 1999] as [Int64] {
                 #expect(try reader.get(Page.self, key)?.text == text(Int(key)))
             }
-            #expect(try reader.get(Page.self, [1999, 4000, 7] as [Int64]).map { $0?.title } == ["Page 1999", nil, "Page 7"])
+            #expect(
+                try reader.get(Page.self, [1999, 4000, 7] as [Int64]).map { $0?.title } == ["Page 1999", nil, "Page 7"])
             var seen: Int64 = 0
             try reader.forEach(Page.self) { (row: Row<Page>) throws -> Void in
                 let other = try reader.get(Page.self, 1999 - seen)

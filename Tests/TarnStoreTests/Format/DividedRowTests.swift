@@ -9,29 +9,37 @@ import Testing
 
 @Suite("Compression: divided rows")
 struct DividedRowTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "tarn-divided-\(UUID().uuidString)").path
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "tarn-divided-\(UUID().uuidString)")
+        .path
 
     private static let schema = Schema([
         EntityDefinition(
             "Note", key: ["id"],
             attributes: [
-                .init("id", .int), .init("stars", .int), .init("state", .string), .init("text", .string), .init("mark", .uuid),
+                .init("id", .int), .init("stars", .int), .init("state", .string), .init("text", .string),
+                .init("mark", .uuid),
                 .init("tail", .string), .init("weight", .double, optional: true),
             ]),
         // Mostly short values: stored as one frame.
         EntityDefinition(
             "Sheet", key: ["id"],
-            attributes: [.init("id", .int)] + (0..<120).map { .init("cell\($0)", .int, optional: true) } + [.init("text", .string)]),
+            attributes: [.init("id", .int)] + (0..<120).map { .init("cell\($0)", .int, optional: true) } + [
+                .init("text", .string)
+            ]),
     ])
 
     private static let mark = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
 
-    private static func text(_ id: Int) -> String { "Note \(id): " + String(repeating: "what repeats itself compresses well, ", count: 20) + "\(id * 7919 % 1009)" }
+    private static func text(_ id: Int) -> String {
+        "Note \(id): " + String(repeating: "what repeats itself compresses well, ", count: 20) + "\(id * 7919 % 1009)"
+    }
 
     private static func tail(_ id: Int) -> String { String(repeating: "\(id % 17) and so on, ", count: 10) }
 
     // Found by tools/fuzz/run (RowFuzz): what stood behind the row in memory was compressed with it, or its end was lost.
-    @Test("a damaged body whose values end beyond it, or before, is trained from and compressed as it is", arguments: [false, true], [500, -100])
+    @Test(
+        "a damaged body whose values end beyond it, or before, is trained from and compressed as it is",
+        arguments: [false, true], [500, -100])
     func endsElsewhere(isWide: Bool, distance: Int) throws {
         let text = String(repeating: "what repeats itself compresses well, ", count: 20)
         var writer = ByteWriter()
@@ -43,7 +51,8 @@ struct DividedRowTests {
         writer.append(text)
         let size = writer.count
         writer.append(String(repeating: "not of this row; ", count: 50))
-        let context = try #require(RowContext()), dictionary = try #require(RowDictionary(id: 1, bytes: Array(text.utf8)))
+        let context = try #require(RowContext()),
+            dictionary = try #require(RowDictionary(id: 1, bytes: Array(text.utf8)))
         let body = try #require(RowBody(writer.bytes(0..<size), isWide: isWide))
         #expect(!body.isWellFormed)
         var sample = ByteWriter(), frame = ByteWriter()
@@ -53,7 +62,8 @@ struct DividedRowTests {
         let form = try #require(context.compress(body, dictionary, into: &frame))
         var row = [UInt8](repeating: 0, count: RowFormat.headerSize)
         row.withUnsafeMutableBytes {
-            EncodedRow.writeHeader(to: $0, isPartial: false, isWide: isWide, entity: 1, version: 1, compression: (form, 1))
+            EncodedRow.writeHeader(
+                to: $0, isPartial: false, isWide: isWide, entity: 1, version: 1, compression: (form, 1))
         }
         row += Array(frame.bytes)
         let decoder = RowDecoder()
@@ -75,11 +85,14 @@ struct DividedRowTests {
                     [
                         .init("stars", .int(Int64(id % 10))), .init("state", .string(id % 3 == 0 ? "open" : "closed")),
                         .init("text", .string(DividedRowTests.text(id))), .init("mark", .uuid(DividedRowTests.mark)),
-                        .init("tail", .string(DividedRowTests.tail(id))), .init("weight", id % 2 == 0 ? .null : .double(Double(id))),
+                        .init("tail", .string(DividedRowTests.tail(id))),
+                        .init("weight", id % 2 == 0 ? .null : .double(Double(id))),
                     ])
                 try writer.put(
                     "Sheet", RecordKey(Int64(id)),
-                    (0..<120).map { .init("cell\($0)", .int(Int64(id * 1000 + $0))) } + [.init("text", .string("a text that is the same in every one of them"))])
+                    (0..<120).map { .init("cell\($0)", .int(Int64(id * 1000 + $0))) } + [
+                        .init("text", .string("a text that is the same in every one of them"))
+                    ])
             }
         }
         #expect(try store.trainDictionaries().count == 2)
@@ -138,36 +151,45 @@ struct DividedRowTests {
                 #expect(note.text == DividedRowTests.text(id) && note.tail == DividedRowTests.tail(id))
                 #expect(note.mark == DividedRowTests.mark && note.weight == (id % 2 == 0 ? nil : Double(id)))
                 let record = try #require(try reader.record("Note", RecordKey(Int64(id))))
-                #expect(record["text"] == .string(note.text) && record["stars"] == .int(note.stars) && record.fields.count == 7)
+                #expect(
+                    record["text"] == .string(note.text) && record["stars"] == .int(note.stars)
+                        && record.fields.count == 7)
                 #expect(try reader.record("Sheet", RecordKey(Int64(id)))?["cell119"] == .int(Int64(id * 1000 + 119)))
                 // In any order, long and short by turns.
                 try reader.withRow(Note.self, Int64(id)) { (row: Row<Note>) throws -> Void in
-                    let tail: String = try row.get(.tail), mark: UUID = try row.get(.mark), text: String = try row.get(.text)
+                    let tail: String = try row.get(.tail), mark: UUID = try row.get(.mark),
+                        text: String = try row.get(.text)
                     let stars: Int64 = try row.get(.stars), weight = try row.state(of: .weight)
                     #expect(tail == note.tail && mark == note.mark && text == note.text && stars == note.stars)
                     #expect(weight == (id % 2 == 0 ? .null : .value))
                 }
             }
-            #expect(try reader.count(
-                    Query("Note", where: .and([.compare("stars", .equal, .int(9)), .hasPrefix("text", "Note")]))) == 150)
+            #expect(
+                try reader.count(
+                    Query("Note", where: .and([.compare("stars", .equal, .int(9)), .hasPrefix("text", "Note")]))) == 150
+            )
         }
     }
 
     /// Damages the frame of a row, and nothing else of it; the checksum fits.
     private func damageFrame(_ store: Store, _ id: Int64) throws {
         try store.write { writer in
-            let access = writer.access, entity = try access.state.entity("Note"), table = try access.state.records(of: entity.id)
+            let access = writer.access, entity = try access.state.entity("Note"),
+                table = try access.state.records(of: entity.id)
             try RecordKey(id).storageKey.withUnsafeBytes { key in
                 var row = Array(try #require(try access.raw.get(table, key)))
                 for index in row.indices.suffix(20) { row[index] ^= 0x55 }
                 let checksum = row.withUnsafeBytes { EncodedRow.checksum(of: $0, table: UInt32(entity.id), key: key) }
-                row.withUnsafeMutableBytes { $0.storeBytes(of: checksum.littleEndian, toByteOffset: 8, as: UInt32.self) }
+                row.withUnsafeMutableBytes {
+                    $0.storeBytes(of: checksum.littleEndian, toByteOffset: 8, as: UInt32.self)
+                }
                 try row.withUnsafeBytes { try access.raw.put(table, key, $0) }
             }
         }
     }
 
-    @Test("short fields of a divided row are read without its frame: also if that is damaged, which its long fields say")
+    @Test(
+        "short fields of a divided row are read without its frame: also if that is damaged, which its long fields say")
     func damagedFrame() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let store = try store()
@@ -175,7 +197,8 @@ struct DividedRowTests {
         let damaged = StoreError.damagedRow(entity: "Note", key: "700")
         try store.read { reader in
             try reader.withRow(Note.self, 700) { (row: Row<Note>) throws -> Void in
-                let stars: Int64 = try row.get(.stars), mark: UUID = try row.get(.mark), state: String = try row.get(.state)
+                let stars: Int64 = try row.get(.stars), mark: UUID = try row.get(.mark),
+                    state: String = try row.get(.state)
                 #expect(stars == 0 && mark == DividedRowTests.mark && state == "closed")
             }
             for field in [Note.Field.text, .tail] {
@@ -191,7 +214,8 @@ struct DividedRowTests {
             #expect(throws: damaged) { try reader.count(Query("Note", where: .isMissing("text"))) }
             #expect(throws: damaged) { try reader.fetch(Query("Note", where: .compare("stars", .equal, .int(0)))) }
             var stars = 0
-            try reader.forEach(Note.self, Query("Note", where: .compare("stars", .equal, .int(0)))) { (row: Row<Note>) throws in
+            try reader.forEach(Note.self, Query("Note", where: .compare("stars", .equal, .int(0)))) {
+                (row: Row<Note>) throws in
                 stars += Int(try row.get(.stars, as: Int64.self))
                 return true
             }
@@ -199,7 +223,9 @@ struct DividedRowTests {
         }
     }
 
-    @Test("a whole body comes back from what is stored of it, whatever its values are; of what is damaged at most an error comes")
+    @Test(
+        "a whole body comes back from what is stored of it, whatever its values are; of what is damaged at most an error comes"
+    )
     func roundTrip() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let store = try store()
@@ -213,8 +239,11 @@ struct DividedRowTests {
                 var id: UInt16 = 0
                 for _ in 0..<Int.random(in: 1...30, using: &random) {
                     id += UInt16.random(in: 1...3, using: &random)
-                    let length = Bool.random(using: &random) ? Int.random(in: 0...18, using: &random) : Int.random(in: 0...400, using: &random)
-                    let text = String((0..<length).map { _ in Character(Unicode.Scalar(UInt8.random(in: 97...104, using: &random))) })
+                    let length =
+                        Bool.random(using: &random)
+                        ? Int.random(in: 0...18, using: &random) : Int.random(in: 0...400, using: &random)
+                    let text = String(
+                        (0..<length).map { _ in Character(Unicode.Scalar(UInt8.random(in: 97...104, using: &random))) })
                     builder.field(id) { $0.appendValue(.string(text)) }
                 }
                 if Int.random(in: 0..<20, using: &random) == 0 {
@@ -229,12 +258,16 @@ struct DividedRowTests {
                 let lent = context.lend(stored.bytes, isWide: isWide, isDivided: true, dictionary)
                 let view = try #require(RowBody(stored.bytes, isWide: isWide, lent: lent))
                 let place = Int.random(in: 0..<body.count, using: &random)
-                #expect(try Array(#require(view.value(at: place)).bytes) == Array(#require(body.value(at: place)).bytes))
+                #expect(
+                    try Array(#require(view.value(at: place)).bytes) == Array(#require(body.value(at: place)).bytes))
                 #expect(Array(view.bytes) == Array(bytes.bytes) && view.undivided?.isWellFormed == true)
                 for _ in 0..<20 {
                     var damaged = Array(stored.bytes)
-                    damaged[Int.random(in: 0..<min(damaged.count, 200), using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-                    if Bool.random(using: &random) { damaged.removeLast(Int.random(in: 0..<damaged.count, using: &random)) }
+                    damaged[Int.random(in: 0..<min(damaged.count, 200), using: &random)] ^=
+                        1 << UInt8.random(in: 0..<8, using: &random)
+                    if Bool.random(using: &random) {
+                        damaged.removeLast(Int.random(in: 0..<damaged.count, using: &random))
+                    }
                     damaged.withUnsafeBytes { damaged in
                         let lent = context.lend(damaged, isWide: isWide, isDivided: true, dictionary)
                         guard let view = RowBody(damaged, isWide: isWide, lent: lent) else { return }

@@ -10,11 +10,15 @@ struct ExactDecimalTests {
     @Test(
         "a number is read exactly and written in one canonical form",
         arguments: [
-            ("0", "0"), ("-0", "0"), ("0.000", "0"), ("0e99", "0"), ("1", "1"), ("-1", "-1"), ("1.50", "1.5"), ("15e-1", "1.5"),
-            ("0.1", "0.1"), ("100", "100"), ("1e2", "100"), ("1E+2", "100"), ("007.00", "7"), ("123456789.987654321", "123456789.987654321"),
-            ("0.00001", "0.00001"), ("0.0000001", "1e-7"), ("1e21", "1e21"), ("1e20", "100000000000000000000"), ("12e-10", "1.2e-9"),
+            ("0", "0"), ("-0", "0"), ("0.000", "0"), ("0e99", "0"), ("1", "1"), ("-1", "-1"), ("1.50", "1.5"),
+            ("15e-1", "1.5"),
+            ("0.1", "0.1"), ("100", "100"), ("1e2", "100"), ("1E+2", "100"), ("007.00", "7"),
+            ("123456789.987654321", "123456789.987654321"),
+            ("0.00001", "0.00001"), ("0.0000001", "1e-7"), ("1e21", "1e21"), ("1e20", "100000000000000000000"),
+            ("12e-10", "1.2e-9"),
             ("123456789012345678901234567890.5", "123456789012345678901234567890.5"),
-            ("0.1000000000000000055511151231257827", "0.1000000000000000055511151231257827"), ("1e2147483646", "1e2147483646"),
+            ("0.1000000000000000055511151231257827", "0.1000000000000000055511151231257827"),
+            ("1e2147483646", "1e2147483646"),
         ])
     func canonical(_ text: String, _ expected: String) throws {
         let value = try #require(ExactDecimal(text))
@@ -24,7 +28,10 @@ struct ExactDecimalTests {
 
     @Test(
         "what is no number is refused",
-        arguments: ["", "-", ".5", "1.", "1.e5", "1e", "1e+", "1.2.3", "0x10", "1 ", " 1", "NaN", "1e99999999999999999999", "1e2147483648"])
+        arguments: [
+            "", "-", ".5", "1.", "1.e5", "1e", "1e+", "1.2.3", "0x10", "1 ", " 1", "NaN", "1e99999999999999999999",
+            "1e2147483648",
+        ])
     func refused(_ text: String) {
         #expect(ExactDecimal(text) == nil)
     }
@@ -40,11 +47,17 @@ struct ExactDecimalTests {
         var generator = SystemRandomNumberGenerator()
         let seed = UInt64.random(in: 0...UInt64.max, using: &generator)
         var random = SeededRandom(seed: seed)
-        var values = ["0", "1", "-1", "0.5", "-0.5", "10", "9", "-10", "-9", "1e-7", "-1e-7", "1e30", "-1e30", "1.1", "1.01", "1.001", "-1.1", "-1.11"]
-            .compactMap { ExactDecimal($0) }
+        var values = [
+            "0", "1", "-1", "0.5", "-0.5", "10", "9", "-10", "-9", "1e-7", "-1e-7", "1e30", "-1e30", "1.1", "1.01",
+            "1.001", "-1.1", "-1.11",
+        ]
+        .compactMap { ExactDecimal($0) }
         for _ in 0..<500 {
-            let digits = (0..<Int.random(in: 1...30, using: &random)).map { _ in String(Int.random(in: 0...9, using: &random)) }.joined()
-            let text = (Bool.random(using: &random) ? "-" : "") + digits + "e\(Int.random(in: -40...40, using: &random))"
+            let digits = (0..<Int.random(in: 1...30, using: &random)).map { _ in
+                String(Int.random(in: 0...9, using: &random))
+            }.joined()
+            let text =
+                (Bool.random(using: &random) ? "-" : "") + digits + "e\(Int.random(in: -40...40, using: &random))"
             values.append(try #require(ExactDecimal(text)))
         }
         let encoded = values.map { value in

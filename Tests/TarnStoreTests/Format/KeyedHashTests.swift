@@ -21,7 +21,9 @@ struct KeyedHashTests {
     @Test("the secret decides, and so does the kind")
     func secrets() {
         let bytes: [UInt8] = [1, 2, 3]
-        func hash(_ hasher: KeyedHash, _ kind: UInt64 = 0) -> UInt64 { bytes.withUnsafeBytes { hasher.hash($0, kind: kind) } }
+        func hash(_ hasher: KeyedHash, _ kind: UInt64 = 0) -> UInt64 {
+            bytes.withUnsafeBytes { hasher.hash($0, kind: kind) }
+        }
         #expect(hash(KeyedHash(1, 2)) != hash(KeyedHash(1, 3)))
         #expect(hash(KeyedHash()) == hash(KeyedHash()))
         #expect(hash(KeyedHash()) != hash(KeyedHash(), 1))
@@ -30,14 +32,25 @@ struct KeyedHashTests {
     /// As it is written down, a byte at a time.
     private static func sipHash(_ bytes: [UInt8], _ key: (UInt64, UInt64), _ rounds: Int, _ last: Int) -> UInt64 {
         var v: [UInt64] = [
-            key.0 ^ 0x736F_6D65_7073_6575, key.1 ^ 0x646F_7261_6E64_6F6D, key.0 ^ 0x6C79_6765_6E65_7261, key.1 ^ 0x7465_6462_7974_6573,
+            key.0 ^ 0x736F_6D65_7073_6575, key.1 ^ 0x646F_7261_6E64_6F6D, key.0 ^ 0x6C79_6765_6E65_7261,
+            key.1 ^ 0x7465_6462_7974_6573,
         ]
         func rotated(_ x: UInt64, _ by: UInt64) -> UInt64 { x << by | x >> (64 - by) }
         func round() {
-            v[0] &+= v[1]; v[1] = rotated(v[1], 13); v[1] ^= v[0]; v[0] = rotated(v[0], 32)
-            v[2] &+= v[3]; v[3] = rotated(v[3], 16); v[3] ^= v[2]
-            v[0] &+= v[3]; v[3] = rotated(v[3], 21); v[3] ^= v[0]
-            v[2] &+= v[1]; v[1] = rotated(v[1], 17); v[1] ^= v[2]; v[2] = rotated(v[2], 32)
+            v[0] &+= v[1]
+            v[1] = rotated(v[1], 13)
+            v[1] ^= v[0]
+            v[0] = rotated(v[0], 32)
+            v[2] &+= v[3]
+            v[3] = rotated(v[3], 16)
+            v[3] ^= v[2]
+            v[0] &+= v[3]
+            v[3] = rotated(v[3], 21)
+            v[3] ^= v[0]
+            v[2] &+= v[1]
+            v[1] = rotated(v[1], 17)
+            v[1] ^= v[2]
+            v[2] = rotated(v[2], 32)
         }
         var padded = bytes + Array(repeating: 0, count: 8 - bytes.count % 8)
         padded[padded.count - 1] = UInt8(truncatingIfNeeded: bytes.count)

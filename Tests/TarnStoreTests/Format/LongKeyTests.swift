@@ -76,9 +76,13 @@ struct LongKeyTests {
         #expect(try store.record("Board", board.asReference) == nil)
         #expect(throws: StoreError.self) { try store.put("Board", board.asReference) }
         // The digest is as good as the key: what was read can be written.
-        try store.put("Issue", RecordKey(2), record.fields.filter { $0.name == "board" }.reduce(into: [:]) { $0[$1.name] = $1.value })
+        try store.put(
+            "Issue", RecordKey(2),
+            record.fields.filter { $0.name == "board" }.reduce(into: [:]) { $0[$1.name] = $1.value })
         try store.put("Board", board)
-        for key in [1, 2] as [Int64] { #expect(try store.record("Issue", RecordKey(key))?["board"] == .reference(board)) }
+        for key in [1, 2] as [Int64] {
+            #expect(try store.record("Issue", RecordKey(key))?["board"] == .reference(board))
+        }
         #expect(try store.record("Board", board.asReference)?.key == board)
     }
 

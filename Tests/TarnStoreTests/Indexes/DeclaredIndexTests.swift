@@ -15,7 +15,8 @@ struct DeclaredIndexTests {
             EntityDefinition(
                 "User", key: ["id"],
                 attributes: [
-                    AttributeDefinition("id", .int), AttributeDefinition("login", .string, optional: true, unique: uniqueLogin),
+                    AttributeDefinition("id", .int),
+                    AttributeDefinition("login", .string, optional: true, unique: uniqueLogin),
                     AttributeDefinition("state", .enumeration(["active", "gone"]), optional: true),
                     AttributeDefinition("age", .int, optional: true),
                 ],
@@ -24,7 +25,9 @@ struct DeclaredIndexTests {
         ])
     }
 
-    private func open(_ folder: TemporaryFolder, _ indexes: IndexDefinition..., uniqueLogin: Bool = false) throws -> Store {
+    private func open(_ folder: TemporaryFolder, _ indexes: IndexDefinition..., uniqueLogin: Bool = false) throws
+        -> Store
+    {
         try Forge.open(folder("s"), DeclaredIndexTests.schema(indexes, uniqueLogin: uniqueLogin))
     }
 
@@ -52,7 +55,9 @@ struct DeclaredIndexTests {
     func combination() throws {
         let folder = try TemporaryFolder()
         let store = try open(folder, IndexDefinition("byStateAndAge", on: "state", "age"))
-        for (id, state, age) in [(1, "active", 30), (2, "gone", 20), (3, "active", 10), (4, "active", 20), (5, "active", 20)] {
+        for (id, state, age) in [
+            (1, "active", 30), (2, "gone", 20), (3, "active", 10), (4, "active", 20), (5, "active", 20),
+        ] {
             try store.put("User", RecordKey(Int64(id)), ["state": .string(state), "age": .int(Int64(age))])
         }
         #expect(try keys(store, "byStateAndAge", .string("active"), .int(20)) == [4, 5])
@@ -96,7 +101,9 @@ struct DeclaredIndexTests {
         let store = try open(folder, IndexDefinition("byLoginAndAge", on: "login", "age"))
         let start = String(repeating: "x", count: 269)
         // At the cut: the value ends before it, with it, in an escaped NUL, and behind it.
-        let logins = [start, start + "a", start + "b", start + "\0", start + "\0a", String(start.dropLast()), start + "abc"]
+        let logins = [
+            start, start + "a", start + "b", start + "\0", start + "\0a", String(start.dropLast()), start + "abc",
+        ]
         for (index, login) in logins.enumerated() {
             try store.put("User", RecordKey(Int64(index)), ["login": .string(login), "age": .int(7)])
         }
@@ -119,13 +126,16 @@ struct DeclaredIndexTests {
 
     // MARK: Partial indexes
 
-    @Test("a partial index holds the records that meet its conditions, and follows when they change", arguments: [
-        (IndexCondition("state", .equal, .string("active")), [1]),
-        (IndexCondition("state", .notEqual, .string("active")), [2, 3]),
-        (IndexCondition("state", .equal, .null), [3]), (IndexCondition("state", .notEqual, .null), [1, 2]),
-        (IndexCondition("age", .less, .int(20)), [1]), (IndexCondition("age", .lessOrEqual, .int(20)), [1, 2]),
-        (IndexCondition("age", .greater, .int(10)), [2]), (IndexCondition("age", .greaterOrEqual, .int(10)), [1, 2]),
-    ])
+    @Test(
+        "a partial index holds the records that meet its conditions, and follows when they change",
+        arguments: [
+            (IndexCondition("state", .equal, .string("active")), [1]),
+            (IndexCondition("state", .notEqual, .string("active")), [2, 3]),
+            (IndexCondition("state", .equal, .null), [3]), (IndexCondition("state", .notEqual, .null), [1, 2]),
+            (IndexCondition("age", .less, .int(20)), [1]), (IndexCondition("age", .lessOrEqual, .int(20)), [1, 2]),
+            (IndexCondition("age", .greater, .int(10)), [2]),
+            (IndexCondition("age", .greaterOrEqual, .int(10)), [1, 2]),
+        ])
     func partialIndex(_ condition: IndexCondition, _ expected: [Int64]) throws {
         let folder = try TemporaryFolder()
         let store = try open(folder, IndexDefinition("some", on: "login", where: [condition]))
@@ -146,7 +156,10 @@ struct DeclaredIndexTests {
             folder,
             IndexDefinition(
                 "grown", on: "login",
-                where: [IndexCondition("age", .greaterOrEqual, .int(18)), IndexCondition("state", .equal, .string("active"))]))
+                where: [
+                    IndexCondition("age", .greaterOrEqual, .int(18)),
+                    IndexCondition("state", .equal, .string("active")),
+                ]))
         try store.put("User", 1, ["login": .string("a"), "state": .string("active"), "age": .int(18)])
         try store.put("User", 2, ["login": .string("b"), "state": .string("active"), "age": .int(17)])
         try store.put("User", 3, ["login": .string("c"), "state": .string("gone"), "age": .int(40)])
@@ -159,7 +172,9 @@ struct DeclaredIndexTests {
     func ignoresCase() throws {
         let folder = try TemporaryFolder()
         let store = try open(folder, IndexDefinition("login", on: [.init("login", ignoringCase: true)]))
-        for (id, login) in ["Straße", "STRASSE", "strasse", "Ελλάς", "ΕΛΛΆΣ", "Kelvin", "\u{212A}elvin", "other"].enumerated() {
+        for (id, login) in ["Straße", "STRASSE", "strasse", "Ελλάς", "ΕΛΛΆΣ", "Kelvin", "\u{212A}elvin", "other"]
+            .enumerated()
+        {
             try store.put("User", RecordKey(Int64(id)), ["login": .string(login)])
         }
         #expect(try keys(store, "login", .string("sTRASSe")) == [0, 1, 2])
@@ -167,10 +182,14 @@ struct DeclaredIndexTests {
         #expect(try keys(store, "login", .string("KELVIN")) == [5, 6])
     }
 
-    @Test("case is folded by Unicode's table", arguments: [
-        ("A", "a"), ("Z", "z"), ("[", "["), ("@", "@"), ("É", "é"), ("ß", "ss"), ("ẞ", "ss"), ("ſ", "s"), ("Σ", "σ"), ("ς", "σ"),
-        ("\u{130}", "i\u{307}"), ("ı", "ı"), ("Ꭰ", "Ꭰ"), ("ꭰ", "Ꭰ"), ("𐐀", "𐐨"), ("ﬃ", "ffi"), ("Ā", "ā"), ("ā", "ā"), ("Ǆ", "ǆ"), ("漢", "漢"),
-    ])
+    @Test(
+        "case is folded by Unicode's table",
+        arguments: [
+            ("A", "a"), ("Z", "z"), ("[", "["), ("@", "@"), ("É", "é"), ("ß", "ss"), ("ẞ", "ss"), ("ſ", "s"),
+            ("Σ", "σ"), ("ς", "σ"),
+            ("\u{130}", "i\u{307}"), ("ı", "ı"), ("Ꭰ", "Ꭰ"), ("ꭰ", "Ꭰ"), ("𐐀", "𐐨"), ("ﬃ", "ffi"), ("Ā", "ā"),
+            ("ā", "ā"), ("Ǆ", "ǆ"), ("漢", "漢"),
+        ])
     func folding(_ text: String, _ folded: String) {
         #expect(Array(CaseFolding.fold(text).utf8) == Array(folded.utf8))
     }
@@ -188,7 +207,9 @@ struct DeclaredIndexTests {
 
     // MARK: Unique indexes
 
-    @Test("a second record with a unique value is refused at the end of the write, and names both; nothing of the write stays")
+    @Test(
+        "a second record with a unique value is refused at the end of the write, and names both; nothing of the write stays"
+    )
     func uniqueAttribute() throws {
         let folder = try TemporaryFolder()
         let store = try open(folder, uniqueLogin: true)
@@ -201,7 +222,8 @@ struct DeclaredIndexTests {
         }
         #expect(error == .notUnique(entity: "User", index: "login", keys: ["1", "2"]))
         #expect(try store.count("User") == 1)
-        #expect(try store.read { reader in try reader.first("User", index: "login", equalTo: [.string("ada")])?.key } == 1)
+        #expect(
+            try store.read { reader in try reader.first("User", index: "login", equalTo: [.string("ada")])?.key } == 1)
     }
 
     @Test("two records may exchange their unique values in one write; nulls are distinct")
@@ -255,7 +277,9 @@ struct DeclaredIndexTests {
         #expect(error == .notUnique(entity: "User", index: "login", keys: ["2", "3"]))
     }
 
-    @Test("a long value that becomes another record's is refused, also where the index shows no change", arguments: [false, true])
+    @Test(
+        "a long value that becomes another record's is refused, also where the index shows no change",
+        arguments: [false, true])
     func uniqueLongChange(_ ignoresCase: Bool) throws {
         let folder = try TemporaryFolder()
         let store = try open(
@@ -275,7 +299,8 @@ struct DeclaredIndexTests {
         let store = try open(
             folder,
             IndexDefinition(
-                "seat", on: ["login", "age"], unique: true, where: [IndexCondition("state", .equal, .string("active"))]))
+                "seat", on: ["login", "age"], unique: true, where: [IndexCondition("state", .equal, .string("active"))])
+        )
         func user(_ login: String, _ age: Int64, _ state: String) -> [String: Value] {
             ["login": .string(login), "age": .int(age), "state": .string(state)]
         }
@@ -337,7 +362,9 @@ struct DeclaredIndexTests {
         #expect(try second.read { reader in try reader.access.raw.statistics(table).entries } == 0)
     }
 
-    @Test("an index does not become unique over records that have the same values: the schema is refused, and nothing changed")
+    @Test(
+        "an index does not become unique over records that have the same values: the schema is refused, and nothing changed"
+    )
     func uniqueLater() throws {
         let folder = try TemporaryFolder()
         var store: Store? = try open(folder)
@@ -346,7 +373,9 @@ struct DeclaredIndexTests {
         try store?.put("User", 3, ["login": .null])
         try store?.put("User", 4, [:])
         store = nil
-        #expect(storeError { _ = try open(folder, uniqueLogin: true) } == .notUnique(entity: "User", index: "login", keys: ["1", "2"]))
+        #expect(
+            storeError { _ = try open(folder, uniqueLogin: true) }
+                == .notUnique(entity: "User", index: "login", keys: ["1", "2"]))
         #expect(storeError { _ = try open(folder, IndexDefinition("one", on: ["login"], unique: true)) } != nil)
         store = try open(folder)
         #expect(store?.catalog.entity("User")?.field("login")?.isUnique == false)
@@ -360,7 +389,8 @@ struct DeclaredIndexTests {
     func catalogKeepsThem() throws {
         let folder = try TemporaryFolder()
         let constants: [Value] = [
-            .null, .bool(true), .int(.min), .uint(.max), .double(-0.1), .decimal(try #require(ExactDecimal("1.50"))), .string("é\"\\"),
+            .null, .bool(true), .int(.min), .uint(.max), .double(-0.1), .decimal(try #require(ExactDecimal("1.50"))),
+            .string("é\"\\"),
             .bytes([0, 255]), .date(Timestamp(microseconds: -1)), .uuid(UUID()), .url("/a b"), .json("{\"a\":[1]}"),
             .array([.int(1), .string("x")]),
         ]
@@ -381,15 +411,19 @@ struct DeclaredIndexTests {
         #expect(store?.catalog == before)
     }
 
-    @Test("a store has room for hundreds of indexes; a schema that needs more than a thousand tables is refused, and nothing changed")
+    @Test(
+        "a store has room for hundreds of indexes; a schema that needs more than a thousand tables is refused, and nothing changed"
+    )
     func manyIndexes() throws {
         let folder = try TemporaryFolder()
         func schema(_ entities: Int) -> Schema {
-            Schema((0..<entities).map { number in
-                EntityDefinition(
-                    "E\(number)", key: ["id"],
-                    attributes: [AttributeDefinition("id", .int)] + (0..<9).map { AttributeDefinition("a\($0)", .int, optional: true, indexed: true) })
-            })
+            Schema(
+                (0..<entities).map { number in
+                    EntityDefinition(
+                        "E\(number)", key: ["id"],
+                        attributes: [AttributeDefinition("id", .int)]
+                            + (0..<9).map { AttributeDefinition("a\($0)", .int, optional: true, indexed: true) })
+                })
         }
         let store = try Forge.open(folder("s"), schema(90))
         try store.put("E89", 1, ["a8": .int(7)])

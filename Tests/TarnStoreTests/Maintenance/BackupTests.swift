@@ -14,7 +14,9 @@ struct BackupTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("a copy is as of one commit while others write, and is another incarnation with the same records", arguments: [true, false])
+    @Test(
+        "a copy is as of one commit while others write, and is another incarnation with the same records",
+        arguments: [true, false])
     func copyOfALiveStore(isCompacted: Bool) async throws {
         let store = try Forge.open(folder("s"))
         let path = folder.path
@@ -26,7 +28,9 @@ struct BackupTests {
                     number += 1
                     try? store.write { writer in
                         try writer.put("User", RecordKey(number), [.init("login", .string("user \(number)"))])
-                        try writer.put("Issue", RecordKey(number), [.init("title", .string("t")), .init("author", .reference(RecordKey(number)))])
+                        try writer.put(
+                            "Issue", RecordKey(number),
+                            [.init("title", .string("t")), .init("author", .reference(RecordKey(number)))])
                     }
                 }
                 ended.signal()
@@ -55,9 +59,14 @@ struct BackupTests {
     @Test("a compacted copy has no free pages")
     func compactedCopyIsSmall() throws {
         let store = try Forge.open(folder("s"))
-        try store.write { writer in for key: Int64 in 0..<3000 { try writer.put("User", RecordKey(key), [.init("login", .string("user \(key)"))]) } }
+        try store.write { writer in
+            for key: Int64 in 0..<3000 {
+                try writer.put("User", RecordKey(key), [.init("login", .string("user \(key)"))])
+            }
+        }
         try store.write { writer in for key: Int64 in 0..<2900 { _ = try writer.delete("User", RecordKey(key)) } }
-        let small = try store.backup(to: folder("small")), whole = try store.backup(to: folder("whole"), isCompacted: false)
+        let small = try store.backup(to: folder("small")),
+            whole = try store.backup(to: folder("whole"), isCompacted: false)
         #expect(small.bytes * 2 < whole.bytes)
         #expect(try Store.open(at: folder("small")).count("User") == 100)
         #expect(try Store.open(at: folder("whole")).count("User") == 100)
@@ -73,9 +82,14 @@ struct BackupTests {
         try Data([1]).write(to: URL(fileURLWithPath: folder("new.unfinished/data.mdb")))
         try store.backup(to: folder("new") + "/")
         #expect(try Store.open(at: folder("new")).count("User") == 0)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["new", "new.unfinished", "s", "there"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [
+                "new", "new.unfinished", "s", "there",
+            ])
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder("new.unfinished")) == ["data.mdb"])
-        guard case .lmdb(let error)? = storeError({ try store.backup(to: folder("no/such/place")) }) else { throw Failure() }
+        guard case .lmdb(let error)? = storeError({ try store.backup(to: folder("no/such/place")) }) else {
+            throw Failure()
+        }
         #expect(error.kind == .noSuchFile)
     }
 
@@ -84,7 +98,9 @@ struct BackupTests {
     @Test("inside of a read or write of the same store a copy fails at once")
     func nested() throws {
         let store = try Forge.open(folder("s"))
-        func kind(_ error: StoreError?) -> LMDBError.Kind? { if case .lmdb(let error)? = error { error.kind } else { nil } }
+        func kind(_ error: StoreError?) -> LMDBError.Kind? {
+            if case .lmdb(let error)? = error { error.kind } else { nil }
+        }
         try store.read { _ in #expect(kind(storeError { try store.backup(to: folder("a")) }) == .nestedWrite) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["s"])
     }
@@ -111,15 +127,20 @@ struct BackupTests {
             let target = folder("copies")
             try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: false)
             let log = folder("log")
-            let counted = try WorkerProcess(["backup", folder("s"), target + "/a"], environment: try FaultLibrary.environment(target, ["FAULT_LOG": log]))
+            let counted = try WorkerProcess(
+                ["backup", folder("s"), target + "/a"],
+                environment: try FaultLibrary.environment(target, ["FAULT_LOG": log]))
             #expect(try counted.lines() == ["copied"] && counted.end() == 0)
-            let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").filter { kind != "short" || !$0.contains("sync 0") }
+            let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").filter {
+                kind != "short" || !$0.contains("sync 0")
+            }
             #expect(calls.count >= 4)
             for call in calls {
                 let number = call.prefix { $0 != " " }
                 let worker = try WorkerProcess(
                     ["backup", folder("s"), target + "/b"],
-                    environment: try FaultLibrary.environment(target, ["FAULT_AT": "\(number)", "FAULT_KIND": kind, "FAULT_STICKY": "1"]))
+                    environment: try FaultLibrary.environment(
+                        target, ["FAULT_AT": "\(number)", "FAULT_KIND": kind, "FAULT_STICKY": "1"]))
                 let lines = try worker.lines()
                 // The last calls are about names only.
                 if worker.end() == 0 {

@@ -18,7 +18,11 @@ struct CompactTests {
     func compacts() throws {
         let before: (String, UInt64, [Record]) = try {
             let store = try Forge.open(folder("s"))
-            try store.write { writer in for key: Int64 in 0..<4000 { try writer.put("User", RecordKey(key), [.init("login", .string("user \(key)"))]) } }
+            try store.write { writer in
+                for key: Int64 in 0..<4000 {
+                    try writer.put("User", RecordKey(key), [.init("login", .string("user \(key)"))])
+                }
+            }
             try store.write { writer in for key: Int64 in 0..<3900 { _ = try writer.delete("User", RecordKey(key)) } }
             return try contents(store)
         }()
@@ -111,7 +115,8 @@ struct CompactTests {
             _ = try WorkerProcess(["script", path, "\(transactions)"]).lines()
             let original = try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb"))
             let log = folder("log")
-            let counted = try WorkerProcess(["compact", path], environment: try FaultLibrary.environment(path, ["FAULT_LOG": log]))
+            let counted = try WorkerProcess(
+                ["compact", path], environment: try FaultLibrary.environment(path, ["FAULT_LOG": log]))
             #expect(try counted.lines() == ["compacted"] && counted.end() == 0)
             let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
             #expect(calls.count >= 3)
@@ -120,17 +125,27 @@ struct CompactTests {
                 try original.write(to: URL(fileURLWithPath: path + "/data.mdb"))
                 try? FileManager.default.removeItem(atPath: path + "/lock.mdb")
                 let worker = try WorkerProcess(
-                    ["compact", path], environment: try FaultLibrary.environment(path, ["FAULT_AT": "\(number)", "FAULT_KIND": kind]))
+                    ["compact", path],
+                    environment: try FaultLibrary.environment(path, ["FAULT_AT": "\(number)", "FAULT_KIND": kind]))
                 let lines = try worker.lines(), status = worker.end()
-                #expect(["kill", "tear"].contains(kind) ? status == -SIGKILL || status == 0 : status <= 1, "\(calls[number - 1]): \(status) \(lines)")
+                #expect(
+                    ["kill", "tear"].contains(kind) ? status == -SIGKILL || status == 0 : status <= 1,
+                    "\(calls[number - 1]): \(status) \(lines)")
                 // Who is told of the failure has nothing to clean up.
-                if status == 1 { #expect(!FileManager.default.fileExists(atPath: path + "/data.mdb.compacting"), "\(calls[number - 1])") }
+                if status == 1 {
+                    #expect(
+                        !FileManager.default.fileExists(atPath: path + "/data.mdb.compacting"), "\(calls[number - 1])")
+                }
                 var progress = Progress(streams: [0])
                 for count in 1...transactions { _ = progress.take("ack 0 \(count)") }
-                if let problem = try progress.problem(at: path, open: 0) { throw WorkerProcess.Failure(description: "\(calls[number - 1]): \(problem)") }
+                if let problem = try progress.problem(at: path, open: 0) {
+                    throw WorkerProcess.Failure(description: "\(calls[number - 1]): \(problem)")
+                }
                 try Store.compact(at: path)
                 #expect(!FileManager.default.fileExists(atPath: path + "/data.mdb.compacting"))
-                if let problem = try progress.problem(at: path, open: 0) { throw WorkerProcess.Failure(description: "\(calls[number - 1]), compacted: \(problem)") }
+                if let problem = try progress.problem(at: path, open: 0) {
+                    throw WorkerProcess.Failure(description: "\(calls[number - 1]), compacted: \(problem)")
+                }
             }
         }
     }
@@ -138,7 +153,8 @@ struct CompactTests {
     /// What a process does to files below a folder, in its order: `fsync data.mdb`.
     private static func calls(_ arguments: [String], _ folder: TemporaryFolder) throws -> [String] {
         let log = folder("log")
-        let worker = try WorkerProcess(arguments, environment: try FaultLibrary.environment(folder.path, ["FAULT_LOG": log]))
+        let worker = try WorkerProcess(
+            arguments, environment: try FaultLibrary.environment(folder.path, ["FAULT_LOG": log]))
         let lines = try worker.lines()
         guard worker.end() == 0 else { throw WorkerProcess.Failure(description: "\(lines)") }
         // Number, name, bytes, path.
@@ -150,7 +166,9 @@ struct CompactTests {
 
     // Without the order a loss of power, which no kill shows, could leave the new name without the new file, or the old file after a success.
 
-    @Test("the new file is on the disk before it takes the old one's place, and its name before compaction says that it is done")
+    @Test(
+        "the new file is on the disk before it takes the old one's place, and its name before compaction says that it is done"
+    )
     func orderOfFlushes() async throws {
         let folder = folder
         let calls = try await onThread {
@@ -161,7 +179,9 @@ struct CompactTests {
         #expect(calls.dropLast(3).last == "write data.mdb.compacting", "\(calls)")
     }
 
-    @Test("a backup's files and their names are on the disk before it gets its own name, and that before backup says that it is done")
+    @Test(
+        "a backup's files and their names are on the disk before it gets its own name, and that before backup says that it is done"
+    )
     func orderOfFlushesOfABackup() async throws {
         let folder = folder
         let calls = try await onThread {
@@ -169,7 +189,9 @@ struct CompactTests {
             try FileManager.default.createDirectory(atPath: folder("copies"), withIntermediateDirectories: false)
             return try CompactTests.calls(["backup", folder("s"), folder("copies/b")], folder)
         }
-        #expect(calls.suffix(2) == ["rename b", "fsync copies"] && calls.dropLast(2).last?.hasPrefix("fsync b.unfinished-") == true, "\(calls)")
+        #expect(
+            calls.suffix(2) == ["rename b", "fsync copies"]
+                && calls.dropLast(2).last?.hasPrefix("fsync b.unfinished-") == true, "\(calls)")
         #expect(calls.contains("fsync data.mdb"), "\(calls)")
     }
 }

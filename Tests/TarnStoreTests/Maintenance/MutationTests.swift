@@ -12,7 +12,8 @@ struct MutationTests {
 
     private static let seed = ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? 20_261_122
     /// `TARN_MUTANTS` for more than continuous integration has time for. Sanitized code takes several times as long.
-    private static let count = ProcessInfo.processInfo.environment["TARN_MUTANTS"].flatMap { Int($0) } ?? (isSanitized ? 30 : 150)
+    private static let count =
+        ProcessInfo.processInfo.environment["TARN_MUTANTS"].flatMap { Int($0) } ?? (isSanitized ? 30 : 150)
 
     @Test("whatever small change is made to a file, everything that looks at it ends with a report or a typed error")
     func mutants() async throws {
@@ -22,7 +23,8 @@ struct MutationTests {
             // Without free pages, in which changes mean nothing.
             _ = try WorkerProcess(["backup", path, path + "2"]).lines()
             let worker = try WorkerProcess(
-                ["mutate", path + "2", "\(MutationTests.seed)", "\(MutationTests.count)"], environment: ["SWIFT_BACKTRACE": "enable=no"])
+                ["mutate", path + "2", "\(MutationTests.seed)", "\(MutationTests.count)"],
+                environment: ["SWIFT_BACKTRACE": "enable=no"])
             let lines = try worker.lines()
             return (lines, worker.end())
         }

@@ -13,7 +13,9 @@ struct ReadersTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("a reader of another process is named with how far its snapshot lies back; killed it is stale, and its place is freed")
+    @Test(
+        "a reader of another process is named with how far its snapshot lies back; killed it is stale, and its place is freed"
+    )
     func readers() async throws {
         let path = folder("s")
         try await onThread {
@@ -25,7 +27,8 @@ struct ReadersTests {
             _ = try reader.line()
             _ = try WorkerProcess(["script", path, "7"]).lines()
             let reading = try #require(try Store.readers(ofStoreAt: path).first)
-            #expect(reading.processID == Int(reader.processID) && reading.processName == "StoreWorker" && !reading.isStale)
+            #expect(
+                reading.processID == Int(reader.processID) && reading.processName == "StoreWorker" && !reading.isStale)
             #expect(reading.lag.map { $0 >= 4 } == true && reading.transaction != nil)
             reader.kill()
             _ = reader.end()
@@ -60,7 +63,9 @@ struct ReadersTests {
         func churn(_ rounds: Int) throws -> Int {
             for round in 0..<rounds {
                 try store.write { writer in
-                    for key: Int64 in 0..<20 { try writer.put("User", RecordKey(key), [.init("login", .string("\(round) \(key)"))]) }
+                    for key: Int64 in 0..<20 {
+                        try writer.put("User", RecordKey(key), [.init("login", .string("\(round) \(key)"))])
+                    }
                     _ = try writer.delete("User", RecordKey(Int64(round % 20)))
                 }
             }
@@ -81,7 +86,8 @@ struct ReadersTests {
         let cost = (ContinuousClock.now - beganPinned) / alone
         #expect(try churn(1000) <= pinned + 64)
         print(
-            "growth: \(start) pages after 1,000 commits, \(plateau) after 10,000, \(pinned) after 1,000 more beside a pinned snapshot, which took \((cost * 10).rounded() / 10) times as long")
+            "growth: \(start) pages after 1,000 commits, \(plateau) after 10,000, \(pinned) after 1,000 more beside a pinned snapshot, which took \((cost * 10).rounded() / 10) times as long"
+        )
     }
 
     @Test(
@@ -95,11 +101,14 @@ struct ReadersTests {
             try store.write { writer in
                 let number = Int.random(in: 0..<200, using: &random), key = RecordKey(Int64(number))
                 // Most of them short, some with pages of their own.
-                let length = cycle % 17 == 0 ? Int.random(in: 3000...20_000, using: &random) : Int.random(in: 0...400, using: &random)
+                let length =
+                    cycle % 17 == 0
+                    ? Int.random(in: 3000...20_000, using: &random) : Int.random(in: 0...400, using: &random)
                 try writer.put(
                     "Issue", key,
                     [
-                        .init("title", .string(String(repeating: "x", count: length))), .init("number", .int(Int64(cycle))),
+                        .init("title", .string(String(repeating: "x", count: length))),
+                        .init("number", .int(Int64(cycle))),
                         .init("author", .reference(RecordKey(Int64(number % 7)))),
                     ])
                 _ = try writer.delete("Issue", RecordKey(Int64(Int.random(in: 0..<200, using: &random))))

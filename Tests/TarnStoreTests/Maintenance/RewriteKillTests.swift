@@ -27,13 +27,17 @@ struct RewriteKillTests {
                 usleep(UInt32.random(in: 0..<3000, using: &random))
                 worker.kill()
                 if worker.end() == -SIGKILL { cutOff += 1 }
-                if let problem = try progress.problem(at: path, open: 0) { throw WorkerProcess.Failure(description: problem) }
+                if let problem = try progress.problem(at: path, open: 0) {
+                    throw WorkerProcess.Failure(description: problem)
+                }
             }
             print("\(kills) kills of a rewrite, \(cutOff) of them before its end, seed \(Kills.seed)")
             #expect(cutOff * 4 > kills)
             let last = try WorkerProcess(["rewrite", path])
             #expect(try last.lines().isEmpty == false && last.end() == 0)
-            if let problem = try progress.problem(at: path, open: 0) { throw WorkerProcess.Failure(description: problem) }
+            if let problem = try progress.problem(at: path, open: 0) {
+                throw WorkerProcess.Failure(description: problem)
+            }
         }
     }
 
@@ -44,8 +48,12 @@ struct RewriteKillTests {
             var random = SeededRandom(seed: Kills.seed), progress = Progress(streams: [0]), transactions = 100
             func write() throws {
                 let writer = try WorkerProcess(["script", path, "\(transactions)"])
-                for line in try writer.lines() where !progress.take(line) { throw WorkerProcess.Failure(description: line) }
-                guard writer.end() == 0 else { throw WorkerProcess.Failure(description: "the script ended with \(writer.end())") }
+                for line in try writer.lines() where !progress.take(line) {
+                    throw WorkerProcess.Failure(description: line)
+                }
+                guard writer.end() == 0 else {
+                    throw WorkerProcess.Failure(description: "the script ended with \(writer.end())")
+                }
                 transactions += 1
             }
             try write()
@@ -59,13 +67,17 @@ struct RewriteKillTests {
                 usleep(UInt32.random(in: 0...patience, using: &random))
                 worker.kill()
                 if worker.end() == -SIGKILL { cutOff += 1 }
-                if let problem = try progress.problem(at: path, open: 0) { throw WorkerProcess.Failure(description: "seed \(Kills.seed): \(problem)") }
+                if let problem = try progress.problem(at: path, open: 0) {
+                    throw WorkerProcess.Failure(description: "seed \(Kills.seed): \(problem)")
+                }
                 try write()
             }
             print("\(kills) kills of a compaction, \(cutOff) of them before its end, seed \(Kills.seed)")
             try Store.compact(at: path)
             #expect(!FileManager.default.fileExists(atPath: path + "/data.mdb.compacting"))
-            if let problem = try progress.problem(at: path, open: 0) { throw WorkerProcess.Failure(description: problem) }
+            if let problem = try progress.problem(at: path, open: 0) {
+                throw WorkerProcess.Failure(description: problem)
+            }
         }
     }
 }

@@ -25,7 +25,8 @@ private enum Wiki {
 
     static func text(_ number: Int) -> String {
         "The page with the number \(number) has an address, https://wiki.example/pages/\(number), and a paragraph that all of them share: "
-            + String(repeating: "what repeats itself compresses well, ", count: 12) + "and number \(number &* 7919 % 1009) ends it."
+            + String(repeating: "what repeats itself compresses well, ", count: 12)
+            + "and number \(number &* 7919 % 1009) ends it."
     }
 
     static func fill(_ store: Store, _ numbers: some Sequence<Int>) throws {
@@ -143,7 +144,9 @@ struct RewriteTests {
         #expect(after.entries == 20_000 && after.overflowPages == 0)
     }
 
-    @Test("an interrupted rewrite goes on where it was, with its dictionary; rows of three kinds stand side by side until then")
+    @Test(
+        "an interrupted rewrite goes on where it was, with its dictionary; rows of three kinds stand side by side until then"
+    )
     func resumes() throws {
         let store = try Wiki.mixed(folder("s"))
         let records = try store.pages()
@@ -198,7 +201,9 @@ struct RewriteTests {
         _ = try store.rewrite("Page", batch: 200) {
             steps += 1
             do {
-                for key in [Int64(steps), 2900 - Int64(steps)] { try store.put("Page", RecordKey(key), ["note": .string("step \(steps)")]) }
+                for key in [Int64(steps), 2900 - Int64(steps)] {
+                    try store.put("Page", RecordKey(key), ["note": .string("step \(steps)")])
+                }
                 try Wiki.fill(store, [-steps, 10_000 + steps])
                 try store.write { writer in
                     for key in [100 + Int64(steps), 2500 - Int64(steps)] { try writer.delete("Page", RecordKey(key)) }
@@ -213,7 +218,9 @@ struct RewriteTests {
             for key in [Int64(step), 2900 - Int64(step)] {
                 #expect(try store.record("Page", RecordKey(key))?["note"] == .string("step \(step)"))
             }
-            for key in [100 + Int64(step), 2500 - Int64(step)] { #expect(try store.record("Page", RecordKey(key)) == nil) }
+            for key in [100 + Int64(step), 2500 - Int64(step)] {
+                #expect(try store.record("Page", RecordKey(key)) == nil)
+            }
             for key in [-step, 10_000 + step] {
                 #expect(try store.record("Page", RecordKey(Int64(key)))?["text"] == .string(Wiki.text(key)))
             }
@@ -282,7 +289,9 @@ struct RewriteTests {
         }
         let store = try Store.open(at: folder("s"))
         // Training reads compressed rows too: without a mark it fails before anything is written.
-        #expect(throws: StoreError.damagedDictionary(entity: "Page", key: "1200", dictionary: 1)) { try store.rewrite("Page", batch: 100) }
+        #expect(throws: StoreError.damagedDictionary(entity: "Page", key: "1200", dictionary: 1)) {
+            try store.rewrite("Page", batch: 100)
+        }
         #expect(try store.count("Page") == 3000)
         #expect(try store.record("Page", RecordKey(7))?["text"] == .string(Wiki.text(7)))
     }
@@ -324,7 +333,8 @@ extension Store {
     fileprivate func rowsByDictionaryUnchecked(_ id: UInt16) throws -> Int {
         try read { reader in
             var count = 0
-            let state = reader.access.state, cursor = try reader.access.raw.cursor(state.records(of: state.entity("Page").root))
+            let state = reader.access.state,
+                cursor = try reader.access.raw.cursor(state.records(of: state.entity("Page").root))
             defer { cursor.close() }
             var entry = try cursor.first()
             while let row = entry?.value {

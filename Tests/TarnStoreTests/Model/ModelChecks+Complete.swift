@@ -8,7 +8,9 @@ import LMDB
 extension ModelChecks {
     static func compareAll(_ reader: StoreReader, _ oracle: Oracle) throws {
         let sequence = try reader.sequence
-        guard sequence == oracle.sequence else { throw fail("the commit sequence is \(sequence), not \(oracle.sequence)") }
+        guard sequence == oracle.sequence else {
+            throw fail("the commit sequence is \(sequence), not \(oracle.sequence)")
+        }
         for root in ModelKind.roots { try compareRecords(reader, oracle, root) }
         for entity in reader.catalog.entities {
             let count = try reader.count(entity.name), wanted = oracle.rows(entity.name).count
@@ -39,7 +41,9 @@ extension ModelChecks {
         let kind = ModelKind.named(entity.name), access = reader.access, pool = ModelKeys.pool(kind.root)
         let rules = try access.state.rules(of: entity.id), rows = oracle.rows(entity.name)
         for index in kind.indexes where index.entity == entity.name {
-            guard let compiled = rules.indexes.first(where: { $0.name == index.name }) else { throw fail("there is no index \(index.name)") }
+            guard let compiled = rules.indexes.first(where: { $0.name == index.name }) else {
+                throw fail("there is no index \(index.name)")
+            }
             var wanted: [Int: [IndexedValue]] = [:]
             for (key, row) in rows { wanted[key] = oracle.values(row, index) }
             let entries = try access.keys(of: access.state.index(compiled.id))
@@ -58,7 +62,8 @@ extension ModelChecks {
                 last = (key, values)
             }
             guard seen.count == wanted.count else {
-                throw fail("\(entity.name).\(index.name) has entries of \(seen.sorted()), not of \(wanted.keys.sorted())")
+                throw fail(
+                    "\(entity.name).\(index.name) has entries of \(seen.sorted()), not of \(wanted.keys.sorted())")
             }
         }
     }
@@ -76,7 +81,8 @@ extension ModelChecks {
     private static func compareInverse(_ reader: StoreReader, _ oracle: Oracle, _ relation: ModelRelation) throws {
         let access = reader.access, destination = ModelKind.named(relation.to)
         let pool = ModelKeys.pool(destination.root), owners = ModelKeys.pool(ModelKind.named(relation.owner).root)
-        guard let entity = reader.catalog.entity(relation.to), let derived = reader.catalog.relationship(relation.inverse, of: entity),
+        guard let entity = reader.catalog.entity(relation.to),
+            let derived = reader.catalog.relationship(relation.inverse, of: entity),
             let field = reader.catalog.entity(relation.owner)?.field(relation.field), let index = field.index
         else { throw fail("there is no \(relation.to).\(relation.inverse)") }
         let rows = oracle.rows(relation.owner)
@@ -102,15 +108,23 @@ extension ModelChecks {
             let expected = (wanted[position] ?? []).enumerated().sorted {
                 ($0.element.position, $0.offset) < ($1.element.position, $1.offset)
             }.map(\.element.key)
-            guard owners == expected else { throw fail("\(relation.to) \(position).\(relation.inverse) leads to \(owners), not to \(expected)") }
+            guard owners == expected else {
+                throw fail("\(relation.to) \(position).\(relation.inverse) leads to \(owners), not to \(expected)")
+            }
         }
         let entries = try access.raw.statistics(access.state.index(index)).entries
-        guard entries == count else { throw fail("the index of \(relation.owner).\(relation.field) has \(entries) entries, not \(count)") }
+        guard entries == count else {
+            throw fail("the index of \(relation.owner).\(relation.field) has \(entries) entries, not \(count)")
+        }
     }
 
-    private static func compareStored(_ reader: StoreReader, _ relation: ModelRelation, _ key: Int, _ wanted: [Int]) throws {
+    private static func compareStored(_ reader: StoreReader, _ relation: ModelRelation, _ key: Int, _ wanted: [Int])
+        throws
+    {
         let access = reader.access, pool = ModelKeys.pool(ModelKind.named(relation.to).root)
-        guard let entity = reader.catalog.entity(relation.owner), let field = entity.field(relation.field) else { return }
+        guard let entity = reader.catalog.entity(relation.owner), let field = entity.field(relation.field) else {
+            return
+        }
         let storageKey = ModelKeys.keys(ModelKind.named(relation.owner).root)[key].storageKey
         let found = try storageKey.withUnsafeBytes { key in
             try access.lending {
@@ -124,7 +138,9 @@ extension ModelChecks {
                 return found
             }
         }
-        guard found == wanted else { throw fail("\(relation.owner) \(key).\(relation.field) leads to \(found), not to \(wanted)") }
+        guard found == wanted else {
+            throw fail("\(relation.owner) \(key).\(relation.field) leads to \(found), not to \(wanted)")
+        }
     }
 
     /// Every list in the table belongs to one row, and is as long as that says.
@@ -140,7 +156,9 @@ extension ModelChecks {
                         throw fail("a list of \(value.bytes.count) bytes stands in a row of \(root)")
                     }
                     guard let list = EdgeList(value) else { continue }
-                    guard lists.updateValue(Int(list.count), forKey: list.id) == nil else { throw fail("two rows have the list \(list.id)") }
+                    guard lists.updateValue(Int(list.count), forKey: list.id) == nil else {
+                        throw fail("two rows have the list \(list.id)")
+                    }
                 }
                 return true
             }

@@ -31,7 +31,9 @@ enum ModelChecks {
         guard record.key == pool.keys[place.key] else { throw fail("\(place) has the key \(record.key)") }
         guard record.entity == row.kind else { throw fail("\(place) is a \(record.entity), not a \(row.kind)") }
         guard record.isPartial == row.isPartial else { throw fail("\(place) is partial: \(record.isPartial)") }
-        guard record.version == row.version else { throw fail("\(place) has the version \(record.version), not \(row.version)") }
+        guard record.version == row.version else {
+            throw fail("\(place) has the version \(record.version), not \(row.version)")
+        }
         let relations = ModelKind.named(row.kind).relations
         var found = 0
         for field in record.fields {
@@ -39,11 +41,15 @@ enum ModelChecks {
             found += 1
             switch cell {
             case .value(let value):
-                guard ModelOrder.areSame(field.value, value) else { throw fail("\(place).\(field.name) is \(field.value), not \(value)") }
+                guard ModelOrder.areSame(field.value, value) else {
+                    throw fail("\(place).\(field.name) is \(field.value), not \(value)")
+                }
             case .references(let keys, _):
                 guard let relation = relations[field.name] else { throw fail("\(place).\(field.name) is a reference") }
                 let pool = ModelKeys.pool(ModelKind.named(relation.to).root)
-                let wanted = keys.map { pool.isLong[$0] && oracle.row(relation.to, $0) == nil ? pool.keys[$0].asReference : pool.keys[$0] }
+                let wanted = keys.map {
+                    pool.isLong[$0] && oracle.row(relation.to, $0) == nil ? pool.keys[$0].asReference : pool.keys[$0]
+                }
                 let isSame =
                     switch field.value {
                     case .reference(let key): !relation.many && [key] == wanted
@@ -70,12 +76,15 @@ enum ModelChecks {
             let key = wanted[position], row = oracle.row(seen.destination, key)
             position += 1
             let name = row == nil ? pool.keys[key].asReference : pool.keys[key]
-            guard target.key == name, (target.record == nil) == (row == nil), target.record?.version == row?.version else {
+            guard target.key == name, (target.record == nil) == (row == nil), target.record?.version == row?.version
+            else {
                 throw fail("\(place).\(seen.name) leads to \(target), not to \(pool.keys[key]), as number \(position)")
             }
             return true
         }
-        guard position == wanted.count else { throw fail("\(place).\(seen.name) leads to \(position) records, not to \(wanted)") }
+        guard position == wanted.count else {
+            throw fail("\(place).\(seen.name) leads to \(position) records, not to \(wanted)")
+        }
     }
 
     /// The records that have the values of one record in an index, or the first of them.
@@ -131,14 +140,18 @@ enum ModelChecks {
         guard count == wanted.count else { throw fail("there are \(count) \(kind) in \(range), not \(wanted)") }
         let some = [wanted.first, from, to].compactMap(\.self)
         let versions = try reader.records(kind, some.map { keys[$0] }).map { $0?.version }
-        guard versions == some.map({ oracle.row(kind, $0)?.version }) else { throw fail("\(kind) \(some) have the versions \(versions)") }
+        guard versions == some.map({ oracle.row(kind, $0)?.version }) else {
+            throw fail("\(kind) \(some) have the versions \(versions)")
+        }
         if reversed { wanted.reverse() }
         var found: [RecordKey] = []
         try reader.forEach(kind, in: range, reversed: reversed) { record in
             found.append(record.key)
             return true
         }
-        guard found == wanted.map({ keys[$0] }) else { throw fail("\(kind) in \(range): \(found), not \(wanted.map { keys[$0] })") }
+        guard found == wanted.map({ keys[$0] }) else {
+            throw fail("\(kind) in \(range): \(found), not \(wanted.map { keys[$0] })")
+        }
     }
 
     // MARK: The change log
@@ -151,15 +164,21 @@ enum ModelChecks {
         start.appendBigEndian(sequence + 1)
         var entry = try cursor.seek(start.bytes), last: [UInt8] = []
         while let (key, value) = entry {
-            guard key.count == 12, last.lexicographicallyPrecedes(Array(key)) else { throw fail("an entry of the log has the key \(Array(key))") }
+            guard key.count == 12, last.lexicographicallyPrecedes(Array(key)) else {
+                throw fail("an entry of the log has the key \(Array(key))")
+            }
             last = Array(key)
             guard let change = ChangeEntry(key, value) else { throw fail("an entry of the log cannot be read") }
-            guard let kind = reader.catalog.entity(id: change.entity)?.name else { throw fail("an entry of the log has no entity") }
+            guard let kind = reader.catalog.entity(id: change.entity)?.name else {
+                throw fail("an entry of the log has no entity")
+            }
             let root = ModelKind.named(kind).root
             guard let position = ModelKeys.pool(root).positions[Array(change.storageKey)] else {
                 throw fail("an entry of the log has a key that no \(root) has")
             }
-            entries.append(Oracle.LogEntry(operation: change.operation.rawValue, kind: kind, place: Place(root: root, key: position)))
+            entries.append(
+                Oracle.LogEntry(
+                    operation: change.operation.rawValue, kind: kind, place: Place(root: root, key: position)))
             entry = try cursor.next()
         }
         return entries
@@ -171,6 +190,8 @@ enum ModelChecks {
         func counts(_ entries: [Oracle.LogEntry]) -> [Oracle.LogEntry: Int] {
             Dictionary(entries.map { ($0, 1) }, uniquingKeysWith: +)
         }
-        guard counts(found) == counts(wanted) else { throw fail("the log behind \(sequence) has \(found), not \(wanted)") }
+        guard counts(found) == counts(wanted) else {
+            throw fail("the log behind \(sequence) has \(found), not \(wanted)")
+        }
     }
 }

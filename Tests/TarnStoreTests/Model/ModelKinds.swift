@@ -90,16 +90,21 @@ struct ModelKind: Sendable {
                 seen.append(SeenRelation(name: x.field, destination: x.to, rule: x.rule, source: .stored(x)))
             }
             if lineage.contains(x.to) {
-                seen.append(SeenRelation(name: x.inverse, destination: x.owner, rule: x.inverseRule, source: .derived(x)))
+                seen.append(
+                    SeenRelation(name: x.inverse, destination: x.owner, rule: x.inverseRule, source: .derived(x)))
             }
         }
         for x in ModelSchema.joins {
             if lineage.contains(x.owner) {
-                seen.append(SeenRelation(name: x.name, destination: x.to, rule: .none, source: .joined(own: x.own, theirs: x.theirs)))
+                seen.append(
+                    SeenRelation(
+                        name: x.name, destination: x.to, rule: .none, source: .joined(own: x.own, theirs: x.theirs)))
             }
             if lineage.contains(x.to), let inverse = x.inverse {
                 seen.append(
-                    SeenRelation(name: inverse, destination: x.owner, rule: x.inverseRule, source: .joined(own: x.theirs, theirs: x.own)))
+                    SeenRelation(
+                        name: inverse, destination: x.owner, rule: x.inverseRule,
+                        source: .joined(own: x.theirs, theirs: x.own)))
             }
         }
         settable = (Array(attributes.keys) + Array(relations.keys)).filter { !key.contains($0) }.sorted()
@@ -179,12 +184,15 @@ enum ModelKeys {
         return [
             "Thing": Pool(things.map { RecordKey($0) }), "Label": Pool(labels.map { RecordKey($0) }),
             "Board": Pool(boards.map { RecordKey($0.map(KeyComponent.string)) }),
-            "Event": Pool((0..<14).map { RecordKey(Int64($0 * $0 * 20)) }), "Parent": Pool(parents.map { RecordKey($0) }),
+            "Event": Pool((0..<14).map { RecordKey(Int64($0 * $0 * 20)) }),
+            "Parent": Pool(parents.map { RecordKey($0) }),
             "Child": Pool(children), "Toy": Pool(toys), "Device": Pool((0..<10).map { RecordKey(uuid($0 * 29)) }),
         ]
     }()
 
-    static func uuid(_ number: Int) -> UUID { UUID(bytes: (0..<16).map { UInt8(truncatingIfNeeded: number * ($0 + 1)) }) }
+    static func uuid(_ number: Int) -> UUID {
+        UUID(bytes: (0..<16).map { UInt8(truncatingIfNeeded: number * ($0 + 1)) })
+    }
 }
 
 enum ModelValues {
@@ -202,10 +210,12 @@ enum ModelValues {
         let rest = code / 8
         func pick(_ texts: [String]) -> String { texts[rest % texts.count] }
         switch code % 8 {
-        case 0: return pick(["", "a", "A", "a\0", "a\0b", "é", "e\u{301}", "É", "ß", "ss", "SS", "Σ", "ς", "σ", "a\u{1}"])
+        case 0:
+            return pick(["", "a", "A", "a\0", "a\0b", "é", "e\u{301}", "É", "ß", "ss", "SS", "Σ", "ς", "σ", "a\u{1}"])
         case 1, 2:
             // Around the 270 bytes that an index has.
-            return String(repeating: "x", count: 264 + rest % 7) + ["", "\0", "y", "\0z", "Y", "\0\0", "yz"][rest / 7 % 7]
+            return String(repeating: "x", count: 264 + rest % 7)
+                + ["", "\0", "y", "\0z", "Y", "\0\0", "yz"][rest / 7 % 7]
         case 3: return String(repeating: "Lorem ipsum ", count: rest % 120)
         case 4: return pick(["Name", "NAME", "name", "Straße", "STRASSE", "naming"])
         default: return "n\(rest % 40)"
@@ -221,14 +231,22 @@ enum ModelValues {
             let number: UInt64 = pick([0, 1, 2, 255, 256, 65536, UInt64(Int64.max), UInt64(Int64.max) + 1, .max])
             return Int64(exactly: number).map(Value.int) ?? .uint(number)
         case .double:
-            return .double(pick([0, -0.0, 1.5, -1.5, .infinity, -.infinity, .nan, -.nan, 1e300, .leastNonzeroMagnitude, -.leastNonzeroMagnitude, 2, 3, 4, 5, 6, 7]))
+            return .double(
+                pick([
+                    0, -0.0, 1.5, -1.5, .infinity, -.infinity, .nan, -.nan, 1e300, .leastNonzeroMagnitude,
+                    -.leastNonzeroMagnitude, 2, 3, 4, 5, 6, 7,
+                ]))
         case .decimal:
             guard let zero = ExactDecimal("0") else { return .null }
-            let texts = ["0", "1.5", "15e-1", "-1.5", "-1.51", "1e40", "-1e40", "0.0001", "9" + String(repeating: "123", count: 100)]
+            let texts = [
+                "0", "1.5", "15e-1", "-1.5", "-1.51", "1e40", "-1e40", "0.0001",
+                "9" + String(repeating: "123", count: 100),
+            ]
             return .decimal(ExactDecimal(pick(texts)) ?? zero)
         case .string: return .string(text(code))
         case .bytes: return .bytes(Array(text(code).utf8) + (code % 3 == 0 ? [0xFF] : []))
-        case .date: return .date(Timestamp(microseconds: pick([0, 1, -1, 1_700_000_000_000_000, -1_700_000_000_000_000, 5])))
+        case .date:
+            return .date(Timestamp(microseconds: pick([0, 1, -1, 1_700_000_000_000_000, -1_700_000_000_000_000, 5])))
         case .uuid: return .uuid(ModelKeys.uuid(code % 60))
         case .url: return .url("https://example.org/" + text(code).filter { $0 != "\0" })
         case .json: return .json(pick(["{}", "[1,2]", "null", "{\"a\":\"\\u0000\"}", "1e2"]))

@@ -116,7 +116,8 @@ enum ModelOrder {
         case (.uint(let x), .uint(let y)): x == y
         case (.double(let x), .double(let y)): x.bitPattern == y.bitPattern
         case (.decimal(let x), .decimal(let y)): x == y
-        case (.string(let x), .string(let y)), (.url(let x), .url(let y)), (.json(let x), .json(let y)): compare(x, y) == 0
+        case (.string(let x), .string(let y)), (.url(let x), .url(let y)), (.json(let x), .json(let y)):
+            compare(x, y) == 0
         case (.bytes(let x), .bytes(let y)): x == y
         case (.date(let x), .date(let y)): x == y
         case (.uuid(let x), .uuid(let y)): x == y

@@ -1,8 +1,8 @@
 // Does operations with a store and with the oracle, and compares the two after every commit.
 
 import Foundation
-import TestSupport
 import LMDB
+import TestSupport
 
 @testable import TarnStore
 
@@ -14,7 +14,11 @@ struct ModelFailure: Error, CustomStringConvertible {
     init(_ text: String) {
         description = ""
         for scalar in text.unicodeScalars.prefix(1000) {
-            if scalar.value < 32 { description += "\\u{\(scalar.value)}" } else { description.unicodeScalars.append(scalar) }
+            if scalar.value < 32 {
+                description += "\\u{\(scalar.value)}"
+            } else {
+                description.unicodeScalars.append(scalar)
+            }
         }
     }
 }
@@ -106,7 +110,9 @@ final class ModelRun: @unchecked Sendable {
 
     private func checkSequence() throws {
         let found = try store().sequence
-        guard found == oracle.sequence else { throw ModelFailure("the commit sequence is \(found), not \(oracle.sequence)") }
+        guard found == oracle.sequence else {
+            throw ModelFailure("the commit sequence is \(found), not \(oracle.sequence)")
+        }
     }
 
     // MARK: Writing
@@ -143,7 +149,9 @@ final class ModelRun: @unchecked Sendable {
                 guard next.before[place] != nil else { throw ModelFailure("\(place) was dropped, and had not changed") }
                 next.restore(place)
             }
-            if next.violatesUniqueness() { throw ModelFailure("values stand twice still, after \(dropped) was dropped") }
+            if next.violatesUniqueness() {
+                throw ModelFailure("values stand twice still, after \(dropped) was dropped")
+            }
             counts["dropped", default: 0] += dropped.count
             next.commit()
             oracle = next
@@ -156,7 +164,9 @@ final class ModelRun: @unchecked Sendable {
             count(next)
             return try check(next, isKept: true)
         }
-        guard case .notUnique? = failure else { throw ModelFailure("values stand twice, and \(failure.map { "\($0)" } ?? "nothing was thrown")") }
+        guard case .notUnique? = failure else {
+            throw ModelFailure("values stand twice, and \(failure.map { "\($0)" } ?? "nothing was thrown")")
+        }
         counts["notUnique", default: 0] += 1
         try check(next, isKept: false)
     }
@@ -184,7 +194,9 @@ final class ModelRun: @unchecked Sendable {
         let first = salt
         salt += places.count
         try store().read { reader in
-            for (offset, place) in places.enumerated() { try ModelChecks.compare(reader, oracle, place, salt: first + offset) }
+            for (offset, place) in places.enumerated() {
+                try ModelChecks.compare(reader, oracle, place, salt: first + offset)
+            }
             guard isKept else { return }
             try ModelChecks.compareLog(reader, after: oracle.sequence - (done.log.isEmpty ? 0 : 1), done.log)
         }
@@ -252,7 +264,8 @@ final class ModelRun: @unchecked Sendable {
             let last = try reader.sequence
             for place in next.before.keys where next[place] != nil {
                 let root = ModelKeys.keys(place.root)[place.key]
-                guard let version = try reader.record(place.root, root)?.version, version > first, version <= last else {
+                guard let version = try reader.record(place.root, root)?.version, version > first, version <= last
+                else {
                     throw ModelFailure("\(place) was not changed by a delete in steps")
                 }
                 next.setVersion(place, version)
@@ -265,7 +278,9 @@ final class ModelRun: @unchecked Sendable {
         try check(next, isKept: false)
         try store().read { reader in
             let found = try ModelChecks.log(reader, after: first).filter { $0.operation == 3 }
-            guard Set(found) == Set(gone), found.count == gone.count else { throw ModelFailure("a delete in steps wrote \(found)") }
+            guard Set(found) == Set(gone), found.count == gone.count else {
+                throw ModelFailure("a delete in steps wrote \(found)")
+            }
         }
     }
 
@@ -275,7 +290,8 @@ final class ModelRun: @unchecked Sendable {
     private func addDictionaries() throws {
         let store = try store(), text = String(repeating: "Lorem ipsum xxxxxxxx \(position) ", count: 40)
         try store.inWriteTransaction { transaction, state in
-            for entity in state.catalog.entities where entity.parent == nil && entity.compression != EntityDefinition.Compression.none {
+            for entity in state.catalog.entities
+            where entity.parent == nil && entity.compression != EntityDefinition.Compression.none {
                 _ = try RowDictionary.add(Array(text.utf8), of: entity.id, transaction.raw, state.meta)
             }
         }

@@ -23,24 +23,32 @@ struct ModelJoin: Sendable {
 
 enum ModelSchema {
     static let relations = [
-        ModelRelation(owner: "Thing", field: "labels", to: "Label", many: true, ordered: true, inverse: "things", inverseRule: .nullify),
+        ModelRelation(
+            owner: "Thing", field: "labels", to: "Label", many: true, ordered: true, inverse: "things",
+            inverseRule: .nullify),
         ModelRelation(owner: "Thing", field: "watchers", to: "Label", many: true, inverse: "watched"),
-        ModelRelation(owner: "Thing", field: "board", to: "Board", inverse: "cards", inverseOrdered: true, inverseRule: .nullify),
+        ModelRelation(
+            owner: "Thing", field: "board", to: "Board", inverse: "cards", inverseOrdered: true, inverseRule: .nullify),
         ModelRelation(owner: "Thing", field: "duplicateOf", to: "Thing", inverse: "duplicates", inverseRule: .nullify),
         ModelRelation(owner: "Thing", field: "next", to: "Thing", inverse: "previous", rule: .cascade),
         ModelRelation(owner: "Thing", field: "twin", to: "Thing", inverse: "twinOf", inverseMany: false),
         ModelRelation(owner: "Event", field: "actor", to: "Thing", inverse: "events", inverseRule: .cascade),
-        ModelRelation(owner: "Push", field: "commits", to: "Label", many: true, inverse: "pushes", inverseRule: .nullify),
+        ModelRelation(
+            owner: "Push", field: "commits", to: "Label", many: true, inverse: "pushes", inverseRule: .nullify),
         ModelRelation(owner: "ForcePush", field: "base", to: "Push", inverse: "rebased", inverseRule: .cascade),
         ModelRelation(owner: "Release", field: "of", to: "Event", inverse: "releases", inverseRule: .deny),
-        ModelRelation(owner: "Child", field: "parent", to: "Parent", inverse: "children", inverseOrdered: true, inverseRule: .cascade),
+        ModelRelation(
+            owner: "Child", field: "parent", to: "Parent", inverse: "children", inverseOrdered: true,
+            inverseRule: .cascade),
         ModelRelation(owner: "Toy", field: "child", to: "Child", inverse: "toys", inverseRule: .cascade),
         ModelRelation(owner: "Device", field: "holds", to: "Board", inverse: "holders", inverseRule: .deny),
         ModelRelation(owner: "Device", field: "toys", to: "Toy", many: true, inverse: "devices", rule: .cascade),
     ]
 
     static let joins = [
-        ModelJoin(owner: "Device", name: "user", to: "Thing", own: "userLogin", theirs: "login", inverse: "devices", inverseRule: .deny),
+        ModelJoin(
+            owner: "Device", name: "user", to: "Thing", own: "userLogin", theirs: "login", inverse: "devices",
+            inverseRule: .deny),
         ModelJoin(owner: "Device", name: "mates", to: "Device", own: "group", theirs: "group", many: true),
     ]
 
@@ -66,11 +74,13 @@ enum ModelSchema {
                 AttributeDefinition("scores", .array(.double), optional: true),
             ],
             [
-                IndexDefinition("stateTitle", on: "state", "title"), IndexDefinition("boardCount", on: "board", "count"),
+                IndexDefinition("stateTitle", on: "state", "title"),
+                IndexDefinition("boardCount", on: "board", "count"),
                 IndexDefinition("pair", on: "count", "big", unique: true),
                 IndexDefinition("openAt", on: "at", where: [IndexCondition("state", .equal, .string("open"))]),
                 IndexDefinition(
-                    "high", on: "title", where: [IndexCondition("level", .greaterOrEqual, .int(2)), IndexCondition("at", .notEqual, .null)]),
+                    "high", on: "title",
+                    where: [IndexCondition("level", .greaterOrEqual, .int(2)), IndexCondition("at", .notEqual, .null)]),
                 IndexDefinition("folded", on: [IndexDefinition.Component("title", ignoringCase: true), "flag"]),
             ]),
         entity(
@@ -95,21 +105,28 @@ enum ModelSchema {
                 AttributeDefinition("text", .string, optional: true),
             ]),
         entity("Release", parent: "Event", [AttributeDefinition("tag", .string, optional: true, unique: true)]),
-        entity("Parent", key: ["name"], [AttributeDefinition("name", .string), AttributeDefinition("title", .string, optional: true)]),
+        entity(
+            "Parent", key: ["name"],
+            [AttributeDefinition("name", .string), AttributeDefinition("title", .string, optional: true)]),
         entity(
             "Child", key: ["parent", "number"],
             [
                 AttributeDefinition("number", .int), AttributeDefinition("slot", .int, optional: true),
                 AttributeDefinition("active", .bool, default: .bool(false)), AttributeDefinition("title", .string),
             ],
-            [IndexDefinition("place", on: "parent", "slot", unique: true, where: [IndexCondition("active", .equal, .bool(true))])]),
+            [
+                IndexDefinition(
+                    "place", on: "parent", "slot", unique: true, where: [IndexCondition("active", .equal, .bool(true))])
+            ]),
         entity(
             "Toy", key: ["child", "id"],
-            [AttributeDefinition("id", .uuid), AttributeDefinition("title", .string, optional: true, indexed: true)], compression: .none),
+            [AttributeDefinition("id", .uuid), AttributeDefinition("title", .string, optional: true, indexed: true)],
+            compression: .none),
         entity(
             "Device", key: ["id"],
             [
-                AttributeDefinition("id", .uuid), AttributeDefinition("userLogin", .string, optional: true, indexed: true),
+                AttributeDefinition("id", .uuid),
+                AttributeDefinition("userLogin", .string, optional: true, indexed: true),
                 AttributeDefinition("group", .string, optional: true, indexed: true),
                 AttributeDefinition("serial", .double, optional: true, unique: true),
             ]),
@@ -138,11 +155,13 @@ enum ModelSchema {
         for x in relations where x.to == name && (x.inverseRule != .none || x.inverseOrdered || !x.inverseMany) {
             relationships.append(
                 RelationshipDefinition(
-                    x.inverse, to: x.owner, many: x.inverseMany, ordered: x.inverseOrdered, inverse: x.field, onDelete: x.inverseRule))
+                    x.inverse, to: x.owner, many: x.inverseMany, ordered: x.inverseOrdered, inverse: x.field,
+                    onDelete: x.inverseRule))
         }
         for x in joins where x.owner == name {
             relationships.append(
-                RelationshipDefinition(x.name, to: x.to, many: x.many, inverse: x.inverse, joinedBy: .init(x.own, equals: x.theirs)))
+                RelationshipDefinition(
+                    x.name, to: x.to, many: x.many, inverse: x.inverse, joinedBy: .init(x.own, equals: x.theirs)))
         }
         for x in joins where x.to == name {
             guard let inverse = x.inverse else { continue }
@@ -195,7 +214,8 @@ struct ModelThing: StoredRecord {
         switch (field, cell) {
         case (.labels, .references(let keys, _)?):
             row.set(.labels, References<ModelLabel>(keys.map { ModelKeys.string("Label", $0) }))
-        case (.board, .references(let keys, _)?): row.set(.board, Reference<ModelBoard>(ModelKeys.keys("Board")[keys[0]]))
+        case (.board, .references(let keys, _)?):
+            row.set(.board, Reference<ModelBoard>(ModelKeys.keys("Board")[keys[0]]))
         case (_, .value(.string(let x))?): row.set(field, x)
         case (_, .value(.int(let x))?): row.set(field, x)
         case (_, .value(.bool(let x))?): row.set(field, x)

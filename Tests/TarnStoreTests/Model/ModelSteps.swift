@@ -17,7 +17,8 @@ enum ModelSteps {
             case .references(let keys, _):
                 guard let relation = entity.relations[name] else { return Record.Field(name, .null) }
                 let pool = ModelKeys.keys(ModelKind.named(relation.to).root)
-                return Record.Field(name, relation.many ? .references(keys.map { pool[$0] }) : .reference(pool[keys[0]]))
+                return Record.Field(
+                    name, relation.many ? .references(keys.map { pool[$0] }) : .reference(pool[keys[0]]))
             }
         }
     }
@@ -44,7 +45,9 @@ enum ModelSteps {
                     if let cell = thing.cells[field.name] { ModelThing.set(field, cell, &row) }
                 }
             }
-            guard isThere == (oracle.row("Thing", key) != nil) else { throw ModelFailure("a patch of Thing \(key) says \(isThere)") }
+            guard isThere == (oracle.row("Thing", key) != nil) else {
+                throw ModelFailure("a patch of Thing \(key) says \(isThere)")
+            }
             try apply(step, &oracle)
         case .delete(let kind, let key): try delete(kind, key, nil, &writer, &oracle)
         case .putIf(let kind, let key, let fields, let right):
@@ -67,13 +70,17 @@ enum ModelSteps {
             for (key, login) in [(key, cells[1]), (other, cells[0])] {
                 guard let login, oracle.row("Thing", key) != nil else { continue }
                 try writer.put("Thing", self.key("Thing", key), [.init("login", login)])
-                oracle.merge("Thing", key, ModelKind.named("Thing").keyCells(key).merging(["login": .value(login)]) { $1 }, isComplete: true)
+                oracle.merge(
+                    "Thing", key, ModelKind.named("Thing").keyCells(key).merging(["login": .value(login)]) { $1 },
+                    isComplete: true)
             }
         case .look(let kind, let key, let salt):
             let reader = try writer.reader(), place = Place(root: ModelKind.named(kind).root, key: key)
             try ModelChecks.compare(reader, oracle, place, salt: salt)
             let count = try reader.count(kind)
-            guard count == oracle.rows(kind).count else { throw ModelFailure("in the write there are \(count) \(kind)") }
+            guard count == oracle.rows(kind).count else {
+                throw ModelFailure("in the write there are \(count) \(kind)")
+            }
         case .applyIndexChanges: try writer.applyIndexChanges()
         }
     }
@@ -91,10 +98,14 @@ enum ModelSteps {
             oracle.put(kind, key, fields, isComplete: complete, positions: true)
         case .typedPut(let key, _):
             var cells = thing(step).cells
-            for field in ModelThing.Field.allCases where field != .id && cells[field.name] == nil { cells[field.name] = .value(.null) }
+            for field in ModelThing.Field.allCases where field != .id && cells[field.name] == nil {
+                cells[field.name] = .value(.null)
+            }
             oracle.merge("Thing", key, plain(cells, key), isComplete: true)
         case .typedPatch(let key, _):
-            if oracle.row("Thing", key) != nil { oracle.merge("Thing", key, plain(thing(step).cells, key), isComplete: false) }
+            if oracle.row("Thing", key) != nil {
+                oracle.merge("Thing", key, plain(thing(step).cells, key), isComplete: false)
+            }
         default: throw ModelFailure("\(step) cannot be in a group")
         }
     }
@@ -119,7 +130,9 @@ enum ModelSteps {
         for field in ModelThing.read {
             let wanted = thing.cells[field.name] ?? .value(.null)
             guard let found = copy?.cells[field.name], ModelOrder.areSame(["": found], ["": wanted]) else {
-                throw ModelFailure("Thing \(key), as a struct: \(field) is \(String(describing: copy?.cells[field.name])), not \(wanted)")
+                throw ModelFailure(
+                    "Thing \(key), as a struct: \(field) is \(String(describing: copy?.cells[field.name])), not \(wanted)"
+                )
             }
         }
     }
@@ -136,7 +149,9 @@ enum ModelSteps {
             }
             oracle = next
         } catch StoreError.deleteDenied {
-            guard expected == .denied else { throw ModelFailure("the delete of \(kind) \(key) is denied, not \(expected)") }
+            guard expected == .denied else {
+                throw ModelFailure("the delete of \(kind) \(key) is denied, not \(expected)")
+            }
             oracle.denials += 1
         }
     }
@@ -153,7 +168,8 @@ enum ModelSteps {
         storageKey.withUnsafeBytes { builder.wholeKey(entity, $0) { recordKey.tuple } }
         for (id, value) in said.sorted(by: { $0.key < $1.key }) {
             builder.field(id) { writer in
-                guard case .reference(let target) = value, let name = entity.field(id: id)?.name, let code = fields[name],
+                guard case .reference(let target) = value, let name = entity.field(id: id)?.name,
+                    let code = fields[name],
                     case .references(_, let position?) = model.cell(name, code)
                 else { return writer.appendValue(value) }
                 writer.append(ValueTag.positionedReference)

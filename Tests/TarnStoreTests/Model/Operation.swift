@@ -77,7 +77,8 @@ struct OperationSource {
     private mutating func below(_ limit: Int) -> Int { Int(random.next() % UInt64(limit)) }
 
     private static let kinds = [
-        "Thing", "Thing", "Thing", "Thing", "Label", "Label", "Board", "Event", "Push", "ForcePush", "Release", "Parent", "Child",
+        "Thing", "Thing", "Thing", "Thing", "Label", "Label", "Board", "Event", "Push", "ForcePush", "Release",
+        "Parent", "Child",
         "Toy", "Device",
     ]
     /// Without unique indexes, so that no write of a group fails.
@@ -166,7 +167,8 @@ struct OperationSource {
 
     private mutating func scan() -> Operation {
         let (kind, key) = place(), pool = ModelKeys.keys(ModelKind.named(kind).root).count
-        return .scan(kind, from: below(3) == 0 ? nil : key, to: below(3) == 0 ? nil : below(pool), reversed: below(2) == 0)
+        return .scan(
+            kind, from: below(3) == 0 ? nil : key, to: below(3) == 0 ? nil : below(pool), reversed: below(2) == 0)
     }
 
     private mutating func groupSteps() -> [Step] {

@@ -101,7 +101,9 @@ struct Oracle: Sendable {
 
     // MARK: Writing
 
-    mutating func put(_ kind: String, _ key: Int, _ fields: [String: Int], isComplete: Bool = true, positions: Bool = false) {
+    mutating func put(
+        _ kind: String, _ key: Int, _ fields: [String: Int], isComplete: Bool = true, positions: Bool = false
+    ) {
         let entity = ModelKind.named(kind)
         var cells = entity.keyCells(key)
         for (name, code) in fields {
@@ -126,7 +128,9 @@ struct Oracle: Sendable {
         let newKind = old.map { $0.isOf(kind) ? $0.kind : kind } ?? kind
         let entity = ModelKind.named(newKind)
         var cells = old?.cells ?? [:]
-        for name in cells.keys where entity.attributes[name] == nil && entity.relations[name] == nil { cells[name] = nil }
+        for name in cells.keys where entity.attributes[name] == nil && entity.relations[name] == nil {
+            cells[name] = nil
+        }
         for (name, cell) in said {
             // A reference to the same record, of which nobody says where it stands, stands where it stood.
             if case .references(let keys, nil) = cell, entity.relations[name]?.many == false,
@@ -142,8 +146,12 @@ struct Oracle: Sendable {
             }
         }
         let lacks = entity.attributes.values.contains { !$0.isOptional && cells[$0.name] == nil }
-        let row = Row(kind: newKind, cells: cells, isPartial: !isComplete && (old?.isPartial ?? true) && lacks, version: sequence + 1)
-        if let old, old.kind == row.kind, old.isPartial == row.isPartial, ModelOrder.areSame(old.cells, row.cells) { return }
+        let row = Row(
+            kind: newKind, cells: cells, isPartial: !isComplete && (old?.isPartial ?? true) && lacks,
+            version: sequence + 1)
+        if let old, old.kind == row.kind, old.isPartial == row.isPartial, ModelOrder.areSame(old.cells, row.cells) {
+            return
+        }
         set(place, row, old == nil ? 1 : 2, newKind)
     }
 
@@ -162,22 +170,29 @@ struct Oracle: Sendable {
             return positioned.map(\.element.key)
         case .joined(let own, let theirs):
             guard let value = row(kind, place.key)?.value(own) else { return [] }
-            return rows(seen.destination).filter { $0.row.value(theirs).map { ModelOrder.areSame($0, value) } ?? false }.map(\.key)
+            return rows(seen.destination).filter { $0.row.value(theirs).map { ModelOrder.areSame($0, value) } ?? false }
+                .map(\.key)
         }
     }
 
     mutating func delete(_ kind: String, _ key: Int) -> Deletion {
         guard row(kind, key) != nil else { return .missing }
         var members = [Place(root: ModelKind.named(kind).root, key: key)], known = Set(members), next = 0
-        func relations(_ place: Place, _ rule: RelationshipDefinition.DeleteRule) -> [(SeenRelation, kind: String, root: String)] {
+        func relations(_ place: Place, _ rule: RelationshipDefinition.DeleteRule) -> [(
+            SeenRelation, kind: String, root: String
+        )] {
             guard let kind = self[place]?.kind else { return [] }
-            return ModelKind.named(kind).seen.filter { $0.rule == rule }.map { ($0, kind, ModelKind.named($0.destination).root) }
+            return ModelKind.named(kind).seen.filter { $0.rule == rule }.map {
+                ($0, kind, ModelKind.named($0.destination).root)
+            }
         }
         while next < members.count {
             let place = members[next]
             for (seen, kind, root) in relations(place, .cascade) {
                 for target in targets(place, seen, of: kind) where row(seen.destination, target) != nil {
-                    if known.insert(Place(root: root, key: target)).inserted { members.append(Place(root: root, key: target)) }
+                    if known.insert(Place(root: root, key: target)).inserted {
+                        members.append(Place(root: root, key: target))
+                    }
                 }
             }
             next += 1
@@ -203,7 +218,8 @@ struct Oracle: Sendable {
                 guard let row = self[place], let relation = ModelKind.named(row.kind).relations[field] else { continue }
                 let root = ModelKind.named(relation.to).root
                 let kept = row.references(field).filter { !known.contains(Place(root: root, key: $0)) }
-                merge(row.kind, place.key, [field: relation.many ? .references(kept) : .value(.null)], isComplete: false)
+                merge(
+                    row.kind, place.key, [field: relation.many ? .references(kept) : .value(.null)], isComplete: false)
             }
         }
         for place in members { if let kind = self[place]?.kind { set(place, nil, 3, kind) } }
@@ -218,7 +234,8 @@ struct Oracle: Sendable {
         let relations = ModelKind.named(row.kind).relations
         return index.components.map { component in
             if let relation = relations[component.field] {
-                return row.references(component.field).first.map { .reference(ModelKind.named(relation.to).root, $0) } ?? .null
+                return row.references(component.field).first.map { .reference(ModelKind.named(relation.to).root, $0) }
+                    ?? .null
             }
             guard let value = row.value(component.field) else { return .null }
             if component.ignoresCase, case .string(let text) = value { return .value(.string(ModelOrder.folded(text))) }

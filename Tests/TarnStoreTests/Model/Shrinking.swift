@@ -55,7 +55,10 @@ struct Shrinking {
 
     /// Much at once: all operations, steps and fields of one sort.
     private mutating func removeWhatIsAlike() {
-        for sort in ["compareAll", "scan", "holdSnapshot", "group", "rewrite", "addDictionaries", "fill", "reopen", "deleteInSteps"] {
+        for sort in [
+            "compareAll", "scan", "holdSnapshot", "group", "rewrite", "addDictionaries", "fill", "reopen",
+            "deleteInSteps",
+        ] {
             keep { operation in "\(operation)".hasPrefix(sort) ? nil : operation }
         }
         keepSteps { if case .look = $0 { nil } else { $0 } }
@@ -111,7 +114,8 @@ struct Shrinking {
         simplify { operation in
             switch operation {
             case .write(let steps, let end):
-                let halves = steps.count > 3 ? [Array(steps.prefix(steps.count / 2)), Array(steps.suffix(steps.count / 2))] : []
+                let halves =
+                    steps.count > 3 ? [Array(steps.prefix(steps.count / 2)), Array(steps.suffix(steps.count / 2))] : []
                 let rests = steps.indices.reversed().map { steps.removing($0) }
                 let plain = end == .commit ? [] : [Operation.write(steps, end: .commit)]
                 return plain + (halves + rests).filter { !$0.isEmpty }.map { .write($0, end: end) }
@@ -196,7 +200,8 @@ extension Step {
         switch self {
         case .merge(let kind, let key, let all, _), .putIf(let kind, let key, let all, _):
             result.insert(.put(kind, key: key, all), at: 0)
-        case .typedPut(let key, let all), .typedPatch(let key, let all): result.insert(.put("Thing", key: key, all), at: 0)
+        case .typedPut(let key, let all), .typedPatch(let key, let all):
+            result.insert(.put("Thing", key: key, all), at: 0)
         default: break
         }
         return result

@@ -29,7 +29,10 @@ struct StoreModelTests {
             }
             try run.compareAll()
             // Operations that no longer meet would prove nothing.
-            let rare = ["notUnique", "dropped", "denied", "steps", "cascade", "kind", "completed", "shorter", "longer", "rewritten"]
+            let rare = [
+                "notUnique", "dropped", "denied", "steps", "cascade", "kind", "completed", "shorter", "longer",
+                "rewritten",
+            ]
             let missing = rare.filter { run.outcomes[$0] == nil }
             #expect(missing == [] || StoreModelTests.operations < 5000, "seed \(seed): \(run.outcomes)")
         } catch {

@@ -15,20 +15,33 @@ struct ConditionTests {
         try store.put(
             1,
             [
-                "title": .string("Zażółć"), "updatedAt": date("2026-01-02T03:04:05Z"), "comments": .int(-5), "price": .decimal(ExactDecimal("1.50")!),
-                "tags": .array([.string("a"), .string("B")]), "author": .reference(1), "labels": .references(["bug", "ui"]),
-                "ratio": .double(-0.0), "big": .uint(.max), "token": .uuid(UUID(uuidString: "00000000-0000-0000-0000-000000000001")!),
+                "title": .string("Zażółć"), "updatedAt": date("2026-01-02T03:04:05Z"), "comments": .int(-5),
+                "price": .decimal(ExactDecimal("1.50")!),
+                "tags": .array([.string("a"), .string("B")]), "author": .reference(1),
+                "labels": .references(["bug", "ui"]),
+                "ratio": .double(-0.0), "big": .uint(.max),
+                "token": .uuid(UUID(uuidString: "00000000-0000-0000-0000-000000000001")!),
             ])
         try store.put(
             2,
             [
-                "title": .string("zebra"), "state": .string("closed"), "updatedAt": date("2026-01-02T00:00:00Z"), "comments": .int(300),
-                "price": .decimal(ExactDecimal("-12")!), "author": .reference(2), "labels": .references(["ui"]), "ratio": .double(.nan),
+                "title": .string("zebra"), "state": .string("closed"), "updatedAt": date("2026-01-02T00:00:00Z"),
+                "comments": .int(300),
+                "price": .decimal(ExactDecimal("-12")!), "author": .reference(2), "labels": .references(["ui"]),
+                "ratio": .double(.nan),
                 "big": .int(7),
             ])
-        try store.put(3, ["title": .string("Zebra crossing"), "comments": .null, "author": .reference(99), "tags": .array([])])
-        try store.put(4, ["title": .string("z%_\\x"), "comments": .int(0), "price": .decimal(ExactDecimal("1.5e-3")!), "labels": .references([])])
-        try store.put(5, entity: "Bug", ["title": .string(""), "severity": .int(3), "ratio": .double(2.5), "author": .reference(1)])
+        try store.put(
+            3, ["title": .string("Zebra crossing"), "comments": .null, "author": .reference(99), "tags": .array([])])
+        try store.put(
+            4,
+            [
+                "title": .string("z%_\\x"), "comments": .int(0), "price": .decimal(ExactDecimal("1.5e-3")!),
+                "labels": .references([]),
+            ])
+        try store.put(
+            5, entity: "Bug",
+            ["title": .string(""), "severity": .int(3), "ratio": .double(2.5), "author": .reference(1)])
         try store.put(6, ["title": .string("a\u{0}b"), "ratio": .double(-.infinity)])
         return store
     }
@@ -100,8 +113,18 @@ struct ConditionTests {
         (.hasPrefix(FieldPath("author.login", ignoringCase: true), "b"), [2]),
         (.compare("id", .greater, .int(4)), [5, 6]),
         (.isIn("id", [.int(6), .int(2), .int(77)]), [2, 6]),
-        (.and([.compare("state", .equal, .string("open")), .or([.compare("comments", .equal, .int(0)), .isMissing("price")])]), [3, 4, 5, 6]),
-        (.or([.compare("comments", .equal, .int(300)), .compare("ratio", .equal, .double(2.5)), .compare("id", .equal, .int(2))]), [2, 5]),
+        (
+            .and([
+                .compare("state", .equal, .string("open")),
+                .or([.compare("comments", .equal, .int(0)), .isMissing("price")]),
+            ]), [3, 4, 5, 6]
+        ),
+        (
+            .or([
+                .compare("comments", .equal, .int(300)), .compare("ratio", .equal, .double(2.5)),
+                .compare("id", .equal, .int(2)),
+            ]), [2, 5]
+        ),
         (.not(.and([.compare("state", .equal, .string("open")), .isMissing("comments")])), [1, 2, 4]),
         (.and([]), [1, 2, 3, 4, 5, 6]),
         (.or([]), []),
@@ -112,8 +135,12 @@ struct ConditionTests {
         let store = try filled(indexed)
         for (condition, expected) in ConditionTests.cases {
             #expect(try store.ids(condition) == expected, "\(condition)")
-            #expect(try store.store.read { r in try r.count(Query("Issue", where: condition)) } == expected.count, "\(condition)")
-            #expect(try store.ids(.not(condition)) == [1, 2, 3, 4, 5, 6].filter { !expected.contains($0) }, "not \(condition)")
+            #expect(
+                try store.store.read { r in try r.count(Query("Issue", where: condition)) } == expected.count,
+                "\(condition)")
+            #expect(
+                try store.ids(.not(condition)) == [1, 2, 3, 4, 5, 6].filter { !expected.contains($0) },
+                "not \(condition)")
         }
     }
 
@@ -131,18 +158,31 @@ struct ConditionTests {
         let store = try filled(true)
         func error(_ condition: Condition) -> StoreError? { storeError { _ = try store.ids(condition) } }
         #expect(error(.isMissing("titel"))?.description.contains("Issue has no titel; it has id, title") == true)
-        #expect(error(.isMissing("author.nam")) == .unknownField(entity: "User", name: "nam", known: ["id", "login", "city", "boss", "issues", "staff"]))
+        #expect(
+            error(.isMissing("author.nam"))
+                == .unknownField(
+                    entity: "User", name: "nam", known: ["id", "login", "city", "boss", "issues", "staff"]))
         #expect(error(.isMissing("labels.name")) == .leadsToSeveral(entity: "Issue", relationship: "labels"))
-        #expect(error(.compare("title.length", .equal, .int(1))) == .wrongType(entity: "Issue", field: "title", expected: "string", found: "a relationship"))
-        #expect(error(.compare("state", .equal, .string("opne"))) == .wrongType(entity: "Issue", field: "state", expected: "one of open, closed", found: "\"opne\""))
-        #expect(error(.compare("comments", .equal, .double(1.5))) == .wrongType(entity: "Issue", field: "comments", expected: "int", found: "double"))
+        #expect(
+            error(.compare("title.length", .equal, .int(1)))
+                == .wrongType(entity: "Issue", field: "title", expected: "string", found: "a relationship"))
+        #expect(
+            error(.compare("state", .equal, .string("opne")))
+                == .wrongType(entity: "Issue", field: "state", expected: "one of open, closed", found: "\"opne\""))
+        #expect(
+            error(.compare("comments", .equal, .double(1.5)))
+                == .wrongType(entity: "Issue", field: "comments", expected: "int", found: "double"))
         #expect(error(.compare("updatedAt", .equal, .string("2026-02-30"))) != nil)
-        #expect(error(.compare("author", .equal, .string("ada"))) == .wrongType(entity: "Issue", field: "author", expected: "a key of User (int)", found: "\"ada\""))
+        #expect(
+            error(.compare("author", .equal, .string("ada")))
+                == .wrongType(entity: "Issue", field: "author", expected: "a key of User (int)", found: "\"ada\""))
         #expect(error(.compare("tags", .equal, .string("a"))) != nil)
         #expect(error(.compare("labels", .equal, .string("ui"))) != nil)
         #expect(error(.hasPrefix("comments", "1")) != nil)
         #expect(error(.compare(FieldPath("comments", ignoringCase: true), .equal, .int(1))) != nil)
-        #expect(storeError { _ = try store.fetch(Query("Issues")) } == .unknownEntity(name: "Issues", known: ["User", "Label", "Issue", "Bug"]))
+        #expect(
+            storeError { _ = try store.fetch(Query("Issues")) }
+                == .unknownEntity(name: "Issues", known: ["User", "Label", "Issue", "Bug"]))
         #expect(storeError { _ = try store.fetch(Query("Issue", sortedBy: [.ascending("tags")])) } != nil)
     }
 }

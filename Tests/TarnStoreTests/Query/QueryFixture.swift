@@ -40,13 +40,15 @@ final class QueryStore: Sendable {
                     RelationshipDefinition("labels", to: "Label", many: true, ordered: true, inverse: "issues"),
                 ],
                 indexes: indexes),
-            EntityDefinition("Bug", parent: "Issue", attributes: [AttributeDefinition("severity", .int, optional: true)]),
+            EntityDefinition(
+                "Bug", parent: "Issue", attributes: [AttributeDefinition("severity", .int, optional: true)]),
         ])
     }
 
     init(indexed: Bool = true, indexes: [IndexDefinition] = []) throws {
         folder = try TemporaryFolder()
-        store = try Store.open(at: folder("s"), schema: QueryStore.schema(indexed: indexed, indexes: indexes), options: Forge.quick)
+        store = try Store.open(
+            at: folder("s"), schema: QueryStore.schema(indexed: indexed, indexes: indexes), options: Forge.quick)
     }
 
     func put(_ id: Int64, entity: String = "Issue", _ values: [String: Value]) throws {

@@ -1,8 +1,8 @@
 // The model of the query tests: random records of every type, random queries, and their answers by the most naive means.
 
 import Foundation
-import TestSupport
 import LMDB
+import TestSupport
 
 @testable import TarnStore
 
@@ -21,28 +21,37 @@ enum QueryModelSchema {
         if indexing == .declared {
             indexes = [
                 IndexDefinition("kindCount", on: "kind", "count"), IndexDefinition("nameAt", on: "name", "at"),
-                IndexDefinition("folded", on: [.init("name", ignoringCase: true), "count"]), IndexDefinition("ownerRatio", on: "owner", "ratio"),
+                IndexDefinition("folded", on: [.init("name", ignoringCase: true), "count"]),
+                IndexDefinition("ownerRatio", on: "owner", "ratio"),
                 IndexDefinition("oneFolded", on: [.init("name", ignoringCase: true)]),
                 IndexDefinition("openPrice", on: "price", where: [IndexCondition("kind", .equal, .string("open"))]),
                 IndexDefinition("positive", on: "count", where: [IndexCondition("count", .greater, .int(0))]),
-                IndexDefinition("notClosed", on: "flag", "blob", where: [IndexCondition("kind", .notEqual, .string("closed"))]),
+                IndexDefinition(
+                    "notClosed", on: "flag", "blob", where: [IndexCondition("kind", .notEqual, .string("closed"))]),
                 IndexDefinition("known", on: "at", where: [IndexCondition("at", .notEqual, .null)]),
-                IndexDefinition("three", on: "flag", "kind", "big"), IndexDefinition("unknown", on: "token", where: [IndexCondition("home", .equal, .null)]),
+                IndexDefinition("three", on: "flag", "kind", "big"),
+                IndexDefinition("unknown", on: "token", where: [IndexCondition("home", .equal, .null)]),
             ]
         }
         return Schema([
             EntityDefinition(
                 "Person", key: ["login"],
-                attributes: [AttributeDefinition("login", .string), attribute("city", .string), attribute("age", .int)],
+                attributes: [
+                    AttributeDefinition("login", .string), attribute("city", .string), attribute("age", .int),
+                ],
                 relationships: [RelationshipDefinition("boss", to: "Person", inverse: "staff")]),
             EntityDefinition("Label", key: ["name"], attributes: [AttributeDefinition("name", .string)]),
             EntityDefinition(
                 "Item", key: ["id"],
                 attributes: [
-                    AttributeDefinition("id", .int), attribute("flag", .bool), attribute("count", .int), attribute("big", .uint),
-                    attribute("ratio", .double), attribute("price", .decimal), attribute("name", .string), attribute("blob", .bytes),
-                    attribute("kind", .enumeration(["open", "closed", "lost"])), attribute("at", .date), attribute("token", .uuid),
-                    attribute("home", .url), attribute("extra", .json, false), attribute("tags", .array(.string), false),
+                    AttributeDefinition("id", .int), attribute("flag", .bool), attribute("count", .int),
+                    attribute("big", .uint),
+                    attribute("ratio", .double), attribute("price", .decimal), attribute("name", .string),
+                    attribute("blob", .bytes),
+                    attribute("kind", .enumeration(["open", "closed", "lost"])), attribute("at", .date),
+                    attribute("token", .uuid),
+                    attribute("home", .url), attribute("extra", .json, false),
+                    attribute("tags", .array(.string), false),
                     attribute("nick", .string, true), AttributeDefinition("must", .int),
                 ],
                 relationships: [
@@ -56,25 +65,32 @@ enum QueryModelSchema {
                 "Special", parent: "Item", attributes: [attribute("weight", .int)],
                 indexes: indexing == .declared ? [IndexDefinition("weightName", on: "weight", "name")] : []),
             EntityDefinition(
-                "Slot", key: ["of", "number"], attributes: [AttributeDefinition("number", .int), attribute("title", .string)],
+                "Slot", key: ["of", "number"],
+                attributes: [AttributeDefinition("number", .int), attribute("title", .string)],
                 relationships: [RelationshipDefinition("of", to: "Person", inverse: "slots")]),
             EntityDefinition(
                 "Pair", key: ["left", "right"],
-                attributes: [AttributeDefinition("left", .string), AttributeDefinition("right", .int), attribute("size", .int)]),
+                attributes: [
+                    AttributeDefinition("left", .string), AttributeDefinition("right", .int), attribute("size", .int),
+                ]),
         ])
     }
 
     static let types: [String: [String: AttributeType]] = [
         "Person": ["login": .string, "city": .string, "age": .int], "Label": ["name": .string],
         "Item": [
-            "id": .int, "flag": .bool, "count": .int, "big": .uint, "ratio": .double, "price": .decimal, "name": .string, "blob": .bytes,
-            "kind": .enumeration(["open", "closed", "lost"]), "at": .date, "token": .uuid, "home": .url, "extra": .json, "nick": .string, "must": .int,
+            "id": .int, "flag": .bool, "count": .int, "big": .uint, "ratio": .double, "price": .decimal,
+            "name": .string, "blob": .bytes,
+            "kind": .enumeration(["open", "closed", "lost"]), "at": .date, "token": .uuid, "home": .url, "extra": .json,
+            "nick": .string, "must": .int,
         ],
-        "Special": ["weight": .int], "Slot": ["number": .int, "title": .string], "Pair": ["left": .string, "right": .int, "size": .int],
+        "Special": ["weight": .int], "Slot": ["number": .int, "title": .string],
+        "Pair": ["left": .string, "right": .int, "size": .int],
     ]
     /// To-one relationships: stored ones, and one that is joined.
     static let toOne: [String: [String: String]] = [
-        "Item": ["owner": "Person", "parent": "Item", "chum": "Person"], "Person": ["boss": "Person"], "Slot": ["of": "Person"],
+        "Item": ["owner": "Person", "parent": "Item", "chum": "Person"], "Person": ["boss": "Person"],
+        "Slot": ["of": "Person"],
     ]
     /// To-many relationships: the entity that they lead to, and where they are stored if not here.
     static let toMany: [String: [String: (to: String, by: String?)]] = [
@@ -93,10 +109,17 @@ struct QueryValues {
     static let texts: [String] =
         ["", "a", "A", "ab", "aB", "b", "a\u{0}", "a\u{0}b", "Zażółć", "ZAŻÓŁĆ", "ß", "SS", "%", "a_b", "\u{10FFFF}"]
         + (6...11).map { long + String(repeating: "x", count: $0) }
-        + [long + "xxxxxxx\u{0}", long + "xxxxxxxx\u{0}", long + "xxxxxxxx\u{0}y", long + "xxxxxxxxx\u{0}", long + "XXXXXXXXXXX", long + "xxxxxxxxxxy"]
+        + [
+            long + "xxxxxxx\u{0}", long + "xxxxxxxx\u{0}", long + "xxxxxxxx\u{0}y", long + "xxxxxxxxx\u{0}",
+            long + "XXXXXXXXXXX", long + "xxxxxxxxxxy",
+        ]
     static let logins: [String] =
-        ["ada", "bob", "Ada", "a\u{0}", "", "zoe"] + [204, 205, 206, 207, 230].map { String(repeating: "k", count: $0) }
-        + [String(repeating: "k", count: 229) + "a", String(repeating: "k", count: 205) + "\u{0}", String(repeating: "k", count: 206) + "\u{0}z"]
+        ["ada", "bob", "Ada", "a\u{0}", "", "zoe"]
+        + [204, 205, 206, 207, 230].map { String(repeating: "k", count: $0) }
+        + [
+            String(repeating: "k", count: 229) + "a", String(repeating: "k", count: 205) + "\u{0}",
+            String(repeating: "k", count: 206) + "\u{0}z",
+        ]
 
     mutating func bool(_ odds: Int) -> Bool { Int.random(in: 0..<odds, using: &random) == 0 }
     mutating func pick<T>(_ list: [T]) -> T { list[Int.random(in: 0..<list.count, using: &random)] }
@@ -108,17 +131,32 @@ struct QueryValues {
         case .uint:
             let value = pick([0, 1, 2, 255, UInt64(Int64.max), UInt64(Int64.max) + 1, .max])
             return Int64(exactly: value).map(Value.int) ?? .uint(value)
-        case .double: return .double(pick([-.infinity, -2.5, -0.0, 0, 1, 1.5, .leastNonzeroMagnitude, .infinity, .nan]))
+        case .double:
+            return .double(pick([-.infinity, -2.5, -0.0, 0, 1, 1.5, .leastNonzeroMagnitude, .infinity, .nan]))
         case .decimal:
-            return .decimal(ExactDecimal(pick(["0", "-0", "1", "1.5", "-1.5", "-1.25", "1e30", "-1e30", "0.001", "12", "123456789012345678901234567890.5", String(repeating: "7", count: 300), String(repeating: "7", count: 300) + ".5"]))!)
+            return .decimal(
+                ExactDecimal(
+                    pick([
+                        "0", "-0", "1", "1.5", "-1.5", "-1.25", "1e30", "-1e30", "0.001", "12",
+                        "123456789012345678901234567890.5", String(repeating: "7", count: 300),
+                        String(repeating: "7", count: 300) + ".5",
+                    ]))!)
         case .string: return .string(pick(QueryValues.texts))
-        case .bytes: return .bytes(pick([[], [0], [0, 1], [255], [255, 0], Array(repeating: 0, count: 140), Array(repeating: 0, count: 141), Array(repeating: 9, count: 400)]))
-        case .date: return .date(Timestamp(microseconds: pick([-1, 0, 1, 1_700_000_000_000_000, 1_700_000_000_000_001])))
+        case .bytes:
+            return .bytes(
+                pick([
+                    [], [0], [0, 1], [255], [255, 0], Array(repeating: 0, count: 140), Array(repeating: 0, count: 141),
+                    Array(repeating: 9, count: 400),
+                ]))
+        case .date:
+            return .date(Timestamp(microseconds: pick([-1, 0, 1, 1_700_000_000_000_000, 1_700_000_000_000_001])))
         case .uuid: return .uuid(pick([UUID(bytes: [1]), UUID(bytes: [1, 2]), UUID(bytes: [255])]))
-        case .url: return .url(pick(["https://a", "https://A", "x:", "https://a/" + String(repeating: "p", count: 300)]))
+        case .url:
+            return .url(pick(["https://a", "https://A", "x:", "https://a/" + String(repeating: "p", count: 300)]))
         case .json: return .json(pick(["{}", "[1,2]", "\"a\""]))
         case .enumeration(let values): return .string(pick(values))
-        case .array: return .array((0..<Int.random(in: 0...3, using: &random)).map { _ in .string(pick(["a", "A", "b", ""])) })
+        case .array:
+            return .array((0..<Int.random(in: 0...3, using: &random)).map { _ in .string(pick(["a", "A", "b", ""])) })
         }
     }
 
@@ -127,7 +165,11 @@ struct QueryValues {
         case "Person": RecordKey(pick(QueryValues.logins))
         case "Label": RecordKey(pick(["bug", "ui", "x"]))
         case "Slot": RecordKey(key("Person").components + [.int(Int64.random(in: 1...3, using: &random))])
-        case "Pair": RecordKey([.string(pick(["a", "a\u{0}", "b"] + QueryValues.logins.suffix(5))), .int(Int64.random(in: -1...2, using: &random))])
+        case "Pair":
+            RecordKey([
+                .string(pick(["a", "a\u{0}", "b"] + QueryValues.logins.suffix(5))),
+                .int(Int64.random(in: -1...2, using: &random)),
+            ])
         default: RecordKey(Int64.random(in: -3...60, using: &random))
         }
     }
@@ -137,7 +179,8 @@ struct QueryValues {
         var fields: [Record.Field] = []
         for kind in QueryModelSchema.ancestors(entity) {
             let keys: Set<String> = ["id", "login", "number", "left", "right"]
-            for (name, type) in QueryModelSchema.types[kind, default: [:]].sorted(by: { $0.key < $1.key }) where !keys.contains(name) && !(kind == "Label") {
+            for (name, type) in QueryModelSchema.types[kind, default: [:]].sorted(by: { $0.key < $1.key })
+            where !keys.contains(name) && !(kind == "Label") {
                 if name == "must" { continue }
                 if name == "nick" {
                     if bool(2) { fields.append(.init(name, .string(pick(QueryValues.logins)))) }
@@ -145,12 +188,20 @@ struct QueryValues {
                     fields.append(.init(name, bool(6) ? .null : value(type)))
                 }
             }
-            for (name, target) in QueryModelSchema.toOne[kind, default: [:]].sorted(by: { $0.key < $1.key }) where name != "chum" && name != "of" {
+            for (name, target) in QueryModelSchema.toOne[kind, default: [:]].sorted(by: { $0.key < $1.key })
+            where name != "chum" && name != "of" {
                 if !bool(3) { fields.append(.init(name, bool(8) ? .null : .reference(key(target)))) }
             }
             if kind == "Item" {
                 if !bool(3) { fields.append(.init("tags", value(.array(.string)))) }
-                if !bool(3) { fields.append(.init("labels", .references(Array(Set((0..<Int.random(in: 0...3, using: &random)).map { _ in key("Label") })).sorted()))) }
+                if !bool(3) {
+                    fields.append(
+                        .init(
+                            "labels",
+                            .references(
+                                Array(Set((0..<Int.random(in: 0...3, using: &random)).map { _ in key("Label") }))
+                                    .sorted())))
+                }
             }
         }
         return fields
@@ -177,7 +228,10 @@ struct QueryOracle {
             try store.read { reader in
                 try reader.forEach(entity) { record in
                     let fields = Dictionary(uniqueKeysWithValues: record.fields.map { ($0.name, $0.value) })
-                    list.append(Entry(entity: record.entity, key: record.key, storageKey: record.key.storageKey, isPartial: record.isPartial, fields: fields))
+                    list.append(
+                        Entry(
+                            entity: record.entity, key: record.key, storageKey: record.key.storageKey,
+                            isPartial: record.isPartial, fields: fields))
                     return true
                 }
             }
@@ -187,14 +241,18 @@ struct QueryOracle {
     }
 
     func records(of entity: String) -> [Entry] {
-        entity == "Special" ? entries["Item", default: []].filter { $0.entity == "Special" } : entries[entity, default: []]
+        entity == "Special"
+            ? entries["Item", default: []].filter { $0.entity == "Special" } : entries[entity, default: []]
     }
 
     /// The value at a path; nil if it is missing.
     func value(_ entry: Entry, _ path: FieldPath) -> Value? {
         var current = entry
         for name in path.names.dropLast() {
-            guard let target = QueryModelSchema.ancestors(current.entity).compactMap({ QueryModelSchema.toOne[$0]?[name] }).first else { return nil }
+            guard
+                let target = QueryModelSchema.ancestors(current.entity).compactMap({ QueryModelSchema.toOne[$0]?[name] }
+                ).first
+            else { return nil }
             var key: RecordKey?
             if name == "chum" {
                 if case .string(let nick)? = current.fields["nick"] { key = RecordKey(nick) }
@@ -207,14 +265,20 @@ struct QueryOracle {
             current = next
         }
         let name = path.names[path.names.count - 1]
-        if let (to, by) = QueryModelSchema.ancestors(current.entity).compactMap({ QueryModelSchema.toMany[$0]?[name] }).first, let by {
+        if let (to, by) = QueryModelSchema.ancestors(current.entity).compactMap({ QueryModelSchema.toMany[$0]?[name] })
+            .first, let by
+        {
             let keys = entries[to, default: []].filter { other in
-                by == "of" ? Array(other.key.components.dropLast()) == current.key.components : other.fields[by] == .reference(current.key)
+                by == "of"
+                    ? Array(other.key.components.dropLast()) == current.key.components
+                    : other.fields[by] == .reference(current.key)
             }.map(\.key)
             return keys.isEmpty ? nil : .references(keys)
         }
         if name == "chum" {
-            guard case .string(let nick)? = current.fields["nick"], byKey["Person"]?[RecordKey(nick)] != nil else { return nil }
+            guard case .string(let nick)? = current.fields["nick"], byKey["Person"]?[RecordKey(nick)] != nil else {
+                return nil
+            }
             return .reference(RecordKey(nick))
         }
         if name == "of" { return .reference(RecordKey(Array(current.key.components.dropLast()))) }
@@ -245,7 +309,9 @@ struct QueryOracle {
     /// Less than 0, 0 or greater; values of one type.
     static func order(_ a: Value, _ b: Value) -> Int {
         func compare<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : b < a ? 1 : 0 }
-        func bytes(_ a: [UInt8], _ b: [UInt8]) -> Int { a.lexicographicallyPrecedes(b) ? -1 : b.lexicographicallyPrecedes(a) ? 1 : 0 }
+        func bytes(_ a: [UInt8], _ b: [UInt8]) -> Int {
+            a.lexicographicallyPrecedes(b) ? -1 : b.lexicographicallyPrecedes(a) ? 1 : 0
+        }
         if let x = text(a), let y = text(b) { return bytes(Array(x.utf8), Array(y.utf8)) }
         switch (a, b) {
         case (.bool(let x), .bool(let y)): return compare(x ? 1 : 0, y ? 1 : 0)
@@ -253,11 +319,13 @@ struct QueryOracle {
         case (.int(let x), .uint(let y)): return compare(Int128(x), Int128(y))
         case (.uint(let x), .int(let y)): return compare(Int128(x), Int128(y))
         case (.uint(let x), .uint(let y)): return compare(x, y)
-        case (.double(let x), .double(let y)): return x.isNaN || y.isNaN ? (x.isNaN ? 1 : 0) - (y.isNaN ? 1 : 0) : compare(x, y)
+        case (.double(let x), .double(let y)):
+            return x.isNaN || y.isNaN ? (x.isNaN ? 1 : 0) - (y.isNaN ? 1 : 0) : compare(x, y)
         case (.decimal(let x), .decimal(let y)): return compare(x, y)
         case (.date(let x), .date(let y)): return compare(x, y)
         case (.bytes(let x), .bytes(let y)): return bytes(x, y)
-        case (.uuid(let x), .uuid(let y)): return bytes(withUnsafeBytes(of: x.uuid) { Array($0) }, withUnsafeBytes(of: y.uuid) { Array($0) })
+        case (.uuid(let x), .uuid(let y)):
+            return bytes(withUnsafeBytes(of: x.uuid) { Array($0) }, withUnsafeBytes(of: y.uuid) { Array($0) })
         case (.reference(let x), .reference(let y)): return bytes(x.storageKey, y.storageKey)
         default: return 0
         }
@@ -291,22 +359,28 @@ struct QueryOracle {
         case .or(let list): return list.contains { isMet($0, entry) }
         case .not(let inner): return !isMet(inner, entry)
         case .compare(let path, let comparison, let operand): return compare(path, comparison, operand)
-        case .between(let path, let low, let high): return compare(path, .greaterOrEqual, low) && compare(path, .lessOrEqual, high)
+        case .between(let path, let low, let high):
+            return compare(path, .greaterOrEqual, low) && compare(path, .lessOrEqual, high)
         case .isIn(let path, let values): return values.contains { compare(path, .equal, $0) }
         case .isMissing(let path): return value(entry, path) == nil
         case .hasPrefix(let path, let prefix):
-            guard let text = value(entry, path).flatMap(QueryOracle.text), case .string(let prefix) = adapted(.string(prefix), path) else { return false }
+            guard let text = value(entry, path).flatMap(QueryOracle.text),
+                case .string(let prefix) = adapted(.string(prefix), path)
+            else { return false }
             return Array(text.utf8).starts(with: Array(prefix.utf8))
         case .like(let path, let pattern):
             guard let text = value(entry, path).flatMap(QueryOracle.text) else { return false }
             return QueryOracle.isLike(Array(text.unicodeScalars)[...], pattern, folds: path.ignoresCase)
         case .contains(let path, let operand):
             switch value(entry, path) {
-            case .array(let elements)?: return elements.contains { QueryOracle.order($0, adapted(operand, path)) == 0 && $0 != .null }
+            case .array(let elements)?:
+                return elements.contains { QueryOracle.order($0, adapted(operand, path)) == 0 && $0 != .null }
             case .references(let keys)?:
                 if case .reference(let key) = operand { return keys.contains(key) } else { return false }
             case let value?:
-                guard let text = QueryOracle.text(value), case .string(let part) = adapted(operand, path) else { return false }
+                guard let text = QueryOracle.text(value), case .string(let part) = adapted(operand, path) else {
+                    return false
+                }
                 let text8 = Array(text.utf8), part8 = Array(part.utf8)
                 if part8.isEmpty { return true }
                 return text8.indices.contains { text8[$0...].starts(with: part8) }
@@ -320,10 +394,19 @@ struct QueryOracle {
         enum Token: Equatable { case any, one, scalar(Unicode.Scalar) }
         var tokens: [Token] = [], isEscaped = false
         for scalar in pattern.unicodeScalars {
-            if !isEscaped, scalar == "\\" { isEscaped = true; continue }
-            if !isEscaped, scalar == "%" { tokens.append(.any) } else if !isEscaped, scalar == "_" { tokens.append(.one) } else {
+            if !isEscaped, scalar == "\\" {
+                isEscaped = true
+                continue
+            }
+            if !isEscaped, scalar == "%" {
+                tokens.append(.any)
+            } else if !isEscaped, scalar == "_" {
+                tokens.append(.one)
+            } else {
                 let literal = String(scalar)
-                for folded in (folds ? CaseFolding.fold(literal) : literal).unicodeScalars { tokens.append(.scalar(folded)) }
+                for folded in (folds ? CaseFolding.fold(literal) : literal).unicodeScalars {
+                    tokens.append(.scalar(folded))
+                }
             }
             isEscaped = false
         }
@@ -341,7 +424,8 @@ struct QueryOracle {
                     next[index] = isReached
                 }
             case .one: for index in scalars.indices { next[index + 1] = reached[index] }
-            case .scalar(let scalar): for index in scalars.indices where scalars[index] == scalar { next[index + 1] = reached[index] }
+            case .scalar(let scalar):
+                for index in scalars.indices where scalars[index] == scalar { next[index + 1] = reached[index] }
             }
             reached = next
         }
@@ -351,7 +435,8 @@ struct QueryOracle {
     /// The whole result, in order, without limit, offset and token.
     func result(_ query: Query) -> [Entry] {
         let found = records(of: query.entity).filter { entry in
-            (query.partials == .included || entry.isPartial == (query.partials == .only)) && isMet(query.condition, entry)
+            (query.partials == .included || entry.isPartial == (query.partials == .only))
+                && isMet(query.condition, entry)
         }
         let keyed = found.map { entry in (entry, query.order.map { value(entry, $0.path) }) }
         return keyed.sorted { a, b in

@@ -51,33 +51,66 @@ struct QueryGenerator {
         }
         let (path, type, target) = path()
         switch Int.random(in: 0..<14, using: &values.random) {
-        case 0...4: return .compare(path, values.pick(Condition.Comparison.allCases), values.bool(12) ? .null : operand(type, target))
-        case 5, 6: return .isIn(path, (0..<Int.random(in: 0...4, using: &values.random)).map { _ in values.bool(8) ? .null : operand(type, target) })
+        case 0...4:
+            return .compare(
+                path, values.pick(Condition.Comparison.allCases), values.bool(12) ? .null : operand(type, target))
+        case 5, 6:
+            return .isIn(
+                path,
+                (0..<Int.random(in: 0...4, using: &values.random)).map { _ in
+                    values.bool(8) ? .null : operand(type, target)
+                })
         case 7: return .between(path, operand(type, target), operand(type, target))
         case 8: return .isMissing(path)
         case 9, 10, 11:
             var path = path
-            if type.map({ !$0.isText }) ?? true { path = FieldPath([entity == "Person" ? "city" : entity == "Slot" ? "title" : entity == "Pair" ? "left" : "name"], ignoringCase: values.bool(3)) }
+            if type.map({ !$0.isText }) ?? true {
+                path = FieldPath(
+                    [entity == "Person" ? "city" : entity == "Slot" ? "title" : entity == "Pair" ? "left" : "name"],
+                    ignoringCase: values.bool(3))
+            }
             let text = values.pick(QueryValues.texts)
             switch Int.random(in: 0..<3, using: &values.random) {
-            case 0: return .hasPrefix(path, String(String.UnicodeScalarView(text.unicodeScalars.prefix(Int.random(in: 0...300, using: &values.random)))))
-            case 1: return .contains(path, .string(String(String.UnicodeScalarView(text.unicodeScalars.suffix(Int.random(in: 0...4, using: &values.random))))))
-            default: return .like(path, values.pick(["%", "", "a%", "A_", "_b", "%b%", "l%x", "%x\u{0}%", "za%", "\\%", "%l%l%x_", "s%", "ss"]))
+            case 0:
+                return .hasPrefix(
+                    path,
+                    String(
+                        String.UnicodeScalarView(
+                            text.unicodeScalars.prefix(Int.random(in: 0...300, using: &values.random)))))
+            case 1:
+                return .contains(
+                    path,
+                    .string(
+                        String(
+                            String.UnicodeScalarView(
+                                text.unicodeScalars.suffix(Int.random(in: 0...4, using: &values.random))))))
+            default:
+                return .like(
+                    path,
+                    values.pick([
+                        "%", "", "a%", "A_", "_b", "%b%", "l%x", "%x\u{0}%", "za%", "\\%", "%l%l%x_", "s%", "ss",
+                    ]))
             }
         case 12:
             guard entities().contains("Item") || entity == "Person" else { return .isMissing(path) }
             let lists = entities().flatMap { QueryModelSchema.toMany[$0, default: [:]].sorted { $0.key < $1.key } }
             let list = values.pick(lists)
-            return values.bool(3) ? .isMissing(FieldPath([list.key])) : .contains(FieldPath([list.key]), .reference(values.key(list.value.to)))
+            return values.bool(3)
+                ? .isMissing(FieldPath([list.key]))
+                : .contains(FieldPath([list.key]), .reference(values.key(list.value.to)))
         default:
             guard entities().contains("Item") else { return .compare(path, .equal, operand(type, target)) }
-            return values.bool(3) ? .isMissing("tags") : .contains(FieldPath("tags", ignoringCase: values.bool(3)), .string(values.pick(["a", "A", "b", ""])))
+            return values.bool(3)
+                ? .isMissing("tags")
+                : .contains(FieldPath("tags", ignoringCase: values.bool(3)), .string(values.pick(["a", "A", "b", ""])))
         }
     }
 
     mutating func query() -> Query {
         var query = Query(entity, where: values.bool(8) ? .all : condition())
-        for _ in 0..<values.pick([0, 0, 0, 1, 1, 1, 1, 2, 2, 3]) { query.order.append(Query.Order(path().0, descending: values.bool(2))) }
+        for _ in 0..<values.pick([0, 0, 0, 1, 1, 1, 1, 2, 2, 3]) {
+            query.order.append(Query.Order(path().0, descending: values.bool(2)))
+        }
         if values.bool(2) { query.limit = Int.random(in: 0...12, using: &values.random) }
         if values.bool(3) { query.offset = Int.random(in: 0...8, using: &values.random) }
         if values.bool(6) { query.partials = values.pick(Query.Partials.allCases) }
@@ -89,19 +122,26 @@ struct QueryModelTests {
     /// Stores with the same records, and different indexes.
     private func stores(_ seed: UInt64, in folder: TemporaryFolder) throws -> [(QueryIndexing, Store)] {
         try QueryIndexing.allCases.map { indexing in
-            let store = try Store.open(at: folder(indexing.rawValue), schema: QueryModelSchema.schema(indexing), options: Forge.quick)
+            let store = try Store.open(
+                at: folder(indexing.rawValue), schema: QueryModelSchema.schema(indexing), options: Forge.quick)
             var values = QueryValues(random: SeededRandom(seed: seed))
             try store.write { writer in
                 // A reference to a missing record cannot say a long key: all that are referred to are there.
-                for login in QueryValues.logins where login.utf8.count > 200 { try writer.put("Person", RecordKey(login), values.fields("Person")) }
-                for (entity, count) in [("Label", 3), ("Person", 14), ("Item", 30), ("Special", 10), ("Slot", 10), ("Pair", 12)] {
+                for login in QueryValues.logins where login.utf8.count > 200 {
+                    try writer.put("Person", RecordKey(login), values.fields("Person"))
+                }
+                for (entity, count) in [
+                    ("Label", 3), ("Person", 14), ("Item", 30), ("Special", 10), ("Slot", 10), ("Pair", 12),
+                ] {
                     for _ in 0..<count {
                         let key = values.key(entity), fields = values.fields(entity)
                         let isPartial = entity != "Special" && entity != "Slot" && values.bool(5)
                         if isPartial {
                             try QueryModelTests.merge(&writer, entity, key, fields)
                         } else {
-                            try writer.put(entity, key, fields + (entity == "Item" || entity == "Special" ? [.init("must", .int(1))] : []))
+                            try writer.put(
+                                entity, key,
+                                fields + (entity == "Item" || entity == "Special" ? [.init("must", .int(1))] : []))
                         }
                     }
                 }
@@ -111,7 +151,9 @@ struct QueryModelTests {
     }
 
     /// What a partial answer says.
-    private static func merge(_ writer: inout StoreWriter, _ name: String, _ key: RecordKey, _ fields: [Record.Field]) throws {
+    private static func merge(_ writer: inout StoreWriter, _ name: String, _ key: RecordKey, _ fields: [Record.Field])
+        throws
+    {
         let entity = try writer.access.state.entity(name)
         var values = entity.keyValues(key)
         for field in fields { if let id = entity.field(field.name)?.id { values[id] = field.value } }
@@ -128,13 +170,16 @@ struct QueryModelTests {
 
     /// Compares everything that can be asked about a query with the oracle.
     private func check(
-        _ query: Query, _ all: [QueryOracle.Entry], _ oracle: QueryOracle, _ indexing: QueryIndexing, _ store: Store, _ values: inout QueryValues, _ asked: inout Int
+        _ query: Query, _ all: [QueryOracle.Entry], _ oracle: QueryOracle, _ indexing: QueryIndexing, _ store: Store,
+        _ values: inout QueryValues, _ asked: inout Int
     ) throws {
         let whole = query
         let wanted = all.dropFirst(query.offset).prefix(query.limit ?? .max).map(\.key)
         func differ(_ what: String, _ found: Any, _ wanted: Any, _ query: Query? = nil) throws -> Never {
             let plan = try store.read { r in try r.explain(query ?? whole).description }
-            throw Difference(description: "\(what), indexes: \(indexing)\n\(query ?? whole)\nfound  \(found)\nwanted \(wanted)\n\(plan)")
+            throw Difference(
+                description:
+                    "\(what), indexes: \(indexing)\n\(query ?? whole)\nfound  \(found)\nwanted \(wanted)\n\(plan)")
         }
         let kind = Int.random(in: 0..<6, using: &values.random)
         let place = Int.random(in: 0...max(all.count, 1), using: &values.random)
@@ -184,9 +229,15 @@ struct QueryModelTests {
             case 3:
                 guard let aggregate else { break }
                 let present = all.compactMap { oracle.value($0, aggregate) }.sorted { QueryOracle.order($0, $1) < 0 }
-                let least = try reader.minimum(of: aggregate, query), greatest = try reader.maximum(of: aggregate, query)
-                if least.map({ a in present.first.map { QueryOracle.order(a, $0) != 0 } ?? true }) ?? !present.isEmpty { try differ("minimum", least as Any, present.first as Any) }
-                if greatest.map({ a in present.last.map { QueryOracle.order(a, $0) != 0 } ?? true }) ?? !present.isEmpty { try differ("maximum", greatest as Any, present.last as Any) }
+                let least = try reader.minimum(of: aggregate, query),
+                    greatest = try reader.maximum(of: aggregate, query)
+                if least.map({ a in present.first.map { QueryOracle.order(a, $0) != 0 } ?? true }) ?? !present.isEmpty {
+                    try differ("minimum", least as Any, present.first as Any)
+                }
+                if greatest.map({ a in present.last.map { QueryOracle.order(a, $0) != 0 } ?? true }) ?? !present.isEmpty
+                {
+                    try differ("maximum", greatest as Any, present.last as Any)
+                }
             case 4:
                 guard let aggregate else { break }
                 var groups: [(Value?, Int)] = []
@@ -194,16 +245,21 @@ struct QueryModelTests {
                     guard let b else { return false }
                     return a.map { QueryOracle.order($0, b) < 0 } ?? true
                 }) {
-                    if let last = groups.last, (last.0 == nil) == (value == nil), last.0.map({ QueryOracle.order($0, value ?? .null) == 0 }) ?? true {
+                    if let last = groups.last, (last.0 == nil) == (value == nil),
+                        last.0.map({ QueryOracle.order($0, value ?? .null) == 0 }) ?? true
+                    {
                         groups[groups.count - 1].1 += 1
                     } else {
                         groups.append((value, 1))
                     }
                 }
                 let found = try reader.counts(by: aggregate, query)
-                let isSame = found.count == groups.count && zip(found, groups).allSatisfy { a, b in
-                    a.count == b.1 && (a.value == .null) == (b.0 == nil) && (b.0.map { QueryOracle.order(a.value, $0) == 0 } ?? true)
-                }
+                let isSame =
+                    found.count == groups.count
+                    && zip(found, groups).allSatisfy { a, b in
+                        a.count == b.1 && (a.value == .null) == (b.0 == nil)
+                            && (b.0.map { QueryOracle.order(a.value, $0) == 0 } ?? true)
+                    }
                 if !isSame { try differ("counts by \(aggregate)", found, groups) }
             default:
                 // From any place on, by every way.
@@ -236,22 +292,38 @@ struct QueryModelTests {
                 }
                 return result
             case .not(let inner): return [inner] + smaller(inner).map(Condition.not)
-            case .isIn(let path, let values) where values.count > 1: return values.indices.map { index in
-                var rest = values
-                rest.remove(at: index)
-                return .isIn(path, rest)
-            }
+            case .isIn(let path, let values) where values.count > 1:
+                return values.indices.map { index in
+                    var rest = values
+                    rest.remove(at: index)
+                    return .isIn(path, rest)
+                }
             default: return [.all]
             }
         }
         var query = query
         while true {
             var tries: [Query] = []
-            for condition in smaller(query.condition) { tries.append(query); tries[tries.count - 1].condition = condition }
-            for index in query.order.indices { tries.append(query); tries[tries.count - 1].order.remove(at: index) }
-            if query.limit != nil { tries.append(query); tries[tries.count - 1].limit = nil }
-            if query.offset > 0 { tries.append(query); tries[tries.count - 1].offset = 0 }
-            if query.partials != .included { tries.append(query); tries[tries.count - 1].partials = .included }
+            for condition in smaller(query.condition) {
+                tries.append(query)
+                tries[tries.count - 1].condition = condition
+            }
+            for index in query.order.indices {
+                tries.append(query)
+                tries[tries.count - 1].order.remove(at: index)
+            }
+            if query.limit != nil {
+                tries.append(query)
+                tries[tries.count - 1].limit = nil
+            }
+            if query.offset > 0 {
+                tries.append(query)
+                tries[tries.count - 1].offset = 0
+            }
+            if query.partials != .included {
+                tries.append(query)
+                tries[tries.count - 1].partials = .included
+            }
             guard let next = tries.first(where: fails) else { return query }
             query = next
         }
@@ -266,7 +338,9 @@ struct QueryModelTests {
         var asked = 0
         // Sanitized code takes several times as long.
         for _ in 0..<(isSanitized ? 60 : 300) {
-            var generator = QueryGenerator(values: QueryValues(random: random), entity: ["Item", "Item", "Item", "Special", "Person", "Slot", "Pair"].randomElement(using: &random)!)
+            var generator = QueryGenerator(
+                values: QueryValues(random: random),
+                entity: ["Item", "Item", "Item", "Special", "Person", "Slot", "Pair"].randomElement(using: &random)!)
             generator.values.random = random
             let query = generator.query()
             random = generator.values.random

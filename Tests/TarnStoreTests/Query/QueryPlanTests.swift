@@ -11,7 +11,8 @@ struct QueryPlanTests {
 
     init() throws {
         store = try QueryStore(indexes: [
-            IndexDefinition("stateUpdated", on: "state", "updatedAt"), IndexDefinition("openPrice", on: "price", where: [.init("state", .equal, .string("open"))]),
+            IndexDefinition("stateUpdated", on: "state", "updatedAt"),
+            IndexDefinition("openPrice", on: "price", where: [.init("state", .equal, .string("open"))]),
             IndexDefinition("folded", on: [.init("title", ignoringCase: true)]),
         ])
         let start = Timestamp("2026-01-01T00:00:00Z")!.microseconds
@@ -20,8 +21,10 @@ struct QueryPlanTests {
                 try writer.put(
                     "Issue", RecordKey(id),
                     [
-                        .init("title", .string("issue \(id % 100)")), .init("state", .string(id % 4 == 0 ? "closed" : "open")),
-                        .init("updatedAt", .date(Timestamp(microseconds: start + id * 1_000_000))), .init("comments", .int(id % 50)),
+                        .init("title", .string("issue \(id % 100)")),
+                        .init("state", .string(id % 4 == 0 ? "closed" : "open")),
+                        .init("updatedAt", .date(Timestamp(microseconds: start + id * 1_000_000))),
+                        .init("comments", .int(id % 50)),
                         .init("author", .reference(RecordKey(id % 20))),
                     ])
             }
@@ -45,7 +48,8 @@ struct QueryPlanTests {
 
     @Test func aRangeOfAnIndexGivesTheOrder() throws {
         let query = Query(
-            "Issue", where: .compare("updatedAt", .greaterOrEqual, .string("2026-01-01T00:10:00Z")), sortedBy: [.descending("updatedAt")], limit: 50)
+            "Issue", where: .compare("updatedAt", .greaterOrEqual, .string("2026-01-01T00:10:00Z")),
+            sortedBy: [.descending("updatedAt")], limit: 50)
         let plan = try plan(query)
         #expect(plan.access[0].hasPrefix("index updatedAt of Issue, >= "))
         #expect(plan.access[0].hasSuffix(", backwards"))
@@ -57,14 +61,19 @@ struct QueryPlanTests {
         let plan = try plan(.compare("state", .equal, .string("closed")), .descending("updatedAt"), limit: 3)
         #expect(plan.access == ["index stateUpdated of Issue, = \"closed\", backwards"])
         #expect(plan.sort == .byIndex && plan.filter == nil)
-        #expect(try store.ids(.compare("state", .equal, .string("closed")), .descending("updatedAt"), limit: 3) == [2000, 1996, 1992])
+        #expect(
+            try store.ids(.compare("state", .equal, .string("closed")), .descending("updatedAt"), limit: 3) == [
+                2000, 1996, 1992,
+            ])
     }
 
     @Test func aPartialIndexServesOnlyWhereItsConditionIsImplied() throws {
         let open = Condition.compare("state", .equal, .string("open"))
         #expect(try plan(.and([open, .compare("price", .greater, .int(1))])).access[0].hasPrefix("index openPrice"))
         #expect(try plan(.compare("price", .greater, .int(1))).access[0].hasPrefix("index price"))
-        #expect(try plan(.and([.compare("state", .notEqual, .string("open")), .compare("price", .greater, .int(1))])).access[0].hasPrefix("index price"))
+        #expect(
+            try plan(.and([.compare("state", .notEqual, .string("open")), .compare("price", .greater, .int(1))]))
+                .access[0].hasPrefix("index price"))
     }
 
     @Test func aTextWhoseCaseDoesNotCountIsFoundByTheFoldedIndex() throws {
@@ -85,17 +94,25 @@ struct QueryPlanTests {
         #expect(try plan(ada).access == ["Issue by author, = 3"])
         #expect(try plan(ada).filter == nil)
         #expect(try plan(.compare("author.boss.login", .equal, .string("bob"))).access == ["Issue by author, = 3"])
-        #expect(try plan(.compare("author.login", .equal, .string("eve"))).access == ["nothing: no record can meet the condition"])
+        #expect(
+            try plan(.compare("author.login", .equal, .string("eve"))).access == [
+                "nothing: no record can meet the condition"
+            ])
         // There are few users: they are looked at one by one.
         #expect(try plan(.contains("author.login", .string("ad"))).access == ["Issue by author, = 3"])
         #expect(try plan(.not(ada)).access == ["all records of Issue"])
-        for condition in [ada, .compare("author.boss.login", .equal, .string("bob")), .contains("author.login", .string("ad"))] {
+        for condition in [
+            ada, .compare("author.boss.login", .equal, .string("bob")), .contains("author.login", .string("ad")),
+        ] {
             #expect(try store.ids(condition) == (1...2000).filter { $0 % 20 == 3 })
         }
     }
 
     @Test func branchesOfAnOrAreUnited() throws {
-        let condition = Condition.or([.compare("id", .equal, .int(7)), .compare("title", .equal, .string("issue 7")), .compare("author", .equal, .int(7))])
+        let condition = Condition.or([
+            .compare("id", .equal, .int(7)), .compare("title", .equal, .string("issue 7")),
+            .compare("author", .equal, .int(7)),
+        ])
         let plan = try plan(condition)
         #expect(plan.access.count == 3)
         #expect(plan.description.contains("    or: index title of Issue, = \"issue 7\""))
@@ -104,10 +121,16 @@ struct QueryPlanTests {
 
     @Test func withoutAnIndexAllRecordsAreLookedAtAndAnIndexIsAdvised() throws {
         let plan = try plan(
-            .and([.isMissing("author.city"), .contains("title", .string("x")), .compare("token", .equal, .string("00000000-0000-0000-0000-000000000001"))]),
+            .and([
+                .isMissing("author.city"), .contains("title", .string("x")),
+                .compare("token", .equal, .string("00000000-0000-0000-0000-000000000001")),
+            ]),
             .ascending("comments"), .descending("ratio"))
         #expect(plan.sort == .inMemory)
-        let scan = try self.plan(Query("Issue", where: .compare("token", .equal, .string("00000000-0000-0000-0000-000000000001")), sortedBy: [.ascending("comments")]))
+        let scan = try self.plan(
+            Query(
+                "Issue", where: .compare("token", .equal, .string("00000000-0000-0000-0000-000000000001")),
+                sortedBy: [.ascending("comments")]))
         #expect(scan.access == ["all records of Issue"] || scan.access == ["index comments of Issue"])
         #expect(scan.advice == "an index on (token, comments) would avoid reading up to 2000 rows")
         #expect(scan.filter == "token = \"00000000-0000-0000-0000-000000000001\"")
@@ -115,7 +138,11 @@ struct QueryPlanTests {
     }
 
     @Test func whatNothingCanMeetReadsNothing() throws {
-        #expect(try plan(.and([.compare("comments", .less, .int(3)), .compare("comments", .greater, .int(5))])).access == ["nothing: no record can meet the condition"])
-        #expect(try store.ids(.and([.compare("comments", .less, .int(3)), .compare("comments", .greater, .int(5))])) == [])
+        #expect(
+            try plan(.and([.compare("comments", .less, .int(3)), .compare("comments", .greater, .int(5))])).access == [
+                "nothing: no record can meet the condition"
+            ])
+        #expect(
+            try store.ids(.and([.compare("comments", .less, .int(3)), .compare("comments", .greater, .int(5))])) == [])
     }
 }

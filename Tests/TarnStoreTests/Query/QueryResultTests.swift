@@ -14,7 +14,10 @@ struct QueryResultTests {
             for id in 1...count {
                 try writer.put(
                     "Issue", RecordKey(id),
-                    [.init("title", .string("t")), .init("state", .string("open")), .init("comments", .int(id % 3)), .init("author", .reference(RecordKey(id % 5)))])
+                    [
+                        .init("title", .string("t")), .init("state", .string("open")), .init("comments", .int(id % 3)),
+                        .init("author", .reference(RecordKey(id % 5))),
+                    ])
             }
         }
         return store
@@ -26,7 +29,8 @@ struct QueryResultTests {
         do {
             let store = try Store.open(at: folder("s"), schema: schema, options: Forge.quick)
             for id in 1...6 as ClosedRange<Int64> {
-                try store.put("Issue", RecordKey(id), ["title": .string("t"), "state": .string("open"), "comments": .int(id / 2)])
+                try store.put(
+                    "Issue", RecordKey(id), ["title": .string("t"), "state": .string("open"), "comments": .int(id / 2)])
             }
             let page = try store.read { r in try r.page(query) }
             #expect(page.records.map(\.key) == [6, 4])
@@ -56,10 +60,13 @@ struct QueryResultTests {
         query.limit = 7
         #expect(try store.ids(query) == [3, 4, 5, 6, 7, 8, 9])
         for other in [
-            Query("Issue", where: .isMissing("price"), after: token), Query("Issue", sortedBy: [.ascending("id")], after: token), Query("Bug", after: token),
+            Query("Issue", where: .isMissing("price"), after: token),
+            Query("Issue", sortedBy: [.ascending("id")], after: token), Query("Bug", after: token),
             Query("Issue", after: token, partials: .excluded),
         ] { #expect(storeError { _ = try store.fetch(other) } == .wrongToken(entity: other.entity)) }
-        for text in ["", "x", "AAAA", "AQAAAAAAAAAAAAAAAA", "****", String(repeating: "A", count: 1000)] { #expect(ContinuationToken(text: text)?.text ?? text == text) }
+        for text in ["", "x", "AAAA", "AQAAAAAAAAAAAAAAAA", "****", String(repeating: "A", count: 1000)] {
+            #expect(ContinuationToken(text: text)?.text ?? text == text)
+        }
     }
 
     @Test func aDamagedTokenNeverCrashes() throws {
@@ -69,10 +76,13 @@ struct QueryResultTests {
         var random = SeededRandom(seed: 5)
         for _ in 0..<500 {
             var bytes = token.bytes
-            for _ in 0..<3 { bytes[Int.random(in: 9..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random) }
+            for _ in 0..<3 {
+                bytes[Int.random(in: 9..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
             var base64 = Data(bytes).base64EncodedString()
             base64.replace("=", with: "")
-            guard let damaged = ContinuationToken(text: base64.replacing("+", with: "-").replacing("/", with: "_")) else { continue }
+            guard let damaged = ContinuationToken(text: base64.replacing("+", with: "-").replacing("/", with: "_"))
+            else { continue }
             var next = query
             next.after = damaged
             _ = try store.fetch(next)
@@ -103,9 +113,12 @@ struct QueryResultTests {
             #expect(try r.minimum(of: "id", Query("Issue", where: .compare("comments", .equal, .int(0)))) == .int(3))
             #expect(try r.minimum(of: "price", Query("Issue")) == nil)
             let groups = try r.counts(by: "comments", Query("Issue"))
-            #expect(groups.map(\.value) == [.null, .int(0), .int(1), .int(2)] && groups.map(\.count) == [1, 10, 10, 10])
+            #expect(
+                groups.map(\.value) == [.null, .int(0), .int(1), .int(2)] && groups.map(\.count) == [1, 10, 10, 10])
             let authors = try r.counts(by: "author", Query("Issue", where: .compare("id", .less, .int(8))))
-            #expect(authors.map(\.value) == [0, 1, 2, 3, 4].map { .reference(RecordKey($0)) } && authors.map(\.count) == [1, 2, 2, 1, 1])
+            #expect(
+                authors.map(\.value) == [0, 1, 2, 3, 4].map { .reference(RecordKey($0)) }
+                    && authors.map(\.count) == [1, 2, 2, 1, 1])
         }
     }
 
@@ -146,12 +159,14 @@ struct QueryResultTests {
 
     @Test func rowsAreLentAndCopiedAsStructs() throws {
         let typed = try TypedStore()
-        try typed.put((1...20).map { id in
-            var ticket = Ticket(Int64(id), "ticket \(id)")
-            ticket.comments = id % 4
-            return ticket
-        })
-        let query = Query("Ticket", where: .compare("comments", .equal, .int(3)), sortedBy: [.descending("id")], limit: 3)
+        try typed.put(
+            (1...20).map { id in
+                var ticket = Ticket(Int64(id), "ticket \(id)")
+                ticket.comments = id % 4
+                return ticket
+            })
+        let query = Query(
+            "Ticket", where: .compare("comments", .equal, .int(3)), sortedBy: [.descending("id")], limit: 3)
         try typed.store.read { r in
             #expect(try r.fetch(Ticket.self, query).map(\.id) == [19, 15, 11])
             var titles: [String] = []
@@ -171,8 +186,11 @@ struct QueryResultTests {
     @Test func queriesSeeWhatTheirOwnWriteHasDone() throws {
         let store = try filled(3)
         try store.store.write { writer in
-            try writer.put("Issue", 9, [.init("title", .string("new")), .init("state", .string("open")), .init("comments", .int(1))])
-            let found = try writer.reader().fetch(Query("Issue", where: .compare("comments", .equal, .int(1)))).map(\.key)
+            try writer.put(
+                "Issue", 9,
+                [.init("title", .string("new")), .init("state", .string("open")), .init("comments", .int(1))])
+            let found = try writer.reader().fetch(Query("Issue", where: .compare("comments", .equal, .int(1)))).map(
+                \.key)
             #expect(found == [1, 9])
         }
     }
@@ -182,14 +200,18 @@ struct QueryResultTests {
         try store.store.put("User", 3, ["login": .string("c")])
         try store.store.read { r in
             let all = try r.missingTargets(of: "Issue", "author")
-            #expect(all.targets == [0, 1, 2, 4].map { .reference(RecordKey($0)) } && all.next == nil && all.unnamedCount == 0)
+            #expect(
+                all.targets == [0, 1, 2, 4].map { .reference(RecordKey($0)) } && all.next == nil
+                    && all.unnamedCount == 0)
             let first = try r.missingTargets(of: "Issue", "author", limit: 3)
             #expect(first.targets.count == 3)
             let rest = try r.missingTargets(of: "Issue", "author", limit: 3, after: first.next)
             #expect(rest.targets == [.reference(4)] && rest.next == nil)
             #expect(try r.missingTargets(of: "Bug", "author").targets == [])
             #expect(try r.missingTargets(of: "User", "issues").targets == [])
-            #expect(throws: StoreError.wrongToken(entity: "User")) { try r.missingTargets(of: "User", "boss", after: first.next) }
+            #expect(throws: StoreError.wrongToken(entity: "User")) {
+                try r.missingTargets(of: "User", "boss", after: first.next)
+            }
         }
     }
 
@@ -198,10 +220,14 @@ struct QueryResultTests {
         let text = String(repeating: "x", count: 400_000)
         try store.store.write { writer in
             for id in 1...180 as ClosedRange<Int64> {
-                try writer.put("Issue", RecordKey(id), [.init("title", .string("\(1000 - id)" + text)), .init("state", .string("open"))])
+                try writer.put(
+                    "Issue", RecordKey(id),
+                    [.init("title", .string("\(1000 - id)" + text)), .init("state", .string("open"))])
             }
         }
-        #expect(storeError { _ = try store.ids(.all, .ascending("title")) } == .sortTooLarge(entity: "Issue", bytes: 64 << 20))
+        #expect(
+            storeError { _ = try store.ids(.all, .ascending("title")) }
+                == .sortTooLarge(entity: "Issue", bytes: 64 << 20))
         #expect(try store.ids(.all, .ascending("title"), limit: 3) == [180, 179, 178])
     }
 }

@@ -18,7 +18,8 @@ struct ScanAndCountTests {
         let item = EntityDefinition(
             "Item", key: ["id"],
             attributes: [
-                AttributeDefinition("id", .int), AttributeDefinition("text", .string, indexed: true), AttributeDefinition("number", .int),
+                AttributeDefinition("id", .int), AttributeDefinition("text", .string, indexed: true),
+                AttributeDefinition("number", .int),
                 AttributeDefinition("filler", .string),
             ])
         store = try Store.open(at: folder("s"), schema: Schema([item]))
@@ -40,7 +41,9 @@ struct ScanAndCountTests {
         self.texts = texts
     }
 
-    private func count(_ condition: Condition) throws -> Int { try store.read { try $0.count(Query("Item", where: condition)) } }
+    private func count(_ condition: Condition) throws -> Int {
+        try store.read { try $0.count(Query("Item", where: condition)) }
+    }
 
     @Test("groups of any length are counted whole, also within a range")
     func groups() throws {
@@ -80,7 +83,9 @@ struct ScanAndCountTests {
         }
     }
 
-    @Test("a scan gives every row that meets the condition, in order, and stops where it is told to", arguments: [false, true])
+    @Test(
+        "a scan gives every row that meets the condition, in order, and stops where it is told to",
+        arguments: [false, true])
     func scan(compressed: Bool) throws {
         if compressed {
             try store.trainDictionaries()
@@ -88,12 +93,18 @@ struct ScanAndCountTests {
         }
         let wanted = (0..<900).filter { $0 % 50 > 40 }.map { RecordKey(Int64($0)) }
         let condition = Condition.compare("number", .greater, .int(40))
-        for (offset, limit) in [(0, nil), (0, 1), (0, 31), (5, 33), (100, nil), (0, 1000), (161, 3), (162, 1)] as [(Int, Int?)] {
-            let keys = try store.read { try $0.fetch(Query("Item", where: condition, limit: limit, offset: offset)).map(\.key) }
+        for (offset, limit) in [(0, nil), (0, 1), (0, 31), (5, 33), (100, nil), (0, 1000), (161, 3), (162, 1)]
+            as [(Int, Int?)]
+        {
+            let keys = try store.read {
+                try $0.fetch(Query("Item", where: condition, limit: limit, offset: offset)).map(\.key)
+            }
             #expect(keys == Array(wanted.dropFirst(offset).prefix(limit ?? .max)))
         }
         // From a key on, and up to one.
-        let part = Condition.and([condition, .compare("id", .greaterOrEqual, .int(90)), .compare("id", .less, .int(192))])
+        let part = Condition.and([
+            condition, .compare("id", .greaterOrEqual, .int(90)), .compare("id", .less, .int(192)),
+        ])
         let keys = try store.read { try $0.fetch(Query("Item", where: part)).map(\.key) }
         #expect(keys == wanted.filter { $0 >= RecordKey(Int64(90)) && $0 < RecordKey(Int64(192)) })
     }

@@ -119,7 +119,8 @@ struct BulkTests {
         #expect(Set(try store.changes().map(\.key)).count == expected.count)
     }
 
-    @Test("records that come behind the last one are stored as they come, until one does not; whoever comes later counts")
+    @Test(
+        "records that come behind the last one are stored as they come, until one does not; whoever comes later counts")
     func streamed() throws {
         try store.write { writer in _ = try writer.put(contentsOf: [User(5, "first")]) }
         let users = [6, 7, 9, 9, 8, 7, 10, 5, 11, 12, 9].enumerated().map { User(Int64($1), "u\($0)") }
@@ -139,14 +140,19 @@ struct BulkTests {
         #expect(changed == 10)
         let log = try store.changes().map(\.key)
         #expect(log.filter { $0 == log[0] }.count == 2, "5 was changed by the second write")
-        #expect(try store.read { try $0.fetch(User.self, index: "login", equalTo: [.string("x")]).map(\.id) } == [3, 13, 14])
+        #expect(
+            try store.read { try $0.fetch(User.self, index: "login", equalTo: [.string("x")]).map(\.id) } == [
+                3, 13, 14,
+            ])
     }
 
     @Test("records that are there and the same are not written; others are merged and counted")
     func mergedWithStored() throws {
         try store.write { writer in _ = try writer.put(contentsOf: (1...100).map { User(Int64($0), "a") }) }
         let sequence = try store.sequence
-        let none = try store.write { writer in try writer.put(contentsOf: (1...100).reversed().map { User(Int64($0), "a") }) }
+        let none = try store.write { writer in
+            try writer.put(contentsOf: (1...100).reversed().map { User(Int64($0), "a") })
+        }
         #expect(none == 0)
         #expect(try store.sequence == sequence)
         let some = try store.write { writer in
@@ -154,7 +160,9 @@ struct BulkTests {
         }
         #expect(some == 10 + 50)
         #expect(try store.count("User") == 150)
-        #expect(try store.read { reader in try reader.fetch(User.self, index: "login", equalTo: [.string("b")]).count } == 10)
+        #expect(
+            try store.read { reader in try reader.fetch(User.self, index: "login", equalTo: [.string("b")]).count }
+                == 10)
     }
 
     @Test("nothing at all is nothing; a record that cannot be stored fails the write as a whole")
@@ -173,7 +181,10 @@ struct BulkTests {
                 if id == 7 { row.set(.login, 7) } else { row.set(.login, "x") }
             }
         }
-        #expect(storeError { try store.write { writer in _ = try writer.put(contentsOf: (1...10).map { Wrong(Int64($0)) }) } } != nil)
+        #expect(
+            storeError {
+                try store.write { writer in _ = try writer.put(contentsOf: (1...10).map { Wrong(Int64($0)) }) }
+            } != nil)
         #expect(try store.count("User") == 0)
     }
 }

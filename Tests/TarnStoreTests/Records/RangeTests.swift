@@ -1,8 +1,9 @@
 // Ranges and prefixes of keys, in both directions, against a plain list.
 
 import Foundation
-@testable import TarnStore
 import Testing
+
+@testable import TarnStore
 
 @Suite("Ranges of keys")
 struct RangeTests {
@@ -57,7 +58,9 @@ struct RangeTests {
         let owners = ["", "a", "ac", "acme", "acme\u{0}", "acme\u{FF}", "b"]
         var pages: [Page] = []
         for owner in owners {
-            for repository in ["anvil", "anvil2", "bolt"] { for number in [-1, 0, 300] as [Int64] { pages.append(Page(owner, repository, number)) } }
+            for repository in ["anvil", "anvil2", "bolt"] {
+                for number in [-1, 0, 300] as [Int64] { pages.append(Page(owner, repository, number)) }
+            }
         }
         try typed.put(pages.shuffled())
         func find(_ range: KeyRange, reversed: Bool = false) throws -> [Page] {
@@ -72,9 +75,12 @@ struct RangeTests {
             #expect(try find(.prefix([.string(owner), "anvil"])) == mine.filter { $0.repository == "anvil" })
             #expect(try find(.prefix([.string(owner), "anvil", 0])).count == 1)
             // A bound with fewer components stands before all keys that begin with it; included above, behind them.
-            #expect(try find(KeyRange(prefix...)) == pages.filter { !$0.owner.utf8.lexicographicallyPrecedes(owner.utf8) })
-            #expect(try find(KeyRange(..<prefix)) == pages.filter { $0.owner.utf8.lexicographicallyPrecedes(owner.utf8) })
-            #expect(try find(KeyRange(...prefix)) == pages.filter { !owner.utf8.lexicographicallyPrecedes($0.owner.utf8) })
+            #expect(
+                try find(KeyRange(prefix...)) == pages.filter { !$0.owner.utf8.lexicographicallyPrecedes(owner.utf8) })
+            #expect(
+                try find(KeyRange(..<prefix)) == pages.filter { $0.owner.utf8.lexicographicallyPrecedes(owner.utf8) })
+            #expect(
+                try find(KeyRange(...prefix)) == pages.filter { !owner.utf8.lexicographicallyPrecedes($0.owner.utf8) })
         }
         #expect(try find(.prefix(["zzz"])).isEmpty)
     }
@@ -97,7 +103,10 @@ struct RangeTests {
         #expect(try find(KeyRange(..<b)) == ["a", stem, stem + "a"])
         #expect(try find(KeyRange(...b)) == ["a", stem, stem + "a", stem + "b"])
         #expect(try find(.prefix(b)) == [stem + "b"])
-        #expect(try find(KeyRange(RecordKey(stem)..<RecordKey(stem + "c"))) == [stem, stem + "a", stem + "b", stem + "b\u{0}", stem + "ba"])
+        #expect(
+            try find(KeyRange(RecordKey(stem)..<RecordKey(stem + "c"))) == [
+                stem, stem + "a", stem + "b", stem + "b\u{0}", stem + "ba",
+            ])
     }
 
     @Test("a walk ends where the closure says so, and a limit limits")
@@ -128,18 +137,27 @@ struct RangeTests {
         for (range, found) in [
             (KeyRange.prefix(["x"]), "x"), (.prefix([1, 2]), "[1, 2]"), (KeyRange(...["a"]), "a"),
         ] {
-            let error = try TypedStore.error { try typed.store.read { reader in _ = try reader.fetch(Ticket.self, in: range) } }
+            let error = try TypedStore.error {
+                try typed.store.read { reader in _ = try reader.fetch(Ticket.self, in: range) }
+            }
             #expect(error == .wrongKey(entity: "Ticket", expected: "int", found: found))
         }
-        let error = try TypedStore.error { try typed.store.read { reader in _ = try reader.count("Page", in: .prefix([1])) } }
+        let error = try TypedStore.error {
+            try typed.store.read { reader in _ = try reader.count("Page", in: .prefix([1])) }
+        }
         #expect(error == .wrongKey(entity: "Page", expected: "[string, string, int]", found: "1"))
     }
 
     @Test("keys are ordered as their bytes in the store are")
     func keyOrder() {
         var generator = SystemRandomNumberGenerator()
-        var keys: [RecordKey] = [[0], [-1], [""], ["a"], ["a\u{0}"], ["a", 1], ["a", "b"], [255], [256], RecordKey(UUID()), RecordKey(UUID())]
-        for _ in 0..<200 { keys.append(RecordKey(Int64(truncatingIfNeeded: generator.next() >> (generator.next() % 64)))) }
+        var keys: [RecordKey] = [
+            [0], [-1], [""], ["a"], ["a\u{0}"], ["a", 1], ["a", "b"], [255], [256], RecordKey(UUID()),
+            RecordKey(UUID()),
+        ]
+        for _ in 0..<200 {
+            keys.append(RecordKey(Int64(truncatingIfNeeded: generator.next() >> (generator.next() % 64))))
+        }
         let byValue = keys.sorted(), byBytes = keys.sorted { $0.storageKey.lexicographicallyPrecedes($1.storageKey) }
         #expect(byValue.map(\.storageKey) == byBytes.map(\.storageKey), "\(keys)")
         for case .int(let number) in keys.compactMap(\.components.first) {

@@ -8,7 +8,9 @@ import Testing
 
 /// Every delete rule, on stored and on derived sides, with cycles.
 enum Rules {
-    private static func id(_ more: AttributeDefinition...) -> [AttributeDefinition] { [AttributeDefinition("id", .int)] + more }
+    private static func id(_ more: AttributeDefinition...) -> [AttributeDefinition] {
+        [AttributeDefinition("id", .int)] + more
+    }
 
     static let schema = Schema([
         EntityDefinition(
@@ -155,7 +157,9 @@ struct DeleteRuleTests {
         try store.put("Issue", id(1), ["project": ref(1)])
         try store.put("Issue", id(2), ["project": ref(2)])
         let entity = try #require(store.catalog.entity("Issue")).id
-        func request(_ issue: Int64) -> RequestKey { RequestKey(url: "https://api.example/\(issue)", endpoint: "issues") }
+        func request(_ issue: Int64) -> RequestKey {
+            RequestKey(url: "https://api.example/\(issue)", endpoint: "issues")
+        }
         try store.write { writer in
             for issue: Int64 in 1...2 {
                 try writer.putResponse(
@@ -270,7 +274,8 @@ struct DeleteRuleTests {
         let changes = try store.changes().filter { $0.sequence > before }
         #expect(Set(changes.map(\.sequence)).count == (100 + step - 1) / step)
         #expect(Dictionary(grouping: changes, by: \.sequence).values.allSatisfy { $0.count <= step })
-        let issue = try #require(store.catalog.entity("Issue")).id, comment = try #require(store.catalog.entity("Comment")).id
+        let issue = try #require(store.catalog.entity("Issue")).id,
+            comment = try #require(store.catalog.entity("Comment")).id
         #expect(changes.prefix(66).allSatisfy { $0.entity == comment })
         #expect(changes.dropFirst(66).prefix(33).allSatisfy { $0.entity == issue })
     }
@@ -338,7 +343,9 @@ struct DeleteRuleTests {
         let schema = Schema([
             EntityDefinition(
                 "Base", key: ["id"], attributes: [AttributeDefinition("id", .int)],
-                relationships: [RelationshipDefinition("parts", to: "Part", many: true, inverse: "whole", onDelete: .cascade)]),
+                relationships: [
+                    RelationshipDefinition("parts", to: "Part", many: true, inverse: "whole", onDelete: .cascade)
+                ]),
             EntityDefinition("Special", parent: "Base", attributes: []),
             EntityDefinition(
                 "Part", key: ["id"], attributes: [AttributeDefinition("id", .int)],

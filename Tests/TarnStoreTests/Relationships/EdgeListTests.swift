@@ -22,7 +22,9 @@ struct EdgeListTests {
             ]),
         EntityDefinition(
             "Item", key: ["id"], attributes: [AttributeDefinition("id", .int)],
-            relationships: [RelationshipDefinition("lists", to: "List", many: true, inverse: "items", onDelete: .nullify)]),
+            relationships: [
+                RelationshipDefinition("lists", to: "List", many: true, inverse: "items", onDelete: .nullify)
+            ]),
     ])
 
     init() throws {
@@ -177,14 +179,18 @@ struct EdgeListTests {
         try check(a, 1)
         try check(b, 1, "others")
         try check(c, 2)
-        let last = try store.read { reader in try reader.access.raw.number(reader.access.state.meta, key: MetaKey.nextList) }
+        let last = try store.read { reader in
+            try reader.access.raw.number(reader.access.state.meta, key: MetaKey.nextList)
+        }
         #expect(last == 3)
         try set(1, Array(b.dropFirst()), "others")
         try check(a, 1)
         try check(Array(b.dropFirst()), 1, "others")
         _ = try store.write { try $0.delete("List", RecordKey(2)) }
         try set(3, c)
-        let next = try store.read { reader in try reader.access.raw.number(reader.access.state.meta, key: MetaKey.nextList) }
+        let next = try store.read { reader in
+            try reader.access.raw.number(reader.access.state.meta, key: MetaKey.nextList)
+        }
         #expect(next == 4)
         try check(a, 1)
         try check(c, 3)
@@ -207,12 +213,20 @@ struct EdgeListTests {
         var list: [RecordKey] = []
         for _ in 0..<25 {
             switch Int.random(in: 0..<6, using: &random) {
-            case 0: list = keys((0..<Int64.random(in: 0...1500, using: &random)).map { _ in Int64.random(in: 0...3000, using: &random) })
+            case 0:
+                list = keys(
+                    (0..<Int64.random(in: 0...1500, using: &random)).map { _ in
+                        Int64.random(in: 0...3000, using: &random)
+                    })
             case 1: list.shuffle(using: &random)
             case 2: list.append(contentsOf: keys((0..<Int64.random(in: 0...900, using: &random)).map { $0 * 3 }))
             case 3: list = Array(list.dropFirst(Int.random(in: 0...300, using: &random)))
             case 4: list = Array(list.dropLast(Int.random(in: 0...300, using: &random)))
-            default: if !list.isEmpty { list[Int.random(in: list.indices, using: &random)] = RecordKey(Int64.random(in: 0...9000, using: &random)) }
+            default:
+                if !list.isEmpty {
+                    list[Int.random(in: list.indices, using: &random)] = RecordKey(
+                        Int64.random(in: 0...9000, using: &random))
+                }
             }
             try set(1, list)
             try check(list)
@@ -258,7 +272,8 @@ struct EdgeListTests {
         try store.put("Names", RecordKey(1), ["all": .references(names)])
         for name in names.dropLast() { try store.put("Name", name) }
         #expect(try store.related("Names", RecordKey(1), "all") == names.dropLast() + [names[19].asReference])
-        #expect(try store.record("Names", RecordKey(1))?["all"] == .references(names.dropLast() + [names[19].asReference]))
+        #expect(
+            try store.record("Names", RecordKey(1))?["all"] == .references(names.dropLast() + [names[19].asReference]))
     }
 
     struct Item: StoredRecord {
@@ -322,26 +337,34 @@ struct EdgeListTests {
         EntityDefinition("Item", key: ["id"], attributes: [AttributeDefinition("id", .int)]),
         EntityDefinition(
             "List", key: ["id"],
-            attributes: [AttributeDefinition("id", .int), AttributeDefinition("code", .string, optional: true, unique: true)],
+            attributes: [
+                AttributeDefinition("id", .int), AttributeDefinition("code", .string, optional: true, unique: true),
+            ],
             relationships: [RelationshipDefinition("items", to: "Item", many: true, inverse: "lists")]),
         EntityDefinition(
-            "Special", parent: "List", attributes: [], relationships: [RelationshipDefinition("extra", to: "Item", many: true, inverse: "in")]),
+            "Special", parent: "List", attributes: [],
+            relationships: [RelationshipDefinition("extra", to: "Item", many: true, inverse: "in")]),
         EntityDefinition("Other", parent: "List", attributes: []),
     ])
 
-    @Test("a record that becomes one of another entity loses the long lists that the entity does not have, and keeps the others")
+    @Test(
+        "a record that becomes one of another entity loses the long lists that the entity does not have, and keeps the others"
+    )
     func movedToAnotherEntity() throws {
         let store = try Forge.open(folder("tree"), Self.tree)
         let a = keys(1...1000), b = keys(500...1400)
         try store.put("Special", RecordKey(1), ["items": .references(a), "extra": .references(b)])
         let extra = try #require(store.catalog.entity("Special")?.field("extra")?.index)
-        func extras() throws -> Int { try store.read { reader in try reader.access.keys(of: reader.access.state.index(extra)).count } }
+        func extras() throws -> Int {
+            try store.read { reader in try reader.access.keys(of: reader.access.state.index(extra)).count }
+        }
         #expect(try extras() == 901)
         try store.put("Other", RecordKey(1), ["items": .references(a + keys([5000]))])
         #expect(try extras() == 0)
         #expect(try store.record("Other", RecordKey(1))?["items"] == .references(a + keys([5000])))
         #expect(try store.indexEntries("List", "items").count == 1001)
-        let edges = try store.read { reader in try reader.access.raw.statistics(reader.access.state.edgeTable()).entries }
+        let edges = try store.read { reader in try reader.access.raw.statistics(reader.access.state.edgeTable()).entries
+        }
         #expect(edges == 1001)
     }
 
@@ -355,7 +378,8 @@ struct EdgeListTests {
         let dropped = try store.write { writer in
             writer.remembersRecords = true
             func put(_ id: Int64, _ items: [RecordKey]) throws {
-                try writer.put("List", RecordKey(id), [.init("code", .string("a")), .init("items", .references(items))])
+                try writer.put(
+                    "List", RecordKey(id), [.init("code", .string("a")), .init("items", .references(items))])
             }
             try put(2, keys(5...600))
             try put(3, keys(1...900))
@@ -368,7 +392,8 @@ struct EdgeListTests {
         #expect(try store.record("List", RecordKey(3)) == nil)
         #expect(try store.record("List", RecordKey(4))?["items"] == .references(b))
         #expect(try store.indexEntries("List", "items").count == 4000)
-        let edges = try store.read { reader in try reader.access.raw.statistics(reader.access.state.edgeTable()).entries }
+        let edges = try store.read { reader in try reader.access.raw.statistics(reader.access.state.edgeTable()).entries
+        }
         #expect(edges == 4000)
     }
 

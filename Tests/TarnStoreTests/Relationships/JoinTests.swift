@@ -23,18 +23,25 @@ struct JoinTests {
                 texts("badge", .uuid, unique: true), texts("score", .decimal),
             ],
             relationships: [
-                RelationshipDefinition("posts", to: "Post", many: true, inverse: "author", joinedBy: .init("login", equals: "by")),
                 RelationshipDefinition(
-                    "reports", to: "Post", many: true, inverse: "reporter", onDelete: .deny, joinedBy: .init("login", equals: "reportedBy")),
+                    "posts", to: "Post", many: true, inverse: "author", joinedBy: .init("login", equals: "by")),
+                RelationshipDefinition(
+                    "reports", to: "Post", many: true, inverse: "reporter", onDelete: .deny,
+                    joinedBy: .init("login", equals: "reportedBy")),
                 RelationshipDefinition("colleagues", to: "Person", many: true, joinedBy: .init("team", equals: "team")),
                 RelationshipDefinition("even", to: "Person", many: true, joinedBy: .init("score", equals: "score")),
             ]),
         EntityDefinition(
             "Post", key: ["slug"],
-            attributes: [AttributeDefinition("slug", .string), texts("by", .string), texts("reportedBy", .string), texts("reply", .string)],
+            attributes: [
+                AttributeDefinition("slug", .string), texts("by", .string), texts("reportedBy", .string),
+                texts("reply", .string),
+            ],
             relationships: [
-                RelationshipDefinition("author", to: "Person", inverse: "posts", joinedBy: .init("by", equals: "login")),
-                RelationshipDefinition("reporter", to: "Person", inverse: "reports", joinedBy: .init("reportedBy", equals: "login")),
+                RelationshipDefinition(
+                    "author", to: "Person", inverse: "posts", joinedBy: .init("by", equals: "login")),
+                RelationshipDefinition(
+                    "reporter", to: "Person", inverse: "reports", joinedBy: .init("reportedBy", equals: "login")),
                 RelationshipDefinition("replyTo", to: "Post", joinedBy: .init("reply", equals: "slug")),
             ]),
     ])
@@ -44,8 +51,12 @@ struct JoinTests {
         store = try Forge.open(folder("s"), JoinTests.schema)
     }
 
-    private func person(_ id: Int64, _ values: [String: Value]) throws { try store.put("Person", RecordKey(id), values) }
-    private func post(_ slug: String, _ values: [String: Value]) throws { try store.put("Post", RecordKey(slug), values) }
+    private func person(_ id: Int64, _ values: [String: Value]) throws {
+        try store.put("Person", RecordKey(id), values)
+    }
+    private func post(_ slug: String, _ values: [String: Value]) throws {
+        try store.put("Post", RecordKey(slug), values)
+    }
 
     private func posts(_ id: Int64) throws -> [RecordKey?] { try store.related("Person", RecordKey(id), "posts") }
 
@@ -113,7 +124,10 @@ struct JoinTests {
     @Test("values that continue others, and values that an index entry cuts, are told apart")
     func awkwardValues() throws {
         let long = String(repeating: "x", count: 267)
-        let values = ["", "\0", "a", "a\0", "a\0b", "ab", long, long + "\0", long + "x", long + "y", long + "xxxxA", long + "xxxxB"]
+        let values = [
+            "", "\0", "a", "a\0", "a\0b", "ab", long, long + "\0", long + "x", long + "y", long + "xxxxA",
+            long + "xxxxB",
+        ]
         for (number, value) in values.enumerated() {
             try person(Int64(number), ["login": .string(value)])
             try post("p\(number)", ["by": .string(value)])
@@ -121,13 +135,16 @@ struct JoinTests {
         }
         for number in values.indices {
             #expect(try posts(Int64(number)) == [RecordKey("p\(number)"), RecordKey("q\(number)")], "\(number)")
-            #expect(try store.related("Post", RecordKey("p\(number)"), "author") == [RecordKey(Int64(number))], "\(number)")
+            #expect(
+                try store.related("Post", RecordKey("p\(number)"), "author") == [RecordKey(Int64(number))], "\(number)")
         }
     }
 
     @Test("an entity may be joined with itself, and a record then finds itself too")
     func withItself() throws {
-        for id: Int64 in [3, 1, 2] { try person(id, ["team": .string("t"), "score": .decimal(try #require(ExactDecimal("1.50")))]) }
+        for id: Int64 in [3, 1, 2] {
+            try person(id, ["team": .string("t"), "score": .decimal(try #require(ExactDecimal("1.50")))])
+        }
         try person(4, ["team": .string("u"), "score": .decimal(try #require(ExactDecimal("1.5")))])
         #expect(try store.related("Person", RecordKey(2), "colleagues") == [RecordKey(1), RecordKey(2), RecordKey(3)])
         #expect(try store.related("Person", RecordKey(2), "even").count == 4)
@@ -172,7 +189,8 @@ struct JoinTests {
         for slug in ["b", "a"] { try post(slug, ["by": .string("ada")]) }
         var slugs: [String] = [], ids: [Int64] = []
         try store.read { reader in
-            try reader.forEachRelated(Person.self, 1, "posts", to: Post.self) { row in slugs.append(try row.get(.slug)) }
+            try reader.forEachRelated(Person.self, 1, "posts", to: Post.self) { row in slugs.append(try row.get(.slug))
+            }
             try reader.forEachRelated(Post.self, "b", "author", to: Person.self) { row in ids.append(try row.get(.id)) }
         }
         #expect(slugs == ["a", "b"])

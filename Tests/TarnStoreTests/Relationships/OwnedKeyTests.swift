@@ -15,10 +15,15 @@ struct OwnedKeyTests {
         EntityDefinition(
             "Repo", key: ["owner", "name"],
             attributes: [AttributeDefinition("owner", .string), AttributeDefinition("name", .string)],
-            relationships: [RelationshipDefinition("issues", to: "Issue", many: true, inverse: "repo", onDelete: .cascade)]),
+            relationships: [
+                RelationshipDefinition("issues", to: "Issue", many: true, inverse: "repo", onDelete: .cascade)
+            ]),
         EntityDefinition(
             "Issue", key: ["repo", "number"],
-            attributes: [AttributeDefinition("number", .int), AttributeDefinition("title", .string, optional: true, indexed: true)],
+            attributes: [
+                AttributeDefinition("number", .int),
+                AttributeDefinition("title", .string, optional: true, indexed: true),
+            ],
             relationships: [
                 RelationshipDefinition("repo", to: "Repo", inverse: "issues"),
                 RelationshipDefinition("comments", to: "Comment", many: true, inverse: "issue", onDelete: .cascade),
@@ -91,7 +96,9 @@ struct OwnedKeyTests {
 
     @Test("a key of another form is an error that names the whole form")
     func wrongForm() throws {
-        for wrong in [key("acme", 17), key("acme", 1, 2, 3), RecordKey(1), RecordKey([.int(1), .string("b"), .int(1), .int(1)])] {
+        for wrong in [
+            key("acme", 17), key("acme", 1, 2, 3), RecordKey(1), RecordKey([.int(1), .string("b"), .int(1), .int(1)]),
+        ] {
             let error = storeError { try store.put("Comment", wrong) }
             #expect(
                 error
@@ -101,9 +108,14 @@ struct OwnedKeyTests {
 
     @Test("long keys, stored under a digest, are whole: whether the owner's is long as well, or is missing")
     func longKeys() throws {
-        let owners = [Self.long, String(repeating: "x", count: 193), String(repeating: "x", count: 194), String(repeating: "x", count: 197)]
+        let owners = [
+            Self.long, String(repeating: "x", count: 193), String(repeating: "x", count: 194),
+            String(repeating: "x", count: 197),
+        ]
         for owner in owners {
-            for comment: Int64 in [1, 2] { try store.put("Comment", key(owner, 1_000_000, comment), ["body": .string("\(comment)")]) }
+            for comment: Int64 in [1, 2] {
+                try store.put("Comment", key(owner, 1_000_000, comment), ["body": .string("\(comment)")])
+            }
         }
         for owner in owners {
             for comment: Int64 in [1, 2] {
@@ -199,7 +211,8 @@ struct OwnedKeyTests {
     func references() throws {
         try store.put("Issue", key("acme", 1), ["related": .references([key("acme", 2), key(Self.long, 3)])])
         try store.put("Issue", key(Self.long, 3))
-        #expect(try store.record("Issue", key("acme", 1))?["related"] == .references([key("acme", 2), key(Self.long, 3)]))
+        #expect(
+            try store.record("Issue", key("acme", 1))?["related"] == .references([key("acme", 2), key(Self.long, 3)]))
         #expect(try store.related("Issue", key(Self.long, 3), "relatedBy") == [key("acme", 1)])
         let error = storeError { try store.put("Issue", key("acme", 1), ["related": .references([RecordKey(2)])]) }
         guard case .wrongType? = error else {
@@ -265,7 +278,9 @@ struct OwnedKeyTests {
         #expect(try store.record("Issue", key(owner, 5))?["title"] == .string("u"))
         var keys: [RecordKey] = []
         try store.read { reader in
-            try reader.forEachRelated(Repo.self, repo(owner), "issues", to: OwnedIssue.self) { row in keys.append(try row.key) }
+            try reader.forEachRelated(Repo.self, repo(owner), "issues", to: OwnedIssue.self) { row in
+                keys.append(try row.key)
+            }
         }
         #expect(keys == [key(owner, 5)])
         let error = storeError {

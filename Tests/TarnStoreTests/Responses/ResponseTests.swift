@@ -113,7 +113,9 @@ struct ResponseTests {
         let text = "GET\n\(request(17).url)\nissues:1\nscope"
         let digest = Array(text.utf8).withUnsafeBytes { SHA256.digest($0) }
         let id = try first.read { reader in
-            try digest.withUnsafeBytes { try reader.access.raw.get(reader.access.state.requests, $0)?.loadBigEndian(0, UInt64.self) }
+            try digest.withUnsafeBytes {
+                try reader.access.raw.get(reader.access.state.requests, $0)?.loadBigEndian(0, UInt64.self)
+            }
         }
         #expect(id == 17)
         try first.write { try $0.access.remove(responseID: 17) }

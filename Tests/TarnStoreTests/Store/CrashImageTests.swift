@@ -18,7 +18,8 @@ struct CrashImageTests {
     /// `TARN_SEED` repeats the choices of an earlier run.
     private static let seed = ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? 20_261_122
     /// `TARN_CRASHES` for more than continuous integration has time for. Sanitized code takes several times as long.
-    private static let images = ProcessInfo.processInfo.environment["TARN_CRASHES"].flatMap { Int($0) } ?? (isSanitized ? 10 : 60)
+    private static let images =
+        ProcessInfo.processInfo.environment["TARN_CRASHES"].flatMap { Int($0) } ?? (isSanitized ? 10 : 60)
     private static let sector = 512
 
     /// A line of the log of tools/faults/fault.c, `FAULT_WRITES`.
@@ -41,7 +42,9 @@ struct CrashImageTests {
             let kind = log[place]
             place += 1
             let offset = number(8), length = number(4)
-            guard place + length <= log.endIndex else { throw WorkerProcess.Failure(description: "the log ends inside of an event") }
+            guard place + length <= log.endIndex else {
+                throw WorkerProcess.Failure(description: "the log ends inside of an event")
+            }
             let bytes = [UInt8](log[place..<place + length])
             place += length
             switch kind {
@@ -50,7 +53,8 @@ struct CrashImageTests {
             case UInt8(ascii: "T"): events.append(.truncate(offset))
             case UInt8(ascii: "B"): events.append(.barrier)
             case UInt8(ascii: "A"):
-                for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where line.hasPrefix("ack 0 ") {
+                for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where line.hasPrefix("ack 0 ")
+                {
                     events.append(.acknowledged(Int(line.dropFirst(6)) ?? 0))
                 }
             default: throw WorkerProcess.Failure(description: "the event \(kind)")
@@ -67,13 +71,19 @@ struct CrashImageTests {
             switch event {
             case .write(let offset, let new, _): write(offset, new[...])
             case .truncate(let size):
-                if size < bytes.count { bytes.removeLast(bytes.count - size) } else { bytes += Array(repeating: 0, count: size - bytes.count) }
+                if size < bytes.count {
+                    bytes.removeLast(bytes.count - size)
+                } else {
+                    bytes += Array(repeating: 0, count: size - bytes.count)
+                }
             case .barrier, .acknowledged: break
             }
         }
 
         mutating func write(_ offset: Int, _ new: ArraySlice<UInt8>) {
-            if bytes.count < offset + new.count { bytes += Array(repeating: 0, count: offset + new.count - bytes.count) }
+            if bytes.count < offset + new.count {
+                bytes += Array(repeating: 0, count: offset + new.count - bytes.count)
+            }
             bytes.replaceSubrange(offset..<offset + new.count, with: new)
         }
 
@@ -113,9 +123,12 @@ struct CrashImageTests {
     private static func log(_ folder: TemporaryFolder, _ durability: String, _ transactions: Int) throws -> [Event] {
         let path = folder("logged"), log = folder("writes")
         let worker = try WorkerProcess(
-            ["script", path, "\(transactions)", durability], environment: try FaultLibrary.environment(path, ["FAULT_WRITES": log]))
+            ["script", path, "\(transactions)", durability],
+            environment: try FaultLibrary.environment(path, ["FAULT_WRITES": log]))
         let lines = try worker.lines()
-        guard worker.end() == 0, lines.count == transactions else { throw WorkerProcess.Failure(description: "\(lines.suffix(3))") }
+        guard worker.end() == 0, lines.count == transactions else {
+            throw WorkerProcess.Failure(description: "\(lines.suffix(3))")
+        }
         let events = try events(try Data(contentsOf: URL(fileURLWithPath: log)))
         // The log is complete: applied, it gives the file.
         var file = File()
@@ -137,7 +150,9 @@ struct CrashImageTests {
             for number in 0..<CrashImageTests.images {
                 let end = Int.random(in: 0...events.count, using: &random)
                 let file = CrashImageTests.image(events[..<end], &random)
-                let acknowledged = events[..<end].reduce(0) { if case .acknowledged(let count) = $1 { count } else { $0 } }
+                let acknowledged = events[..<end].reduce(0) {
+                    if case .acknowledged(let count) = $1 { count } else { $0 }
+                }
                 let path = folder("\(number)")
                 try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
                 try Data(file.bytes).write(to: URL(fileURLWithPath: path + "/data.mdb"))
@@ -152,9 +167,13 @@ struct CrashImageTests {
                 check.closeInput()
             }
             let results = try check.lines(), status = check.end()
-            print("loss of power, durability \(durability): \(results.count) images of \(events.count) events, seed \(CrashImageTests.seed)")
+            print(
+                "loss of power, durability \(durability): \(results.count) images of \(events.count) events, seed \(CrashImageTests.seed)"
+            )
             var problems = results.filter { !$0.hasPrefix("ok\t") }
-            if status != 0 || results.count != lines.count { problems.append("the check ended with \(status) after \(results.count)") }
+            if status != 0 || results.count != lines.count {
+                problems.append("the check ended with \(status) after \(results.count)")
+            }
             return problems
         }
         #expect(problems == [])
@@ -170,7 +189,9 @@ struct CrashImageTests {
             for number in 0..<10 {
                 var file = CrashImageTests.File()
                 for event in events {
-                    if case .write(let offset, let bytes, false) = event, offset > 8192, Int.random(in: 0..<20, using: &random) == 0 {
+                    if case .write(let offset, let bytes, false) = event, offset > 8192,
+                        Int.random(in: 0..<20, using: &random) == 0
+                    {
                         file.write(offset, Array(repeating: 0, count: bytes.count)[...])
                     } else {
                         file.apply(event)

@@ -24,7 +24,9 @@ struct KillLoopTests {
         /// Reads lines of a writer that has opened the store, until it has acknowledged that many transactions.
         mutating func take(_ count: Int, from writer: WorkerProcess) throws {
             for _ in 0..<count {
-                guard let line = try writer.line() else { throw WorkerProcess.Failure(description: "a writer has ended") }
+                guard let line = try writer.line() else {
+                    throw WorkerProcess.Failure(description: "a writer has ended")
+                }
                 guard progress.take(line) else { throw WorkerProcess.Failure(description: line) }
             }
         }
@@ -33,7 +35,9 @@ struct KillLoopTests {
 
         mutating func open(_ streams: String) throws -> WorkerProcess {
             let writer = try writer(streams)
-            guard let line = try writer.line(), line == "open" else { throw WorkerProcess.Failure(description: "it does not open") }
+            guard let line = try writer.line(), line == "open" else {
+                throw WorkerProcess.Failure(description: "it does not open")
+            }
             return writer
         }
 
@@ -44,11 +48,15 @@ struct KillLoopTests {
             for line in try writer.lines() where line != "open" {
                 guard progress.take(line) else { throw WorkerProcess.Failure(description: line) }
             }
-            guard writer.end() == -SIGKILL else { throw WorkerProcess.Failure(description: "it ended with \(writer.end())") }
+            guard writer.end() == -SIGKILL else {
+                throw WorkerProcess.Failure(description: "it ended with \(writer.end())")
+            }
         }
 
         /// Some microseconds, so that no kill falls into the same place of a transaction as another.
-        mutating func waitABit(upTo microseconds: UInt32) { usleep(UInt32.random(in: 0...microseconds, using: &random)) }
+        mutating func waitABit(upTo microseconds: UInt32) {
+            usleep(UInt32.random(in: 0...microseconds, using: &random))
+        }
 
         mutating func killOnce() throws {
             switch Int.random(in: 0..<10, using: &random) {
@@ -83,7 +91,9 @@ struct KillLoopTests {
         }
     }
 
-    @Test("of a store whose writers are killed again and again every acknowledged commit is there, none by half, and it opens by itself")
+    @Test(
+        "of a store whose writers are killed again and again every acknowledged commit is there, none by half, and it opens by itself"
+    )
     func killLoop() async throws {
         let path = folder("s"), seed = Kills.seed, kills = Kills.writes
         try await onThread {
@@ -91,11 +101,15 @@ struct KillLoopTests {
             do {
                 while victim.kills < kills {
                     try victim.killOnce()
-                    if let problem = try victim.progress.problem(at: path) { throw WorkerProcess.Failure(description: problem) }
+                    if let problem = try victim.progress.problem(at: path) {
+                        throw WorkerProcess.Failure(description: problem)
+                    }
                 }
                 let store = try Store.open(at: path), commits = try store.environment.information().lastTransaction
                 print("\(victim.kills) kills, seed \(seed): \(try store.sequence) transactions in \(commits) commits")
-                guard try store.sequence > UInt64(commits) else { throw WorkerProcess.Failure(description: "no group was committed") }
+                guard try store.sequence > UInt64(commits) else {
+                    throw WorkerProcess.Failure(description: "no group was committed")
+                }
             } catch {
                 throw WorkerProcess.Failure(description: "seed \(seed), kill \(victim.kills): \(error)")
             }
@@ -111,7 +125,8 @@ struct KillLoopTests {
         "the check of a store finds every damage that was done on purpose",
         arguments: [
             ("row", "is missing, and 0 more"), ("byte", "is damaged"), ("index", "the index Line.amount"),
-            ("extra", "the index Line.amount"), ("inverse", "the index Line.order"), ("entry", "of commit 2 is missing"),
+            ("extra", "the index Line.amount"), ("inverse", "the index Line.order"),
+            ("entry", "of commit 2 is missing"),
             ("tail", "shared counter"), ("pages", "of tables"),
         ])
     func checkFindsDamage(_ kind: String, _ finding: String) async throws {
@@ -129,7 +144,9 @@ struct KillLoopTests {
         var progress = Progress(streams: [0])
         let script = try WorkerProcess(["script", path, "\(count)"])
         for line in try script.lines() where !progress.take(line) { throw WorkerProcess.Failure(description: line) }
-        guard script.end() == 0 else { throw WorkerProcess.Failure(description: "the script ended with \(script.end())") }
+        guard script.end() == 0 else {
+            throw WorkerProcess.Failure(description: "the script ended with \(script.end())")
+        }
         return progress
     }
 
@@ -142,7 +159,8 @@ struct KillLoopTests {
             for number in 1...12 { _ = earlier.take("ack 0 \(number)") }
             var nobody = Progress(streams: [1])
             return [
-                try right.problem(at: path, open: 0), try later.problem(at: path), try earlier.problem(at: path), try nobody.problem(at: path),
+                try right.problem(at: path, open: 0), try later.problem(at: path), try earlier.problem(at: path),
+                try nobody.problem(at: path),
             ]
         }
         #expect(problems[0] == nil)

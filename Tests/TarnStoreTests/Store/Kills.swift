@@ -10,12 +10,14 @@ enum Kills {
 
     /// Of writers, of builders of indexes, of imports, of rewrites and of compactions. Syncs, which are killed 15 of 100 times, are tested with
     /// the command line.
-    static let writes = share(25), builds = share(25), imports = share(15), rewrites = share(10), compactions = share(10)
+    static let writes = share(25), builds = share(25), imports = share(15), rewrites = share(10),
+        compactions = share(10)
 
     private static func share(_ percent: Int) -> Int { max(1, total * percent / 100) }
 
     /// `TARN_SEED` repeats the choices of an earlier run, though not the scheduler's.
-    static let seed = ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
+    static let seed =
+        ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
 
     /// What a suite of them may take.
     static let minutes = ProcessInfo.processInfo.environment["TARN_KILLS"] == nil ? 10 : 240

@@ -3,9 +3,10 @@
 import Foundation
 import Glibc
 import LMDB
-@testable import TarnStore
 import TestSupport
 import Testing
+
+@testable import TarnStore
 
 @Suite("Quota", .timeLimit(.minutes(5)))
 struct QuotaTests {
@@ -26,7 +27,9 @@ struct QuotaTests {
         var number = first, refusals = 0
         while refusals < 20, number < 20_000 {
             do {
-                try store.put("Issue", RecordKey(Int64(number)), ["title": text, "author": .reference(RecordKey(Int64(number % 10)))])
+                try store.put(
+                    "Issue", RecordKey(Int64(number)),
+                    ["title": text, "author": .reference(RecordKey(Int64(number % 10)))])
                 number += 1
                 refusals = 0
             } catch {
@@ -41,7 +44,9 @@ struct QuotaTests {
     /// More than what the odd free page has room for.
     static func putMuch(_ store: Store) throws {
         try store.write { writer in
-            for number in 0..<400 { try writer.put("Issue", RecordKey(Int64(100_000 + number)), [.init("title", text)]) }
+            for number in 0..<400 {
+                try writer.put("Issue", RecordKey(Int64(100_000 + number)), [.init("title", text)])
+            }
         }
     }
 
@@ -105,9 +110,13 @@ struct QuotaTests {
             for number in 0..<count / 10 { try writer.delete("Issue", RecordKey(Int64(number))) }
         }
         try store.put("Issue", RecordKey(-1), ["title": QuotaTests.text])
-        let unit = { try store.write(alone: true) { writer in
-            for number in 0..<count / 20 { try writer.put("Issue", RecordKey(Int64(number)), [.init("title", QuotaTests.text)]) }
-        } }
+        let unit = {
+            try store.write(alone: true) { writer in
+                for number in 0..<count / 20 {
+                    try writer.put("Issue", RecordKey(Int64(number)), [.init("title", QuotaTests.text)])
+                }
+            }
+        }
         do { try unit() } catch { try unit() }
         #expect(try store.count("Issue") == count - count / 10 + count / 20 + 1)
     }
@@ -118,7 +127,9 @@ struct QuotaTests {
         try store.put("User", RecordKey(1))
         let failure = storeError {
             try store.write(alone: true) { writer in
-                for number in 0..<5000 { try writer.put("Issue", RecordKey(Int64(number)), [.init("title", QuotaTests.text)]) }
+                for number in 0..<5000 {
+                    try writer.put("Issue", RecordKey(Int64(number)), [.init("title", QuotaTests.text)])
+                }
             }
         }
         #expect(failure == .storeFull(path: folder("s"), quota: QuotaTests.quota))
@@ -136,7 +147,8 @@ struct QuotaTests {
             Task {
                 try await store.write { writer in
                     for row in 0..<(number == 2 ? 5000 : 2) {
-                        try writer.put("Issue", RecordKey(Int64(number * 10_000 + row)), [.init("title", QuotaTests.text)])
+                        try writer.put(
+                            "Issue", RecordKey(Int64(number * 10_000 + row)), [.init("title", QuotaTests.text)])
                     }
                 }
             }
@@ -230,7 +242,8 @@ struct QuotaTests {
             #expect(try store.environment.information().mapSize < 64 << 30)
             #expect(try store.count("User") == 1)
             #expect(try QuotaTests.fill(store) > 500)
-            guard case .addressSpace(large, let needed, let granted)? = storeError({ _ = try QuotaTests.open(large) }) else {
+            guard case .addressSpace(large, let needed, let granted)? = storeError({ _ = try QuotaTests.open(large) })
+            else {
                 Issue.record("it was opened")
                 return
             }

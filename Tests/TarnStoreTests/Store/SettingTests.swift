@@ -35,7 +35,9 @@ struct SettingTests {
 
     private static let counters = MetaKey.counters.map { "\($0)" }
 
-    @Test("a setting whose value or name has a flipped bit is an error that names it", arguments: counters + ["incarnation"])
+    @Test(
+        "a setting whose value or name has a flipped bit is an error that names it",
+        arguments: counters + ["incarnation"])
     func damaged(_ name: String) throws {
         try make()
         let key = Array(name.utf8)
@@ -60,7 +62,9 @@ struct SettingTests {
         }
     }
 
-    @Test("a counter that is missing is an error where it is needed, not a beginning", arguments: ["sequence", "generation", "next response", "next list"])
+    @Test(
+        "a counter that is missing is an error where it is needed, not a beginning",
+        arguments: ["sequence", "generation", "next response", "next list"])
     func missing(_ name: String) throws {
         try make()
         try change { raw, table in _ = try Array(name.utf8).withUnsafeBytes { try raw.delete(table, $0) } }
@@ -70,7 +74,8 @@ struct SettingTests {
                 try writer.put("User", RecordKey(2), [.init("login", .string("bob"))])
                 try writer.putResponse(
                     ResponseEntry(
-                        request: RequestKey(url: "https://a.example", endpoint: "e"), status: 200, headers: [], fetchedAt: Timestamp(microseconds: 0),
+                        request: RequestKey(url: "https://a.example", endpoint: "e"), status: 200, headers: [],
+                        fetchedAt: Timestamp(microseconds: 0),
                         validatedAt: Timestamp(microseconds: 0), scan: 0, count: 0, listed: [], metadata: nil))
                 _ = try writer.access.raw.number(writer.access.state.meta, key: MetaKey.nextList)
             }
@@ -86,14 +91,18 @@ struct SettingTests {
         try make()
         try put("next response", [1, 2, 3])
         let store = try Forge.open(folder("s"))
-        func isDamage(_ error: StoreError?) -> Bool { if case .lmdb(let cause)? = error { cause.kind == .corrupted } else { false } }
+        func isDamage(_ error: StoreError?) -> Bool {
+            if case .lmdb(let cause)? = error { cause.kind == .corrupted } else { false }
+        }
         #expect(isDamage(storeError { try store.read { _ = try $0.access.lastResponseID } }))
         let path = folder("old")
         try EarlierFormat.make(2, at: path)
         do {
             let environment = try Environment.open(at: path, options: .init(durability: .volatile))
             let meta = try #require(try environment.existingTables(["meta"])[0])
-            try environment.write { try $0.put(meta, Array("next response".utf8).span.bytes, [1 as UInt8, 2].span.bytes) }
+            try environment.write {
+                try $0.put(meta, Array("next response".utf8).span.bytes, [1 as UInt8, 2].span.bytes)
+            }
         }
         let old = try Forge.open(path)
         #expect(isDamage(storeError { try old.read { _ = try $0.access.lastResponseID } }))
@@ -106,7 +115,9 @@ struct SettingTests {
         try put("features", Array("".utf8))
         #expect(storeError { _ = try Forge.open(folder("s")) } == nil)
         try put("features", Array("from-the-future".utf8))
-        #expect(storeError { _ = try Forge.open(folder("s")) } == .unknownFeature(path: folder("s"), feature: "from-the-future"))
+        #expect(
+            storeError { _ = try Forge.open(folder("s")) }
+                == .unknownFeature(path: folder("s"), feature: "from-the-future"))
     }
 
     @Test("a row with a flipped bit is an error for each way of reading, unless the store is opened without verifying")
@@ -130,13 +141,18 @@ struct SettingTests {
             #expect(throws: damage) { try store.put("User", RecordKey(1), ["login": .string("eve")]) }
         }
         do {
-            let store = try Store.open(at: folder("s"), options: Store.Options(durability: .volatile, verifiesRows: false))
+            let store = try Store.open(
+                at: folder("s"), options: Store.Options(durability: .volatile, verifiesRows: false))
             #expect(try store.record("User", RecordKey(1))?["login"] == .string("ad`"))
             #expect(throws: StoreError.damagedRow(entity: "User", key: "1")) {
                 _ = try store.read(verifyingRows: true) { try $0.record("User", RecordKey(1)) }
             }
             // Both would be asked of one store.
-            guard case .lmdb(let error)? = storeError({ _ = try Store.open(at: folder("s"), options: Store.Options(durability: .volatile)) }) else {
+            guard
+                case .lmdb(let error)? = storeError({
+                    _ = try Store.open(at: folder("s"), options: Store.Options(durability: .volatile))
+                })
+            else {
                 Issue.record("it was opened twice")
                 return
             }
@@ -144,7 +160,9 @@ struct SettingTests {
         }
     }
 
-    @Test("a struct is copied from a row that was verified; a borrowed row is verified if the store was opened so", arguments: [false, true])
+    @Test(
+        "a struct is copied from a row that was verified; a borrowed row is verified if the store was opened so",
+        arguments: [false, true])
     func borrowedRows(_ verifiesBorrowed: Bool) throws {
         let options = Store.Options(durability: .volatile, verifiesBorrowedRows: verifiesBorrowed)
         let store = try Store.open(at: folder("typed"), schema: TypedStore.schema, options: options)
@@ -165,7 +183,9 @@ struct SettingTests {
         func borrowed() throws -> [String] {
             try store.read { reader in
                 var titles: [String] = []
-                if let title = try reader.withRow(Ticket.self, 1, { try $0.get(.title) as String }) { titles.append(title) }
+                if let title = try reader.withRow(Ticket.self, 1, { try $0.get(.title) as String }) {
+                    titles.append(title)
+                }
                 try reader.forEach(Ticket.self) { row in titles.append(try row.get(.title)) }
                 return titles
             }
@@ -179,11 +199,16 @@ struct SettingTests {
 
     enum Own: String, CaseIterable { case response, checkpoint, scan, change, edge, request }
 
-    @Test("a response, checkpoint, scan, change or element of a long list with a flipped bit is an error that names it", arguments: Own.allCases)
+    @Test(
+        "a response, checkpoint, scan, change or element of a long list with a flipped bit is an error that names it",
+        arguments: Own.allCases)
     func ownRows(_ kind: Own) throws {
-        let path = folder("own"), request = RequestKey(url: "https://a.example/1", endpoint: "e"), time = Timestamp(microseconds: 1)
+        let path = folder("own"), request = RequestKey(url: "https://a.example/1", endpoint: "e"),
+            time = Timestamp(microseconds: 1)
         let schema = Schema([
-            EntityDefinition("A", key: ["id"], attributes: [.init("id", .int)], relationships: [.init("all", to: "A", many: true, ordered: true)])
+            EntityDefinition(
+                "A", key: ["id"], attributes: [.init("id", .int)],
+                relationships: [.init("all", to: "A", many: true, ordered: true)])
         ])
         let store = try Store.open(at: path, schema: schema, options: Forge.quick)
         let before = try store.read { try $0.changeToken }
@@ -191,9 +216,13 @@ struct SettingTests {
             try writer.put("A", RecordKey(1), [.init("all", .references((0..<2000).map { RecordKey(Int64($0)) }))])
             try writer.putResponse(
                 ResponseEntry(
-                    request: request, status: 200, headers: [], fetchedAt: time, validatedAt: time, scan: 0, count: 0, listed: [], metadata: nil))
+                    request: request, status: 200, headers: [], fetchedAt: time, validatedAt: time, scan: 0, count: 0,
+                    listed: [], metadata: nil))
             try writer.setCheckpoint(
-                "e", Checkpoint(state: .complete, plan: "p", nextURL: nil, scan: 1, pages: 1, records: 1, startedAt: time, completedAt: time))
+                "e",
+                Checkpoint(
+                    state: .complete, plan: "p", nextURL: nil, scan: 1, pages: 1, records: 1, startedAt: time,
+                    completedAt: time))
             try writer.noteListed([ListedRecord(entity: 1, storageKey: RecordKey(1).storageKey)], walk: "w", scan: 1)
         }
         func read() throws {
@@ -234,11 +263,16 @@ struct SettingTests {
     func trainingWithinQuota() throws {
         let store = try Store.open(
             at: folder("q"),
-            schema: Schema([EntityDefinition("A", key: ["id"], attributes: [.init("id", .int), .init("text", .string)], compression: .zstd)]),
+            schema: Schema([
+                EntityDefinition(
+                    "A", key: ["id"], attributes: [.init("id", .int), .init("text", .string)], compression: .zstd)
+            ]),
             options: Forge.quick)
         try store.write { writer in
             for number in 0..<4000 {
-                let text = "the text \(number &* 7919) of a record, " + String(repeating: "which is as long as those of an API are, ", count: 12)
+                let text =
+                    "the text \(number &* 7919) of a record, "
+                    + String(repeating: "which is as long as those of an API are, ", count: 12)
                 try writer.put("A", RecordKey(Int64(number)), [.init("text", .string(text + "\(number)"))])
             }
         }

@@ -75,7 +75,8 @@ struct StoreFaultTests {
 
     /// Runs the script on a store of its own. Returns the process that has ended, and what it said.
     private static func run(
-        _ path: String, _ durability: String, _ work: Work = .script, at number: Int = 0, _ fault: Fault? = nil, log: String? = nil
+        _ path: String, _ durability: String, _ work: Work = .script, at number: Int = 0, _ fault: Fault? = nil,
+        log: String? = nil
     ) throws -> (status: Int32, lines: [String]) {
         var environment = try FaultLibrary.environment(path, ["FAULT_AT": "\(number)"])
         if let fault { environment["FAULT_KIND"] = fault.kind }
@@ -87,7 +88,8 @@ struct StoreFaultTests {
     }
 
     /// The calls that the script makes when nothing goes wrong.
-    private static func calls(_ folder: TemporaryFolder, _ durability: String, _ work: Work = .script) throws -> [Call] {
+    private static func calls(_ folder: TemporaryFolder, _ durability: String, _ work: Work = .script) throws -> [Call]
+    {
         let (status, _) = try run(folder("count"), durability, work, log: folder("log"))
         guard status == 0 else { throw WorkerProcess.Failure(description: "the script fails by itself: \(status)") }
         return try String(contentsOfFile: folder("log"), encoding: .utf8).split(separator: "\n").compactMap(Call.init)
@@ -129,11 +131,14 @@ struct StoreFaultTests {
     }
 
     /// Tries the fault at one call after the other. Returns what went wrong.
-    private static func sweep(_ folder: TemporaryFolder, _ durability: String, _ fault: Fault, _ work: Work = .script) throws -> [String] {
+    private static func sweep(_ folder: TemporaryFolder, _ durability: String, _ fault: Fault, _ work: Work = .script)
+        throws -> [String]
+    {
         let index = faults.firstIndex { $0.testDescription == fault.testDescription } ?? 0
         let distance = work.distance
         let calls = try calls(folder, durability, work).filter { call in
-            fault.concerns(call) && (work == .script && !isSanitized && call.number <= 10 || call.number % distance == index % distance)
+            fault.concerns(call)
+                && (work == .script && !isSanitized && call.number <= 10 || call.number % distance == index % distance)
         }
         var problems: [String] = [], stores: [String] = []
         for call in calls {
@@ -145,7 +150,9 @@ struct StoreFaultTests {
                 if words.first == "failed" { failures.append(words) } else { problems.append("\(call): \(line)") }
             }
             let count = progress.counts[0, default: 0]
-            for problem in judge(call, fault, status, failures, count) { problems.append("\(call): \(problem): \(lines.suffix(5))") }
+            for problem in judge(call, fault, status, failures, count) {
+                problems.append("\(call): \(problem): \(lines.suffix(5))")
+            }
             // What was refused is not there; of a killed process, what it was just doing may be.
             stores.append("\(path)\t\(work.stream)=\(count)..\(count + (fault.kills ? 1 : 0))")
         }
@@ -157,7 +164,8 @@ struct StoreFaultTests {
         }
         let results = try check.lines()
         if check.end() != 0 || results.count != stores.count { problems.append("the check ended with \(check.end())") }
-        print("\(work.rawValue), \(fault.testDescription), durability \(durability): \(calls.count) calls failed in turn")
+        print(
+            "\(work.rawValue), \(fault.testDescription), durability \(durability): \(calls.count) calls failed in turn")
         return problems + results.filter { !$0.hasPrefix("ok\t") }
     }
 
@@ -179,11 +187,15 @@ struct StoreFaultTests {
         if let other = kinds.first(where: { !(fault.errorKinds + ["poisoned"]).contains($0) }) {
             problems.append("a failure is \(other)")
         }
-        if call.isOfMetaPage && call.number > 11 && !kinds.contains("poisoned") { problems.append("nothing says to open again") }
+        if call.isOfMetaPage && call.number > 11 && !kinds.contains("poisoned") {
+            problems.append("nothing says to open again")
+        }
         for failure in failures where failure[1] == "poisoned" && failure.last?.contains("open it again") != true {
             problems.append("poisoned, and no way out")
         }
-        for failure in failures where failure.count < 3 || failure[2].count < 40 { problems.append("the text is \(failure)") }
+        for failure in failures where failure.count < 3 || failure[2].count < 40 {
+            problems.append("the text is \(failure)")
+        }
         return problems
     }
 }

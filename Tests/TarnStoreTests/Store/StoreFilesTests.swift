@@ -50,7 +50,9 @@ struct StoreFilesTests {
                 try FileManager.default.removeItem(atPath: path + "/lock.mdb")
                 let other = try WorkerProcess(["rewrite", path])
                 let lines = try other.lines()
-                #expect(other.end() == 1 && lines.first?.contains("was deleted or replaced while it was open") == true, "\(lines)")
+                #expect(
+                    other.end() == 1 && lines.first?.contains("was deleted or replaced while it was open") == true,
+                    "\(lines)")
                 #expect(!FileManager.default.fileExists(atPath: path + "/lock.mdb"))
                 // Nor with another one in its place.
                 try Data().write(to: URL(fileURLWithPath: path + "/lock.mdb"))
@@ -90,7 +92,11 @@ struct StoreFilesTests {
     @Test("of many backups to one name one gets it and is sound, the others are told so, and nothing is left behind")
     func backupsToOneName() throws {
         let store = try Forge.open(folder("s")), folder = folder
-        try store.write { writer in for key: Int64 in 0..<2000 { try writer.put("User", RecordKey(key), [.init("login", .string("user \(key)"))]) } }
+        try store.write { writer in
+            for key: Int64 in 0..<2000 {
+                try writer.put("User", RecordKey(key), [.init("login", .string("user \(key)"))])
+            }
+        }
         try FileManager.default.createDirectory(atPath: folder("copies"), withIntermediateDirectories: false)
         for round in 0..<3 {
             let name = folder("copies/\(round)"), outcomes = Shared<[String]>([])
@@ -99,7 +105,9 @@ struct StoreFilesTests {
                     try store.backup(to: name, isCompacted: number % 2 == 0)
                     outcomes.change { $0.append("done") }
                 } catch {
-                    outcomes.change { $0.append(error as? StoreError == .destinationExists(path: name) ? "exists" : "\(error)") }
+                    outcomes.change {
+                        $0.append(error as? StoreError == .destinationExists(path: name) ? "exists" : "\(error)")
+                    }
                 }
             }
             #expect(outcomes.value.sorted() == ["done"] + Array(repeating: "exists", count: 5))
@@ -121,14 +129,16 @@ struct StoreFilesTests {
         #expect(FileManager.default.fileExists(atPath: other + "/thesis.txt"))
     }
 
-    @Test("a pipe, a device or a directory as data.mdb is no store, at once", arguments: ["pipe", "device", "directory"])
+    @Test(
+        "a pipe, a device or a directory as data.mdb is no store, at once", arguments: ["pipe", "device", "directory"])
     func noRegularFile(_ kind: String) throws {
         let path = folder("s")
         do { _ = try Forge.open(path) }
         try FileManager.default.removeItem(atPath: path + "/data.mdb")
         switch kind {
         case "pipe": #expect(mkfifo(path + "/data.mdb", 0o600) == 0)
-        case "device": try FileManager.default.createSymbolicLink(atPath: path + "/data.mdb", withDestinationPath: "/dev/zero")
+        case "device":
+            try FileManager.default.createSymbolicLink(atPath: path + "/data.mdb", withDestinationPath: "/dev/zero")
         default: try FileManager.default.createDirectory(atPath: path + "/data.mdb", withIntermediateDirectories: false)
         }
         for options in [Forge.quick, Store.Options(isReadOnly: true), Store.Options(isImmutable: true)] {

@@ -14,10 +14,12 @@ struct StorePermissionTests {
     private func modes(_ path: String) throws -> Set<String> {
         let names = try FileManager.default.contentsOfDirectory(atPath: path)
         #expect(names.contains("data.mdb") && names.contains("lock.mdb"))
-        return Set(try (["."] + names).map { name in
-            let mode = try FileManager.default.attributesOfItem(atPath: path + "/" + name)[.posixPermissions] as? Int
-            return (name == "." ? "d" : "") + String(try #require(mode), radix: 8)
-        })
+        return Set(
+            try (["."] + names).map { name in
+                let mode =
+                    try FileManager.default.attributesOfItem(atPath: path + "/" + name)[.posixPermissions] as? Int
+                return (name == "." ? "d" : "") + String(try #require(mode), radix: 8)
+            })
     }
 
     private func use(_ path: String, _ permissions: Store.Permissions = .owner) throws {
@@ -40,13 +42,18 @@ struct StorePermissionTests {
         #expect(try modes(path) == ["d700", "600"])
     }
 
-    @Test("more is an option, and an existing store keeps what it has, for its copies and for files that are made later", arguments: [0o644, 0o660])
+    @Test(
+        "more is an option, and an existing store keeps what it has, for its copies and for files that are made later",
+        arguments: [0o644, 0o660])
     func existing(_ mode: Int) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let path = folder + "/s", permissions = mode == 0o660 ? Store.Permissions.group : .everyone
         // The process's umask takes rights away.
-        let left = mode & ~(try Self.umask()), expected = ["d" + String((mode | (mode & 0o444) >> 2) & ~(try Self.umask()), radix: 8), String(left, radix: 8)]
+        let left = mode & ~(try Self.umask()),
+            expected = [
+                "d" + String((mode | (mode & 0o444) >> 2) & ~(try Self.umask()), radix: 8), String(left, radix: 8),
+            ]
         try use(path, permissions)
         #expect(try modes(path) == Set(expected))
         for name in ["lock.mdb", "turn.lock", "store.lock", "wake"] { unlink(path + "/" + name) }

@@ -3,9 +3,10 @@
 import Foundation
 import Glibc
 import LMDB
-@testable import TarnStore
 import TestSupport
 import Testing
+
+@testable import TarnStore
 
 @Suite("Sharing a store", .timeLimit(.minutes(5)))
 struct StoreSharingTests {
@@ -36,7 +37,10 @@ struct StoreSharingTests {
     @Test("other options are a conflict, and the store stays as it is")
     func otherOptions() throws {
         let store = try Forge.open(folder("s"))
-        for options in [Store.Options(), Store.Options(durability: .relaxed), Store.Options(durability: .volatile, isReadOnly: true)] {
+        for options in [
+            Store.Options(), Store.Options(durability: .relaxed),
+            Store.Options(durability: .volatile, isReadOnly: true),
+        ] {
             guard case .lmdb(let error)? = storeError({ _ = try Store.open(at: folder("s"), options: options) }) else {
                 Issue.record("it was opened")
                 continue
@@ -100,14 +104,18 @@ struct StoreSharingTests {
         do {
             let other = try StoreLock(directory: folder("s"), namespace: 4711)
             #expect(storeError { _ = try Forge.open(folder("s")) } == .pidNamespaceConflict(path: folder("s")))
-            #expect(storeError { _ = try Store.open(at: folder("s"), options: .init(isReadOnly: true)) } == .pidNamespaceConflict(path: folder("s")))
+            #expect(
+                storeError { _ = try Store.open(at: folder("s"), options: .init(isReadOnly: true)) }
+                    == .pidNamespaceConflict(path: folder("s")))
             withExtendedLifetime(other) {}
         }
         // A process that another test starts at this moment has a copy of the lock's descriptor until it runs its program.
         let deadline = ContinuousClock.now + .seconds(10)
         while storeError({ _ = try Forge.open(folder("s")) }) != nil, ContinuousClock.now < deadline { usleep(1000) }
         let store = try Forge.open(folder("s"))
-        #expect(storeError { _ = try StoreLock(directory: folder("s"), namespace: 4711) } == .pidNamespaceConflict(path: folder("s")))
+        #expect(
+            storeError { _ = try StoreLock(directory: folder("s"), namespace: 4711) }
+                == .pidNamespaceConflict(path: folder("s")))
         _ = try StoreLock(directory: folder("s"))
         // A system that does not tell cannot be compared.
         _ = try StoreLock(directory: folder("s"), namespace: nil)
@@ -124,11 +132,14 @@ struct StoreSharingTests {
         let attributes = try FileManager.default.attributesOfItem(atPath: path + "/store.lock")
         #expect(attributes[.modificationDate] as? Date == early)
         // A longer record is replaced whole.
-        try Data("pid namespace 123456789012345678\nof another version\n".utf8).write(to: URL(fileURLWithPath: path + "/store.lock"))
+        try Data("pid namespace 123456789012345678\nof another version\n".utf8).write(
+            to: URL(fileURLWithPath: path + "/store.lock"))
         let store = try Forge.open(path)
         let record = try String(contentsOfFile: path + "/store.lock", encoding: .utf8)
         let lockFile = try #require(FileIdentity(path: path + "/lock.mdb")).text
-        #expect(record == "lock file \(lockFile)\npid namespace \(StoreLock.processNamespace.map(String.init) ?? "unknown")\n")
+        #expect(
+            record
+                == "lock file \(lockFile)\npid namespace \(StoreLock.processNamespace.map(String.init) ?? "unknown")\n")
         withExtendedLifetime(store) {}
     }
 

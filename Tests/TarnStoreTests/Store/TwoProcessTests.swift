@@ -20,17 +20,23 @@ struct TwoProcessTests {
         let (first, second, problem) = try await onThread {
             var progress = Progress(streams: [0, 1])
             let writers = try [0, 1].map { stream in try WorkerProcess(["write", path, "\(stream)"]) }
-            for writer in writers { guard try writer.line() == "open" else { throw WorkerProcess.Failure(description: "not open") } }
+            for writer in writers {
+                guard try writer.line() == "open" else { throw WorkerProcess.Failure(description: "not open") }
+            }
             // While the first writes so many, the other writes as well: it does not wait until the first has ended.
             func take(_ count: Int, _ writer: WorkerProcess) throws {
                 for _ in 0..<count {
-                    guard let line = try writer.line(), progress.take(line) else { throw WorkerProcess.Failure(description: "no ack") }
+                    guard let line = try writer.line(), progress.take(line) else {
+                        throw WorkerProcess.Failure(description: "no ack")
+                    }
                 }
             }
             try take(200, writers[0])
             writers.forEach { $0.kill() }
             for writer in writers {
-                for line in try writer.lines() where !progress.take(line) { throw WorkerProcess.Failure(description: line) }
+                for line in try writer.lines() where !progress.take(line) {
+                    throw WorkerProcess.Failure(description: line)
+                }
             }
             let counts = progress.counts
             return (counts[0, default: 0], counts[1, default: 0], try progress.problem(at: path))
@@ -47,16 +53,22 @@ struct TwoProcessTests {
         let (progress, problem) = try await onThread { () -> (Progress, String?) in
             var progress = Progress(streams: 0..<streams)
             let writers = try (0..<streams).map { try WorkerProcess(["write", path, "\($0)"]) }
-            for writer in writers { guard try writer.line() == "open" else { throw WorkerProcess.Failure(description: "not open") } }
+            for writer in writers {
+                guard try writer.line() == "open" else { throw WorkerProcess.Failure(description: "not open") }
+            }
             // Each has so many, while all of them write on.
             for writer in writers {
                 for _ in 0..<wanted {
-                    guard let line = try writer.line(), progress.take(line) else { throw WorkerProcess.Failure(description: "no ack") }
+                    guard let line = try writer.line(), progress.take(line) else {
+                        throw WorkerProcess.Failure(description: "no ack")
+                    }
                 }
             }
             writers.forEach { $0.kill() }
             for writer in writers {
-                for line in try writer.lines() where !progress.take(line) { throw WorkerProcess.Failure(description: line) }
+                for line in try writer.lines() where !progress.take(line) {
+                    throw WorkerProcess.Failure(description: line)
+                }
                 writer.end()
             }
             return (progress, try progress.problem(at: path))
@@ -70,15 +82,19 @@ struct TwoProcessTests {
         #expect(last - first >= wanted, "they have hardly written side by side: \(first) to \(last)")
         let together = turns[first...max(first, last)]
         let counts = (0..<streams).map { stream in together.filter { $0 == stream }.count }
-        let longest = (0..<streams).map { stream in together.split(separator: stream).map(\.count).max() ?? 0 }.max() ?? 0
-        print("fairness: \(counts) of \(together.count) transactions of four processes, the longest wait was \(longest) transactions of others")
+        let longest =
+            (0..<streams).map { stream in together.split(separator: stream).map(\.count).max() ?? 0 }.max() ?? 0
+        print(
+            "fairness: \(counts) of \(together.count) transactions of four processes, the longest wait was \(longest) transactions of others"
+        )
     }
 
     /// Whose transactions the commits of a store are, in their order.
     private static func turns(_ path: String) throws -> [Int] {
         try Store.open(at: path).read { reader in
             var turns: [Int] = []
-            try reader.forEachChange(since: ChangeToken(incarnation: reader.incarnation, sequence: 0), of: ["Counter"]) { change in
+            try reader.forEachChange(since: ChangeToken(incarnation: reader.incarnation, sequence: 0), of: ["Counter"])
+            { change in
                 if case .int(let stream)? = change.key.components.first, stream >= 0 { turns.append(Int(stream)) }
                 return true
             }
@@ -100,7 +116,9 @@ struct TwoProcessTests {
             readers[1].closeInput()
             let again = try readers[1].line()
             readers[1].end()
-            if let problem = try progress.problem(at: path, open: 0) { throw WorkerProcess.Failure(description: problem) }
+            if let problem = try progress.problem(at: path, open: 0) {
+                throw WorkerProcess.Failure(description: problem)
+            }
             return (snapshots, again, status)
         }
         #expect(status == -SIGKILL)
@@ -148,7 +166,9 @@ struct TwoProcessTests {
         #expect(try store.sequence == 1)
     }
 
-    @Test("a process that sees compression, defaults, delete rules or what may be absent otherwise does not lock another one out")
+    @Test(
+        "a process that sees compression, defaults, delete rules or what may be absent otherwise does not lock another one out"
+    )
     func harmlessDifferences() async throws {
         let path = folder("s"), store = try Forge.open(path)
         try store.put("User", 1, ["login": .string("ada")])

@@ -7,13 +7,16 @@ enum FaultLibrary {
     /// Built once for all tests, in a folder that goes with the process.
     private static let library = Result { () throws -> (path: String, folder: TemporaryFolder) in
         let folder = try TemporaryFolder()
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
         let build = Process()
         build.executableURL = root.appendingPathComponent("tools/faults/build")
         build.arguments = [folder("fault.so")]
         try build.run()
         build.waitUntilExit()
-        guard build.terminationStatus == 0 else { throw WorkerProcess.Failure(description: "tools/faults/build failed") }
+        guard build.terminationStatus == 0 else {
+            throw WorkerProcess.Failure(description: "tools/faults/build failed")
+        }
         return (folder("fault.so"), folder)
     }
 

@@ -49,7 +49,9 @@ final class WorkerProcess: @unchecked Sendable {
         let symbol = try #require(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "pipe2"))
         let pipe2 = unsafeBitCast(symbol, to: (@convention(c) (UnsafeMutablePointer<Int32>, Int32) -> Int32).self)
         var ends: [Int32] = [0, 0]
-        guard pipe2(&ends, O_CLOEXEC) == 0 else { throw Failure(description: "pipe: \(String(cString: strerror(errno)))") }
+        guard pipe2(&ends, O_CLOEXEC) == 0 else {
+            throw Failure(description: "pipe: \(String(cString: strerror(errno)))")
+        }
         return ends
     }
 
@@ -72,7 +74,9 @@ final class WorkerProcess: @unchecked Sendable {
                 return String(decoding: buffer[..<end], as: UTF8.self)
             }
             var ready = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-            guard poll(&ready, 1, 60_000) != 0 else { throw Failure(description: "StoreWorker has said nothing for a minute") }
+            guard poll(&ready, 1, 60_000) != 0 else {
+                throw Failure(description: "StoreWorker has said nothing for a minute")
+            }
             var chunk = [UInt8](repeating: 0, count: 4096)
             let count = read(output, &chunk, chunk.count)
             if count < 0 && errno == EINTR { continue }
@@ -128,7 +132,9 @@ struct Progress {
     /// Takes `ack STREAM NUMBER`; false for a line that is something else.
     mutating func take(_ line: String) -> Bool {
         let words = line.split(separator: " ")
-        guard words.count == 3, words[0] == "ack", let stream = Int(words[1]), let number = Int(words[2]) else { return false }
+        guard words.count == 3, words[0] == "ack", let stream = Int(words[1]), let number = Int(words[2]) else {
+            return false
+        }
         // In turn, with none left out: or the worker is wrong.
         guard number == counts[stream, default: 0] + 1 else { return false }
         counts[stream] = number
@@ -142,7 +148,9 @@ struct Progress {
     /// - Returns: what is wrong; nil if nothing is.
     mutating func problem(at path: String, open: Int = 1, ofImport: Bool = false) throws -> String? {
         let check = try WorkerProcess(["check"])
-        check.say(([path] + counts.map { "\(ofImport ? "import" : "\($0.key)")=\($0.value)..\($0.value + open)" }).joined(separator: "\t"))
+        check.say(
+            ([path] + counts.map { "\(ofImport ? "import" : "\($0.key)")=\($0.value)..\($0.value + open)" }).joined(
+                separator: "\t"))
         check.closeInput()
         let lines = try check.lines(), status = check.end()
         let words = lines.first?.split(separator: "\t").map(String.init) ?? []

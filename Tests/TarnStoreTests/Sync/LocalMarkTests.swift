@@ -32,19 +32,25 @@ struct LocalMarkTests {
         try store.read { try $0.localChange(entity, key) }
     }
 
-    @Test("a write by query marks what it changes, and nothing else; what it deletes stays deleted, but for what was made here")
+    @Test(
+        "a write by query marks what it changes, and nothing else; what it deletes stays deleted, but for what was made here"
+    )
     func byQuery() throws {
         try store.put("Issue", 2, ["title": .string("x")])
         let report = try store.updateLocally(Query("Issue"), set: ["title": .string("x")])
         #expect(report.matched == 2 && report.changed == 1)
-        #expect(try changes().map { "\($0.operation.rawValue) \($0.entity) \($0.key) \($0.fields)" } == ["update Issue 1 [\"title\"]"])
+        #expect(
+            try changes().map { "\($0.operation.rawValue) \($0.entity) \($0.key) \($0.fields)" } == [
+                "update Issue 1 [\"title\"]"
+            ])
         #expect(try store.updateLocally(Query("Issue"), set: ["title": .string("x")]).changed == 0)
         try store.write { try $0.putLocally("Issue", 3, [Record.Field("title", .string("mine"))]) }
         #expect(try store.deleteLocally(Query("Issue"), step: 1).changed == 3)
         #expect(try store.deleteLocally(Query("User")).changed == 1)
-        #expect(try changes().map { "\($0.operation.rawValue) \($0.entity) \($0.key) \($0.fields)" } == [
-            "delete User 7 []", "delete Issue 1 []", "delete Issue 2 []",
-        ])
+        #expect(
+            try changes().map { "\($0.operation.rawValue) \($0.entity) \($0.key) \($0.fields)" } == [
+                "delete User 7 []", "delete Issue 1 []", "delete Issue 2 []",
+            ])
         try store.put("User", 8, ["login": .string("l")])
         try store.update(Query("User"), set: ["login": .string("k")])
         try store.delete(Query("User"))
@@ -66,17 +72,24 @@ struct LocalMarkTests {
             try writer.putLocally("Issue", 2, [Record.Field("title", .string("new"))])
             try writer.deleteLocally("User", 7)
         }
-        #expect(try changes().map { "\($0.operation.rawValue) \($0.entity) \($0.key) \($0.fields)" } == [
-            "delete User 7 []", "update Issue 1 [\"title\"]", "create Issue 2 []",
-        ])
-        #expect(try changes().allSatisfy { $0.since.microseconds > 1_700_000_000_000_000 && $0.server.isEmpty && !$0.isGoneAtServer })
+        #expect(
+            try changes().map { "\($0.operation.rawValue) \($0.entity) \($0.key) \($0.fields)" } == [
+                "delete User 7 []", "update Issue 1 [\"title\"]", "create Issue 2 []",
+            ])
+        #expect(
+            try changes().allSatisfy {
+                $0.since.microseconds > 1_700_000_000_000_000 && $0.server.isEmpty && !$0.isGoneAtServer
+            })
     }
 
-    @Test("several changes of one record add up: fields are united, what was made here stays so, a deletion counts more")
+    @Test(
+        "several changes of one record add up: fields are united, what was made here stays so, a deletion counts more")
     func addingUp() throws {
         try store.write { try $0.putLocally("Issue", 1, [Record.Field("title", .string("x"))]) }
         let since = try #require(try change(1)?.since)
-        try store.write { try $0.putLocally("Issue", 1, [Record.Field("number", .int(4)), Record.Field("author", .reference(7))]) }
+        try store.write {
+            try $0.putLocally("Issue", 1, [Record.Field("number", .int(4)), Record.Field("author", .reference(7))])
+        }
         #expect(try change(1)?.fields == ["title", "number", "author"] && change(1)?.since == since)
         try store.write { try $0.markLocal("Issue", 1) }
         #expect(try change(1)?.fields == [])
@@ -126,7 +139,8 @@ struct LocalMarkTests {
         #expect(storeError { try store.write { try $0.markLocal("Nothing", 1) } } != nil)
         #expect(storeError { try store.write { try $0.markLocal("Issue", "text") } } != nil)
         #expect(
-            storeError { try store.write { try $0.markLocal("Issue", 1, fields: ["titel"]) } }?.description.contains("titel") == true)
+            storeError { try store.write { try $0.markLocal("Issue", 1, fields: ["titel"]) } }?.description.contains(
+                "titel") == true)
         #expect(storeError { _ = try store.write { try $0.clearLocalChange("Issue", 1, fields: ["titel"]) } } != nil)
         #expect(try changes() == [])
     }

@@ -15,7 +15,9 @@ struct ScanMemberTests {
         store = try Forge.open(folder("s"))
     }
 
-    private func record(_ key: Int64, entity: UInt16 = 3) -> ListedRecord { ListedRecord(entity: entity, storageKey: RecordKey(key).storageKey) }
+    private func record(_ key: Int64, entity: UInt16 = 3) -> ListedRecord {
+        ListedRecord(entity: entity, storageKey: RecordKey(key).storageKey)
+    }
 
     private func members(_ walk: String, after last: ListedRecord? = nil) throws -> [ScanMember] {
         try store.read { reader in
@@ -43,7 +45,9 @@ struct ScanMemberTests {
         #expect(try members("b").map(\.lastListed) == [7] && members("c") == [])
     }
 
-    @Test("a process that is behind does not take back what a later scan has listed, and a member that is listed again was not missed")
+    @Test(
+        "a process that is behind does not take back what a later scan has listed, and a member that is listed again was not missed"
+    )
     func order() throws {
         try note([1], "a", scan: 5)
         try note([1], "a", scan: 4)
@@ -74,7 +78,9 @@ struct ScanMemberTests {
         #expect(try members("a", after: long).map(\.record) == [record(1)])
     }
 
-    @Test("a record is listed by the responses that are not the caller's own, whether they name a walk or are from before there were any")
+    @Test(
+        "a record is listed by the responses that are not the caller's own, whether they name a walk or are from before there were any"
+    )
     func listedElsewhere() throws {
         func entry(_ page: Int, walk: String?) -> ResponseEntry {
             ResponseEntry(

@@ -26,7 +26,8 @@ struct EscapeTests {
         let source = folder.appending(path: "escape.swift"), output = folder.appending(path: "output")
         try Data((Self.prologue + body + "\n").utf8).write(to: source)
         let build = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
-        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
             .deletingLastPathComponent().path
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -3,9 +3,10 @@
 import Foundation
 import Glibc
 import LMDB
-@testable import TarnStore
 import TestSupport
 import Testing
+
+@testable import TarnStore
 
 /// A write that stays in its closure until it is let go, so that others pile up behind it.
 final class HeldWrite: Sendable {
@@ -51,7 +52,9 @@ extension StoreWriter {
     /// The id of the transaction that this is in: children have their parent's.
     var transaction: Int { access.raw.id }
 
-    mutating func putUser(_ id: Int) throws { try put("User", RecordKey(Int64(id)), [.init("login", .string("u\(id)"))]) }
+    mutating func putUser(_ id: Int) throws {
+        try put("User", RecordKey(Int64(id)), [.init("login", .string("u\(id)"))])
+    }
 }
 
 @Suite("Group commit", .timeLimit(.minutes(5)))

@@ -16,17 +16,24 @@ struct IsolatedWriteTests {
     /// Compiles a program of one `main.swift` against the store, and runs it.
     private func run(_ program: String) throws -> (status: Int32, output: String) {
         let build = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
-        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
             .deletingLastPathComponent().path
         try FileManager.default.createDirectory(atPath: folder("program"), withIntermediateDirectories: true)
         try Data(program.utf8).write(to: URL(fileURLWithPath: folder("program/main.swift")))
         let objects = try ["TarnStore", "LMDB", "CChecksum"].flatMap { name in
-            try FileManager.default.contentsOfDirectory(atPath: "\(build)/\(name).build").filter { $0.hasSuffix(".o") }.map { "\(build)/\(name).build/\($0)" }
+            try FileManager.default.contentsOfDirectory(atPath: "\(build)/\(name).build").filter { $0.hasSuffix(".o") }
+                .map { "\(build)/\(name).build/\($0)" }
         }
         let compiled = try start(
             "/usr/bin/env",
-            ["swiftc", "-swift-version", "6", "-o", folder("main"), "-I", build + "/Modules", "-I", "\(package)/Sources/CChecksum/include"]
-                + ["CLMDB", "CCrypto", "CZstd"].flatMap { ["-Xcc", "-fmodule-map-file=\(package)/Sources/\($0)/module.modulemap"] }
+            [
+                "swiftc", "-swift-version", "6", "-o", folder("main"), "-I", build + "/Modules", "-I",
+                "\(package)/Sources/CChecksum/include",
+            ]
+                + ["CLMDB", "CCrypto", "CZstd"].flatMap {
+                    ["-Xcc", "-fmodule-map-file=\(package)/Sources/\($0)/module.modulemap"]
+                }
                 + [folder("program/main.swift")] + objects + ["-llmdb", "-lzstd", "-lcrypto"])
         guard compiled.status == 0 else { return compiled }
         return try start(folder("main"), [folder("s")])
@@ -127,7 +134,9 @@ struct IsolatedWriteTests {
                     #expect(count == 500)
                 }
                 group.addTask {
-                    for round: Int64 in 0..<50 { try await store.write { try $0.put("Label", RecordKey("\(number) \(round)"), []) } }
+                    for round: Int64 in 0..<50 {
+                        try await store.write { try $0.put("Label", RecordKey("\(number) \(round)"), []) }
+                    }
                 }
             }
             try await group.waitForAll()

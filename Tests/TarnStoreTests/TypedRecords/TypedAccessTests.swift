@@ -1,8 +1,9 @@
 // Structs are written into rows and read from them: all types, three states, partial records, long keys, relationships.
 
 import Foundation
-@testable import TarnStore
 import Testing
+
+@testable import TarnStore
 
 @Suite("Typed access")
 struct TypedAccessTests {
@@ -110,8 +111,9 @@ struct TypedAccessTests {
             let hasText = text != nil
             #expect(!hasText)
         }
-        #expect(try TypedStore.error { _ = try typed.get(Ticket.self, 1) }
-            == .missingValue(entity: "Ticket", key: "1", field: "state", isPartial: false))
+        #expect(
+            try TypedStore.error { _ = try typed.get(Ticket.self, 1) }
+                == .missingValue(entity: "Ticket", key: "1", field: "state", isPartial: false))
         let wrong = try TypedStore.error {
             try typed.store.read { reader in
                 _ = try reader.row(Ticket.self, 1)?.get(.closedAt, as: Timestamp.self)
@@ -124,7 +126,8 @@ struct TypedAccessTests {
     func fieldsAreFoundAnywhere() throws {
         // Every subset of the optional fields and the one that the struct does not name.
         let optional: [(String, Value)] = [
-            ("closedAt", .date(Timestamp(microseconds: 7))), ("unnamed", .string("x")), ("scores", .array([.double(1)])),
+            ("closedAt", .date(Timestamp(microseconds: 7))), ("unnamed", .string("x")),
+            ("scores", .array([.double(1)])),
             ("homepage", .url("u")), ("details", .json("1")), ("author", .reference(["ada"])),
         ]
         for subset in 0..<1 << optional.count {
@@ -133,7 +136,10 @@ struct TypedAccessTests {
             try typed.store.write { writer in
                 try writer.put(
                     "Ticket", key,
-                    [.init("title", .string("t\(subset)")), .init("state", .string("open")), .init("comments", .int(Int64(subset)))]
+                    [
+                        .init("title", .string("t\(subset)")), .init("state", .string("open")),
+                        .init("comments", .int(Int64(subset))),
+                    ]
                         + chosen.map { .init($0.0, $0.1) })
             }
             let ticket = try #require(try typed.get(Ticket.self, Int64(subset)))
@@ -184,8 +190,9 @@ struct TypedAccessTests {
         }
         try typed.put([Title(id: 1, title: "a")])
         #expect(try typed.store.read { reader in try reader.row(Ticket.self, 1)?.isPartial } == true)
-        #expect(try TypedStore.error { _ = try typed.get(Ticket.self, 1) }
-            == .missingValue(entity: "Ticket", key: "1", field: "state", isPartial: true))
+        #expect(
+            try TypedStore.error { _ = try typed.get(Ticket.self, 1) }
+                == .missingValue(entity: "Ticket", key: "1", field: "state", isPartial: true))
         #expect(try typed.get(Title.self, 1)?.title == "a")
         try typed.put([Ticket(1, "b")])
         #expect(try typed.store.read { reader in try reader.row(Ticket.self, 1)?.isPartial } == false)
@@ -210,7 +217,10 @@ struct TypedAccessTests {
         #expect(try typed.get(Person.self, long) == Person(long, isAdmin: true))
         #expect(try typed.get(Person.self, other) == nil)
         #expect(try typed.get(Ticket.self, 1) == ticket)
-        #expect(try typed.store.read { reader in try reader.get(Person.self, [other, long]) } == [nil, Person(long, isAdmin: true)])
+        #expect(
+            try typed.store.read { reader in try reader.get(Person.self, [other, long]) } == [
+                nil, Person(long, isAdmin: true),
+            ])
         try typed.store.write { writer in _ = try writer.patch(Person.self, long) { $0.set(.isAdmin, false) } }
         #expect(try typed.get(Person.self, long)?.isAdmin == false)
         try typed.store.write { writer in
@@ -228,18 +238,24 @@ struct TypedAccessTests {
         try typed.put([Person(other)])
         // The row of `other` under the storage key of `wanted`.
         try typed.store.write { writer in
-            let entity = try writer.access.state.entity("Person"), table = try writer.access.state.records(of: entity.id)
+            let entity = try writer.access.state.entity("Person"),
+                table = try writer.access.state.records(of: entity.id)
             try wanted.withStorageKey { wanted in
                 try other.withStorageKey { other in
                     var row = Array(try #require(try writer.access.raw.get(table, other)))
-                    let checksum = row.withUnsafeBytes { EncodedRow.checksum(of: $0, table: UInt32(entity.id), key: wanted) }
-                    row.withUnsafeMutableBytes { $0.storeBytes(of: checksum.littleEndian, toByteOffset: 8, as: UInt32.self) }
+                    let checksum = row.withUnsafeBytes {
+                        EncodedRow.checksum(of: $0, table: UInt32(entity.id), key: wanted)
+                    }
+                    row.withUnsafeMutableBytes {
+                        $0.storeBytes(of: checksum.littleEndian, toByteOffset: 8, as: UInt32.self)
+                    }
                     try row.withUnsafeBytes { row in try writer.access.raw.put(table, wanted, row) }
                 }
             }
         }
         #expect(try typed.get(Person.self, wanted) == nil)
-        #expect(try typed.store.read { reader in try reader.get(Person.self, [wanted, other]) } == [nil, Person(other)])
+        #expect(
+            try typed.store.read { reader in try reader.get(Person.self, [wanted, other]) } == [nil, Person(other)])
         #expect(try TypedStore.error { try typed.put([Person(wanted)]) } == .keyCollision(entity: "Person"))
     }
 

@@ -10,7 +10,9 @@ enum TicketState: String, StoredValue { case open, closed }
 struct Ticket: StoredRecord, Equatable {
     static let entity = "Ticket"
     typealias Key = Int64
-    enum Field: Int, RecordField { case title, id, state, closedAt, author, labels, comments, scores, homepage, details }
+    enum Field: Int, RecordField {
+        case title, id, state, closedAt, author, labels, comments, scores, homepage, details
+    }
 
     var id: Int64
     var title: String
@@ -150,7 +152,8 @@ final class TypedStore: Sendable {
                 AttributeDefinition("closedAt", .date, optional: true), AttributeDefinition("comments", .int),
                 AttributeDefinition("unnamed", .string, optional: true, indexed: true),
                 AttributeDefinition("scores", .array(.double), optional: true),
-                AttributeDefinition("homepage", .url, optional: true), AttributeDefinition("details", .json, optional: true),
+                AttributeDefinition("homepage", .url, optional: true),
+                AttributeDefinition("details", .json, optional: true),
             ],
             relationships: [
                 RelationshipDefinition("author", to: "Person", inverse: "tickets"),
@@ -161,7 +164,8 @@ final class TypedStore: Sendable {
             attributes: [
                 AttributeDefinition("owner", .string), AttributeDefinition("repository", .string),
                 AttributeDefinition("number", .int), AttributeDefinition("hits", .uint),
-                AttributeDefinition("price", .decimal, optional: true), AttributeDefinition("digest", .bytes, optional: true),
+                AttributeDefinition("price", .decimal, optional: true),
+                AttributeDefinition("digest", .bytes, optional: true),
                 AttributeDefinition("ratio", .double, optional: true),
             ]),
     ])

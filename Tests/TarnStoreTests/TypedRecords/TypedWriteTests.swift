@@ -1,8 +1,9 @@
 // Patches, compare-and-set, the catalog's types, and reading what one's own transaction has written.
 
 import Foundation
-@testable import TarnStore
 import Testing
+
+@testable import TarnStore
 
 @Suite("Typed writes")
 struct TypedWriteTests {
@@ -52,8 +53,11 @@ struct TypedWriteTests {
         let error = try TypedStore.error {
             try typed.store.write { writer in _ = try writer.patch(Ticket.self, 1) { $0.set(.id, Int64(2)) } }
         }
-        #expect(error == .wrongKey(
-            entity: "Ticket", expected: "the key of the record, 1, which cannot be changed", found: "the number 2"))
+        #expect(
+            error
+                == .wrongKey(
+                    entity: "Ticket", expected: "the key of the record, 1, which cannot be changed",
+                    found: "the number 2"))
         try typed.put([Page("a", "b", 1)])
         try typed.store.write { writer in _ = try writer.patch(Page.self, ["a", "b", 1]) { $0.set(.hits, UInt64(5)) } }
         #expect(try typed.get(Page.self, ["a", "b", 1])?.hits == 5)
@@ -106,7 +110,9 @@ struct TypedWriteTests {
             let wasThere = try writer.delete(Ticket.self, 1, ifVersion: 4)
             #expect(wasThere)
         }
-        let gone = try TypedStore.error { try typed.store.write { writer in try writer.put(Ticket(1, "e"), ifVersion: 4) } }
+        let gone = try TypedStore.error {
+            try typed.store.write { writer in try writer.put(Ticket(1, "e"), ifVersion: 4) }
+        }
         #expect(gone == mismatch(4, 0))
     }
 
@@ -125,7 +131,9 @@ struct TypedWriteTests {
                             }
                             do {
                                 try await store.write { writer in
-                                    _ = try writer.patch(Ticket.self, 1, ifVersion: version) { $0.set(.comments, comments + 1) }
+                                    _ = try writer.patch(Ticket.self, 1, ifVersion: version) {
+                                        $0.set(.comments, comments + 1)
+                                    }
                                 }
                                 break
                             } catch StoreError.versionMismatch { continue }
@@ -189,7 +197,9 @@ struct TypedWriteTests {
         ])
     func wrongTypes(entity: String, field: String, value: Value, expected: String, found: String) throws {
         let key: RecordKey = entity == "Page" ? ["a", "b", 1] : [1]
-        let error = try TypedStore.error { try typed.store.write { writer in try writer.put(entity, key, [.init(field, value)]) } }
+        let error = try TypedStore.error {
+            try typed.store.write { writer in try writer.put(entity, key, [.init(field, value)]) }
+        }
         #expect(error == .wrongType(entity: entity, field: field, expected: expected, found: found))
         #expect(try typed.store.read { reader in try reader.sequence } == 0)
     }
@@ -199,7 +209,10 @@ struct TypedWriteTests {
         let values: [(String, String, [Value])] = [
             ("Ticket", "title", [.string(""), .null]), ("Ticket", "comments", [.int(.min)]),
             ("Ticket", "state", [.string("closed")]), ("Ticket", "scores", [.array([]), .array([.double(1), .null])]),
-            ("Ticket", "author", [.reference(["x"]), .reference(RecordKey(String(repeating: "x", count: 999))), .null]),
+            (
+                "Ticket", "author",
+                [.reference(["x"]), .reference(RecordKey(String(repeating: "x", count: 999))), .null]
+            ),
             ("Ticket", "labels", [.references([]), .references([RecordKey(UUID())])]),
             ("Page", "hits", [.int(0), .uint(1), .uint(.max)]), ("Page", "digest", [.bytes([])]),
         ]
@@ -224,12 +237,14 @@ struct TypedWriteTests {
                 row.set(.comments, "many")
             }
         }
-        #expect(try TypedStore.error { try typed.put([Wrong()]) }
-            == .wrongType(entity: "Ticket", field: "comments", expected: "int", found: "\"many\""))
+        #expect(
+            try TypedStore.error { try typed.put([Wrong()]) }
+                == .wrongType(entity: "Ticket", field: "comments", expected: "int", found: "\"many\""))
         #expect(try typed.store.read { reader in try reader.count(Ticket.self) } == 0)
         try typed.put([Ticket(1, "a")])
-        #expect(try TypedStore.error { _ = try typed.get(Wrong.self, 1) }
-            == .wrongType(entity: "Ticket", field: "comments", expected: "String", found: "the number 0"))
+        #expect(
+            try TypedStore.error { _ = try typed.get(Wrong.self, 1) }
+                == .wrongType(entity: "Ticket", field: "comments", expected: "String", found: "the number 0"))
     }
 
     @Test("a struct that does not fit the catalog is an error that names what is wrong, at the first use")
@@ -256,15 +271,18 @@ struct TypedWriteTests {
             init(_ row: Row<OtherKey>) throws(StoreError) {}
             func encode(into row: inout RowEncoder<OtherKey>) {}
         }
-        #expect(try TypedStore.error { _ = try typed.get(NoEntity.self, 1) }
-            == .unknownEntity(name: "Tickets", known: ["Person", "Tag", "Ticket", "Page"]))
-        #expect(try TypedStore.error { _ = try typed.get(NoField.self, UUID()) }
-            == .unknownField(entity: "Tag", name: "tickets", known: ["id"]))
+        #expect(
+            try TypedStore.error { _ = try typed.get(NoEntity.self, 1) }
+                == .unknownEntity(name: "Tickets", known: ["Person", "Tag", "Ticket", "Page"]))
+        #expect(
+            try TypedStore.error { _ = try typed.get(NoField.self, UUID()) }
+                == .unknownField(entity: "Tag", name: "tickets", known: ["id"]))
         let wrongKey = StoreError.wrongKey(entity: "Page", expected: "[string, string, int]", found: "int")
         #expect(try TypedStore.error { _ = try typed.get(OtherKey.self, 1) } == wrongKey)
         #expect(try TypedStore.error { try typed.put([OtherKey()]) } == wrongKey)
-        #expect(try TypedStore.error { _ = try typed.get(Page.self, ["a", 1, 1]) }
-            == .wrongKey(entity: "Page", expected: "[string, string, int]", found: "[a, 1, 1]"))
+        #expect(
+            try TypedStore.error { _ = try typed.get(Page.self, ["a", 1, 1]) }
+                == .wrongKey(entity: "Page", expected: "[string, string, int]", found: "[a, 1, 1]"))
     }
 
     @Test("a struct that does not set the whole key is not stored")
@@ -280,8 +298,10 @@ struct TypedWriteTests {
                 row.set(.repository, "b")
             }
         }
-        #expect(try TypedStore.error { try typed.put([Keyless()]) }
-            == .wrongKey(entity: "Page", expected: "[string, string, int]", found: "one that is not set completely"))
+        #expect(
+            try TypedStore.error { try typed.put([Keyless()]) }
+                == .wrongKey(entity: "Page", expected: "[string, string, int]", found: "one that is not set completely")
+        )
     }
 
     @Test("a type that the catalog did not fit is usable as soon as another store has changed the catalog")

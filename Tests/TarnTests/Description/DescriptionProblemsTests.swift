@@ -66,7 +66,8 @@ struct DescriptionProblemsTests {
             .init("param: page, ", "", "44:17: endpoints.ofMilestone.paginate.page_number.param: missing"),
             .init(
                 "auth: { bearer: { env: FORGE_TOKEN } }", "auth: {}",
-                "6:3: api.auth: expected one of bearer, basic, api_key, oauth2: write auth: { bearer: { env: NAME_OF_THE_VARIABLE } }"),
+                "6:3: api.auth: expected one of bearer, basic, api_key, oauth2: write auth: { bearer: { env: NAME_OF_THE_VARIABLE } }"
+            ),
         ] as [BrokenDescription])
     func missingKeys(row: BrokenDescription) { row.check() }
 
@@ -85,10 +86,12 @@ struct DescriptionProblemsTests {
                 "7:11: api.naming: unknown naming style \"id\": known are snake_case, camelCase"),
             .init(
                 "Label: { key: id, attributes: { id: int, name: string } }", "Label: [id]",
-                "15:10: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, compression, was, ignore, rest, version, deleted, naming, kinds, otherwise, coercion, dates, nulls, absent, to_many, duplicates, keyless, local), found a list"),
+                "15:10: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, compression, was, ignore, rest, version, deleted, naming, kinds, otherwise, coercion, dates, nulls, absent, to_many, duplicates, keyless, local), found a list"
+            ),
             .init(
                 "Label: { key: id, attributes: { id: int, name: string } }", "Label:",
-                "15:9: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, compression, was, ignore, rest, version, deleted, naming, kinds, otherwise, coercion, dates, nulls, absent, to_many, duplicates, keyless, local), found nothing"),
+                "15:9: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, compression, was, ignore, rest, version, deleted, naming, kinds, otherwise, coercion, dates, nulls, absent, to_many, duplicates, keyless, local), found nothing"
+            ),
             .init(
                 "attributes: { id: int, number: int, title: string }", "attributes: [id]",
                 "18:17: entities.Milestone.attributes: expected a mapping from names to types, found a list"),
@@ -179,15 +182,21 @@ struct DescriptionProblemsTests {
                 "5:25: api.headers.accept: this header field is there twice"),
             .init(
                 "{ Accept: application/json }", "{ Content-Length: 5 }",
-                "5:14: api.headers.Content-Length: the transport sets this header field by the body that it sends: remove the line"),
+                "5:14: api.headers.Content-Length: the transport sets this header field by the body that it sends: remove the line"
+            ),
             .init(
                 "{ Accept: application/json }", "{ Accept: a, transfer-encoding: chunked }",
                 "5:25: api.headers.transfer-encoding: the transport sets this header field"),
             .init(
                 "{ Accept: application/json }", "{ Connection: close, TE: trailers }",
-                "5:14: api.headers.Connection: this header field is about one connection", "5:33: api.headers.TE: this header field is about one"),
-            .init("{ Accept: application/json }", "{ Upgrade: h2c }", "5:14: api.headers.Upgrade: this header field is about one connection"),
-            .init("{ Accept: application/json }", "{ Host: other.example }", "5:14: api.headers.Host: the host of a request is that of its URL"),
+                "5:14: api.headers.Connection: this header field is about one connection",
+                "5:33: api.headers.TE: this header field is about one"),
+            .init(
+                "{ Accept: application/json }", "{ Upgrade: h2c }",
+                "5:14: api.headers.Upgrade: this header field is about one connection"),
+            .init(
+                "{ Accept: application/json }", "{ Host: other.example }",
+                "5:14: api.headers.Host: the host of a request is that of its URL"),
             .init(
                 "{ Accept: application/json }", "{ Authorization: Bearer x }",
                 "5:14: api.headers.Authorization: auth sets this header field already"),
@@ -215,7 +224,7 @@ struct DescriptionProblemsTests {
         arguments: [
             .init(
                 "    records: $", "    since: { param: since, field: x }\n    records: $",
-                "37:5: endpoints.issues.since: is not supported by this version; remove the line"),
+                "37:5: endpoints.issues.since: is not supported by this version; remove the line")
         ] as [BrokenDescription])
     func notSupportedYet(row: BrokenDescription) { row.check() }
 

@@ -47,7 +47,8 @@ struct DescriptionReferenceTests {
     /// The other entities that the page's fragments speak of.
     private static let stubs = [
         "User": "{ key: id, attributes: { id: int } }", "Label": "{ key: id, attributes: { id: int } }",
-        "Category": "{ key: id, attributes: { id: int } }", "Issue": "{ key: id, attributes: { id: int, number: int, pinned: bool } }",
+        "Category": "{ key: id, attributes: { id: int } }",
+        "Issue": "{ key: id, attributes: { id: int, number: int, pinned: bool } }",
         "Note": "{ key: id, attributes: { id: int } }",
         "Milestone": "{ key: id, attributes: { id: int, number: int } }",
         "ChecklistItem": "{ key: id, attributes: { id: int }, relationships: { milestone: Milestone } }",
@@ -84,8 +85,10 @@ struct DescriptionReferenceTests {
 
     @Test("every YAML block that the page shows as right is right")
     func everyBlockIsRight() throws {
-        let blocks = try [Self.page, Self.values, Self.sources, Self.requests, Self.caching].flatMap { try Self.blocks(of: $0) }
-            .filter { $0.language == "yaml" && !["# not valid", "# an overlay"].contains($0.firstLine) }
+        let blocks = try [Self.page, Self.values, Self.sources, Self.requests, Self.caching].flatMap {
+            try Self.blocks(of: $0)
+        }
+        .filter { $0.language == "yaml" && !["# not valid", "# an overlay"].contains($0.firstLine) }
         #expect(blocks.count >= 12)
         for block in blocks {
             let text = try #require(Self.wrap(block), "line \(block.line): no such place: \(block.firstLine)")
@@ -129,12 +132,17 @@ struct DescriptionReferenceTests {
         let words = [
             "store", "api", "entities", "endpoints", "base", "aliases", "headers", "auth", "naming", "key",
             "attributes",
-            "relationships", "ignore", "compression", "type", "from", "index", "values", "epoch", "format", "coercion", "dates", "nulls", "absent", "to_many", "duplicates", "version", "deleted", "fallback", "transform", "rest", "value", "kinds", "otherwise", "keyless", "optional", "was", "to", "inverse", "ordered", "path",
+            "relationships", "ignore", "compression", "type", "from", "index", "values", "epoch", "format", "coercion",
+            "dates", "nulls", "absent", "to_many", "duplicates", "version", "deleted", "fallback", "transform", "rest",
+            "value", "kinds", "otherwise", "keyless", "optional", "was", "to", "inverse", "ordered", "path",
             "with",
             "records", "entity", "paginate", "for_each", "parent", "param", "start", "per_page", "single_page",
-            "header_link", "json_link", "header_cursor", "cursor", "offset", "page_number", "auto", "body", "form", "method", "field", "total",
-            "total_pages", "has_more", "last", "end", "id", "includes_named", "restart", "limit", "more", "follow", "retry", "pace", "responses",
-            "parent", "indexes", "unique", "default", "on", "where", "ignore_case", "on_delete", "join", "cascade", "nullify", "deny", "none",
+            "header_link", "json_link", "header_cursor", "cursor", "offset", "page_number", "auto", "body", "form",
+            "method", "field", "total",
+            "total_pages", "has_more", "last", "end", "id", "includes_named", "restart", "limit", "more", "follow",
+            "retry", "pace", "responses",
+            "parent", "indexes", "unique", "default", "on", "where", "ignore_case", "on_delete", "join", "cascade",
+            "nullify", "deny", "none",
             "bool", "int", "uint", "double", "string", "date", "uuid", "url", "json", "enum",
         ]
         #expect(words.filter { !text.contains("`\($0)`") } == [])
@@ -144,10 +152,14 @@ struct DescriptionReferenceTests {
     func everyRequestKeyIsOnItsPage() throws {
         let text = try String(contentsOf: Self.requests, encoding: .utf8)
         let words = [
-            "auth", "env", "file", "command", "bearer", "basic", "api_key", "header", "query", "cookie", "prefix", "oauth2", "token_url", "client_id",
-            "client_secret", "client_auth", "refresh_token", "scopes", "params", "account", "retry", "attempts", "first_delay", "longest_delay",
-            "longest_wait", "longest_limit", "methods", "pace", "per_second", "burst", "concurrent", "headers", "obey", "ignore", "responses", "status", "contains", "then",
-            "message", "empty", "stop", "fail", "transport", "connect_timeout", "idle_timeout", "total_timeout", "largest_body", "redirects", "proxy",
+            "auth", "env", "file", "command", "bearer", "basic", "api_key", "header", "query", "cookie", "prefix",
+            "oauth2", "token_url", "client_id",
+            "client_secret", "client_auth", "refresh_token", "scopes", "params", "account", "retry", "attempts",
+            "first_delay", "longest_delay",
+            "longest_wait", "longest_limit", "methods", "pace", "per_second", "burst", "concurrent", "headers", "obey",
+            "ignore", "responses", "status", "contains", "then",
+            "message", "empty", "stop", "fail", "transport", "connect_timeout", "idle_timeout", "total_timeout",
+            "largest_body", "redirects", "proxy",
             "authorities", "certificate", "key", "user_agent",
         ]
         #expect(words.filter { !text.contains("`\($0)`") && !text.contains("\($0):") } == [])

@@ -27,7 +27,9 @@ struct DescriptionRelationsTests {
             """
               User: { key: id, attributes: { id: int }, relationships: { posts: { to: [Post], join: { id: userId }, inverse: user } } }
               Post: { key: id, attributes: { id: int, userId: { type: int?, index: true } }, relationships: { user: { to: User, join: { userId: id }, inverse: posts } } }
-            """.replacing("{ key: id, attributes: { id: int }, relationships: { posts", with: "{ key: id, attributes: { id: { type: int, index: true } }, relationships: { posts"))
+            """.replacing(
+                "{ key: id, attributes: { id: int }, relationships: { posts",
+                with: "{ key: id, attributes: { id: { type: int, index: true } }, relationships: { posts"))
         #expect(schema.entities[0].relationships[0].join == .init("id", equals: "userId"))
         #expect(schema.entities[1].relationships[0].join == .init("userId", equals: "id"))
         #expect(schema.problems() == [])
@@ -48,7 +50,8 @@ struct DescriptionRelationsTests {
         arguments: [
             .init(
                 "inverse: issues }\n      labels", "inverse: issues, on_delete: cascde }\n      labels",
-                "29:67: entities.Issue.relationships.author.on_delete: unknown delete rule \"cascde\": did you mean \"cascade\"?"),
+                "29:67: entities.Issue.relationships.author.on_delete: unknown delete rule \"cascde\": did you mean \"cascade\"?"
+            ),
             .init(
                 "milestone: Milestone\n    ignore", "milestone: { to: Milestone, on_delete: [deny] }\n    ignore",
                 "31:46: entities.Issue.relationships.milestone.on_delete: expected one value, found a list"),
@@ -56,19 +59,23 @@ struct DescriptionRelationsTests {
                 "milestone: Milestone\n    ignore", "milestone: { to: Milestone, join: number }\n    ignore",
                 "31:41: entities.Issue.relationships.milestone.join: expected one attribute here and the one there"),
             .init(
-                "milestone: Milestone\n    ignore", "milestone: { to: Milestone, join: { thumbsUp: number, id: id } }\n    ignore",
+                "milestone: Milestone\n    ignore",
+                "milestone: { to: Milestone, join: { thumbsUp: number, id: id } }\n    ignore",
                 "31:41: entities.Issue.relationships.milestone.join: expected one attribute here and the one there"),
             .init(
                 "milestone: Milestone\n    ignore", "milestone: { to: Milestone, join: { thumbUp: id } }\n    ignore",
-                "31:41: entities.Issue.relationships.milestone.join: unknown attribute \"thumbUp\": did you mean \"thumbsUp\"?"),
+                "31:41: entities.Issue.relationships.milestone.join: unknown attribute \"thumbUp\": did you mean \"thumbsUp\"?"
+            ),
             .init(
                 "milestone: Milestone\n    ignore", "milestone: { to: Milestone, join: { thumbsUp: id } }\n    ignore",
                 "31:41: entities.Issue.relationships.milestone.join: the attribute thumbsUp needs an index"),
             .init(
-                "milestone: Milestone\n    ignore", "milestone: { to: Milestone, from: m, join: { createdAt: id }, on_delete: cascade }\n    ignore",
+                "milestone: Milestone\n    ignore",
+                "milestone: { to: Milestone, from: m, join: { createdAt: id }, on_delete: cascade }\n    ignore",
                 "31:41: entities.Issue.relationships.milestone.from: a joined relationship takes nothing from JSON",
                 "31:50: entities.Issue.relationships.milestone.join: createdAt is date and Milestone.id is int",
-                "31:80: entities.Issue.relationships.milestone.on_delete: the delete rule of a joined relationship is none or deny"),
+                "31:80: entities.Issue.relationships.milestone.on_delete: the delete rule of a joined relationship is none or deny"
+            ),
             .init(
                 "Label: { key: id, attributes", "Label: { key: [id, issues], attributes",
                 "15:17: entities.Label.key: unknown attribute \"issues\""),

@@ -13,13 +13,13 @@ struct DescriptionRenamingTests {
     func wasIsRead() throws {
         let text =
             Self.start + """
-              Person:
-                was: Author
-                key: id
-                attributes: { id: int, handle: { type: string, was: login } }
-                relationships: { chief: { to: Person, was: boss } }
-                indexes: { byHandle: { on: handle, was: byLogin } }
-            """
+                  Person:
+                    was: Author
+                    key: id
+                    attributes: { id: int, handle: { type: string, was: login } }
+                    relationships: { chief: { to: Person, was: boss } }
+                    indexes: { byHandle: { on: handle, was: byLogin } }
+                """
         let entity = try #require(try Description.parse(text, file: "tarn.yaml").schema.entities.first)
         #expect(entity.renamedFrom == "Author")
         #expect(entity.attributes.map(\.renamedFrom) == [nil, "login"])
@@ -31,15 +31,17 @@ struct DescriptionRenamingTests {
     func wasIsInUse() {
         let text =
             Self.start + """
-              Person:
-                key: id
-                attributes:
-                  id: int
-                  login: string
-                  handle: { type: string, was: login }
-            """
+                  Person:
+                    key: id
+                    attributes:
+                      id: int
+                      login: string
+                      handle: { type: string, was: login }
+                """
         let found = problems(text)
         #expect(found.count == 1)
-        #expect(found.first?.contains(":8:") == true && found.first?.contains("entities.Person.attributes.handle.was") == true, "\(found)")
+        #expect(
+            found.first?.contains(":8:") == true
+                && found.first?.contains("entities.Person.attributes.handle.was") == true, "\(found)")
     }
 }

@@ -11,7 +11,8 @@ struct DescriptionRequestsTests {
     }
 
     private func endpoint(_ lines: String) throws -> Endpoint {
-        let text = thingDescription("", "", "int?") + "\nendpoints:\n  things:\n    path: /things\n    entity: Thing\n" + lines
+        let text =
+            thingDescription("", "", "int?") + "\nendpoints:\n  things:\n    path: /things\n    entity: Thing\n" + lines
         return try #require(try Description.parse(text, file: "forge.yaml").endpoints.first)
     }
 
@@ -20,11 +21,16 @@ struct DescriptionRequestsTests {
         let written = try api(
             "pace: { per_second: 2.5, burst: 5, concurrent: 4, headers: ignore, longest_wait: 60, longest_limit: 3600 }\n"
                 + "  retry: { attempts: 6, first_delay: 0.25, longest_delay: 10, longest_wait: 120, methods: [POST] }")
-        #expect(written.pace == Pace(perSecond: 2.5, burst: 5, concurrent: 4, obeysHeaders: false, longestWait: .seconds(60), longestLimit: .seconds(3600)))
+        #expect(
+            written.pace
+                == Pace(
+                    perSecond: 2.5, burst: 5, concurrent: 4, obeysHeaders: false, longestWait: .seconds(60),
+                    longestLimit: .seconds(3600)))
         #expect(
             written.retry
                 == RetryPolicy(
-                    attempts: 6, firstDelay: .milliseconds(250), longestDelay: .seconds(10), longestWait: .seconds(120), methods: ["POST"]))
+                    attempts: 6, firstDelay: .milliseconds(250), longestDelay: .seconds(10), longestWait: .seconds(120),
+                    methods: ["POST"]))
         #expect(try api("").pace == Pace() && (try api("")).retry == RetryPolicy())
         #expect(try api("retry: never").retry == .never)
     }
@@ -32,13 +38,18 @@ struct DescriptionRequestsTests {
     @Test("rules for answers are read, of the API and of an endpoint, which go before")
     func responses() throws {
         #expect(
-            try api("responses: [{ status: [409, 500-599], contains: locked, then: retry }, { contains: 'token expired', then: refresh_token }]").responses == [
+            try api(
+                "responses: [{ status: [409, 500-599], contains: locked, then: retry }, { contains: 'token expired', then: refresh_token }]"
+            ).responses == [
                 ResponseRule(statuses: [409...409, 500...599], text: "locked", action: .retry),
                 ResponseRule(text: "token expired", action: .refreshToken),
             ])
         #expect(
-            try endpoint("    responses:\n      - { status: 404, then: empty }\n      - { status: 403, then: fail, message: ask ada }").responses == [
-                ResponseRule(statuses: [404...404], action: .empty), ResponseRule(statuses: [403...403], action: .fail, message: "ask ada"),
+            try endpoint(
+                "    responses:\n      - { status: 404, then: empty }\n      - { status: 403, then: fail, message: ask ada }"
+            ).responses == [
+                ResponseRule(statuses: [404...404], action: .empty),
+                ResponseRule(statuses: [403...403], action: .fail, message: "ask ada"),
             ])
     }
 
@@ -48,24 +59,35 @@ struct DescriptionRequestsTests {
             ("bearer: { env: T }", Authentication.bearer(.environment("T"))),
             ("bearer: { file: /run/secrets/t }", .bearer(.file("/run/secrets/t"))),
             ("bearer: { command: [pass, show, forge] }", .bearer(.command(["pass", "show", "forge"]))),
-            ("basic: { user: ada, password: { env: P } }", .basic(user: .value(Secret("ada")), password: .environment("P"))),
-            ("basic: { user: { env: U }, password: { env: P } }", .basic(user: .environment("U"), password: .environment("P"))),
+            (
+                "basic: { user: ada, password: { env: P } }",
+                .basic(user: .value(Secret("ada")), password: .environment("P"))
+            ),
+            (
+                "basic: { user: { env: U }, password: { env: P } }",
+                .basic(user: .environment("U"), password: .environment("P"))
+            ),
             ("api_key: { key: { env: K }, header: X-Api-Key }", .apiKey(.environment("K"), .header("X-Api-Key"))),
-            ("api_key: { key: { env: K }, header: Authorization, prefix: 'Token ' }", .apiKey(.environment("K"), .header("Authorization", prefix: "Token "))),
+            (
+                "api_key: { key: { env: K }, header: Authorization, prefix: 'Token ' }",
+                .apiKey(.environment("K"), .header("Authorization", prefix: "Token "))
+            ),
             ("api_key: { key: { env: K }, query: api_key }", .apiKey(.environment("K"), .query("api_key"))),
             ("api_key: { key: { env: K }, cookie: session }", .apiKey(.environment("K"), .cookie("session"))),
             (
                 "oauth2: { token_url: 'https://a.example/token', client_id: tarn, client_secret: { env: S }, scopes: [a, b], params: { audience: x } }",
                 .oauth2(
                     OAuth2(
-                        tokenURL: "https://a.example/token", clientID: .value(Secret("tarn")), clientSecret: .environment("S"), scopes: ["a", "b"],
+                        tokenURL: "https://a.example/token", clientID: .value(Secret("tarn")),
+                        clientSecret: .environment("S"), scopes: ["a", "b"],
                         parameters: [.init("audience", "x")]))
             ),
             (
                 "oauth2: { token_url: 'https://a.example/token', client_id: tarn, refresh_token: { file: refresh }, client_auth: body, account: ada }",
                 .oauth2(
                     OAuth2(
-                        tokenURL: "https://a.example/token", clientID: .value(Secret("tarn")), clientAuthentication: .body,
+                        tokenURL: "https://a.example/token", clientID: .value(Secret("tarn")),
+                        clientAuthentication: .body,
                         grant: .refreshToken(.file("refresh")), account: "ada"))
             ),
         ])
@@ -76,15 +98,24 @@ struct DescriptionRequestsTests {
     @Test("a secret's file lies beside the description")
     func secretFile() throws {
         let text = thingDescription("auth: { bearer: { file: token } }", "", "int?")
-        #expect(try Description.parse(text, file: "/etc/tarn/forge.yaml").api.authentication == .bearer(.file("/etc/tarn/token")))
+        #expect(
+            try Description.parse(text, file: "/etc/tarn/forge.yaml").api.authentication
+                == .bearer(.file("/etc/tarn/token")))
     }
 
     @Test(
         "every pagination is read, for the query and for the body",
         arguments: [
-            ("auto", Pagination.automatic), ("json_link", .jsonLink(path: "next")), ("{ json_link: { path: links.next } }", .jsonLink(path: "links.next")),
-            ("{ header_cursor: { field: X-Next, param: after } }", .headerCursor(field: "X-Next", sends: .query("after"))),
-            ("{ cursor: { path: meta.next, param: cursor } }", .cursor(.init(path: "meta.next", sends: .query("cursor")))),
+            ("auto", Pagination.automatic), ("json_link", .jsonLink(path: "next")),
+            ("{ json_link: { path: links.next } }", .jsonLink(path: "links.next")),
+            (
+                "{ header_cursor: { field: X-Next, param: after } }",
+                .headerCursor(field: "X-Next", sends: .query("after"))
+            ),
+            (
+                "{ cursor: { path: meta.next, param: cursor } }",
+                .cursor(.init(path: "meta.next", sends: .query("cursor")))
+            ),
             (
                 "{ cursor: { path: next, param: c, has_more: more, last: '0', end: empty } }",
                 .cursor(.init(path: "next", sends: .query("c"), hasMore: "more", last: "0", endsAtEmptyPage: true))
@@ -92,16 +123,24 @@ struct DescriptionRequestsTests {
             (
                 "{ offset: { param: offset, per_page: { limit: 100 }, total: meta.total, has_more: more, end: empty } }",
                 .offset(
-                    .init(.query("offset"), size: .init(parameter: "limit", value: 100), total: "meta.total", hasMore: "more", end: .empty))
+                    .init(
+                        .query("offset"), size: .init(parameter: "limit", value: 100), total: "meta.total",
+                        hasMore: "more", end: .empty))
             ),
             (
                 "{ page_number: { param: p, start: 0, total_pages: pages, total: total } }",
                 .pageNumber(.init(.query("p"), start: 0, totalPages: "pages", total: "total"))
             ),
-            ("{ max_id: { param: max_id, includes_named: true } }", .recordCursor(.init(.backward, sends: .query("max_id"), includesNamed: true))),
+            (
+                "{ max_id: { param: max_id, includes_named: true } }",
+                .recordCursor(.init(.backward, sends: .query("max_id"), includesNamed: true))
+            ),
             (
                 "{ since_id: { param: since, id: sort.key, per_page: { count: 200 } } }",
-                .recordCursor(.init(.forward, sends: .query("since"), path: "sort.key", size: .init(parameter: "count", value: 200)))
+                .recordCursor(
+                    .init(
+                        .forward, sends: .query("since"), path: "sort.key", size: .init(parameter: "count", value: 200))
+                )
             ),
         ])
     func pagination(written: String, pagination: Pagination) throws {
@@ -118,9 +157,13 @@ struct DescriptionRequestsTests {
                 paginate: { cursor: { body: variables.after, path: data.next } }
             """)
         #expect(graph.method == "POST")
-        #expect(graph.body?.text == #"{"query":"query { items }","variables":{"first":100,"after":null,"deep":true,"name":"7","kinds":["a",1.5]}}"#)
+        #expect(
+            graph.body?.text
+                == #"{"query":"query { items }","variables":{"first":100,"after":null,"deep":true,"name":"7","kinds":["a",1.5]}}"#
+        )
         #expect(graph.pagination == .cursor(.init(path: "data.next", sends: .body(["variables", "after"]))))
-        let form = try endpoint("    form: { q: a b, page: 1 }\n    paginate: { page_number: { body: page, per_page: { size: 10 } } }")
+        let form = try endpoint(
+            "    form: { q: a b, page: 1 }\n    paginate: { page_number: { body: page, per_page: { size: 10 } } }")
         #expect(form.method == "POST" && form.body?.text == "q=a%20b&page=1")
         #expect(form.pagination == .pageNumber(.init(.body(["page"]), size: .init(.body(["size"]), 10))))
         #expect(try endpoint("    method: QUERY\n    body: { a: 1 }").method == "QUERY")
@@ -130,10 +173,12 @@ struct DescriptionRequestsTests {
     @Test("where a walk begins again, and how far it goes")
     func restartAndLimit() throws {
         let written = try endpoint(
-            "    restart: { param: since, field: updated_at, status: [422, 400], records: 10000 }\n    limit: { pages: 5, records: 100, then: stop }")
+            "    restart: { param: since, field: updated_at, status: [422, 400], records: 10000 }\n    limit: { pages: 5, records: 100, then: stop }"
+        )
         #expect(
             written.deep
-                == DeepPages(statuses: [422...422, 400...400], records: 10000, sends: .query("since"), path: "updated_at"))
+                == DeepPages(
+                    statuses: [422...422, 400...400], records: 10000, sends: .query("since"), path: "updated_at"))
         #expect(written.limits == Endpoint.Limits(pages: 5, records: 100, stopsQuietly: true))
     }
 
@@ -141,33 +186,78 @@ struct DescriptionRequestsTests {
         "a mistake in how the API is asked is an error with its place",
         arguments: [
             ("pace: { per_second: 0 }", "3:23: api.pace.per_second: expected a number above 0"),
-            ("pace: { per_secnd: 1 }", "3:11: api.pace.per_secnd: unknown key \"per_secnd\": did you mean \"per_second\"?"),
+            (
+                "pace: { per_secnd: 1 }",
+                "3:11: api.pace.per_secnd: unknown key \"per_secnd\": did you mean \"per_second\"?"
+            ),
             ("pace: { burst: 5 }", "3:18: api.pace.burst: without per_second there is nothing to save up"),
             ("pace: { concurrent: 0 }", "3:23: api.pace.concurrent: expected a whole number from 1 up"),
-            ("pace: { headers: maybe }", "3:20: api.pace.headers: unknown use of the server's rate limits \"maybe\": known are obey, ignore"),
+            (
+                "pace: { headers: maybe }",
+                "3:20: api.pace.headers: unknown use of the server's rate limits \"maybe\": known are obey, ignore"
+            ),
             ("pace: 10", "3:9: api.pace: expected a mapping (per_second, burst"),
             ("retry: always", "3:10: api.retry: expected a mapping (attempts, first_delay"),
             ("retry: { attempts: 0 }", "3:22: api.retry.attempts: expected a whole number from 1 up"),
-            ("retry: { first_delay: soon }", "3:25: api.retry.first_delay: expected seconds, such as 0.5 or 30, found \"soon\""),
+            (
+                "retry: { first_delay: soon }",
+                "3:25: api.retry.first_delay: expected seconds, such as 0.5 or 30, found \"soon\""
+            ),
             ("retry: { methods: [post] }", "3:22: api.retry.methods: not a method: write it in capitals"),
             ("responses: { status: 404, then: empty }", "3:14: api.responses: expected a list of rules"),
             ("responses: [{ then: empty }]", "3:15: api.responses[0]: would hit every answer"),
             ("responses: [{ status: 404 }]", "3:15: api.responses[0].then: missing: write then: empty"),
-            ("responses: [{ status: 4xx, then: empty }]", "3:25: api.responses[0].status: expected a status from 200 to 599, or a range such as 500-599, found \"4xx\""),
-            ("responses: [{ status: 404, then: skip }]", "3:36: api.responses[0].then: unknown action \"skip\": known are ignore, fail, retry, empty, stop, refresh_token"),
+            (
+                "responses: [{ status: 4xx, then: empty }]",
+                "3:25: api.responses[0].status: expected a status from 200 to 599, or a range such as 500-599, found \"4xx\""
+            ),
+            (
+                "responses: [{ status: 404, then: skip }]",
+                "3:36: api.responses[0].then: unknown action \"skip\": known are ignore, fail, retry, empty, stop, refresh_token"
+            ),
             ("follow: cdn.example", "3:11: api.follow: not an http or https URL"),
             ("auth: { bearer: { env: A, file: b } }", "3:19: api.auth.bearer: one place is enough"),
             ("auth: { bearer: { command: [] } }", "3:30: api.auth.bearer.command: names no program"),
-            ("auth: { bearer: { file: ~/token } }", "3:27: api.auth.bearer.file: ~ does not stand for a home directory here"),
-            ("auth: { bearer: { env: A }, basic: { user: a, password: { env: B } } }", "3:3: api.auth: expected one of bearer, basic, api_key, oauth2"),
-            ("auth: { basic: { user: 'a:b', password: { env: P } } }", "3:26: api.auth.basic.user: a user's name has no colon"),
-            ("auth: { basic: { user: a, password: hunter2 } }", "3:39: api.auth.basic.password: a token does not belong into this file"),
-            ("auth: { api_key: { key: { env: K } } }", "3:11: api.auth.api_key: says where the key goes with one of header, query and cookie"),
-            ("auth: { api_key: { key: { env: K }, query: k, prefix: x } }", "3:57: api.auth.api_key.prefix: only a header field has one"),
-            ("auth: { api_key: { key: { env: K }, header: 'a b' } }", "3:47: api.auth.api_key.header: not a name that a header field can have"),
-            ("auth: { oauth2: { token_url: 'http://a.example/t', client_id: a, client_secret: { env: S } } }", "3:32: api.auth.oauth2.token_url: tokens are only asked for over https"),
-            ("auth: { oauth2: { token_url: 'https://a.example/t', client_id: a } }", "3:11: api.auth.oauth2.client_secret: missing"),
-            ("auth: { digest: { env: A } }", "3:11: api.auth.digest: is not supported; there are bearer, basic, api_key, oauth2"),
+            (
+                "auth: { bearer: { file: ~/token } }",
+                "3:27: api.auth.bearer.file: ~ does not stand for a home directory here"
+            ),
+            (
+                "auth: { bearer: { env: A }, basic: { user: a, password: { env: B } } }",
+                "3:3: api.auth: expected one of bearer, basic, api_key, oauth2"
+            ),
+            (
+                "auth: { basic: { user: 'a:b', password: { env: P } } }",
+                "3:26: api.auth.basic.user: a user's name has no colon"
+            ),
+            (
+                "auth: { basic: { user: a, password: hunter2 } }",
+                "3:39: api.auth.basic.password: a token does not belong into this file"
+            ),
+            (
+                "auth: { api_key: { key: { env: K } } }",
+                "3:11: api.auth.api_key: says where the key goes with one of header, query and cookie"
+            ),
+            (
+                "auth: { api_key: { key: { env: K }, query: k, prefix: x } }",
+                "3:57: api.auth.api_key.prefix: only a header field has one"
+            ),
+            (
+                "auth: { api_key: { key: { env: K }, header: 'a b' } }",
+                "3:47: api.auth.api_key.header: not a name that a header field can have"
+            ),
+            (
+                "auth: { oauth2: { token_url: 'http://a.example/t', client_id: a, client_secret: { env: S } } }",
+                "3:32: api.auth.oauth2.token_url: tokens are only asked for over https"
+            ),
+            (
+                "auth: { oauth2: { token_url: 'https://a.example/t', client_id: a } }",
+                "3:11: api.auth.oauth2.client_secret: missing"
+            ),
+            (
+                "auth: { digest: { env: A } }",
+                "3:11: api.auth.digest: is not supported; there are bearer, basic, api_key, oauth2"
+            ),
         ])
     func apiProblems(lines: String, expected: String) {
         let found = problems(thingDescription(lines, "", "int?"))
@@ -179,25 +269,63 @@ struct DescriptionRequestsTests {
         "a mistake in how pages are asked for is an error with its place",
         arguments: [
             ("paginate: cursor", "15:15: endpoints.things.paginate: cursor needs a path and a parameter"),
-            ("paginate: { cursor: { path: next } }", "15:17: endpoints.things.paginate.cursor.param: missing: write param: cursor"),
-            ("paginate: { cursor: { param: c } }", "15:17: endpoints.things.paginate.cursor.path: missing: write path: meta.next"),
-            ("paginate: { cursor: { path: 'a.*', param: c } }", "15:33: endpoints.things.paginate.cursor.path: \"a.*\" is not a path to one value"),
-            ("paginate: { cursor: { path: a, param: c, body: d } }", "15:52: endpoints.things.paginate.cursor.body: it is sent in one place"),
-            ("paginate: { cursor: { path: a, body: d } }", "15:15: endpoints.things.paginate: a GET has no body: write method: POST"),
-            ("paginate: { offset: { param: o, end: late } }", "15:42: endpoints.things.paginate.offset.end: unknown end \"late\": known are short, empty"),
+            (
+                "paginate: { cursor: { path: next } }",
+                "15:17: endpoints.things.paginate.cursor.param: missing: write param: cursor"
+            ),
+            (
+                "paginate: { cursor: { param: c } }",
+                "15:17: endpoints.things.paginate.cursor.path: missing: write path: meta.next"
+            ),
+            (
+                "paginate: { cursor: { path: 'a.*', param: c } }",
+                "15:33: endpoints.things.paginate.cursor.path: \"a.*\" is not a path to one value"
+            ),
+            (
+                "paginate: { cursor: { path: a, param: c, body: d } }",
+                "15:52: endpoints.things.paginate.cursor.body: it is sent in one place"
+            ),
+            (
+                "paginate: { cursor: { path: a, body: d } }",
+                "15:15: endpoints.things.paginate: a GET has no body: write method: POST"
+            ),
+            (
+                "paginate: { offset: { param: o, end: late } }",
+                "15:42: endpoints.things.paginate.offset.end: unknown end \"late\": known are short, empty"
+            ),
             ("paginate: { auto: { a: b } }", "15:17: endpoints.things.paginate.auto: auto has no options"),
-            ("paginate: { max_id: { param: a, id: $ } }", "15:41: endpoints.things.paginate.max_id.id: \"$\" is not a path to one value"),
-            ("restart: { param: s, field: a }", "15:5: endpoints.things.restart: says when with status, records or pages"),
-            ("restart: { param: s, status: 422 }", "15:5: endpoints.things.restart.field: missing: write field: updated_at"),
-            ("restart: { param: s, field: a, status: 99 }", "15:44: endpoints.things.restart.status: expected a status"),
+            (
+                "paginate: { max_id: { param: a, id: $ } }",
+                "15:41: endpoints.things.paginate.max_id.id: \"$\" is not a path to one value"
+            ),
+            (
+                "restart: { param: s, field: a }",
+                "15:5: endpoints.things.restart: says when with status, records or pages"
+            ),
+            (
+                "restart: { param: s, status: 422 }",
+                "15:5: endpoints.things.restart.field: missing: write field: updated_at"
+            ),
+            (
+                "restart: { param: s, field: a, status: 99 }",
+                "15:44: endpoints.things.restart.status: expected a status"
+            ),
             ("limit: { pages: 0 }", "15:21: endpoints.things.limit.pages: expected a whole number from 1 up"),
             ("limit: { then: go }", "15:20: endpoints.things.limit.then: unknown end \"go\": known are fail, stop"),
-            ("method: DELETE", "15:13: endpoints.things.method: unknown method \"DELETE\": known are GET, POST, PUT, QUERY"),
-            ("body: text", "15:11: endpoints.things.body: expected a mapping, which is sent as a JSON object, found \"text\""),
+            (
+                "method: DELETE",
+                "15:13: endpoints.things.method: unknown method \"DELETE\": known are GET, POST, PUT, QUERY"
+            ),
+            (
+                "body: text",
+                "15:11: endpoints.things.body: expected a mapping, which is sent as a JSON object, found \"text\""
+            ),
             ("body: { id: '{who}' }", "15:11: endpoints.things.body: {who} has no value"),
         ])
     func endpointProblems(lines: String, expected: String) {
-        let text = thingDescription("", "", "int?") + "\nendpoints:\n  things:\n    path: /things\n    entity: Thing\n    " + lines
+        let text =
+            thingDescription("", "", "int?") + "\nendpoints:\n  things:\n    path: /things\n    entity: Thing\n    "
+            + lines
         let found = problems(text)
         #expect(found.contains { $0.hasPrefix("forge.yaml:\(expected)") }, "\(found)")
     }

@@ -66,9 +66,13 @@ struct DescriptionTests {
 
     @Test("rows of an entity are compressed unless the description says none", arguments: [nil, "zstd", "none"])
     func compressionIsRead(_ written: String?) throws {
-        let text = soundDescription.replacing("    ignore: [node_id", with: "\(written.map { "    compression: \($0)\n" } ?? "")    ignore: [node_id")
+        let text = soundDescription.replacing(
+            "    ignore: [node_id", with: "\(written.map { "    compression: \($0)\n" } ?? "")    ignore: [node_id")
         let schema = try parse(text).schema
-        #expect(schema.entities.map { "\($0.name) \($0.compression)" } == ["User zstd", "Label zstd", "Milestone zstd", "Issue \(written ?? "zstd")"])
+        #expect(
+            schema.entities.map { "\($0.name) \($0.compression)" } == [
+                "User zstd", "Label zstd", "Milestone zstd", "Issue \(written ?? "zstd")",
+            ])
     }
 
     @Test("endpoints keep their parameters in order and know their place")
@@ -194,9 +198,10 @@ struct DescriptionTests {
         "the descriptions among the fixtures are sound",
         arguments: [("forge", ["labels", "issues"]), ("github", ["issues"]), ("jsonplaceholder", ["posts", "users"])])
     func fixturesAreSound(name: String, endpoints: [String]) throws {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
-            "../../fixtures"
-        ).standardized
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent(
+                "../../fixtures"
+            ).standardized
         let description = try Description.load(path: "\(folder.path)/\(name)/tarn.yaml")
         #expect(Set(endpoints).isSubset(of: description.endpoints.map(\.name)))
     }

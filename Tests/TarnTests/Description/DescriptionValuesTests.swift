@@ -1,9 +1,10 @@
 // What a description says about how values are taken.
 
 import Foundation
-@testable import Tarn
 import TarnImport
 import Testing
+
+@testable import Tarn
 
 @Suite("Description: values")
 struct DescriptionValuesTests {
@@ -17,7 +18,10 @@ struct DescriptionValuesTests {
         let thing = try #require(mapping.entities["Thing"])
         #expect(thing.rules == FieldRules(coercion: .lenient, dates: [.iso8601]))
         #expect(
-            thing.fields == ["v": FieldRules(coercion: .strict, dates: [.epoch(.milliseconds), .pattern(try DatePattern("dd/MM/yyyy"))])])
+            thing.fields == [
+                "v": FieldRules(
+                    coercion: .strict, dates: [.epoch(.milliseconds), .pattern(try DatePattern("dd/MM/yyyy"))])
+            ])
         let plain = try Description.parse(thingDescription("", "", "date"), file: "f.yaml").mapping
         #expect(plain.rules == FieldRules() && plain.entities["Thing"]?.fields == [:])
     }
@@ -47,12 +51,15 @@ struct DescriptionValuesTests {
         #expect(thing.version == "revision" && thing.tombstone == TombstoneRule(path: "state.name", equals: "gone"))
         #expect(
             thing.fields == [
-                "v": FieldRules(nulls: .ignore, absent: .keep), "others": FieldRules(toMany: .prepend), "next": FieldRules(nulls: .ignore),
+                "v": FieldRules(nulls: .ignore, absent: .keep), "others": FieldRules(toMany: .prepend),
+                "next": FieldRules(nulls: .ignore),
             ])
         #expect(mapping.entities["Other"]?.tombstone == TombstoneRule(path: "deleted_at"))
     }
 
-    @Test("fallbacks, transformers and what keeps the rest may be said; transformers of code are named as the built-in ones are")
+    @Test(
+        "fallbacks, transformers and what keeps the rest may be said; transformers of code are named as the built-in ones are"
+    )
     func transformers() throws {
         let text = """
             api: { base: 'https://a.example' }
@@ -72,7 +79,9 @@ struct DescriptionValuesTests {
         #expect(thing.rest == "extra" && mapping.transformers == [shout])
         #expect(thing.fields == ["v": FieldRules(fallback: "b"), "w": FieldRules(transformers: ["trim", "shout"])])
         let error = try #require(throws: DescriptionError.self) { try Description.parse(text, file: "f.yaml") }
-        #expect(error.problems.count == 1 && error.problems[0].message.hasPrefix("unknown transformer \"shout\""), "\(error)")
+        #expect(
+            error.problems.count == 1 && error.problems[0].message.hasPrefix("unknown transformer \"shout\""),
+            "\(error)")
         #expect(error.problems[0].line == 10)
     }
 
@@ -84,10 +93,12 @@ struct DescriptionValuesTests {
         let plain = try mirror("", "", "date")
         var seen: Set = [plain]
         for (api, entity, attribute) in [
-            ("coercion: strict", "", "date"), ("dates: day", "", "date"), ("nulls: ignore", "", "date"), ("absent: clear", "", "date"),
+            ("coercion: strict", "", "date"), ("dates: day", "", "date"), ("nulls: ignore", "", "date"),
+            ("absent: clear", "", "date"),
             ("to_many: append", "", "date"), ("duplicates: first_wins", "", "date"), ("", "coercion: strict", "date"),
             ("", "dates: day", "date"), ("", "duplicates: first_wins", "date"), ("", "version: v", "date"),
-            ("", "deleted: gone", "date"), ("", "deleted: { gone: yes }", "date"), ("", "", "{ type: date, format: day }"),
+            ("", "deleted: gone", "date"), ("", "deleted: { gone: yes }", "date"),
+            ("", "", "{ type: date, format: day }"),
             ("", "", "{ type: date, nulls: ignore }"), ("", "", "{ type: date, transform: trim }"),
         ] {
             #expect(seen.insert(try mirror(api, entity, attribute)).inserted, "\(api) \(entity) \(attribute)")
@@ -95,25 +106,29 @@ struct DescriptionValuesTests {
         #expect(try mirror("", "", "{ type: date }") == plain)
     }
 
-    @Test("what is wrong about values is reported at its line with the way out", arguments: [
-        ("coercion: strickt", "", "date", "unknown coercion \"strickt\": did you mean \"strict\"?"),
-        ("dates: []", "", "date", "has no format"),
-        ("", "dates: yyyy-MM", "date", "the day (d) is missing"),
-        ("", "", "{ type: date, format: rfc339 }", "the words are rfc3339, iso8601"),
-        ("", "", "{ type: int, format: day }", "only a date has a format"),
-        ("", "", "{ type: date, format: day, epoch: seconds }", "name its unit under format"),
-        ("", "", "{ type: int, coercion: Strict }", "unknown coercion \"Strict\""),
-        ("", "", "{ type: enum, values: [a], fallback: c }", "unknown value \"c\""),
-        ("", "", "{ type: int, fallback: c }", "only an enum has a fallback"),
-        ("", "rest: extra", "int", "there is no such attribute extra"), ("", "rest: v", "int", "no such attribute v"),
-        ("", "", "{ type: int, transform: [] }", "has no transformer"),
-        ("nulls: keep", "", "int", "unknown rule for nulls \"keep\""),
-        ("", "duplicates: first", "int", "unknown rule for duplicates \"first\""),
-        ("", "version: w", "int", "unknown attribute \"w\""), ("", "version: v", "bool", "a version is a number, a date or a text"),
-        ("", "deleted: { a: 1, b: 2 }", "int", "expected one key path and the value"),
-        ("", "deleted: $", "int", "$ is the whole record"),
-        ("", "relationships: { r: { to: Thing, to_many: append } }", "int", "leads to one record"),
-    ])
+    @Test(
+        "what is wrong about values is reported at its line with the way out",
+        arguments: [
+            ("coercion: strickt", "", "date", "unknown coercion \"strickt\": did you mean \"strict\"?"),
+            ("dates: []", "", "date", "has no format"),
+            ("", "dates: yyyy-MM", "date", "the day (d) is missing"),
+            ("", "", "{ type: date, format: rfc339 }", "the words are rfc3339, iso8601"),
+            ("", "", "{ type: int, format: day }", "only a date has a format"),
+            ("", "", "{ type: date, format: day, epoch: seconds }", "name its unit under format"),
+            ("", "", "{ type: int, coercion: Strict }", "unknown coercion \"Strict\""),
+            ("", "", "{ type: enum, values: [a], fallback: c }", "unknown value \"c\""),
+            ("", "", "{ type: int, fallback: c }", "only an enum has a fallback"),
+            ("", "rest: extra", "int", "there is no such attribute extra"),
+            ("", "rest: v", "int", "no such attribute v"),
+            ("", "", "{ type: int, transform: [] }", "has no transformer"),
+            ("nulls: keep", "", "int", "unknown rule for nulls \"keep\""),
+            ("", "duplicates: first", "int", "unknown rule for duplicates \"first\""),
+            ("", "version: w", "int", "unknown attribute \"w\""),
+            ("", "version: v", "bool", "a version is a number, a date or a text"),
+            ("", "deleted: { a: 1, b: 2 }", "int", "expected one key path and the value"),
+            ("", "deleted: $", "int", "$ is the whole record"),
+            ("", "relationships: { r: { to: Thing, to_many: append } }", "int", "leads to one record"),
+        ])
     func problems(_ api: String, _ entity: String, _ attribute: String, _ expected: String) throws {
         let text = thingDescription(api, entity, attribute)
         let error = try #require(throws: DescriptionError.self) { try Description.parse(text, file: "f.yaml") }

@@ -33,7 +33,8 @@ struct LateNotModifiedTests {
                 if waits { state.holds = false }
                 return (state.versions[page - 1], waits)
             }
-            let items = [10 * page, 10 * page + version].map { #"{"id":\#($0),"name":"\#(version)"}"# }.joined(separator: ",")
+            let items = [10 * page, 10 * page + version].map { #"{"id":\#($0),"name":"\#(version)"}"# }.joined(
+                separator: ",")
             let link = page < 3 ? ["Link: <https://api.test.example/v1/items?page=\(page + 1)>; rel=\"next\""] : []
             var answer = ScriptedServer.Answer.tagged("\(page)-\(version)", request, "[\(items)]")
             answer.fields += link
@@ -42,19 +43,24 @@ struct LateNotModifiedTests {
         }
     }
 
-    private func fetch(_ client: Client, _ fixture: MirrorStore, _ base: String, page: Int, unit: Endpoint.CommitUnit) async throws {
+    private func fetch(_ client: Client, _ fixture: MirrorStore, _ base: String, page: Int, unit: Endpoint.CommitUnit)
+        async throws
+    {
         switch client {
         case .mirror:
-            let report = try await fixture.sync(base + "/v1", options: { options in
-                options.commitUnit = unit
-                options.claimsEndpoints = false
-            })
+            let report = try await fixture.sync(
+                base + "/v1",
+                options: { options in
+                    options.commitUnit = unit
+                    options.claimsEndpoints = false
+                })
             #expect(report.failures.isEmpty, "\(report.texts)")
         case .cache:
             var options = RecordCache.Options()
             options.mirror.base = base + "/v1"
             options.sharesTransfersBetweenProcesses = false
-            let cache = try RecordCache(fixture.description, store: try fixture.open(), transport: MirrorStore.impatient(), options: options)
+            let cache = try RecordCache(
+                fixture.description, store: try fixture.open(), transport: MirrorStore.impatient(), options: options)
             let url = page == 1 ? nil : "https://api.test.example/v1/items?page=\(page)"
             _ = try await cache.fetch(CacheRequest("items", url: url), policy: .networkFirst)
         }
@@ -76,7 +82,8 @@ struct LateNotModifiedTests {
         "a 304 that comes after a newer answer was stored does not bring back the older one: the page is fetched again",
         arguments: Client.allCases, Client.allCases)
     func doesNotBringBackTheOlderAnswer(late: Client, newer: Client) async throws {
-        for (page, unit) in [(1, Endpoint.CommitUnit.pages(1)), (2, .pages(1)), (2, .pages(3)), (3, .walk), (1, .walk)] {
+        for (page, unit) in [(1, Endpoint.CommitUnit.pages(1)), (2, .pages(1)), (2, .pages(3)), (3, .walk), (1, .walk)]
+        {
             let versions = Versions(holding: page), fixture = try MirrorStore(yaml: itemsYAML())
             let server = try ScriptedServer { versions.answer($0) }
             try await fetch(.mirror, fixture, server.base, page: page, unit: .pages(1))
@@ -99,13 +106,15 @@ struct LateNotModifiedTests {
         }
     }
 
-    @Test("walks for several parents whose pages wait for one commit begin again where one of their 304s does not count")
+    @Test(
+        "walks for several parents whose pages wait for one commit begin again where one of their 304s does not count")
     func severalParentsInOneUnit() async throws {
         let versions = Mutex(["1": 1, "2": 1, "3": 1]), holds = Mutex(false), gate = ThreadGate()
         let server = try ScriptedServer { request in
             if request.target == "/boards" { return .init(body: #"[{"id":1},{"id":2},{"id":3}]"#) }
             let board = request.target.split(separator: "/")[1], version = versions.withLock { $0[String(board)] ?? 0 }
-            let answer = ScriptedServer.Answer.tagged("\(board)-\(version)", request, #"[{"id":\#(board),"text":"\#(version)"}]"#)
+            let answer = ScriptedServer.Answer.tagged(
+                "\(board)-\(version)", request, #"[{"id":\#(board),"text":"\#(version)"}]"#)
             let waits = holds.withLock { holds in
                 defer { if board == "1" { holds = false } }
                 return holds && board == "1"
@@ -113,20 +122,23 @@ struct LateNotModifiedTests {
             if waits { gate.wait() }
             return answer
         }
-        let fixture = try MirrorStore(yaml: """
-            api: { base: https://api.test.example }
-            entities:
-              Board: { key: id, attributes: { id: int } }
-              Card: { key: id, attributes: { id: int, text: string } }
-            endpoints:
-              boards: { path: /boards, entity: Board }
-              cards: { path: '/boards/{board.id}/cards', for_each: Board, entity: Card }
-            """)
+        let fixture = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example }
+                entities:
+                  Board: { key: id, attributes: { id: int } }
+                  Card: { key: id, attributes: { id: int, text: string } }
+                endpoints:
+                  boards: { path: /boards, entity: Board }
+                  cards: { path: '/boards/{board.id}/cards', for_each: Board, entity: Card }
+                """)
         @Sendable func sync(unit: Endpoint.CommitUnit) async throws -> SyncReport {
-            try await fixture.sync(server.base, options: { options in
-                options.commitUnit = unit
-                options.claimsEndpoints = false
-            })
+            try await fixture.sync(
+                server.base,
+                options: { options in
+                    options.commitUnit = unit
+                    options.claimsEndpoints = false
+                })
         }
         _ = try await sync(unit: .pages(1))
         holds.withLock { $0 = true }
@@ -153,7 +165,8 @@ struct LateNotModifiedTests {
         versions.hold()
         var options = APIMirror.Options()
         options.base = server.base + "/v1"
-        let mirror = try APIMirror(fixture.description, store: try fixture.open(), transport: MirrorStore.impatient(), options: options)
+        let mirror = try APIMirror(
+            fixture.description, store: try fixture.open(), transport: MirrorStore.impatient(), options: options)
         async let late = mirror.sync(batch: [BatchRequest("items")], isAtomic: true)
         try await versions.gate.reached()
         versions.set(1, 2)
@@ -174,7 +187,9 @@ struct LateNotModifiedTests {
                 return asked
             }
             if count == 1 { return .init(fields: ["ETag: \"a\""], body: #"[{"id":1,"name":"a"}]"#) }
-            if request.field("If-None-Match") != nil { return .init(status: "304 Not Modified", fields: ["ETag: \"b\""]) }
+            if request.field("If-None-Match") != nil {
+                return .init(status: "304 Not Modified", fields: ["ETag: \"b\""])
+            }
             return .init(fields: ["ETag: \"b\""], body: #"[{"id":1,"name":"b"}]"#)
         }
         let fixture = try MirrorStore(yaml: itemsYAML())
@@ -206,6 +221,9 @@ struct LateNotModifiedTests {
         _ = try await transport.send(post)
         gate.open()
         _ = try await late
-        #expect(server.requests.map { "\($0.method) \($0.field("If-None-Match") ?? "-")" } == ["GET -", "GET \"a\"", "POST -", "GET -"])
+        #expect(
+            server.requests.map { "\($0.method) \($0.field("If-None-Match") ?? "-")" } == [
+                "GET -", "GET \"a\"", "POST -", "GET -",
+            ])
     }
 }

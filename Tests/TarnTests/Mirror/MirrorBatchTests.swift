@@ -27,10 +27,12 @@ struct MirrorBatchTests {
     }
 
     private static let answers = [
-        items("a", [1, 2], "Link: </v1/items/a2>; rel=next"), items("a2", [3]), items("b", [4]), recording("/v1/users", #"[{"id":9}]"#),
+        items("a", [1, 2], "Link: </v1/items/a2>; rel=next"), items("a2", [3]), items("b", [4]),
+        recording("/v1/users", #"[{"id":9}]"#),
     ]
     private static let group = [
-        BatchRequest("items", parameters: [.init("kind", "a")]), BatchRequest("items", parameters: [.init("kind", "b")]), BatchRequest("users"),
+        BatchRequest("items", parameters: [.init("kind", "a")]),
+        BatchRequest("items", parameters: [.init("kind", "b")]), BatchRequest("users"),
     ]
 
     private func mirror(_ store: MirrorStore, _ server: LocalServer, retry: RetryPolicy = .never) throws -> APIMirror {
@@ -45,12 +47,16 @@ struct MirrorBatchTests {
         let before = try store.read { try $0.sequence }
         let told = Mutex<[BatchProgress]>([])
         let started = ContinuousClock.now
-        let report = try await mirror(store, server).sync(batch: Self.group, isAtomic: isAtomic) { progress in told.withLock { $0.append(progress) } }
+        let report = try await mirror(store, server).sync(batch: Self.group, isAtomic: isAtomic) { progress in
+            told.withLock { $0.append(progress) }
+        }
         #expect(ContinuousClock.now - started < .seconds(30))
         #expect(report.failures.isEmpty, "\(report.texts)")
-        #expect(report.endpoints.map(\.name) == ["items", "items", "users"] && report.endpoints.map(\.pages) == [2, 1, 1])
+        #expect(
+            report.endpoints.map(\.name) == ["items", "items", "users"] && report.endpoints.map(\.pages) == [2, 1, 1])
         #expect(report.endpoints.map(\.listed) == [3, 1, 1])
-        #expect(told.withLock { $0 } == (0..<3).map { BatchProgress(index: $0, hasFailed: false, done: $0 + 1, count: 3) })
+        #expect(
+            told.withLock { $0 } == (0..<3).map { BatchProgress(index: $0, hasFailed: false, done: $0 + 1, count: 3) })
         // The first pages of all were asked for before the second page of the first.
         #expect(server.requests.last?.contains("/v1/items/a2") == true, "\(server.requests)")
         #expect(try store.count("Item") == 4 && store.count("User") == 1)
@@ -72,8 +78,12 @@ struct MirrorBatchTests {
 
         let together = try MirrorStore(yaml: Self.yaml)
         let failed = try await mirror(together, server).sync(batch: Self.group, isAtomic: true)
-        #expect(failed.texts.contains { $0.contains("b is broken") } && failed.texts.contains { $0.contains("another request of the group") })
-        #expect(try together.count("Item") == 0 && together.count("User") == 0 && together.read { try $0.responseCount } == 0)
+        #expect(
+            failed.texts.contains { $0.contains("b is broken") }
+                && failed.texts.contains { $0.contains("another request of the group") })
+        #expect(
+            try together.count("Item") == 0 && together.count("User") == 0
+                && together.read { try $0.responseCount } == 0)
         #expect(try together.checkpoint("users") == nil)
         // And all of it when it is mended.
         let sound = try LocalServer(Self.answers)
@@ -83,9 +93,12 @@ struct MirrorBatchTests {
         #expect(try together.count("Item") == 4)
     }
 
-    @Test("the hooks of every endpoint are called for a group: those after merging once, if it is one change", arguments: [false, true])
+    @Test(
+        "the hooks of every endpoint are called for a group: those after merging once, if it is one change",
+        arguments: [false, true])
     func hooks(isAtomic: Bool) async throws {
-        let server = try LocalServer(Self.answers), store = try MirrorStore(yaml: Self.yaml), merged = Mutex<[String]>([])
+        let server = try LocalServer(Self.answers), store = try MirrorStore(yaml: Self.yaml),
+            merged = Mutex<[String]>([])
         var options = APIMirror.Options()
         (options.base, options.retry) = (server.base + "/v1", .never)
         options.hooks = { endpoint in
@@ -104,26 +117,36 @@ struct MirrorBatchTests {
         #expect(report.failures.isEmpty, "\(report.texts)")
         #expect(try store.count("Item") == 2 && store.count("User") == 1)
         #expect(try store.record("Item", 4)["name"] == .string("hooked"))
-        #expect(merged.withLock { $0 } == (isAtomic ? ["items 3", "users 3"] : ["items 1", "items 0", "items 1", "users 1"]))
+        #expect(
+            merged.withLock { $0 }
+                == (isAtomic ? ["items 3", "users 3"] : ["items 1", "items 0", "items 1", "users 1"]))
     }
 
     @Test("each request has options of its own: tries and limits")
     func options() async throws {
-        let server = try LocalServer(Self.answers, "--fault", "/items/b:status:503:times=1", "--fault", "/users:status:503")
+        let server = try LocalServer(
+            Self.answers, "--fault", "/items/b:status:503:times=1", "--fault", "/users:status:503")
         let store = try MirrorStore(yaml: Self.yaml)
         let report = try await mirror(store, server).sync(batch: [
             BatchRequest("items", parameters: [.init("kind", "a")], limits: .init(pages: 1, stopsQuietly: true)),
-            BatchRequest("items", parameters: [.init("kind", "b")], retry: RetryPolicy(attempts: 3, firstDelay: .milliseconds(5))),
+            BatchRequest(
+                "items", parameters: [.init("kind", "b")], retry: RetryPolicy(attempts: 3, firstDelay: .milliseconds(5))
+            ),
             BatchRequest("users"),
         ])
-        #expect(report.endpoints.map(\.failures.count) == [0, 0, 1] && report.endpoints.map(\.pages) == [1, 1, 0], "\(report.texts)")
+        #expect(
+            report.endpoints.map(\.failures.count) == [0, 0, 1] && report.endpoints.map(\.pages) == [1, 1, 0],
+            "\(report.texts)")
     }
 
     @Test("a part of a list makes nobody an orphan, and an endpoint that is not there is an error that names it")
     func noOrphans() async throws {
-        let server = try LocalServer(Self.answers + [Self.items("all", [1, 4])]), store = try MirrorStore(yaml: Self.yaml)
+        let server = try LocalServer(Self.answers + [Self.items("all", [1, 4])]),
+            store = try MirrorStore(yaml: Self.yaml)
         _ = try await store.sync(server.base + "/v1", names: ["items"])
-        for _ in 0..<2 { _ = try await mirror(store, server).sync(batch: [BatchRequest("items", parameters: [.init("kind", "b")])]) }
+        for _ in 0..<2 {
+            _ = try await mirror(store, server).sync(batch: [BatchRequest("items", parameters: [.init("kind", "b")])])
+        }
         #expect(try store.count("Item") == 2)
         let wrong = try await mirror(store, server).sync(batch: [BatchRequest("itms")])
         #expect(wrong.texts.first?.contains("there is no endpoint itms") == true)

@@ -22,14 +22,19 @@ struct MirrorBoundaryTests {
     func aliasesAreFollowed() async throws {
         var pages = itemPages(3)
         for index in pages.indices {
-            pages[index] = pages[index].replacing("<https://api.test.example/v1", with: "<https://www.test.example/rest")
-                .replacing("GET /items", with: "GET /v1/items")
+            pages[index] = pages[index].replacing(
+                "<https://api.test.example/v1", with: "<https://www.test.example/rest"
+            )
+            .replacing("GET /items", with: "GET /v1/items")
         }
         let server = try LocalServer(pages)
         let store = try MirrorStore(yaml: itemsYAML(api: "  aliases: [https://www.test.example/rest]"))
         let report = try await store.sync(server.base + "/v1")
         #expect(report.failures.isEmpty, "\(report.texts)")
-        #expect(server.requests.map { $0.split(separator: " ")[1] } == ["/v1/items", "/v1/items?page=2", "/v1/items?page=3"])
+        #expect(
+            server.requests.map { $0.split(separator: " ")[1] } == [
+                "/v1/items", "/v1/items?page=2", "/v1/items?page=3",
+            ])
         #expect(try store.count("Item") == 6)
     }
 
@@ -50,7 +55,8 @@ struct MirrorBoundaryTests {
     func linksBesideTheBasePathStayAtTheOverride() async throws {
         // As GitHub's do: the base has a path, the link leads to another path of the same server.
         let pages = [
-            recording("/v1/items", #"[{"id":1,"name":"n"}]"#, "Link: <https://api.test.example/lists/7?page=2>; rel=\"next\""),
+            recording(
+                "/v1/items", #"[{"id":1,"name":"n"}]"#, "Link: <https://api.test.example/lists/7?page=2>; rel=\"next\""),
             recording("/lists/7?page=2", #"[{"id":2,"name":"n"}]"#),
         ]
         let server = try LocalServer(pages)
@@ -82,7 +88,9 @@ struct MirrorBoundaryTests {
     func foreignLinkIsRefused() async throws {
         let foreign = try LocalServer([recording("/items?page=2", "[]")])
         let pages = [
-            recording("/v1/items", #"[{"id":1,"name":"n"}]"#, "Link: <\(foreign.base)/items?page=2&token=hidden>; rel=\"next\"")
+            recording(
+                "/v1/items", #"[{"id":1,"name":"n"}]"#,
+                "Link: <\(foreign.base)/items?page=2&token=hidden>; rel=\"next\"")
         ]
         let server = try LocalServer(pages)
         let store = try MirrorStore(yaml: itemsYAML())
@@ -104,7 +112,8 @@ struct MirrorBoundaryTests {
         let server = try LocalServer(pages)
         let store = try MirrorStore(yaml: itemsYAML())
         let report = try await store.sync(server.base + "/v1")
-        #expect(report.failures.first?.description.contains("the server's pages go in a circle") == true, "\(report.texts)")
+        #expect(
+            report.failures.first?.description.contains("the server's pages go in a circle") == true, "\(report.texts)")
         #expect(server.requests.count == 3)
         #expect(try store.count("Item") == 6)
         // The next sync ends too.
@@ -118,11 +127,13 @@ struct MirrorBoundaryTests {
 
     @Test("the bearer token is sent with every request, and stands neither in the store nor in an error")
     func tokenIsSentAndNotStored() async throws {
-        let page = "HTTP/1.1 200 OK\r\nLink: </v1/items?page=2>; rel=\"next\"\r\nETag: \"a\"\r\nContent-Length: 23\r\n\r\n[{\"id\":1,\"name\":\"one\"}]"
+        let page =
+            "HTTP/1.1 200 OK\r\nLink: </v1/items?page=2>; rel=\"next\"\r\nETag: \"a\"\r\nContent-Length: 23\r\n\r\n[{\"id\":1,\"name\":\"one\"}]"
         let refusal = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 25\r\n\r\n{\"message\":\"who are you\"}"
         let server = try RawServer([page, refusal])
         let store = try MirrorStore(yaml: itemsYAML(api: MirrorBoundaryTests.tokenAPI))
-        let report = try await store.sync(server.base + "/v1", environment: ["TARN_TEST_TOKEN": MirrorBoundaryTests.token])
+        let report = try await store.sync(
+            server.base + "/v1", environment: ["TARN_TEST_TOKEN": MirrorBoundaryTests.token])
         #expect(server.requests.count == 2)
         #expect(server.requests.allSatisfy { $0.contains("Authorization: Bearer \(MirrorBoundaryTests.token)\r\n") })
         #expect(report.failures.first?.isAuthentication == true)
@@ -133,7 +144,9 @@ struct MirrorBoundaryTests {
         #expect(data.range(of: Data(MirrorBoundaryTests.token.utf8)) == nil)
     }
 
-    @Test("a token that is missing or empty is an error that names the variable", arguments: [[:], ["TARN_TEST_TOKEN": ""]])
+    @Test(
+        "a token that is missing or empty is an error that names the variable",
+        arguments: [[:], ["TARN_TEST_TOKEN": ""]])
     func missingTokenIsAnError(environment: [String: String]) async throws {
         let store = try MirrorStore(yaml: itemsYAML(api: MirrorBoundaryTests.tokenAPI))
         await #expect {

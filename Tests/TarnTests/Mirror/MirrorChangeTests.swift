@@ -63,9 +63,12 @@ struct MirrorChangeTests {
         #expect(report.notModified == 0)
         #expect(try other.count("Item") == 3)
 
-        let both = "\n  Thing:\n    key: id\n    attributes: { id: int, name: string }\n    ignore: [size, note]\nendpoints:"
+        let both =
+            "\n  Thing:\n    key: id\n    attributes: { id: int, name: string }\n    ignore: [size, note]\nendpoints:"
         let things = try changed(
-            store, yaml(records: "others").replacing("\nendpoints:", with: both).replacing("entity: Item", with: "entity: Thing"))
+            store,
+            yaml(records: "others").replacing("\nendpoints:", with: both).replacing(
+                "entity: Item", with: "entity: Thing"))
         let second = try await things.sync(server.base + "/v1")
         #expect(second.failures.isEmpty && second.notModified == 0, "\(second.texts)")
         #expect(try things.count("Thing") == 1)

@@ -15,16 +15,22 @@ struct MirrorCommitTests {
 
     private func sequence(_ store: MirrorStore) throws -> UInt64 { try store.read { try $0.sequence } }
 
-    @Test("as many pages as the description says are one commit, with their entries and the progress; the last commit has the rest", arguments: [
-        ("page", UInt64(5)), ("{ every: 1 }", 5), ("{ every: 2 }", 3), ("{ every: 5 }", 1), ("{ every: 100 }", 1), ("walk", 1),
-    ])
+    @Test(
+        "as many pages as the description says are one commit, with their entries and the progress; the last commit has the rest",
+        arguments: [
+            ("page", UInt64(5)), ("{ every: 1 }", 5), ("{ every: 2 }", 3), ("{ every: 5 }", 1), ("{ every: 100 }", 1),
+            ("walk", 1),
+        ])
     func batches(commit: String, commits: UInt64) async throws {
         let store = try store(commit)
         let report = try await store.scan(Self.pages)
-        #expect(report.failures.isEmpty && report.pages == 5 && report.listed == 10 && report.report.created == 10, "\(report.texts)")
+        #expect(
+            report.failures.isEmpty && report.pages == 5 && report.listed == 10 && report.report.created == 10,
+            "\(report.texts)")
         #expect(try sequence(store) == commits && store.items() == Array(1...10))
         #expect(try store.read { try $0.responseCount } == 5)
-        #expect(try store.checkpoint("items").map { $0.state == .complete && $0.pages == 5 && $0.records == 10 } == true)
+        #expect(
+            try store.checkpoint("items").map { $0.state == .complete && $0.pages == 5 && $0.records == 10 } == true)
         #expect(try await store.scan(Self.pages).notModified == 5)
     }
 
@@ -47,9 +53,11 @@ struct MirrorCommitTests {
         #expect(counts.withLock { $0 } == [0, 0, 4, 4, 8])
     }
 
-    @Test("a walk that fails keeps the pages before it and goes on behind them; one that is a single change keeps nothing and begins again", arguments: [
-        ("{ every: 3 }", 3), ("{ every: 2 }", 3), ("walk", 0),
-    ])
+    @Test(
+        "a walk that fails keeps the pages before it and goes on behind them; one that is a single change keeps nothing and begins again",
+        arguments: [
+            ("{ every: 3 }", 3), ("{ every: 2 }", 3), ("walk", 0),
+        ])
     func failure(commit: String, kept: Int) async throws {
         let store = try store(commit)
         let all = writtenPages(Self.pages)
@@ -84,9 +92,11 @@ struct MirrorCommitTests {
         #expect(try store.items() == Array(1...10))
     }
 
-    @Test("an endpoint that is walked for every record counts the pages of all its requests", arguments: [
-        ("page", UInt64(7)), ("{ every: 2 }", 4), ("{ every: 100 }", 2), ("walk", 5),
-    ])
+    @Test(
+        "an endpoint that is walked for every record counts the pages of all its requests",
+        arguments: [
+            ("page", UInt64(7)), ("{ every: 2 }", 4), ("{ every: 100 }", 2), ("walk", 5),
+        ])
     func severalRequests(commit: String, commits: UInt64) async throws {
         let store = try MirrorStore.boxes("commit: \(commit)")
         let content = [[[1], [2]], [[3], [4]], [[5]], [[6]]]
@@ -95,16 +105,21 @@ struct MirrorCommitTests {
             + content.enumerated().flatMap { writtenPages($1, path: "/boxes/\($0 + 1)/items") }
         let report = try await store.sync(nil, transport: try WrittenTransport(recordings))
         #expect(report.failures.isEmpty && report.pages == 7, "\(report.texts)")
-        #expect(try sequence(store) == commits && store.keys("Box", 1, "items") == [1, 2] && store.keys("Box", 4, "items") == [6])
+        #expect(
+            try sequence(store) == commits && store.keys("Box", 1, "items") == [1, 2]
+                && store.keys("Box", 4, "items") == [6])
         var walks: [String] = []
-        try store.read { try $0.forEachCheckpoint { name, checkpoint in walks += checkpoint.state == .complete ? [name] : [] } }
+        try store.read {
+            try $0.forEachCheckpoint { name, checkpoint in walks += checkpoint.state == .complete ? [name] : [] }
+        }
         // The sync's own is part of the last commit.
         #expect(walks.count == 6 && walks.contains("*"))
     }
 
     @Test("orphans are looked for when the batch with the end of the walk is committed")
     func orphans() async throws {
-        let store = try MirrorStore(yaml: itemsYAML("paginate: header_link\n    commit: { every: 2 }\n    orphans: after_one_scan"))
+        let store = try MirrorStore(
+            yaml: itemsYAML("paginate: header_link\n    commit: { every: 2 }\n    orphans: after_one_scan"))
         try await store.scan(Self.pages)
         #expect(try await store.scan([[1, 2], [3, 4], [5]]).orphans?.deleted == 5)
         #expect(try store.items() == Array(1...5))
@@ -153,7 +168,9 @@ struct MirrorCommitTests {
         }
         #expect(report.failures.isEmpty, "\(report.texts)")
         #expect(try store.items() == [1, 3, 4, 5, 100])
-        #expect(try store.record("Item", 3)["name"] == .string("hooked 3") && store.record("Item", 5)["name"] == .string("n5"))
+        #expect(
+            try store.record("Item", 3)["name"] == .string("hooked 3")
+                && store.record("Item", 5)["name"] == .string("n5"))
         #expect(reports.withLock { $0 } == ["1", "2"])
     }
 

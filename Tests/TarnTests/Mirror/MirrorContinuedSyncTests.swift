@@ -30,7 +30,8 @@ struct MirrorContinuedSyncTests {
 
     /// A server whose boards may be changed, and that stops a sync at a target.
     private final class Boards: Sendable {
-        let state = Mutex((boards: Array(1...10), stopsAt: "", stops: 0, statuses: [Int: String](), bodies: [Int: String]()))
+        let state = Mutex(
+            (boards: Array(1...10), stopsAt: "", stops: 0, statuses: [Int: String](), bodies: [Int: String]()))
         let gate = ThreadGate()
 
         func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {
@@ -41,7 +42,9 @@ struct MirrorContinuedSyncTests {
             if stops { gate.wait() }
             if request.target == "/topics" { return .init(body: #"[{"id":1}]"#) }
             let (boards, statuses, bodies) = state.withLock { ($0.boards, $0.statuses, $0.bodies) }
-            if request.target == "/boards" { return .init(body: "[" + boards.map { #"{"id":\#($0)}"# }.joined(separator: ",") + "]") }
+            if request.target == "/boards" {
+                return .init(body: "[" + boards.map { #"{"id":\#($0)}"# }.joined(separator: ",") + "]")
+            }
             let board = Int(request.target.split(separator: "/")[1]) ?? 0
             if let status = statuses[board] { return .init(status: status, body: #"{"message":"no"}"#) }
             return .init(body: bodies[board] ?? #"[{"id":\#(board),"text":"t"}]"#)
@@ -72,7 +75,9 @@ struct MirrorContinuedSyncTests {
         /// What was requested since a number of requests.
         func asked(since count: Int) -> [String] { Array(server.targets.dropFirst(count)) }
 
-        func sync(_ names: Set<String>? = nil, _ change: @escaping (inout APIMirror.Options) -> Void = { _ in }) async throws -> SyncReport {
+        func sync(_ names: Set<String>? = nil, _ change: @escaping (inout APIMirror.Options) -> Void = { _ in })
+            async throws -> SyncReport
+        {
             try await store.sync(server.base, names: names, options: change)
         }
 
@@ -90,7 +95,9 @@ struct MirrorContinuedSyncTests {
 
     private static func cards(_ boards: some Sequence<Int>) -> [String] { boards.map { "/boards/\($0)/cards" } }
 
-    @Test("a sync that continues an interrupted one asks neither for finished endpoints nor for finished parents; the one after it asks for all")
+    @Test(
+        "a sync that continues an interrupted one asks neither for finished endpoints nor for finished parents; the one after it asks for all"
+    )
     func continued() async throws {
         let bed = try Bed()
         let first = try await bed.interrupted(at: "/boards/6/cards")
@@ -151,7 +158,9 @@ struct MirrorContinuedSyncTests {
         #expect(bed.asked(since: asked) == ["/topics", "/boards"] + Self.cards(1...10))
     }
 
-    @Test("a sync of other endpoints in between asks for what it names, and the interrupted one is continued all the same")
+    @Test(
+        "a sync of other endpoints in between asks for what it names, and the interrupted one is continued all the same"
+    )
     func otherSelection() async throws {
         let bed = try Bed()
         _ = try await bed.interrupted(at: "/boards/6/cards")
@@ -166,7 +175,10 @@ struct MirrorContinuedSyncTests {
 
     @Test("a changed description, and seven days, end what was interrupted")
     func endsByItself() async throws {
-        for (yaml, days) in [(Self.yaml.replacing("{ id: int, text: string }", with: "{ id: int }"), 0.0), (Self.yaml, 8.0), (Self.yaml, 6.0)] {
+        for (yaml, days) in [
+            (Self.yaml.replacing("{ id: int, text: string }", with: "{ id: int }"), 0.0), (Self.yaml, 8.0),
+            (Self.yaml, 6.0),
+        ] {
             var bed = try Bed()
             _ = try await bed.interrupted(at: "/boards/6/cards")
             let path = bed.store.path
@@ -197,7 +209,9 @@ struct MirrorContinuedSyncTests {
         #expect(bed.asked(since: asked) == ["/topics"] + Self.cards([1] + Array(6...10)))
     }
 
-    @Test("a sync that loses the network after some pages is continued; without a page it is over, and the next one begins anew")
+    @Test(
+        "a sync that loses the network after some pages is continued; without a page it is over, and the next one begins anew"
+    )
     func lostNetwork() async throws {
         let bed = try Bed(), dead = DeadPort()
         let left = Mutex(5)
@@ -220,7 +234,9 @@ struct MirrorContinuedSyncTests {
 
     // MARK: Failures of parents
 
-    @Test("refusals and unreadable answers for single parents are passed by, and reported by kind with a count and the first of them")
+    @Test(
+        "refusals and unreadable answers for single parents are passed by, and reported by kind with a count and the first of them"
+    )
     func passedBy() async throws {
         let bed = try Bed()
         bed.boards.state.withLock { state in
@@ -233,7 +249,8 @@ struct MirrorContinuedSyncTests {
             #expect(bed.asked(since: asked) == ["/topics", "/boards"] + Self.cards(1...10))
             #expect(report.failures.count == 4, "\(report.texts)")
             #expect(report.texts.first?.contains("for 2 records of Board") == true, "\(report.texts)")
-            #expect(report.texts.first?.contains("/boards/2/cards: the server answers 403: no") == true, "\(report.texts)")
+            #expect(
+                report.texts.first?.contains("/boards/2/cards: the server answers 403: no") == true, "\(report.texts)")
             #expect(report.texts.contains { $0.contains("/boards/7/cards: not valid JSON") })
             #expect(try bed.store.count("Card") == 5)
         }
@@ -253,7 +270,9 @@ struct MirrorContinuedSyncTests {
         let asked = bed.server.targets.count
         let report = try await bed.sync()
         #expect(bed.asked(since: asked) == Self.cards(6...10))
-        #expect(report.failures.count == 2 && report.texts.contains { $0.contains("/boards/2/cards: the server answers 403") }, "\(report.texts)")
+        #expect(
+            report.failures.count == 2
+                && report.texts.contains { $0.contains("/boards/2/cards: the server answers 403") }, "\(report.texts)")
         #expect(report.endpoint("cards")?.finishedParents == 5)
     }
 
@@ -265,7 +284,9 @@ struct MirrorContinuedSyncTests {
         #expect(bed.server.targets.last == "/boards/2/cards" && report.failures.count == 1, "\(report.texts)")
     }
 
-    @Test("five parents in a row for which the server itself fails end the endpoint; those that are known to fail so do not count")
+    @Test(
+        "five parents in a row for which the server itself fails end the endpoint; those that are known to fail so do not count"
+    )
     func illServer() async throws {
         let bed = try Bed()
         bed.boards.state.withLock { state in
@@ -298,7 +319,9 @@ struct MirrorContinuedSyncTests {
 
     // MARK: Two syncs at once
 
-    @Test("of two syncs of one endpoint into one store one ends with the process that is at work, or waits for it; others go on side by side")
+    @Test(
+        "of two syncs of one endpoint into one store one ends with the process that is at work, or waits for it; others go on side by side"
+    )
     func busy() async throws {
         let bed = try Bed()
         bed.boards.stop(at: "/boards")
@@ -307,14 +330,17 @@ struct MirrorContinuedSyncTests {
         try await bed.boards.reached()
         let asked = bed.server.targets.count
         let second = try await bed.sync()
-        guard case .busy(endpoint: "topics", processID: let processID)? = second.failures.first, processID == getpid() else {
+        guard case .busy(endpoint: "topics", processID: let processID)? = second.failures.first, processID == getpid()
+        else {
             Issue.record("\(second.texts)")
             return
         }
         #expect(bed.server.targets.count == asked && second.texts.first?.contains("this process (\(getpid()))") == true)
         #expect(try await bed.sync(["cards"]).failures.isEmpty)
         async let third = store.sync(server.base, names: ["topics"], options: { $0.waitsForOtherSyncs = true })
-        let cancelled = Task { try await store.sync(server.base, names: ["boards"], options: { $0.waitsForOtherSyncs = true }) }
+        let cancelled = Task {
+            try await store.sync(server.base, names: ["boards"], options: { $0.waitsForOtherSyncs = true })
+        }
         cancelled.cancel()
         guard case .cancelled? = try await cancelled.value.failures.first else {
             Issue.record("the waiting sync was not cancelled")
@@ -323,6 +349,8 @@ struct MirrorContinuedSyncTests {
         bed.boards.gate.open()
         #expect(try await first.failures.isEmpty)
         #expect(try await third.failures.isEmpty)
-        #expect(bed.server.targets.filter { $0 == "/topics" }.count == 2 && bed.server.targets.filter { $0 == "/boards" }.count == 1)
+        #expect(
+            bed.server.targets.filter { $0 == "/topics" }.count == 2
+                && bed.server.targets.filter { $0 == "/boards" }.count == 1)
     }
 }

@@ -30,17 +30,22 @@ struct MirrorEnvelopeTests {
         #expect(found(try await scan(store, [1, 3], [2])) == ["candidates": 2, "waiting": 2])
         let report = try await scan(store, [1, 3], [2])
         #expect(found(report) == ["candidates": 2, "deleted": 2])
-        #expect(report.orphans?.records.sorted() == ["Label 1", "User 2"] && report.report.entities["Label"]?.deleted == 1)
+        #expect(
+            report.orphans?.records.sorted() == ["Label 1", "User 2"] && report.report.entities["Label"]?.deleted == 1)
         #expect(try store.items("User") == [1, 3] && store.items("Label") == [2])
     }
 
-    @Test("an entity of which a scan lists nothing at all is left alone, unless the description allows it", arguments: [nil, []] as [[Int]?])
+    @Test(
+        "an entity of which a scan lists nothing at all is left alone, unless the description allows it",
+        arguments: [nil, []] as [[Int]?])
     func missingPart(labels: [Int]?) async throws {
         for isAllowed in [false, true] {
             let store = try MirrorStore(yaml: Self.envelope("{ after: one_scan, allow_empty: \(isAllowed) }"))
             _ = try await scan(store, [1, 2], [1])
             let report = try await scan(store, [1], labels)
-            #expect(report.orphans?.refusals == (isAllowed ? [] : ["the walk lists no Label at all; say allow_empty: true if that may be"]))
+            #expect(
+                report.orphans?.refusals
+                    == (isAllowed ? [] : ["the walk lists no Label at all; say allow_empty: true if that may be"]))
             #expect(try store.items("User") == [1] && store.items("Label") == (isAllowed ? [] : [1]))
         }
     }
@@ -67,7 +72,9 @@ struct MirrorEnvelopeTests {
           items: { path: /items, entity: Item, paginate: header_link, orphans: after_one_scan }
         """
 
-    @Test("a record of any kind goes that is not listed any more; one of no known kind is not read, and then nothing goes")
+    @Test(
+        "a record of any kind goes that is not listed any more; one of no known kind is not read, and then nothing goes"
+    )
     func kinds() async throws {
         let store = try MirrorStore(yaml: Self.kinds)
         try await store.scan([[10, 11], [20, 21]])
@@ -100,11 +107,14 @@ struct MirrorEnvelopeTests {
         #expect(try store.items() == [10, 11, 20])
     }
 
-    @Test("positions count over all pages of a walk, whatever is committed together, also after it was interrupted", arguments: [
-        "page", "{ every: 2 }", "walk",
-    ])
+    @Test(
+        "positions count over all pages of a walk, whatever is committed together, also after it was interrupted",
+        arguments: [
+            "page", "{ every: 2 }", "walk",
+        ])
     func positions(commit: String) async throws {
-        let yaml = itemsYAML("paginate: header_link\n    commit: \(commit)", attributes: "      at: { type: int, from: '@position' }")
+        let yaml = itemsYAML(
+            "paginate: header_link\n    commit: \(commit)", attributes: "      at: { type: int, from: '@position' }")
         let store = try MirrorStore(yaml: yaml), pages = writtenPages([[9, 8], [7], [6, 5], [4]])
         let cut = try await store.sync(nil, transport: try WrittenTransport(Array(pages.prefix(3))))
         #expect(cut.failures.count == 1)
@@ -115,11 +125,14 @@ struct MirrorEnvelopeTests {
         #expect(positions == (0..<6).map { .int($0) })
     }
 
-    @Test("a record without a key fails all that is committed with it, once; the next sync begins behind what was committed", arguments: [
-        ("page", [1, 2]), ("{ every: 2 }", [1, 2]), ("{ every: 3 }", []), ("walk", []),
-    ])
+    @Test(
+        "a record without a key fails all that is committed with it, once; the next sync begins behind what was committed",
+        arguments: [
+            ("page", [1, 2]), ("{ every: 2 }", [1, 2]), ("{ every: 3 }", []), ("walk", []),
+        ])
     func keyless(commit: String, kept: [Int]) async throws {
-        let store = try MirrorStore(yaml: itemsYAML("paginate: header_link\n    commit: \(commit)", api: "  keyless: fail"))
+        let store = try MirrorStore(
+            yaml: itemsYAML("paginate: header_link\n    commit: \(commit)", api: "  keyless: fail"))
         var pages = writtenPages([[1], [2], [3]])
         let sound = pages[2]
         pages[2] = recording("/v1/items?page=3", #"[{"id":3,"name":"n"},{"name":"no key"}]"#)
@@ -131,26 +144,35 @@ struct MirrorEnvelopeTests {
         #expect(try transport.requests.count == 3 - kept.count && store.items() == [1, 2, 3])
     }
 
-    @Test("a page of which nothing is listed is no error for a record without a key on another page of its batch", arguments: [
-        (#"[{"id":12,"name":"n12","gone":true}]"#, 1), (#"[{"id":30,"name":"n30"}]"#, 2),
-    ])
+    @Test(
+        "a page of which nothing is listed is no error for a record without a key on another page of its batch",
+        arguments: [
+            (#"[{"id":12,"name":"n12","gone":true}]"#, 1), (#"[{"id":30,"name":"n30"}]"#, 2),
+        ])
     func otherPages(body: String, skipped: Int) async throws {
-        let yaml = Self.kinds.replacing("otherwise: skip", with: "otherwise: skip, deleted: gone").replacing("after_one_scan", with: "keep, commit: walk")
+        let yaml = Self.kinds.replacing("otherwise: skip", with: "otherwise: skip, deleted: gone").replacing(
+            "after_one_scan", with: "keep, commit: walk")
         let store = try MirrorStore(yaml: yaml)
         let next = "Link: <https://api.test.example/v1/items?page=2>; rel=\"next\""
         let first = recording("/v1/items", #"[{"id":10,"name":"n10"},{"name":"n11"}]"#, next)
-        let report = try await store.sync(nil, transport: try WrittenTransport([first, recording("/v1/items?page=2", body)]))
+        let report = try await store.sync(
+            nil, transport: try WrittenTransport([first, recording("/v1/items?page=2", body)]))
         #expect(report.failures.isEmpty && report.report.skipped == skipped, "\(report.texts)")
         #expect(try store.items() == [10])
     }
 
-    @Test("an overlay leaves units and rules for orphans as they are; the first walk with it only takes note of what there is")
+    @Test(
+        "an overlay leaves units and rules for orphans as they are; the first walk with it only takes note of what there is"
+    )
     func overlay() async throws {
-        var store = try MirrorStore(yaml: itemsYAML("paginate: header_link\n    commit: { every: 2 }\n    orphans: after_one_scan"))
+        var store = try MirrorStore(
+            yaml: itemsYAML("paginate: header_link\n    commit: { every: 2 }\n    orphans: after_one_scan"))
         try await store.scan([[1, 2], [3]])
         let endpoints = store.description.endpoints
         store.description = try store.description.applying(
-            overlay: "{ api: { local: keep }, entities: { Item: { local: server, attributes: { name: { from: [title, name] } } } } }", file: "o.yaml")
+            overlay:
+                "{ api: { local: keep }, entities: { Item: { local: server, attributes: { name: { from: [title, name] } } } } }",
+            file: "o.yaml")
         #expect(store.description.endpoints == endpoints && store.description.mapping.local == .keep)
         #expect(store.description.mapping.entities["Item"]?.local == .server)
         #expect(found(try await store.scan([[1], [3]])) == [:])
@@ -164,9 +186,12 @@ struct MirrorEnvelopeTests {
     func overlayRefused() throws {
         let description = try Description.parse(itemsYAML("orphans: after_one_scan"), file: "tarn.yaml")
         for (overlay, place) in [
-            ("endpoints: { items: { orphans: keep } }", "o.yaml:1:1: endpoints: an overlay says"), ("api: { commit: walk }", "o.yaml:1:8: api.commit: "),
+            ("endpoints: { items: { orphans: keep } }", "o.yaml:1:1: endpoints: an overlay says"),
+            ("api: { commit: walk }", "o.yaml:1:8: api.commit: "),
         ] {
-            let error = #expect(throws: DescriptionError.self) { try description.applying(overlay: overlay, file: "o.yaml") }
+            let error = #expect(throws: DescriptionError.self) {
+                try description.applying(overlay: overlay, file: "o.yaml")
+            }
             #expect(error?.description.contains(place) == true, "\(error?.description ?? "")")
         }
     }

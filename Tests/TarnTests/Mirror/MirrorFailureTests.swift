@@ -19,20 +19,27 @@ struct MirrorFailureTests {
 
     static let refused: [Case] = [
         Case(
-            name: "a wrong key path", answer: recording("/v1/items", #"{"data":[],"meta":{}}"#), endpoint: "records: items",
-            says: ["GET ", "/v1/items: there are no records at `items`: `items` is not there; there is `data`, `meta`", "tarn.yaml:"]),
+            name: "a wrong key path", answer: recording("/v1/items", #"{"data":[],"meta":{}}"#),
+            endpoint: "records: items",
+            says: [
+                "GET ", "/v1/items: there are no records at `items`: `items` is not there; there is `data`, `meta`",
+                "tarn.yaml:",
+            ]),
         Case(
             name: "a wrong key path further inside", answer: recording("/v1/items", #"{"data":{"list":[]}}"#),
             endpoint: "records: data.items", says: ["`data.items`", "`items` is not there; there is `list`"]),
         Case(
-            name: "null where the records should be", answer: recording("/v1/items", #"{"data":null}"#), endpoint: "records: data",
+            name: "null where the records should be", answer: recording("/v1/items", #"{"data":null}"#),
+            endpoint: "records: data",
             says: ["what stands at `data` is null, not a list"]),
-        Case(name: "text where the records should be", answer: recording("/v1/items", #""hello""#), says: ["not a list"]),
+        Case(
+            name: "text where the records should be", answer: recording("/v1/items", #""hello""#), says: ["not a list"]),
         Case(
             name: "HTML", answer: recording("/v1/items", "<!DOCTYPE html><p>Sign in", "Content-Type: text/html"),
             says: ["GET ", "/v1/items: not valid JSON", "<!DOCTYPE html>"]),
         Case(name: "nothing at all with 200", answer: recording("/v1/items", ""), says: ["/v1/items: not valid JSON"]),
-        Case(name: "half a document", answer: recording("/v1/items", #"[{"id":1,"#), says: ["/v1/items: not valid JSON"]),
+        Case(
+            name: "half a document", answer: recording("/v1/items", #"[{"id":1,"#), says: ["/v1/items: not valid JSON"]),
         Case(
             name: "records without their key", answer: recording("/v1/items", #"[{"name":"a"},{"name":"b"}]"#),
             says: ["GET ", "/v1/items: no record can be stored", "key.missing at $[0]", "Item", "id"]),
@@ -43,7 +50,8 @@ struct MirrorFailureTests {
             name: "404", answer: recording("/v1/items", #"{"message":"no such list"}"#, status: "404 Not Found"),
             says: ["GET ", "/v1/items: the server answers 404: no such list"]),
         Case(
-            name: "500 with a long page", answer: recording("/v1/items", "<h1>\n" + String(repeating: "x ", count: 500), status: "500 Oops"),
+            name: "500 with a long page",
+            answer: recording("/v1/items", "<h1>\n" + String(repeating: "x ", count: 500), status: "500 Oops"),
             says: ["/v1/items: the server answers 500: <h1> x", "…"]),
     ]
 
@@ -65,10 +73,12 @@ struct MirrorFailureTests {
         #expect(try store.read { try $0.responseCount } == 0)
     }
 
-    @Test("an empty list, an empty answer with 204 and a single object are success", arguments: [
-        (recording("/v1/items", "[]"), 0), (recording("/v1/items", "", status: "204 No Content"), 0),
-        (recording("/v1/items", #"{"id":5,"name":"five"}"#), 1),
-    ])
+    @Test(
+        "an empty list, an empty answer with 204 and a single object are success",
+        arguments: [
+            (recording("/v1/items", "[]"), 0), (recording("/v1/items", "", status: "204 No Content"), 0),
+            (recording("/v1/items", #"{"id":5,"name":"five"}"#), 1),
+        ])
     func emptyIsSuccess(answer: String, count: Int) async throws {
         let server = try LocalServer([answer])
         let store = try MirrorStore(yaml: itemsYAML())
@@ -81,7 +91,9 @@ struct MirrorFailureTests {
 
     @Test("one record without a key is a diagnostic and skipped; the others of its page are stored")
     func keylessRecordIsSkipped() async throws {
-        let server = try LocalServer([recording("/v1/items", #"[{"id":1,"name":"a"},{"name":"b"},{"id":"x","name":"c"},{"id":"4","name":"d"}]"#)])
+        let server = try LocalServer([
+            recording("/v1/items", #"[{"id":1,"name":"a"},{"name":"b"},{"id":"x","name":"c"},{"id":"4","name":"d"}]"#)
+        ])
         let store = try MirrorStore(yaml: itemsYAML())
         let report = try await store.sync(server.base + "/v1")
         #expect(report.failures.isEmpty)
@@ -115,7 +127,9 @@ struct MirrorFailureTests {
         #expect(try store.checkpoint("second") == nil)
     }
 
-    @Test("refused credentials end the sync: the other endpoints would fail for the same reason", arguments: ["401 No", "403 No"])
+    @Test(
+        "refused credentials end the sync: the other endpoints would fail for the same reason",
+        arguments: ["401 No", "403 No"])
     func refusedCredentialsEndTheSync(status: String) async throws {
         let server = try LocalServer(answers(second: recording("/v1/second", "", status: status)))
         let store = try MirrorStore(yaml: MirrorFailureTests.several)
@@ -172,7 +186,9 @@ struct MirrorFailureTests {
             : recording(target, "[\(body)]")
     }
 
-    @Test("an endpoint that is walked for each record asks for every page of every parent, its key encoded, and sets the parent")
+    @Test(
+        "an endpoint that is walked for each record asks for every page of every parent, its key encoded, and sets the parent"
+    )
     func everyParentIsWalked() async throws {
         let server = try LocalServer([
             MirrorFailureTests.boards, MirrorFailureTests.cards("a%20b", [1, 2], of: 2),
@@ -197,7 +213,8 @@ struct MirrorFailureTests {
         let store = try MirrorStore(yaml: MirrorFailureTests.nested)
         let report = try await store.sync(server.base + "/v1")
         #expect(report.failures.count == 1)
-        #expect(report.texts.first?.contains("/v1/boards/c%2Fd/cards: the server answers 404") == true, "\(report.texts)")
+        #expect(
+            report.texts.first?.contains("/v1/boards/c%2Fd/cards: the server answers 404") == true, "\(report.texts)")
         #expect(report.endpoint("cards")?.pages == 2)
         #expect(try store.count("Card") == 2)
         #expect(try store.checkpoint("cards c/d").map { $0.state == .underWay && $0.failure?.kind == "404" } == true)
@@ -218,17 +235,20 @@ struct MirrorFailureTests {
     @Test("a refusal with a document of any size, or any depth, is read to its 64th KiB and reported in one line")
     func refusalsAreCut() async throws {
         let bodies = [
-            #"{"message":"no\nway "# + String(repeating: "x", count: 1000) + #""}"#, #"{"message":"late","data":["# + String(repeating: "[],", count: 1 << 20) + "1]}",
+            #"{"message":"no\nway "# + String(repeating: "x", count: 1000) + #""}"#,
+            #"{"message":"late","data":["# + String(repeating: "[],", count: 1 << 20) + "1]}",
             String(repeating: "[", count: 1 << 20), String(repeating: #"{"message":"#, count: 1 << 18),
         ]
         for body in bodies {
             let seen = Mutex(0)
-            let server = try RawServer(["HTTP/1.1 400 Bad Request\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"])
-            let inner = MirrorStore.impatient(), transport = ClosureTransport { request in
-                let response = try await inner.send(request)
-                seen.withLock { $0 = response.body.count }
-                return response
-            }
+            let server = try RawServer(["HTTP/1.1 400 Bad Request\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"]
+            )
+            let inner = MirrorStore.impatient(),
+                transport = ClosureTransport { request in
+                    let response = try await inner.send(request)
+                    seen.withLock { $0 = response.body.count }
+                    return response
+                }
             let report = try await MirrorStore(yaml: itemsYAML()).sync(server.base, transport: transport)
             #expect(seen.withLock { $0 } == min(body.utf8.count, 64 << 10))
             let line = report.texts.joined()

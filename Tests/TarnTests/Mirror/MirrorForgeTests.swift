@@ -71,7 +71,8 @@ struct MirrorForgeTests {
             #expect(issue["state"] == .string(try #require(spot["state"] as? String)))
             for (field, key) in [("createdAt", "created_at"), ("updatedAt", "updated_at"), ("closedAt", "closed_at")] {
                 let microseconds = spot[key + "_microseconds"] as? Int
-                #expect(issue[field] == microseconds.map { .date(Timestamp(microseconds: Int64($0))) } ?? .null, "\(field)")
+                #expect(
+                    issue[field] == microseconds.map { .date(Timestamp(microseconds: Int64($0))) } ?? .null, "\(field)")
             }
             let author = try store.related("Issue", id, "author")
             let login = try #require((spot["author"] as? [String: Any])?["login"] as? String)
@@ -80,7 +81,9 @@ struct MirrorForgeTests {
             let labelNames = labels.map { ($0["name"] as? String).map(Value.string) }
             #expect(try store.related("Issue", id, "labels").map { $0.record?["name"] } == labelNames)
             #expect(try store.keys("Issue", id, "assignees") == (spot["assignees_in_order"] as? [Int])?.map(Int64.init))
-            #expect(try store.keys("Issue", id, "recentComments") == (spot["recent_comments_in_order"] as? [Int])?.map(Int64.init))
+            #expect(
+                try store.keys("Issue", id, "recentComments")
+                    == (spot["recent_comments_in_order"] as? [Int])?.map(Int64.init))
             #expect(try store.keys("Issue", id, "comments") == (spot["comments_by_key"] as? [Int])?.map(Int64.init))
             #expect(try store.keys("Issue", id, "milestone") == [Int64(try #require(spot["milestone"] as? Int))])
             if case .string(let body)? = issue["body"] {
@@ -97,7 +100,8 @@ struct MirrorForgeTests {
         let spots = try #require(try Repository.expected()["spots"] as? [String: Any])
         for date in try #require(spots["fractional_or_offset_dates"] as? [[String: Any]]) {
             let issue = try store.record("Issue", Int64(try #require(date["id"] as? Int)))
-            #expect(issue["createdAt"] == .date(Timestamp(microseconds: Int64(try #require(date["microseconds"] as? Int)))))
+            #expect(
+                issue["createdAt"] == .date(Timestamp(microseconds: Int64(try #require(date["microseconds"] as? Int)))))
         }
         let seen = try #require(spots["seen_at"] as? [String: Int])
         let user = try store.record("User", Int64(try #require(seen["id"])))
@@ -166,7 +170,9 @@ struct MirrorForgeTests {
                 for relationship in reader.catalog.relationships(of: entity) where relationship.isStored {
                     try reader.forEach(entity.name) { record in
                         try reader.forEachRelated(entity.name, record.key, relationship.name) { target in
-                            guard target.record == nil, case .int(let key)? = target.key?.components.first else { return true }
+                            guard target.record == nil, case .int(let key)? = target.key?.components.first else {
+                                return true
+                            }
                             found[target.entity, default: [:]][key, default: 0] += 1
                             return true
                         }

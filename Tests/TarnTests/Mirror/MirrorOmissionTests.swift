@@ -17,7 +17,8 @@ struct MirrorOmissionTests {
         "GET /items\nHTTP/1.1 200 OK\nETag: \"\(tag)\"\n\n" + body
     }
 
-    @Test("a required attribute that listed records lack is reported once, with the number of records and the first one")
+    @Test(
+        "a required attribute that listed records lack is reported once, with the number of records and the first one")
     func requiredAttribute() async throws {
         let server = try LocalServer([Self.page(Self.items(1...366) { $0 % 3 == 0 ? ",\"name\":\"n\"" : "" }, "a")])
         let store = try MirrorStore(yaml: itemsYAML())
@@ -38,15 +39,21 @@ struct MirrorOmissionTests {
         #expect(try store.record("Item", 1)["name"] == .string("n"))
     }
 
-    @Test("an attribute that no record ever had is reported with the number of records; one that earlier records had is not")
+    @Test(
+        "an attribute that no record ever had is reported with the number of records; one that earlier records had is not"
+    )
     func absentAttributes() async throws {
         let yaml = itemsYAML(attributes: "      nickname: { type: 'string?', from: nick }\n      note: string?")
         let store = try MirrorStore(yaml: yaml)
-        let first = try LocalServer([Self.page(Self.items(1...4) { ",\"name\":\"n\"" + ($0 == 3 ? ",\"note\":null" : "") }, "a")])
+        let first = try LocalServer([
+            Self.page(Self.items(1...4) { ",\"name\":\"n\"" + ($0 == 3 ? ",\"note\":null" : "") }, "a")
+        ])
         let report = try await store.sync(first.base)
         // Null is a word about the attribute, too: its path is right.
         #expect(report.absentAttributes == [AbsentAttribute(entity: "Item", attribute: "nickname", records: 4)])
-        let second = try LocalServer([Self.page(Self.items(1...4) { ",\"name\":\"m\"" + ($0 == 3 ? ",\"note\":\"x\"" : "") }, "b")])
+        let second = try LocalServer([
+            Self.page(Self.items(1...4) { ",\"name\":\"m\"" + ($0 == 3 ? ",\"note\":\"x\"" : "") }, "b")
+        ])
         #expect(try await store.sync(second.base).absentAttributes.map(\.attribute) == ["nickname"])
         let third = try LocalServer([Self.page(Self.items(1...2) { _ in ",\"name\":\"o\"" }, "c")])
         #expect(try await store.sync(third.base).absentAttributes.map(\.attribute) == ["nickname"])
@@ -71,12 +78,15 @@ struct MirrorOmissionTests {
                 """)
         let report = try await store.sync(server.base)
         #expect(report.failures.isEmpty, "\(report.texts)")
-        #expect(report.absentAttributes.isEmpty && report.report.diagnosticGroups.isEmpty, "\(report.report.diagnosticGroups)")
+        #expect(
+            report.absentAttributes.isEmpty && report.report.diagnosticGroups.isEmpty,
+            "\(report.report.diagnosticGroups)")
     }
 
     @Test("records of a for_each without a value for the path are counted by value, with the first one")
     func skippedParents() async throws {
-        let boards = (1...9).map { $0 % 2 == 0 ? "{\"id\":\($0)}" : "{\"id\":\($0),\"slug\":\"s\($0)\"}" }.joined(separator: ",")
+        let boards = (1...9).map { $0 % 2 == 0 ? "{\"id\":\($0)}" : "{\"id\":\($0),\"slug\":\"s\($0)\"}" }.joined(
+            separator: ",")
         var pages = ["GET /boards\nHTTP/1.1 200 OK\n\n[\(boards)]"]
         pages += stride(from: 1, through: 9, by: 2).map { "GET /b/s\($0)/cards\nHTTP/1.1 200 OK\n\n[{\"id\":\($0)}]" }
         let server = try LocalServer(pages)

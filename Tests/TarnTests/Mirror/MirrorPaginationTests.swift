@@ -20,7 +20,8 @@ struct MirrorPaginationTests {
         Row(
             name: "json_link", paginate: "{ json_link: { path: links.next } }",
             pages: [
-                ("/v1/items", [1, 2], #""links":{"next":"https://api.test.example/v1/items?page=2"}"#, []), ("/v1/items?page=2", [3], #""links":{"next":null}"#, []),
+                ("/v1/items", [1, 2], #""links":{"next":"https://api.test.example/v1/items?page=2"}"#, []),
+                ("/v1/items?page=2", [3], #""links":{"next":null}"#, []),
             ]),
         Row(
             name: "header_cursor", paginate: "{ header_cursor: { field: X-Next, param: after } }",
@@ -28,26 +29,37 @@ struct MirrorPaginationTests {
         Row(
             name: "cursor", paginate: "{ cursor: { path: meta.next, param: cursor, has_more: meta.more } }",
             pages: [
-                ("/v1/items", [1, 2], #""meta":{"next":"c1","more":true}"#, []), ("/v1/items?cursor=c1", [3, 4], #""meta":{"next":"c2","more":true}"#, []),
+                ("/v1/items", [1, 2], #""meta":{"next":"c1","more":true}"#, []),
+                ("/v1/items?cursor=c1", [3, 4], #""meta":{"next":"c2","more":true}"#, []),
                 ("/v1/items?cursor=c2", [5], #""meta":{"next":"c3","more":false}"#, []),
             ]),
         Row(
             name: "offset", paginate: "{ offset: { param: offset, per_page: { limit: 2 }, total: total } }",
             pages: [
-                ("/v1/items?offset=0&limit=2", [1, 2], #""total":3"#, []), ("/v1/items?offset=2&limit=2", [3], #""total":3"#, []),
+                ("/v1/items?offset=0&limit=2", [1, 2], #""total":3"#, []),
+                ("/v1/items?offset=2&limit=2", [3], #""total":3"#, []),
             ]),
         Row(
             name: "page_number", paginate: "{ page_number: { param: page, start: 0, total_pages: pages } }",
             pages: [("/v1/items?page=0", [1, 2], #""pages":2"#, []), ("/v1/items?page=1", [3], #""pages":2"#, [])]),
         Row(
             name: "max_id", paginate: "{ max_id: { param: max_id, includes_named: true } }",
-            pages: [("/v1/items", [9, 8], "", []), ("/v1/items?max_id=7", [7, 3], "", []), ("/v1/items?max_id=2", [], "", [])]),
+            pages: [
+                ("/v1/items", [9, 8], "", []), ("/v1/items?max_id=7", [7, 3], "", []),
+                ("/v1/items?max_id=2", [], "", []),
+            ]),
         Row(
             name: "since_id", paginate: "{ since_id: { param: since_id } }",
-            pages: [("/v1/items", [1, 2], "", []), ("/v1/items?since_id=2", [3], "", []), ("/v1/items?since_id=3", [], "", [])]),
+            pages: [
+                ("/v1/items", [1, 2], "", []), ("/v1/items?since_id=2", [3], "", []),
+                ("/v1/items?since_id=3", [], "", []),
+            ]),
         Row(
             name: "auto", paginate: "auto",
-            pages: [("/v1/items", [1, 2], #""next":"/v1/items?page=2""#, []), ("/v1/items?page=2", [3], #""next":null"#, [])],
+            pages: [
+                ("/v1/items", [1, 2], #""next":"/v1/items?page=2""#, []),
+                ("/v1/items?page=2", [3], #""next":null"#, []),
+            ],
             choice: "{ json_link: { path: 'next' } }: the answer has the URL of a next page at next"),
         Row(
             name: "auto, nothing to follow", paginate: "auto", pages: [("/v1/items", [1, 2], "", [])],
@@ -58,7 +70,8 @@ struct MirrorPaginationTests {
         row.pages.enumerated().map { index, page in
             let items = page.ids.map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ",")
             let body = "{\"items\":[\(items)]\(page.members.isEmpty ? "" : "," + page.members)}"
-            return "GET \(page.target)\nHTTP/1.1 200 OK\nETag: \"p\(index)\"\n" + page.fields.map { $0 + "\n" }.joined() + "\n" + body
+            return "GET \(page.target)\nHTTP/1.1 200 OK\nETag: \"p\(index)\"\n" + page.fields.map { $0 + "\n" }.joined()
+                + "\n" + body
         }
     }
 
@@ -120,7 +133,10 @@ struct MirrorPaginationTests {
                 #"{"query":"{ items }","variables":{"first":2,"owner":"acme","after":"c1"}}"#,
                 #"{"query":"{ items }","variables":{"first":2,"owner":"acme","after":"c2"}}"#,
             ])
-        #expect(server.requests.allSatisfy { $0.hasPrefix("POST /v1/items HTTP") && $0.contains("Content-Type: application/json\r\n") })
+        #expect(
+            server.requests.allSatisfy {
+                $0.hasPrefix("POST /v1/items HTTP") && $0.contains("Content-Type: application/json\r\n")
+            })
         let other = try RawServer([answer([5], "null")])
         let second = try await store.sync(other.base + "/v1")
         #expect(second.failures.isEmpty, "\(second.texts)")
@@ -132,7 +148,8 @@ struct MirrorPaginationTests {
     @Test("a server that refuses deep pages is walked to the end all the same")
     func deepPages() async throws {
         func page(_ target: String, _ ids: [Int], status: String = "200 OK") -> String {
-            recording(target, "[" + ids.map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ",") + "]", status: status)
+            recording(
+                target, "[" + ids.map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ",") + "]", status: status)
         }
         let server = try LocalServer([
             page("/v1/items?page=1&n=2", [1, 2]), page("/v1/items?page=2&n=2", [3, 4]),
@@ -140,21 +157,28 @@ struct MirrorPaginationTests {
             page("/v1/items?page=2&n=2&since=4", [6]),
         ])
         let store = try MirrorStore(
-            yaml: itemsYAML("paginate: { page_number: { param: page, per_page: { n: 2 } } }\n    restart: { param: since, field: id, status: 422 }"))
+            yaml: itemsYAML(
+                "paginate: { page_number: { param: page, per_page: { n: 2 } } }\n    restart: { param: since, field: id, status: 422 }"
+            ))
         let report = try await store.sync(server.base + "/v1")
         #expect(report.failures.isEmpty, "\(report.texts)")
         #expect(try store.count("Item") == 6)
         #expect(server.requests.count == 5)
     }
 
-    @Test("a link to another server is followed where the description allows it, without credentials and the API's own fields")
+    @Test(
+        "a link to another server is followed where the description allows it, without credentials and the API's own fields"
+    )
     func otherServer() async throws {
         let cdn = try RawServer(["HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n[{\"id\":3,\"name\":\"n\"}]"])
         let body = "[{\"id\":1,\"name\":\"n\"}]"
         let api = try RawServer([
             "HTTP/1.1 200 OK\r\nLink: <\(cdn.base)/pages/2>; rel=\"next\"\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
         ])
-        let yaml = itemsYAML(api: "  follow: ['\(cdn.base)/pages']\n  headers: { X-Team: blue, Accept: application/json }\n  auth: { bearer: { env: T } }")
+        let yaml = itemsYAML(
+            api:
+                "  follow: ['\(cdn.base)/pages']\n  headers: { X-Team: blue, Accept: application/json }\n  auth: { bearer: { env: T } }"
+        )
         let store = try MirrorStore(yaml: yaml)
         let report = try await store.sync(api.base + "/v1", environment: ["T": "s3cret"])
         #expect(report.failures.isEmpty, "\(report.texts)")
@@ -168,7 +192,8 @@ struct MirrorPaginationTests {
     func limits() async throws {
         let pages = itemPages(4).map { $0.replacing("GET /items", with: "GET /v1/items") }
         let server = try LocalServer(pages)
-        let quiet = try MirrorStore(yaml: itemsYAML("paginate: header_link\n    limit: { pages: 2, then: stop }\n    orphans: after_one_scan"))
+        let quiet = try MirrorStore(
+            yaml: itemsYAML("paginate: header_link\n    limit: { pages: 2, then: stop }\n    orphans: after_one_scan"))
         let report = try await quiet.sync(server.base + "/v1")
         #expect(report.failures.isEmpty && report.pages == 2, "\(report.texts)")
         #expect(report.orphans?.refusals.first?.contains("ended at the limit") == true)
@@ -181,7 +206,8 @@ struct MirrorPaginationTests {
     @Test("a closure decides what comes next, for an API that no style fits")
     func custom() async throws {
         let server = try LocalServer([
-            recording("/v1/items", #"{"items":[{"id":1,"name":"n"}],"week":7}"#), recording("/v1/items?week=8", #"{"items":[],"week":8}"#),
+            recording("/v1/items", #"{"items":[{"id":1,"name":"n"}],"week":7}"#),
+            recording("/v1/items?week=8", #"{"items":[],"week":8}"#),
         ])
         var store = try MirrorStore(yaml: itemsYAML("records: items"))
         store.description.endpoints[0].pagination = .custom(

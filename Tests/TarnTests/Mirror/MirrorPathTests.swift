@@ -40,7 +40,8 @@ struct MirrorPathTests {
         arguments: [
             "/repos/{issue.repository.owner.login}/{issue.repository.name}/issues/{issue.number}.json",
             "/repos/:repository.owner.login/:repository.name/issues/:number.json",
-            "/repos/:issue.repository.owner.login/{repository.name}/issues/{number}.json", "/repos{/repository.owner.login,repository.name}/issues/:number.json",
+            "/repos/:issue.repository.owner.login/{repository.name}/issues/{number}.json",
+            "/repos{/repository.owner.login,repository.name}/issues/:number.json",
         ])
     func throughRelationships(path: String) async throws {
         let server = try LocalServer([
@@ -57,9 +58,11 @@ struct MirrorPathTests {
     @Test("lists and the query may be in the path; what stands there is not sent twice")
     func expressions() async throws {
         let server = try LocalServer([
-            recording("/issues", Self.issues), recording("/c/7?kind=a&kind=b&state=open", "[]"), recording("/c/8?kind=a&kind=b&state=open", "[]"),
+            recording("/issues", Self.issues), recording("/c/7?kind=a&kind=b&state=open", "[]"),
+            recording("/c/8?kind=a&kind=b&state=open", "[]"),
         ])
-        let store = try MirrorStore(yaml: Self.yaml("/c/{issue.number}{?kind*}", "    with: { kind: [a, b], state: open }"))
+        let store = try MirrorStore(
+            yaml: Self.yaml("/c/{issue.number}{?kind*}", "    with: { kind: [a, b], state: open }"))
         let report = try await store.sync(server.base)
         #expect(report.failures.isEmpty && server.requests.count == 3, "\(report.texts)")
     }
@@ -67,10 +70,15 @@ struct MirrorPathTests {
     @Test(
         "a path that leads nowhere is an error that names the step",
         arguments: [
-            ("/{issue.repositry.name}", "{issue.repositry.name}: unknown to-one relationship \"repositry\": did you mean \"repository\"?"),
+            (
+                "/{issue.repositry.name}",
+                "{issue.repositry.name}: unknown to-one relationship \"repositry\": did you mean \"repository\"?"
+            ),
             ("/{issue.repository.nam}", "{issue.repository.nam}: unknown attribute \"nam\": did you mean \"name\"?"),
-            ("/{issue.repository}", "{issue.repository}: unknown attribute \"repository\""), ("/:nummer", "{nummer} has no value"),
-            ("/{issue.number", "a { without its partner"), ("/{#issue.number}", "a path has no fragment"), ("/a?b={issue.number}", "a path has no query"),
+            ("/{issue.repository}", "{issue.repository}: unknown attribute \"repository\""),
+            ("/:nummer", "{nummer} has no value"),
+            ("/{issue.number", "a { without its partner"), ("/{#issue.number}", "a path has no fragment"),
+            ("/a?b={issue.number}", "a path has no query"),
         ])
     func problems(path: String, says: String) {
         let error = #expect(throws: DescriptionError.self) { try Description.parse(Self.yaml(path), file: "tarn.yaml") }

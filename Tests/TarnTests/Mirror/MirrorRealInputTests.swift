@@ -22,7 +22,9 @@ struct MirrorRealInputTests {
         return folder
     }
 
-    @Test("GitHub's recorded session becomes 13 issues by one user; Link is followed to the end; a second sync is all 304")
+    @Test(
+        "GitHub's recorded session becomes 13 issues by one user; Link is followed to the end; a second sync is all 304"
+    )
     func gitHub() async throws {
         let folder = try recordings()
         let server = try LocalServer(directory: folder.path + "/github")

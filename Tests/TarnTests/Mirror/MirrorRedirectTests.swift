@@ -8,14 +8,19 @@ import Testing
 @Suite("Mirror: redirects", .timeLimit(.minutes(5)))
 struct MirrorRedirectTests {
     private static let page = "HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n[{\"id\":3,\"name\":\"n\"}]"
-    private static func redirect(_ location: String) -> String { "HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n" }
+    private static func redirect(_ location: String) -> String {
+        "HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n"
+    }
 
-    @Test("a redirect to another server is an error that names both and the setting; that server is not asked", arguments: ["", "aliases", "follow"])
+    @Test(
+        "a redirect to another server is an error that names both and the setting; that server is not asked",
+        arguments: ["", "aliases", "follow"])
     func otherServer(_ setting: String) async throws {
         let other = try RawServer([Self.page])
         let api = try RawServer([Self.redirect(other.base + "/pages/1")])
         let allowed = setting.isEmpty ? "" : "  \(setting): ['\(other.base)/pages']\n"
-        let yaml = itemsYAML(api: allowed + "  headers: { X-Team: blue, Accept: application/json }\n  auth: { bearer: { env: T } }")
+        let yaml = itemsYAML(
+            api: allowed + "  headers: { X-Team: blue, Accept: application/json }\n  auth: { bearer: { env: T } }")
         let store = try MirrorStore(yaml: yaml)
         let report = try await store.sync(api.base + "/v1", environment: ["T": "s3cret"])
         #expect(api.requests.first?.contains("s3cret") == true)
@@ -23,7 +28,8 @@ struct MirrorRedirectTests {
             #expect(report.failures.isEmpty, "\(report.texts)")
             #expect(try store.count("Item") == 1)
             let asked = try #require(other.requests.first)
-            #expect(!asked.contains("s3cret") && !asked.contains("X-Team") && asked.contains("Accept: application/json"))
+            #expect(
+                !asked.contains("s3cret") && !asked.contains("X-Team") && asked.contains("Accept: application/json"))
             return
         }
         let text = try #require(report.texts.first)
@@ -48,12 +54,16 @@ struct MirrorRedirectTests {
     func otherTransport() async throws {
         struct Wandering: Transport {
             func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-                HTTPResponse(status: 200, body: Array("[{\"id\":3,\"name\":\"n\"}]".utf8), redirectedTo: "https://other.example/items")
+                HTTPResponse(
+                    status: 200, body: Array("[{\"id\":3,\"name\":\"n\"}]".utf8),
+                    redirectedTo: "https://other.example/items")
             }
         }
         let store = try MirrorStore(yaml: itemsYAML())
         let report = try await store.sync(nil, transport: Wandering())
-        #expect(report.texts.first?.contains("from https://api.test.example to another server, https://other.example") == true, "\(report.texts)")
+        #expect(
+            report.texts.first?.contains("from https://api.test.example to another server, https://other.example")
+                == true, "\(report.texts)")
         #expect(try store.count("Item") == 0)
     }
 }

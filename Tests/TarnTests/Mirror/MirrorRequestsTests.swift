@@ -10,13 +10,16 @@ import Testing
 @Suite("Mirror: requests", .timeLimit(.minutes(5)))
 struct MirrorRequestsTests {
     private static func answer(_ body: String, status: String = "200 OK", _ fields: String...) -> String {
-        "HTTP/1.1 \(status)\r\n" + fields.map { $0 + "\r\n" }.joined() + "Content-Length: \(body.utf8.count)\r\n\r\n" + body
+        "HTTP/1.1 \(status)\r\n" + fields.map { $0 + "\r\n" }.joined() + "Content-Length: \(body.utf8.count)\r\n\r\n"
+            + body
     }
     private static func items(_ ids: ClosedRange<Int>) -> String {
         "[" + ids.map { #"{"id":\#($0),"name":"item \#($0)"}"# }.joined(separator: ",") + "]"
     }
 
-    @Test("a bad moment in the middle of a walk is not seen in what is stored", arguments: ["status:503:times=2", "close:times=1", "cut:10:times=2"])
+    @Test(
+        "a bad moment in the middle of a walk is not seen in what is stored",
+        arguments: ["status:503:times=2", "close:times=1", "cut:10:times=2"])
     func badMoment(fault: String) async throws {
         let pages = itemPages(3).map { $0.replacing("GET /items", with: "GET /v1/items") }
         let server = try LocalServer(pages, "--fault", "page=2:\(fault)")
@@ -42,7 +45,9 @@ struct MirrorRequestsTests {
         ])
         let store = try MirrorStore(yaml: itemsYAML(api: "  pace: { longest_wait: 60 }"))
         let first = try await store.sync(server.base + "/v1")
-        #expect(first.texts.first?.contains("the server answers 429: slow down; it asks to wait until ") == true, "\(first.texts)")
+        #expect(
+            first.texts.first?.contains("the server answers 429: slow down; it asks to wait until ") == true,
+            "\(first.texts)")
         // A sync that knows nothing of the first but what the store has kept.
         let second = try await store.sync(server.base + "/v1")
         #expect(second.texts.first?.contains("is used up until") == true, "\(second.texts)")
@@ -58,10 +63,13 @@ struct MirrorRequestsTests {
         func sync(_ rule: String, _ answers: [String]) async throws -> (SyncReport, MirrorStore, RawServer) {
             let server = try RawServer(answers)
             let store = try MirrorStore(yaml: itemsYAML("paginate: header_link\n    responses: [\(rule)]"))
-            let report = try await store.sync(server.base + "/v1") { $0.retry = RetryPolicy(firstDelay: .milliseconds(1)) }
+            let report = try await store.sync(server.base + "/v1") {
+                $0.retry = RetryPolicy(firstDelay: .milliseconds(1))
+            }
             return (report, store, server)
         }
-        let page = Self.answer(Self.items(1...2), "Link: </v1/items?page=2>; rel=\"next\""), gone = Self.answer("{}", status: "404 No")
+        let page = Self.answer(Self.items(1...2), "Link: </v1/items?page=2>; rel=\"next\""),
+            gone = Self.answer("{}", status: "404 No")
         let (ignored, store, _) = try await sync("{ status: 404, then: ignore }", [page, gone])
         #expect(ignored.failures.isEmpty && ignored.endpoints[0].ignored == 1 && ignored.pages == 1)
         #expect(try store.checkpoint("items")?.state == .underWay)
@@ -72,14 +80,18 @@ struct MirrorRequestsTests {
         #expect(stopped.failures.isEmpty && stopped.pages == 1)
         #expect(try ended.checkpoint("items")?.state == .complete)
         #expect(try ended.count("Item") == 2)
-        let (failed, _, _) = try await sync("{ contains: maintenance, then: fail, message: come back on Monday }", [Self.answer("[] maintenance")])
+        let (failed, _, _) = try await sync(
+            "{ contains: maintenance, then: fail, message: come back on Monday }", [Self.answer("[] maintenance")])
         #expect(failed.texts.first?.contains("the server answers 200: come back on Monday") == true, "\(failed.texts)")
         let (retried, _, server) = try await sync(
-            "{ contains: ratelimited, then: retry }", [Self.answer("{\"error\":\"ratelimited\"}"), Self.answer(Self.items(1...2))])
+            "{ contains: ratelimited, then: retry }",
+            [Self.answer("{\"error\":\"ratelimited\"}"), Self.answer(Self.items(1...2))])
         #expect(retried.failures.isEmpty && retried.listed == 2 && server.requests.count == 2)
     }
 
-    private static func hooks(_ afterMerge: @escaping @Sendable (ImportReport, inout StoreWriter) throws -> Void) -> ImportHooks {
+    private static func hooks(_ afterMerge: @escaping @Sendable (ImportReport, inout StoreWriter) throws -> Void)
+        -> ImportHooks
+    {
         var hooks = ImportHooks()
         hooks.afterMerge = afterMerge
         return hooks
@@ -101,7 +113,10 @@ struct MirrorRequestsTests {
         let report = try await store.sync(server.base + "/v1") { $0.hooks = { _ in Self.hooks(afterMerge) } }
         #expect(report.failures.isEmpty, "\(report.texts)")
         #expect(seen.withLock { $0 } == [2, 3, 4, 4])
-        #expect(server.requests.map { $0.split(separator: " ")[1] } == ["/v1/items", "/v1/items?page=2", "/v1/items?page=3", "/v1/items?page=4"])
+        #expect(
+            server.requests.map { $0.split(separator: " ")[1] } == [
+                "/v1/items", "/v1/items?page=2", "/v1/items?page=3", "/v1/items?page=4",
+            ])
         #expect(try store.count("Item") == 8)
         // And not if that is not wanted.
         let other = try LocalServer(pages)
@@ -110,7 +125,9 @@ struct MirrorRequestsTests {
             usleep(50_000)
             counts.withLock { $0.append(other.requests.count) }
         }
-        _ = try await MirrorStore(yaml: itemsYAML()).sync(other.base + "/v1") { ($0.hooks, $0.prefetches) = ({ _ in Self.hooks(counting) }, false) }
+        _ = try await MirrorStore(yaml: itemsYAML()).sync(other.base + "/v1") {
+            ($0.hooks, $0.prefetches) = ({ _ in Self.hooks(counting) }, false)
+        }
         #expect(counts.withLock { $0 } == [1, 2, 3, 4])
     }
 
@@ -119,20 +136,25 @@ struct MirrorRequestsTests {
     @Test(
         "a secret is nowhere but on the wire: not in the store, in errors, in logs or in the report, whatever the server repeats of it",
         arguments: [
-            "bearer: { env: K }", "basic: { user: ada, password: { env: K } }", "api_key: { key: { env: K }, header: X-Key }",
-            "api_key: { key: { env: K }, query: kk }", "api_key: { key: { env: K }, cookie: session }", "bearer: { command: [printf, '\(secret)'] }",
+            "bearer: { env: K }", "basic: { user: ada, password: { env: K } }",
+            "api_key: { key: { env: K }, header: X-Key }",
+            "api_key: { key: { env: K }, query: kk }", "api_key: { key: { env: K }, cookie: session }",
+            "bearer: { command: [printf, '\(secret)'] }",
         ])
     func secretsStayAway(auth: String) async throws {
         let encoded = "s3cr3t%2F0123456789%2Babcdef", basic = Data("ada:\(Self.secret)".utf8).base64EncodedString()
         let echo = "\(Self.secret) \(encoded) \(basic)"
         let server = try RawServer([
             Self.answer(
-                Self.items(1...2), "Link: </v1/items?page=2&kk=\(encoded)>; rel=\"next\"", "ETag: \"a\"", "Vary: \(Self.secret)"),
+                Self.items(1...2), "Link: </v1/items?page=2&kk=\(encoded)>; rel=\"next\"", "ETag: \"a\"",
+                "Vary: \(Self.secret)"),
             Self.answer("{\"message\":\"no: \(echo)\"}", status: "400 Bad"),
         ])
         let store = try MirrorStore(yaml: itemsYAML(api: "  auth: { \(auth) }"))
         let logs = LogStore()
-        let report = try await store.sync(server.base + "/v1", environment: ["K": Self.secret]) { $0.logger = logs.logger }
+        let report = try await store.sync(server.base + "/v1", environment: ["K": Self.secret]) {
+            $0.logger = logs.logger
+        }
         #expect(server.requests.count == 2)
         #expect(server.requests.allSatisfy { head in [Self.secret, encoded, basic].contains { head.contains($0) } })
         #expect(report.failures.count == 1 && report.pages == 1)

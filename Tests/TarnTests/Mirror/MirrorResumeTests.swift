@@ -8,7 +8,8 @@ import Testing
 @Suite("Mirror: interrupted walks")
 struct MirrorResumeTests {
     /// What a sync that nothing interrupts leaves: the same for all cases.
-    private func uninterrupted(_ store: MirrorStore, _ directory: String, names: Set<String>?) async throws -> [String] {
+    private func uninterrupted(_ store: MirrorStore, _ directory: String, names: Set<String>?) async throws -> [String]
+    {
         let other = try MirrorStore(store.description)
         let report = try await other.sync(nil, transport: try FixtureTransport(directory: directory), names: names)
         #expect(report.failures.isEmpty, "\(report.texts)")
@@ -40,7 +41,8 @@ struct MirrorResumeTests {
         let resumed = try #require(second.endpoint("issues"))
         #expect(resumed.isResumed && resumed.pages == 4 && resumed.notModified == 0)
         #expect(sound.requests.count == 4)
-        #expect(sound.requests.first?.hasPrefix("GET /repos/acme/anvil/issues?per_page=50&state=all&page=4 200") == true)
+        #expect(
+            sound.requests.first?.hasPrefix("GET /repos/acme/anvil/issues?per_page=50&state=all&page=4 200") == true)
         #expect(try store.checkpoint("issues")?.state == .complete)
         #expect(try store.checkpoint("issues")?.records == 330)
         #expect(try store.dump() == (try await uninterrupted(store, Repository.forge, names: ["issues"])))
@@ -57,7 +59,8 @@ struct MirrorResumeTests {
             let items = ids.map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ",")
             pages.append(recording("/v1/items?page=\(number)&size=2", "[\(items)]", "ETag: \"\(number)\""))
         }
-        let store = try MirrorStore(yaml: itemsYAML("paginate: { page_number: { param: page, per_page: { size: 2 } } }"))
+        let store = try MirrorStore(
+            yaml: itemsYAML("paginate: { page_number: { param: page, per_page: { size: 2 } } }"))
         let failing = try LocalServer(pages, "--fault", "page=\(page):status:503")
         _ = try await store.sync(failing.base + "/v1")
         #expect(try store.count("Item") == 2 * (page - 1))
@@ -83,14 +86,15 @@ struct MirrorResumeTests {
         #expect(try store.count("Item") == 2)
         let report = try await store.sync(server.base + "/v1")
         #expect(report.failures.isEmpty, "\(report.texts)")
-        #expect(try store.read { reader in
-            var keys: [String] = []
-            try reader.forEach("Item") { record in
-                keys.append(record.key.description)
-                return true
-            }
-            return keys
-        } == ["1", "2", "3", "4", "5"])
+        #expect(
+            try store.read { reader in
+                var keys: [String] = []
+                try reader.forEach("Item") { record in
+                    keys.append(record.key.description)
+                    return true
+                }
+                return keys
+            } == ["1", "2", "3", "4", "5"])
         #expect(try store.checkpoint("items")?.records == 5)
     }
 
@@ -125,9 +129,11 @@ struct MirrorResumeTests {
         let (requests, continuation) = AsyncStream.makeStream(of: String.self)
         let base = stalling.base
         let sync = Task {
-            try await store.sync(base, names: ["issues", "comments"], progress: { progress in
-                if let url = progress.requesting { continuation.yield(url) }
-            })
+            try await store.sync(
+                base, names: ["issues", "comments"],
+                progress: { progress in
+                    if let url = progress.requesting { continuation.yield(url) }
+                })
         }
         for await url in requests where url.contains("page=3") { break }
         // The page before is on its way into the store when the next one is asked for.

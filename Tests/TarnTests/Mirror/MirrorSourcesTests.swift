@@ -37,7 +37,9 @@ struct MirrorSourcesTests {
         + [("a%20b", 3), ("c", 1)].flatMap { shelf, count -> [String] in
             let next = "Link: <https://api.test.example/v1/shelves/\(shelf)/items?per_page=2&page=2>; rel=\"next\""
             let first = "/shelves/\(shelf)/items?per_page=2", items = (1...count).map { #"{"id":\#($0)}"# }
-            guard count > 2 else { return [recording(first, "[\(items.joined(separator: ","))]", "ETag: \"\(shelf)1\"")] }
+            guard count > 2 else {
+                return [recording(first, "[\(items.joined(separator: ","))]", "ETag: \"\(shelf)1\"")]
+            }
             return [
                 recording(first, "[\(items.prefix(2).joined(separator: ","))]", "ETag: \"\(shelf)1\"", next),
                 recording(first + "&page=2", "[\(items.dropFirst(2).joined(separator: ","))]", "ETag: \"\(shelf)2\""),

@@ -65,7 +65,8 @@ struct PartialContentTests {
     @Test("a part that the description asks for is a page")
     func asked() async throws {
         let server = try server("206 Partial Content", "items 0-1/40")
-        let yaml = itemsYAML("paginate: single_page\n    more: { ignore: [Content-Range] }", api: "  headers: { Range: items=0-1 }")
+        let yaml = itemsYAML(
+            "paginate: single_page\n    more: { ignore: [Content-Range] }", api: "  headers: { Range: items=0-1 }")
         let store = try MirrorStore(yaml: yaml)
         let report = try await store.sync(server.base)
         #expect(report.failures.isEmpty, "\(report.texts)")

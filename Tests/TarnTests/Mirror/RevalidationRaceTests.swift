@@ -7,10 +7,13 @@ import Tarn
 import TestSupport
 import Testing
 
-@Suite("Races of 304 and newer answers", .timeLimit(.minutes(ProcessInfo.processInfo.environment["TARN_RACES"] == nil ? 10 : 240)))
+@Suite(
+    "Races of 304 and newer answers",
+    .timeLimit(.minutes(ProcessInfo.processInfo.environment["TARN_RACES"] == nil ? 10 : 240)))
 struct RevalidationRaceTests {
     static let rounds = ProcessInfo.processInfo.environment["TARN_RACES"].flatMap { Int($0) } ?? 12
-    static let seed = ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
+    static let seed =
+        ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
 
     /// Evenly spread numbers from a seed (SplitMix64), for many threads.
     private final class Dice: Sendable {
@@ -34,10 +37,13 @@ struct RevalidationRaceTests {
 
     /// Version `v` of page `p` lists the records 10·p and 10·p + v, both named `v`.
     private static func body(_ page: Int, _ version: Int) -> String {
-        "[" + [10 * page, 10 * page + version].map { #"{"id":\#($0),"name":"\#(version)"}"# }.joined(separator: ",") + "]"
+        "[" + [10 * page, 10 * page + version].map { #"{"id":\#($0),"name":"\#(version)"}"# }.joined(separator: ",")
+            + "]"
     }
 
-    private static func url(_ page: Int) -> String { "https://api.test.example/v1/items" + (page == 1 ? "" : "?page=\(page)") }
+    private static func url(_ page: Int) -> String {
+        "https://api.test.example/v1/items" + (page == 1 ? "" : "?page=\(page)")
+    }
 
     @Test("an entry lists what its validator stands for, and its records are those of that version, whoever comes late")
     func races() async throws {
@@ -45,7 +51,9 @@ struct RevalidationRaceTests {
         for round in 0..<Self.rounds {
             conflicts += try await race(Dice(Self.seed &+ UInt64(round)), "seed \(Self.seed), round \(round)")
         }
-        print("races: \(Self.rounds) rounds, \(conflicts) requests beyond those of undisturbed clients, seed \(Self.seed)")
+        print(
+            "races: \(Self.rounds) rounds, \(conflicts) requests beyond those of undisturbed clients, seed \(Self.seed)"
+        )
     }
 
     private func race(_ dice: Dice, _ what: String) async throws -> Int {
@@ -77,7 +85,8 @@ struct RevalidationRaceTests {
             return options
         }
         let sync: @Sendable (Endpoint.CommitUnit) async throws -> Void = { unit in
-            let mirror = try APIMirror(fixture.description, store: store, transport: MirrorStore.impatient(), options: options(unit))
+            let mirror = try APIMirror(
+                fixture.description, store: store, transport: MirrorStore.impatient(), options: options(unit))
             let report = await mirror.sync()
             #expect(report.failures.isEmpty, "\(what): \(report.texts)")
         }
@@ -113,7 +122,8 @@ struct RevalidationRaceTests {
                     let transport = CachedTransport(inner, store: store)
                     for _ in 0..<6 {
                         let page = 1 + dice.roll(Self.pages), url = base + "/items" + (page == 1 ? "" : "?page=\(page)")
-                        let answer = try await transport.send(HTTPRequest(url: url, headers: HTTPHeaders([.init("Cache-Control", "no-cache")])))
+                        let answer = try await transport.send(
+                            HTTPRequest(url: url, headers: HTTPHeaders([.init("Cache-Control", "no-cache")])))
                         let version = answer.headers["ETag"]?.last { $0.isNumber }?.wholeNumberValue ?? 0
                         #expect(String(decoding: answer.body, as: UTF8.self) == Self.body(page, version), "\(what)")
                     }
@@ -130,7 +140,9 @@ struct RevalidationRaceTests {
         try expectSound(store, what)
         let final = versions.withLock(\.self)
         for page in 1...Self.pages {
-            #expect(try fixture.record("Item", Int64(10 * page))["name"] == .string("\(final[page - 1])"), "\(what), page \(page)")
+            #expect(
+                try fixture.record("Item", Int64(10 * page))["name"] == .string("\(final[page - 1])"),
+                "\(what), page \(page)")
         }
         return max(0, asked - 3 - 2 * 3 * 3 - 2 * 8 - 2 * 6)
     }
@@ -139,7 +151,9 @@ struct RevalidationRaceTests {
         try store.read { reader in
             for page in 1...Self.pages {
                 try reader.access.forEachResponse(to: Self.url(page), scope: "") { view in
-                    guard let index = view.headers.firstIndex(of: "ETag"), let version = view.headers[index + 1].last(where: \.isNumber) else {
+                    guard let index = view.headers.firstIndex(of: "ETag"),
+                        let version = view.headers[index + 1].last(where: \.isNumber)
+                    else {
                         Issue.record("\(what): page \(page) has no tag: \(view.headers)")
                         return true
                     }
@@ -147,8 +161,11 @@ struct RevalidationRaceTests {
                     let names = try view.entry?.listed.map { try reader.access.record($0)?["name"] } ?? []
                     let keys = view.entry?.listed.map(\.storageKey) ?? []
                     let expected = [10 * Int64(page), 10 * Int64(page) + number]
-                    #expect(keys == expected.map { RecordKey($0).storageKey }, "\(what), page \(page), version \(version)")
-                    #expect(names == [.string(String(version)), .string(String(version))], "\(what), page \(page), version \(version)")
+                    #expect(
+                        keys == expected.map { RecordKey($0).storageKey }, "\(what), page \(page), version \(version)")
+                    #expect(
+                        names == [.string(String(version)), .string(String(version))],
+                        "\(what), page \(page), version \(version)")
                     return true
                 }
             }

@@ -9,12 +9,16 @@ struct MirrorOrphanSafetyTests {
         try MirrorStore(yaml: itemsYAML("paginate: header_link\n    orphans: \(orphans)", attributes: attributes))
     }
 
-    @Test("a record that was changed here and not yet at the server stays; where the server counts it goes", arguments: ["fields", "server"])
+    @Test(
+        "a record that was changed here and not yet at the server stays; where the server counts it goes",
+        arguments: ["fields", "server"])
     func localChanges(policy: String) async throws {
         let yaml = itemsYAML("orphans: after_one_scan", attributes: "    local: \(policy)")
         let store = try MirrorStore(yaml: yaml)
         try await store.scan([[1, 2]])
-        try await store.open().write { try $0.putLocally("Item", RecordKey(2), [Record.Field("name", .string("mine"))]) }
+        try await store.open().write {
+            try $0.putLocally("Item", RecordKey(2), [Record.Field("name", .string("mine"))])
+        }
         #expect(found(try await store.scan([[1]])) == ["candidates": 1, policy == "server" ? "deleted" : "local": 1])
         #expect(try store.items() == (policy == "server" ? [1] : [1, 2]))
         _ = try await store.open().write { try $0.clearLocalChange("Item", RecordKey(2)) }
@@ -28,20 +32,28 @@ struct MirrorOrphanSafetyTests {
         try await store.scan([[1, 2], [3]])
         let path = store.path
         store.description = try Description.parse(
-            itemsYAML("paginate: header_link\n    records: $\n    with: { a: b }\n    orphans: after_one_scan"), file: "tarn.yaml")
+            itemsYAML("paginate: header_link\n    records: $\n    with: { a: b }\n    orphans: after_one_scan"),
+            file: "tarn.yaml")
         store.description.storePath = path
         let other = recording("/v1/items?a=b", #"[{"id":3,"name":"n3"}]"#, "ETag: \"x\"")
         for _ in 0..<2 { #expect(found(try await store.sync(nil, transport: try WrittenTransport([other]))) == [:]) }
         #expect(try store.items() == [1, 2, 3])
     }
 
-    @Test("a walk that began without the rule, or with another token, and is resumed with it, says nothing about what is missing")
+    @Test(
+        "a walk that began without the rule, or with another token, and is resumed with it, says nothing about what is missing"
+    )
     func resumedWithAnotherRule() async throws {
-        let yaml = itemsYAML("paginate: header_link\n    orphans: { scope: entity, after: one_scan }", api: "  auth: { bearer: { env: TOKEN } }")
-        for (first, token) in [(yaml.replacing("orphans: { scope: entity, after: one_scan }", with: "orphans: keep"), "a"), (yaml, "b")] {
+        let yaml = itemsYAML(
+            "paginate: header_link\n    orphans: { scope: entity, after: one_scan }",
+            api: "  auth: { bearer: { env: TOKEN } }")
+        for (first, token) in [
+            (yaml.replacing("orphans: { scope: entity, after: one_scan }", with: "orphans: keep"), "a"), (yaml, "b"),
+        ] {
             var store = try MirrorStore(yaml: first)
             let path = store.path, pages = writtenPages([[1, 2], [3]])
-            let cut = try await store.sync(nil, transport: try WrittenTransport([pages[0]]), environment: ["TOKEN": token])
+            let cut = try await store.sync(
+                nil, transport: try WrittenTransport([pages[0]]), environment: ["TOKEN": token])
             #expect(cut.failures.count == 1)
             store.description = try Description.parse(yaml, file: "tarn.yaml")
             store.description.storePath = path
@@ -56,8 +68,11 @@ struct MirrorOrphanSafetyTests {
     func scopes() async throws {
         let yaml = itemsYAML("orphans: after_one_scan", api: "  auth: { bearer: { env: TOKEN } }")
         let store = try MirrorStore(yaml: yaml)
-        for (token, ids, deleted) in [("a", [1, 2], 0), ("b", [1], 0), ("b", [1], 0), ("a", [1, 2], 0), ("a", [2], 0), ("b", [3], 1)] {
-            let report = try await store.sync(nil, transport: try WrittenTransport(writtenPages([ids])), environment: ["TOKEN": token])
+        for (token, ids, deleted) in [
+            ("a", [1, 2], 0), ("b", [1], 0), ("b", [1], 0), ("a", [1, 2], 0), ("a", [2], 0), ("b", [3], 1),
+        ] {
+            let report = try await store.sync(
+                nil, transport: try WrittenTransport(writtenPages([ids])), environment: ["TOKEN": token])
             #expect(report.orphans?.deleted ?? 0 == deleted, "\(token) \(ids) \(report.texts)")
         }
         // Record 1 stayed as long as an answer of either token listed it.

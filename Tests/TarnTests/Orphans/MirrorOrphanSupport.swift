@@ -69,7 +69,8 @@ func found(_ report: SyncReport, _ location: SourceLocation = #_sourceLocation) 
     #expect(report.failures.isEmpty, "\(report.texts)", sourceLocation: location)
     guard let orphans = report.orphans else { return [:] }
     let counts = [
-        "candidates": orphans.candidates, "waiting": orphans.waiting, "deleted": orphans.deleted, "unlinked": orphans.unlinked,
+        "candidates": orphans.candidates, "waiting": orphans.waiting, "deleted": orphans.deleted,
+        "unlinked": orphans.unlinked,
         "due": orphans.due, "elsewhere": orphans.listedElsewhere, "kept": orphans.kept, "vetoed": orphans.vetoed,
         "local": orphans.changedLocally, "denied": orphans.denied, "existing": orphans.existing,
     ]

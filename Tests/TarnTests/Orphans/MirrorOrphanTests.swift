@@ -11,7 +11,9 @@ struct MirrorOrphanTests {
         try MirrorStore(yaml: itemsYAML("paginate: header_link\n    orphans: \(orphans)", attributes: attributes))
     }
 
-    @Test("a record goes when a second complete scan misses it too; the report says so, and pages that are answered 304 still list theirs")
+    @Test(
+        "a record goes when a second complete scan misses it too; the report says so, and pages that are answered 304 still list theirs"
+    )
     func twoScans() async throws {
         let store = try store()
         #expect(found(try await store.scan([[1, 2], [3, 4], [5]])) == [:])
@@ -66,7 +68,9 @@ struct MirrorOrphanTests {
         let broken = recording("/v1/items", #"[{"id":1,"name":"n"},{"name":"no key"}]"#, "ETag: \"broken\"")
         for _ in 0..<2 {
             let report = try await store.sync(nil, transport: try WrittenTransport([broken]))
-            #expect(report.orphans?.refusals.first?.contains("1 records of the walk could not be read") == true && found(report) == [:])
+            #expect(
+                report.orphans?.refusals.first?.contains("1 records of the walk could not be read") == true
+                    && found(report) == [:])
         }
         #expect(try store.items() == [1, 4])
     }
@@ -76,7 +80,9 @@ struct MirrorOrphanTests {
         let store = try store("{ after: one_scan, allow_empty: \(isAllowed) }")
         try await store.scan([[1, 2]])
         let report = try await store.scan([[]])
-        #expect(report.orphans?.refusals.first == (isAllowed ? nil : "the walk lists nothing at all; say allow_empty: true if that may be"))
+        #expect(
+            report.orphans?.refusals.first
+                == (isAllowed ? nil : "the walk lists nothing at all; say allow_empty: true if that may be"))
         #expect(try store.items() == (isAllowed ? [] : [1, 2]))
     }
 
@@ -145,15 +151,21 @@ struct MirrorOrphanTests {
         #expect(found(try await store.scan([[1]])) == ["candidates": 2, "deleted": 2])
     }
 
-    @Test("records of an entity or of a condition go though no scan has listed them; those known in part, and others, stay", arguments: [
-        "{ scope: entity, after: one_scan }", "{ where: name begins with n, after: one_scan }",
-    ])
+    @Test(
+        "records of an entity or of a condition go though no scan has listed them; those known in part, and others, stay",
+        arguments: [
+            "{ scope: entity, after: one_scan }", "{ where: name begins with n, after: one_scan }",
+        ])
     func otherScopes(orphans: String) async throws {
         let store = try store(orphans, attributes: "    relationships: { next: Item }")
         try await store.open().write { writer in
-            for key in [7, 8] { try writer.put("Item", RecordKey(Int64(key)), [Record.Field("name", .string(key == 7 ? "n7" : "other"))]) }
+            for key in [7, 8] {
+                try writer.put(
+                    "Item", RecordKey(Int64(key)), [Record.Field("name", .string(key == 7 ? "n7" : "other"))])
+            }
         }
-        let partial = recording("/v1/items", #"[{"id":1,"name":"n1","next":{"id":2}},{"id":3,"name":"n3"}]"#, "ETag: \"p\"")
+        let partial = recording(
+            "/v1/items", #"[{"id":1,"name":"n1","next":{"id":2}},{"id":3,"name":"n3"}]"#, "ETag: \"p\"")
         let report = try await store.sync(nil, transport: try WrittenTransport([partial]))
         let isEntity = orphans.contains("entity")
         #expect(found(report) == ["candidates": isEntity ? 2 : 1, "deleted": isEntity ? 2 : 1])
@@ -175,10 +187,12 @@ struct MirrorOrphanTests {
         return try await store.sync(nil, transport: try WrittenTransport(boxes + items))
     }
 
-    @Test("of a list that is asked for by its owner: what the owner has and the list has not goes, or lets go of it", arguments: [
-        ("{ scope: owner, after: one_scan }", false), ("{ scope: owner, after: one_scan, then: unlink }", true),
-        ("{ after: one_scan }", false), ("{ after: one_scan, then: unlink }", true),
-    ])
+    @Test(
+        "of a list that is asked for by its owner: what the owner has and the list has not goes, or lets go of it",
+        arguments: [
+            ("{ scope: owner, after: one_scan }", false), ("{ scope: owner, after: one_scan, then: unlink }", true),
+            ("{ after: one_scan }", false), ("{ after: one_scan, then: unlink }", true),
+        ])
     func owner(orphans: String, isUnlinked: Bool) async throws {
         let store = try MirrorStore.boxes("orphans: \(orphans)")
         _ = try await scanBoxes(store, [[[1, 2], [3]], [[4]]])
@@ -186,7 +200,9 @@ struct MirrorOrphanTests {
         #expect(found(report) == ["candidates": 1, isUnlinked ? "unlinked" : "deleted": 1])
         #expect(try store.items() == (isUnlinked ? [1, 2, 3, 4] : [1, 3, 4]))
         #expect(try store.keys("Box", 1, "items") == [1, 3] && store.keys("Box", 2, "items") == [4])
-        if isUnlinked { #expect(try store.record("Item", 2)["box"] == .null && report.report.entities["Item"]?.updated == 1) }
+        if isUnlinked {
+            #expect(try store.record("Item", 2)["box"] == .null && report.report.entities["Item"]?.updated == 1)
+        }
         #expect(found(try await scanBoxes(store, [[[1], [3]], [[4]]])) == [:])
     }
 
@@ -199,9 +215,12 @@ struct MirrorOrphanTests {
         #expect(try store.keys("Box", 2, "items") == [2, 3] && store.keys("Box", 1, "items") == [1])
     }
 
-    @Test("a request for the record decides at once: 404 and 410 are its end, what is answered stays, and anything else waits", arguments: [
-        ("404 Not Found", "deleted"), ("410 Gone", "deleted"), ("200 OK", "existing"), ("500 Internal Server Error", "waiting"),
-    ])
+    @Test(
+        "a request for the record decides at once: 404 and 410 are its end, what is answered stays, and anything else waits",
+        arguments: [
+            ("404 Not Found", "deleted"), ("410 Gone", "deleted"), ("200 OK", "existing"),
+            ("500 Internal Server Error", "waiting"),
+        ])
     func check(status: String, outcome: String) async throws {
         let store = try store("{ check: '/items/{item.id}' }")
         try await store.scan([[1, 2]])
@@ -224,7 +243,9 @@ struct MirrorOrphanTests {
         #expect(found(report) == ["candidates": 3, "deleted": 2, "waiting": 1])
     }
 
-    @Test("deleting that is interrupted between its steps goes on with the next sync, and no record is judged twice", arguments: [1, 3])
+    @Test(
+        "deleting that is interrupted between its steps goes on with the next sync, and no record is judged twice",
+        arguments: [1, 3])
     func interrupted(step: Int) async throws {
         let store = try store()
         try await store.scan([Array(1...10)])
@@ -236,7 +257,12 @@ struct MirrorOrphanTests {
             return try await store.scan([[1]]) { options in
                 options.orphanStep = step
                 options.mayDelete = { _ in
-                    if asked.withLock({ asked in asked += 1; return asked == 4 }) { task.withLock { $0?.cancel() } }
+                    if asked.withLock({ asked in
+                        asked += 1
+                        return asked == 4
+                    }) {
+                        task.withLock { $0?.cancel() }
+                    }
                     return true
                 }
             }
@@ -254,7 +280,9 @@ struct MirrorOrphanTests {
         #expect(try store.items() == [1] && store.checkpoint("items")?.hasOrphans == false)
     }
 
-    @Test("what goes with a record goes by its delete rules, also if it is more than one step; a rule that denies keeps it")
+    @Test(
+        "what goes with a record goes by its delete rules, also if it is more than one step; a rule that denies keeps it"
+    )
     func deleteRules() async throws {
         func yaml(_ rule: String) -> String {
             """
@@ -271,7 +299,8 @@ struct MirrorOrphanTests {
             try await store.scan([[1, 2, 3]])
             try await store.open().write { writer in
                 for key in 1...50 {
-                    try writer.put("Part", RecordKey(Int64(key)), [Record.Field("item", .reference(RecordKey(key <= 40 ? 2 : 1)))])
+                    try writer.put(
+                        "Part", RecordKey(Int64(key)), [Record.Field("item", .reference(RecordKey(key <= 40 ? 2 : 1)))])
                 }
             }
             let report = try await store.scan([[1]]) { $0.orphanStep = 7 }
@@ -281,7 +310,9 @@ struct MirrorOrphanTests {
             } else {
                 #expect(found(report) == ["candidates": 2, "deleted": 1, "denied": 1])
                 #expect(try store.items() == [1, 2] && store.count("Part") == 50)
-                #expect(report.report.diagnostics.map { "\($0.code.rawValue) \($0.key ?? "")" } == ["record.deleteDenied 2"])
+                #expect(
+                    report.report.diagnostics.map { "\($0.code.rawValue) \($0.key ?? "")" } == ["record.deleteDenied 2"]
+                )
             }
         }
     }

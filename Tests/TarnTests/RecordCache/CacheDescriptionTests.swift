@@ -14,25 +14,35 @@ struct CacheDescriptionTests {
     func settings() throws {
         #expect(try Description.parse(itemsYAML(), file: "tarn.yaml").api.cache == CacheDescription())
         let written = try cache(
-            "{ policy: network_first, shared: true, heuristic: 0.25, heuristic_limit: 60, off_line: never, entries: 5, bytes: 1000, age: 7 }")
-        let rules = CacheRules(isShared: true, heuristicFraction: 0.25, heuristicLimit: 60, answersWhenDisconnected: false)
-        #expect(written == CacheDescription(policy: .networkFirst, rules: rules, limits: CacheLimits(entries: 5, bytes: 1000, age: 7)))
+            "{ policy: network_first, shared: true, heuristic: 0.25, heuristic_limit: 60, off_line: never, entries: 5, bytes: 1000, age: 7 }"
+        )
+        let rules = CacheRules(
+            isShared: true, heuristicFraction: 0.25, heuristicLimit: 60, answersWhenDisconnected: false)
+        #expect(
+            written
+                == CacheDescription(
+                    policy: .networkFirst, rules: rules, limits: CacheLimits(entries: 5, bytes: 1000, age: 7)))
         #expect(try cache("{ older_than: 600 }").policy == .olderThan(seconds: 600))
     }
 
-    @Test("each mistake is told with its line and column", arguments: [
-        ("{ policy: sometimes }", "3:20", "api.cache.policy"), ("{ older_than: -1 }", "3:24", "api.cache.older_than"),
-        ("{ heuristic: 2 }", "3:23", "api.cache.heuristic"), ("{ entries: 0 }", "3:21", "api.cache.entries"),
-        ("{ shared: perhaps }", "3:20", "api.cache.shared"), ("{ off_line: maybe }", "3:22", "api.cache.off_line"),
-        ("{ polices: x }", "3:12", "polices"), ("{ policy: cache_only, older_than: 5 }", "3:44", "remove policy"), ("5", "3:10", "expected a mapping"),
-    ])
+    @Test(
+        "each mistake is told with its line and column",
+        arguments: [
+            ("{ policy: sometimes }", "3:20", "api.cache.policy"),
+            ("{ older_than: -1 }", "3:24", "api.cache.older_than"),
+            ("{ heuristic: 2 }", "3:23", "api.cache.heuristic"), ("{ entries: 0 }", "3:21", "api.cache.entries"),
+            ("{ shared: perhaps }", "3:20", "api.cache.shared"), ("{ off_line: maybe }", "3:22", "api.cache.off_line"),
+            ("{ polices: x }", "3:12", "polices"), ("{ policy: cache_only, older_than: 5 }", "3:44", "remove policy"),
+            ("5", "3:10", "expected a mapping"),
+        ])
     func mistakes(_ text: String, _ place: String, _ words: String) throws {
         #expect { try cache(text) } throws: { "\($0)".contains("tarn.yaml:\(place)") && "\($0)".contains(words) }
     }
 
     @Test("metadata are names to key paths; what is none is told")
     func metadata() throws {
-        let endpoint = try #require(try Description.parse(itemsYAML("metadata: { total: meta.total }"), file: "tarn.yaml").endpoints.first)
+        let endpoint = try #require(
+            try Description.parse(itemsYAML("metadata: { total: meta.total }"), file: "tarn.yaml").endpoints.first)
         #expect(endpoint.metadata.map(\.name) == ["total"] && endpoint.metadata.first?.path == JSONPath("meta.total"))
         for wrong in ["metadata: { total: '' }", "metadata: [a]", "metadata: { total: [a] }"] {
             #expect(throws: DescriptionError.self) { try Description.parse(itemsYAML(wrong), file: "tarn.yaml") }
@@ -50,7 +60,9 @@ struct CacheDescriptionTests {
             options: RecordCache.Options(fixture.mirrored.description.api.cache, mirror: mirror), environment: [:])
         #expect(try await cache.fetch(CacheRequest("items")).source == .fetched)
         #expect(try await cache.fetch(CacheRequest("items")).source == .fetched)
-        #expect(try RecordCache(fixture.mirrored.description, store: fixture.store, transport: MirrorStore.impatient()).options.policy == .networkOnly)
+        #expect(
+            try RecordCache(fixture.mirrored.description, store: fixture.store, transport: MirrorStore.impatient())
+                .options.policy == .networkOnly)
     }
 
     @Test("an unsafe method that goes through a cached transport makes the record cache ask again")

@@ -18,8 +18,10 @@ struct CacheFailureTests {
 
     @Test("a transport whose store cannot be read throws an error of that kind, and asks nobody")
     func transport() async throws {
-        let origin = Origin([.init("Cache-Control", "max-age=60")]), fixture = try ShelfFixture(origin), cached = fixture.cached()
-        let request = HTTPRequest(url: "http://origin.example/a", headers: HTTPHeaders([.init("Authorization", "Bearer a")]))
+        let origin = Origin([.init("Cache-Control", "max-age=60")]), fixture = try ShelfFixture(origin),
+            cached = fixture.cached()
+        let request = HTTPRequest(
+            url: "http://origin.example/a", headers: HTTPHeaders([.init("Authorization", "Bearer a")]))
         try await withoutReaders(fixture.store) {
             let error = await #expect(throws: TransportError.self) { _ = try await cached.answer(request) }
             #expect(error?.kind == .store && error?.detail.contains("reader") == true)
@@ -32,7 +34,8 @@ struct CacheFailureTests {
     @Test("a revalidation in the background that fails is told to the logger")
     func background() async throws {
         let logs = LogStore()
-        let server = try itemServer("Cache-Control: max-age=60, stale-while-revalidate=600"), fixture = try CacheFixture(yaml: itemsYAML())
+        let server = try itemServer("Cache-Control: max-age=60, stale-while-revalidate=600"),
+            fixture = try CacheFixture(yaml: itemsYAML())
         _ = try await fixture.cache(server.base).fetch(CacheRequest("items"))
         fixture.clock.pass(100)
         let alone = try fixture.cache(try CacheFixture.nobody()) { $0.mirror.logger = logs.logger }
@@ -45,7 +48,8 @@ struct CacheFailureTests {
     func training() async throws {
         let name = String(repeating: "what many names have in common, as long as a row that is worth it; ", count: 8)
         let body = "[" + (1...3000).map { #"{"id":\#($0),"name":"\#(name)\#($0)"}"# }.joined(separator: ",") + "]"
-        let server = try itemServer(body: body), fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
+        let server = try itemServer(body: body), fixture = try CacheFixture(yaml: itemsYAML()),
+            cache = try fixture.cache(server.base)
         _ = try await cache.fetch(CacheRequest("items"), copying: .keys)
         await cache.finishBackground()
         // Nothing is left to train.

@@ -13,7 +13,9 @@ final class TestClock: Sendable {
     func pass(_ seconds: Double) { now.withLock { $0 += seconds } }
 
     var source: TimeSource {
-        TimeSource(now: { self.now.withLock { $0 } }, sleep: { try await Task.sleep(for: $0) }, random: { Double.random(in: 0..<1) })
+        TimeSource(
+            now: { self.now.withLock { $0 } }, sleep: { try await Task.sleep(for: $0) },
+            random: { Double.random(in: 0..<1) })
     }
 }
 
@@ -32,7 +34,8 @@ struct CacheFixture {
     }
 
     func cache(
-        _ base: String?, transport: (any Transport)? = nil, environment: [String: String] = [:], options change: (inout RecordCache.Options) -> Void = { _ in }
+        _ base: String?, transport: (any Transport)? = nil, environment: [String: String] = [:],
+        options change: (inout RecordCache.Options) -> Void = { _ in }
     ) throws -> RecordCache {
         var options = RecordCache.Options()
         options.mirror.base = base
@@ -40,7 +43,8 @@ struct CacheFixture {
         options.mirror.time = clock.source
         change(&options)
         return try RecordCache(
-            mirrored.description, store: store, transport: transport ?? MirrorStore.impatient(), options: options, environment: environment)
+            mirrored.description, store: store, transport: transport ?? MirrorStore.impatient(), options: options,
+            environment: environment)
     }
 
     /// An address at which nobody listens: a server had it, and is gone.

@@ -49,7 +49,9 @@ struct CacheUpkeepTests {
         #expect(left < 10)
     }
 
-    @Test("an age beyond all time removes nothing, and one below zero removes what there is", arguments: [Int.max, 99_999_999_999_999, 1 << 53])
+    @Test(
+        "an age beyond all time removes nothing, and one below zero removes what there is",
+        arguments: [Int.max, 99_999_999_999_999, 1 << 53])
     func agesWithoutMeasure(_ age: Int) async throws {
         let fixture = try CacheFixture(yaml: itemsYAML())
         let cache = try fixture.cache(nil, transport: transport()) { $0.limits = CacheLimits(entries: 3, age: age) }
@@ -151,7 +153,10 @@ struct CacheUpkeepTests {
     func collect() async throws {
         let fixture = try CacheFixture(yaml: Self.graph)
         let cache = try fixture.cache(
-            nil, transport: ClosureTransport { _ in HTTPResponse(status: 200, body: Array(#"[{"id":1,"author":{"id":7}}]"#.utf8)) })
+            nil,
+            transport: ClosureTransport { _ in
+                HTTPResponse(status: 200, body: Array(#"[{"id":1,"author":{"id":7}}]"#.utf8))
+            })
         _ = try await cache.fetch(CacheRequest("issues"))
         try await fixture.store.write { writer in
             try writer.put("Issue", RecordKey(2), [.init("author", .reference(RecordKey(7)))])
@@ -163,7 +168,8 @@ struct CacheUpkeepTests {
         #expect(dry.unreachable == ["Issue": 2, "User": 1, "Label": 1] && dry.deleted == 0 && dry.reached == 2)
         #expect(try await cache.collect(roots: ["Label"]).unreachable == ["Issue": 2, "User": 1])
         // From the author to its other issue, and not further.
-        #expect(try await cache.collect(roots: ["Label"], through: ["User.issues"]).unreachable == ["Issue": 1, "User": 1])
+        #expect(
+            try await cache.collect(roots: ["Label"], through: ["User.issues"]).unreachable == ["Issue": 1, "User": 1])
         await #expect(throws: StoreError.self) { try await cache.collect(roots: ["Nothing"]) }
         await #expect(throws: StoreError.self) { try await cache.collect(roots: [], through: ["User.nothing"]) }
         let report = try await cache.collect(roots: ["Label"], isDryRun: false)
@@ -174,10 +180,13 @@ struct CacheUpkeepTests {
 
     @Test("many requests for the same at the same time are one transfer, and all have the answer")
     func collapsed() async throws {
-        let gate = Gate(), origin = Origin { _ in
-            await gate.wait()
-            return HTTPResponse(status: 200, headers: HTTPHeaders([.init("Cache-Control", "max-age=60")]), body: Array(twoItems.utf8))
-        }
+        let gate = Gate(),
+            origin = Origin { _ in
+                await gate.wait()
+                return HTTPResponse(
+                    status: 200, headers: HTTPHeaders([.init("Cache-Control", "max-age=60")]),
+                    body: Array(twoItems.utf8))
+            }
         let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(nil, transport: origin.transport)
         let answers = try await withThrowingTaskGroup(of: CachedAnswer.self) { group in
             for _ in 0..<20 { group.addTask { try await cache.fetch(CacheRequest("items")) } }
@@ -195,7 +204,8 @@ struct CacheUpkeepTests {
         for _ in 0..<300 {
             let number = Int.random(in: 1...12, using: &numbers)
             switch Int.random(in: 0..<6, using: &numbers) {
-            case 0: try await fixture.store.write { _ = try $0.delete("Item", RecordKey(Int64(number)), ifVersion: nil) }
+            case 0:
+                try await fixture.store.write { _ = try $0.delete("Item", RecordKey(Int64(number)), ifVersion: nil) }
             case 1: _ = try await cache.purge(.prefix("https://api.test.example/v1/items?n=\(number)"))
             case 2: _ = try await cache.fetch(request(number), policy: .networkOnly)
             default: _ = try await cache.fetch(request(number))
@@ -203,7 +213,9 @@ struct CacheUpkeepTests {
         }
         let expected = try fixture.store.read { reader in
             try (1...12).compactMap { number -> ResponseEntry? in
-                try cache.entries(listing: "Item", RecordKey(Int64(number))).first { $0.request.url.hasSuffix("=\(number)") }
+                try cache.entries(listing: "Item", RecordKey(Int64(number))).first {
+                    $0.request.url.hasSuffix("=\(number)")
+                }
             }.count
         }
         #expect(try cache.totals.entries == expected)

@@ -18,7 +18,9 @@ final class Origin: Sendable {
     }
 
     var requests: [HTTPRequest] { state.withLock { $0.requests } }
-    func become(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) { state.withLock { $0.answer = answer } }
+    func become(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
+        state.withLock { $0.answer = answer }
+    }
     func become(_ status: Int, _ headers: [HTTPHeaders.Field] = [], _ body: String = "") {
         become { _ in HTTPResponse(status: status, headers: HTTPHeaders(headers), body: Array(body.utf8)) }
     }
@@ -44,11 +46,13 @@ struct ShelfFixture {
 
     init(_ origin: Origin) throws {
         folder = try TemporaryFolder()
-        store = try Store.open(at: folder.path + "/cache.tarn", schema: Schema([]), options: Store.Options(durability: .relaxed))
+        store = try Store.open(
+            at: folder.path + "/cache.tarn", schema: Schema([]), options: Store.Options(durability: .relaxed))
         self.origin = origin
     }
 
-    func cached(isShared: Bool = false, _ change: (inout CachedTransport.Options) -> Void = { _ in }) -> CachedTransport {
+    func cached(isShared: Bool = false, _ change: (inout CachedTransport.Options) -> Void = { _ in }) -> CachedTransport
+    {
         var options = CachedTransport.Options()
         options.time = clock.source
         options.rules.isShared = isShared
@@ -63,7 +67,9 @@ func get(_ path: String = "/a", method: String = "GET", _ headers: HTTPHeaders.F
 
 extension CachedTransport.Answer {
     /// `200 hello; hit; ttl=60`.
-    var text: String { "\(response.status) \(String(decoding: response.body, as: UTF8.self))\(status.description.dropFirst(4))" }
+    var text: String {
+        "\(response.status) \(String(decoding: response.body, as: UTF8.self))\(status.description.dropFirst(4))"
+    }
 }
 
 @Suite("Cached transport", .timeLimit(.minutes(5)))
@@ -74,14 +80,22 @@ struct CachedTransportTests {
     @Test("RFC 9111 §4: a whole response is stored and served, with its fields in order and its age, whatever it is")
     func stored() async throws {
         let body = String(repeating: "0123456789", count: 20_000)
-        let fixture = try ShelfFixture(Origin([.init("X-B", "1"), Self.minute, .init("X-A", "2"), .init("x-b", "3"), .init("Content-Type", "image/png")], body))
+        let fixture = try ShelfFixture(
+            Origin(
+                [
+                    .init("X-B", "1"), Self.minute, .init("X-A", "2"), .init("x-b", "3"),
+                    .init("Content-Type", "image/png"),
+                ], body))
         let cached = fixture.cached()
         #expect(try await cached.answer(get()).status.description == "tarn; fwd=uri-miss; fwd-status=200; stored")
         fixture.clock.pass(20)
         let answer = try await cached.answer(get())
         #expect(answer.status.description == "tarn; hit; ttl=40" && answer.age == 20)
         #expect(answer.response.body == Array(body.utf8))
-        #expect(answer.response.headers.fields.map(\.name) == ["X-B", "Cache-Control", "X-A", "x-b", "Content-Type", "Age", "Date"])
+        #expect(
+            answer.response.headers.fields.map(\.name) == [
+                "X-B", "Cache-Control", "X-A", "x-b", "Content-Type", "Age", "Date",
+            ])
         #expect(answer.response.headers["Age"] == "20")
         #expect(fixture.origin.requests.count == 1)
         // Another process.
@@ -104,7 +118,8 @@ struct CachedTransportTests {
         fixture.clock.pass(100)
         fixture.origin.become(304, [Self.tag, .init("X-New", "1"), .init("Cache-Control", "max-age=500")])
         let answer = try await cached.answer(get())
-        #expect(answer.text == "200 hello; fwd=stale; fwd-status=304; stored" && answer.response.headers["X-New"] == "1")
+        #expect(
+            answer.text == "200 hello; fwd=stale; fwd-status=304; stored" && answer.response.headers["X-New"] == "1")
         #expect(fixture.origin.requests.last?.headers["If-None-Match"] == "\"a\"")
         fixture.clock.pass(400)
         #expect(try await cached.answer(get()).text == "200 hello; hit; ttl=100")
@@ -117,7 +132,8 @@ struct CachedTransportTests {
         fixture.clock.pass(100)
         fixture.origin.become { request in
             request.headers["If-None-Match"] != nil
-                ? HTTPResponse(status: 304, headers: HTTPHeaders([.init("ETag", "\"b\"")])) : HTTPResponse(status: 200, body: Array("new".utf8))
+                ? HTTPResponse(status: 304, headers: HTTPHeaders([.init("ETag", "\"b\"")]))
+                : HTTPResponse(status: 200, body: Array("new".utf8))
         }
         #expect(try await cached.answer(get()).response.body == Array("new".utf8))
         #expect(fixture.origin.requests.count == 3)
@@ -125,13 +141,19 @@ struct CachedTransportTests {
 
     @Test("RFC 9111 §4.1: variants are stored beside each other, and each answers its own")
     func variants() async throws {
-        let fixture = try ShelfFixture(Origin { request in
-            let language = request.headers["Accept-Language"] ?? "none"
-            return HTTPResponse(status: 200, headers: HTTPHeaders([Self.minute, .init("Vary", "Accept-Language")]), body: Array(language.utf8))
-        })
+        let fixture = try ShelfFixture(
+            Origin { request in
+                let language = request.headers["Accept-Language"] ?? "none"
+                return HTTPResponse(
+                    status: 200, headers: HTTPHeaders([Self.minute, .init("Vary", "Accept-Language")]),
+                    body: Array(language.utf8))
+            })
         let cached = fixture.cached()
         for language in ["de", "en", "de", "en", "DE"] {
-            #expect(String(decoding: try await cached.answer(get("/a", .init("Accept-Language", language))).response.body, as: UTF8.self) == language.lowercased())
+            #expect(
+                String(
+                    decoding: try await cached.answer(get("/a", .init("Accept-Language", language))).response.body,
+                    as: UTF8.self) == language.lowercased())
         }
         #expect(fixture.origin.requests.count == 2)
         #expect(try await cached.answer(get()).text == "200 none; fwd=vary-miss; fwd-status=200; stored")
@@ -159,9 +181,13 @@ struct CachedTransportTests {
         let fixture = try ShelfFixture(Origin([Self.minute, Self.tag])), cached = fixture.cached()
         let condition = HTTPHeaders.Field("If-None-Match", "\"x\", \"a\"")
         #expect(try await cached.answer(get("/a", condition)).response.status == 304)
-        #expect(fixture.origin.requests.first?.headers["If-None-Match"] == nil || fixture.origin.requests.first?.headers["If-None-Match"] == condition.value)
+        #expect(
+            fixture.origin.requests.first?.headers["If-None-Match"] == nil
+                || fixture.origin.requests.first?.headers["If-None-Match"] == condition.value)
         let answer = try await cached.answer(get("/a", condition))
-        #expect(answer.response.status == 304 && answer.status.isHit && answer.response.body.isEmpty && answer.response.headers["ETag"] == "\"a\"")
+        #expect(
+            answer.response.status == 304 && answer.status.isHit && answer.response.body.isEmpty
+                && answer.response.headers["ETag"] == "\"a\"")
         #expect(try await cached.answer(get("/a", .init("If-None-Match", "\"y\""))).response.status == 200)
     }
 
@@ -174,12 +200,15 @@ struct CachedTransportTests {
         #expect(try await cached.answer(get("/a", .init("Range", "bytes=20-"))).response.status == 416)
         let count = fixture.origin.requests.count
         #expect(try await cached.answer(get("/a", .init("Range", "bytes=0-1,3-4"))).status.isHit == false)
-        #expect(fixture.origin.requests.count == count + 1 && fixture.origin.requests.last?.headers["Range"] == "bytes=0-1,3-4")
+        #expect(
+            fixture.origin.requests.count == count + 1
+                && fixture.origin.requests.last?.headers["Range"] == "bytes=0-1,3-4")
     }
 
     @Test("RFC 9111 §4.3.5: HEAD is answered from a stored GET, and brings it up to date or invalidates it")
     func head() async throws {
-        let fixture = try ShelfFixture(Origin([Self.minute, Self.tag, .init("Content-Length", "5")])), cached = fixture.cached()
+        let fixture = try ShelfFixture(Origin([Self.minute, Self.tag, .init("Content-Length", "5")])),
+            cached = fixture.cached()
         _ = try await cached.answer(get())
         let head = try await cached.answer(get(method: "HEAD"))
         #expect(head.status.isHit && head.response.body.isEmpty && head.response.headers["Content-Length"] == "5")
@@ -211,7 +240,8 @@ struct CachedTransportTests {
 
     @Test("RFC 9111 §4.2.4, RFC 5861: off line and when the server fails")
     func failures() async throws {
-        let fixture = try ShelfFixture(Origin([.init("Cache-Control", "max-age=60, stale-if-error=600")])), cached = fixture.cached()
+        let fixture = try ShelfFixture(Origin([.init("Cache-Control", "max-age=60, stale-if-error=600")])),
+            cached = fixture.cached()
         _ = try await cached.answer(get())
         fixture.clock.pass(100)
         fixture.origin.become(503, [], "down")
@@ -227,7 +257,8 @@ struct CachedTransportTests {
 
     @Test("RFC 5861 §3: stale while it is revalidated in the background")
     func staleWhileRevalidate() async throws {
-        let fixture = try ShelfFixture(Origin([.init("Cache-Control", "max-age=60, stale-while-revalidate=600")])), cached = fixture.cached()
+        let fixture = try ShelfFixture(Origin([.init("Cache-Control", "max-age=60, stale-while-revalidate=600")])),
+            cached = fixture.cached()
         _ = try await cached.answer(get())
         fixture.clock.pass(100)
         fixture.origin.become(200, [Self.minute], "new")
@@ -239,7 +270,9 @@ struct CachedTransportTests {
     @Test("RFC 9111 §5.2.1.7: only-if-cached is 504 where nothing may answer, and nothing is sent")
     func onlyIfCached() async throws {
         let fixture = try ShelfFixture(Origin([Self.minute]))
-        #expect(try await fixture.cached().answer(get("/a", .init("Cache-Control", "only-if-cached"))).response.status == 504)
+        #expect(
+            try await fixture.cached().answer(get("/a", .init("Cache-Control", "only-if-cached"))).response.status
+                == 504)
         #expect(fixture.origin.requests.isEmpty)
     }
 
@@ -253,13 +286,18 @@ struct CachedTransportTests {
         #expect(try fixture.store.read { try $0.cacheTotals } == CacheTotals())
     }
 
-    @Test("equal requests at the same time are one; what may not be stored is asked for by each", arguments: [true, false])
+    @Test(
+        "equal requests at the same time are one; what may not be stored is asked for by each",
+        arguments: [true, false])
     func collapsed(_ isStorable: Bool) async throws {
         let gate = Gate()
-        let fixture = try ShelfFixture(Origin { _ in
-            await gate.wait()
-            return HTTPResponse(status: 200, headers: HTTPHeaders([.init("Cache-Control", isStorable ? "max-age=60" : "no-store")]), body: [1])
-        })
+        let fixture = try ShelfFixture(
+            Origin { _ in
+                await gate.wait()
+                return HTTPResponse(
+                    status: 200, headers: HTTPHeaders([.init("Cache-Control", isStorable ? "max-age=60" : "no-store")]),
+                    body: [1])
+            })
         let cached = fixture.cached()
         async let first = cached.answer(get())
         while fixture.origin.requests.isEmpty { await Task.yield() }
@@ -275,9 +313,12 @@ struct CachedTransportTests {
 
     @Test("a redirect's target is never fresh under the URL that was asked for")
     func redirected() async throws {
-        let fixture = try ShelfFixture(Origin { _ in
-            HTTPResponse(status: 200, headers: HTTPHeaders([Self.minute, Self.tag]), body: [1], redirectedTo: "http://api.example/b")
-        })
+        let fixture = try ShelfFixture(
+            Origin { _ in
+                HTTPResponse(
+                    status: 200, headers: HTTPHeaders([Self.minute, Self.tag]), body: [1],
+                    redirectedTo: "http://api.example/b")
+            })
         let cached = fixture.cached()
         _ = try await cached.answer(get())
         #expect(try await cached.answer(get()).status.forward == .stale)
@@ -287,17 +328,21 @@ struct CachedTransportTests {
 
     @Test("a body beyond the limit is passed on, not stored; an empty one is stored")
     func sizes() async throws {
-        let fixture = try ShelfFixture(Origin([Self.minute], "12345")), cached = fixture.cached { $0.maximumBodySize = 4 }
+        let fixture = try ShelfFixture(Origin([Self.minute], "12345")),
+            cached = fixture.cached { $0.maximumBodySize = 4 }
         #expect(try await cached.answer(get()).status.isStored == false)
         fixture.origin.become(200, [Self.minute], "")
         #expect(try await cached.answer(get()).status.isStored)
         #expect(try await cached.answer(get()).text == "200 ; hit; ttl=60")
     }
 
-    @Test("bodies of all sizes around a chunk come back as they were, and go with their entries", arguments: [65_519, 65_520, 65_521, 131_040, 200_000])
+    @Test(
+        "bodies of all sizes around a chunk come back as they were, and go with their entries",
+        arguments: [65_519, 65_520, 65_521, 131_040, 200_000])
     func chunks(_ size: Int) async throws {
         let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        let fixture = try ShelfFixture(Origin { _ in HTTPResponse(status: 200, headers: HTTPHeaders([Self.minute]), body: bytes) })
+        let fixture = try ShelfFixture(
+            Origin { _ in HTTPResponse(status: 200, headers: HTTPHeaders([Self.minute]), body: bytes) })
         let cached = fixture.cached()
         _ = try await cached.answer(get())
         #expect(try await cached.answer(get()).response.body == bytes)

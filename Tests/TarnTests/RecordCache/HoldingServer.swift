@@ -2,9 +2,9 @@
 // transfer is under way.
 
 import Foundation
-import TestSupport
 import Glibc
 import Synchronization
+import TestSupport
 
 final class HoldingServer: Sendable {
     private struct State: Sendable {

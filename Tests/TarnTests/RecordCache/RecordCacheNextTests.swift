@@ -218,7 +218,8 @@ struct RecordCacheNextTests {
         let fixture = try CacheFixture(yaml: itemsYAML())
         func page(_ target: String, _ id: Int, _ fields: String...) -> String {
             let all = ["Cache-Control: max-age=600", "X-Total-Count: 2"] + fields
-            return "GET \(target)\nHTTP/1.1 200 OK\n" + all.map { $0 + "\n" }.joined() + "\n[{\"id\":\(id),\"name\":\"n\"}]"
+            return "GET \(target)\nHTTP/1.1 200 OK\n" + all.map { $0 + "\n" }.joined()
+                + "\n[{\"id\":\(id),\"name\":\"n\"}]"
         }
         let server = try LocalServer([
             page("/v1/items", 1, "Link: </v1/items?page=2>; rel=\"next\""), page("/v1/items?page=2", 2),

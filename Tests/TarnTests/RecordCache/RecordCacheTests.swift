@@ -10,14 +10,17 @@ import Testing
 struct RecordCacheTests {
     @Test("a fresh answer comes from records, in the order of the response, without a request")
     func fresh() async throws {
-        let server = try itemServer("Cache-Control: max-age=60", body: #"[{"id":2,"name":"two"},{"id":1,"name":"one"}]"#)
+        let server = try itemServer(
+            "Cache-Control: max-age=60", body: #"[{"id":2,"name":"two"},{"id":1,"name":"one"}]"#)
         let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
         let first = try await cache.fetch(CacheRequest("items"))
         #expect(first.text == "fetched 2" && first.report?.entities["Item"]?.created == 2 && first.isStored)
         fixture.clock.pass(30)
         let second = try await cache.fetch(CacheRequest("items"))
         #expect(second.text == "stored 2" && second.age == 30 && second.report == nil)
-        #expect(second.records.map(\.key) == [RecordKey(2), RecordKey(1)] && second.records.first?["name"] == .string("two"))
+        #expect(
+            second.records.map(\.key) == [RecordKey(2), RecordKey(1)] && second.records.first?["name"] == .string("two")
+        )
         #expect(second.listed == first.listed)
         #expect(server.requests.count == 1)
         // Another process: another cache over the same store.
@@ -68,7 +71,9 @@ struct RecordCacheTests {
         #expect(answer.text == "stale 2" && answer.age == 100 && answer.decision.rule == .disconnected)
         #expect(answer.failure?.isUnreachable == true)
         #expect(try await cache.fetch(CacheRequest("items"), policy: .networkFirst).text == "stale 2")
-        await #expect { try await cache.fetch(CacheRequest("items"), policy: .networkOnly) } throws: { ($0 as? CacheError)?.isUnreachable == true }
+        await #expect { try await cache.fetch(CacheRequest("items"), policy: .networkOnly) } throws: {
+            ($0 as? CacheError)?.isUnreachable == true
+        }
         await #expect { try await cache.fetch(CacheRequest("items", parameters: [.init("q", "1")])) } throws: {
             ($0 as? CacheError)?.isUnreachable == true
         }
@@ -83,14 +88,22 @@ struct RecordCacheTests {
         }
         fixture.clock.pass(100)
         let cache = try fixture.cache(try CacheFixture.nobody())
-        await #expect { try await cache.fetch(CacheRequest("items")) } throws: { "\($0)".contains("must-revalidate (RFC 9111 §5.2.2.2)") }
-        await #expect { try await cache.fetch(CacheRequest("items"), policy: .cacheOnly) } throws: { "\($0)".contains("must-revalidate") }
+        await #expect { try await cache.fetch(CacheRequest("items")) } throws: {
+            "\($0)".contains("must-revalidate (RFC 9111 §5.2.2.2)")
+        }
+        await #expect { try await cache.fetch(CacheRequest("items"), policy: .cacheOnly) } throws: {
+            "\($0)".contains("must-revalidate")
+        }
     }
 
-    @Test("each policy answers from where it says", arguments: [
-        (CachePolicy.cacheFirst, "stored", "stale", 1), (.networkFirst, "revalidated", "revalidated", 3), (.cacheOnly, "stored", "stale", 1),
-        (.networkOnly, "fetched", "fetched", 3), (.olderThan(seconds: 50), "stored", "stored", 1), (.olderThan(seconds: 5), "revalidated", "revalidated", 3),
-    ])
+    @Test(
+        "each policy answers from where it says",
+        arguments: [
+            (CachePolicy.cacheFirst, "stored", "stale", 1), (.networkFirst, "revalidated", "revalidated", 3),
+            (.cacheOnly, "stored", "stale", 1),
+            (.networkOnly, "fetched", "fetched", 3), (.olderThan(seconds: 50), "stored", "stored", 1),
+            (.olderThan(seconds: 5), "revalidated", "revalidated", 3),
+        ])
     func policies(_ policy: CachePolicy, _ fresh: String, _ stale: String, _ requests: Int) async throws {
         let server = try itemServer("Cache-Control: max-age=60", "ETag: \"a\"")
         let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
@@ -106,7 +119,9 @@ struct RecordCacheTests {
         #expect(server.requests.count == requests)
     }
 
-    @Test("older than a limit is about time alone: what is stale but young enough is used, what is fresh but too old is not")
+    @Test(
+        "older than a limit is about time alone: what is stale but young enough is used, what is fresh but too old is not"
+    )
     func olderThan() async throws {
         let server = try itemServer("Cache-Control: max-age=60", "ETag: \"a\"")
         let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
@@ -135,7 +150,9 @@ struct RecordCacheTests {
         let server = try itemServer("Cache-Control: max-age=60")
         let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
         _ = try await cache.fetch(CacheRequest("items"))
-        #expect(try cache.entries(listing: "Item", RecordKey(2)).map(\.request.url) == ["https://api.test.example/v1/items"])
+        #expect(
+            try cache.entries(listing: "Item", RecordKey(2)).map(\.request.url) == ["https://api.test.example/v1/items"]
+        )
         #expect(try cache.totals.entries == 1)
         try await fixture.store.write { _ = try $0.delete("Item", RecordKey(2), ifVersion: nil) }
         #expect(try cache.entries(listing: "Item", RecordKey(1)).isEmpty)
@@ -157,7 +174,8 @@ struct RecordCacheTests {
         var options = RecordCache.Options()
         options.mirror.base = server.base
         options.mirror.time = fixture.clock.source
-        let cache = try RecordCache(description, store: store, transport: MirrorStore.impatient(), options: options, environment: [:])
+        let cache = try RecordCache(
+            description, store: store, transport: MirrorStore.impatient(), options: options, environment: [:])
         let answer = try await cache.fetch(CacheRequest("items"))
         #expect(answer.source == .fetched && answer.records.first?["size"] == .int(5))
         #expect(try cache.totals.entries == 1)
@@ -176,7 +194,8 @@ struct RecordCacheTests {
     @Test("metadata by key path is kept, and given back with every answer, also after a 304")
     func metadata() async throws {
         let server = try itemServer(
-            "Cache-Control: max-age=60", "ETag: \"a\"", body: #"{"items":[{"id":1,"name":"one"}],"meta":{"total":41,"more":{"a":[1.50,null]}}}"#)
+            "Cache-Control: max-age=60", "ETag: \"a\"",
+            body: #"{"items":[{"id":1,"name":"one"}],"meta":{"total":41,"more":{"a":[1.50,null]}}}"#)
         let fixture = try CacheFixture(
             yaml: itemsYAML("records: items\n    metadata: { total: meta.total, more: meta.more, gone: meta.gone }"))
         let cache = try fixture.cache(server.base)
@@ -199,7 +218,8 @@ struct RecordCacheTests {
         var options = RecordCache.Options()
         options.mirror.base = server.base
         options.mirror.time = fixture.clock.source
-        let cache = try RecordCache(other, store: fixture.store, transport: MirrorStore.impatient(), options: options, environment: [:])
+        let cache = try RecordCache(
+            other, store: fixture.store, transport: MirrorStore.impatient(), options: options, environment: [:])
         let explanation = try await cache.explain(CacheRequest("items"))
         #expect(explanation.decision.rule == .varies)
         #expect(try await cache.fetch(CacheRequest("items")).source == .fetched)
@@ -209,14 +229,21 @@ struct RecordCacheTests {
     func scopes() async throws {
         let server = try itemServer("Cache-Control: max-age=60")
         let fixture = try CacheFixture(yaml: itemsYAML(api: "  auth: { bearer: { env: TOKEN } }"))
-        #expect(try await fixture.cache(server.base, environment: ["TOKEN": "ada"]).fetch(CacheRequest("items")).source == .fetched)
-        #expect(try await fixture.cache(server.base, environment: ["TOKEN": "ada"]).fetch(CacheRequest("items")).source == .stored)
-        #expect(try await fixture.cache(server.base, environment: ["TOKEN": "bob"]).fetch(CacheRequest("items")).source == .fetched)
+        #expect(
+            try await fixture.cache(server.base, environment: ["TOKEN": "ada"]).fetch(CacheRequest("items")).source
+                == .fetched)
+        #expect(
+            try await fixture.cache(server.base, environment: ["TOKEN": "ada"]).fetch(CacheRequest("items")).source
+                == .stored)
+        #expect(
+            try await fixture.cache(server.base, environment: ["TOKEN": "bob"]).fetch(CacheRequest("items")).source
+                == .fetched)
     }
 
     @Test("a hit lends keys and rows, and copies nothing")
     func lent() async throws {
-        let server = try itemServer("Cache-Control: max-age=60", body: #"[{"id":2,"name":"two"},{"id":1,"name":"one"}]"#)
+        let server = try itemServer(
+            "Cache-Control: max-age=60", body: #"[{"id":2,"name":"two"},{"id":1,"name":"one"}]"#)
         let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
         let prepared = try await cache.prepare(CacheRequest("items"))
         #expect(try cache.withHit(prepared) { _, _ in true } == nil)
@@ -260,7 +287,8 @@ struct RecordCacheTests {
             "Cache-Control: max-age=60" + (isAllowed ? ", stale-if-error=600" : ", must-revalidate"))
         _ = try await fixture.cache(good.base).fetch(CacheRequest("items"))
         fixture.clock.pass(100)
-        let failing = try itemServer(body: "no", status: "503 Service Unavailable"), cache = try fixture.cache(failing.base)
+        let failing = try itemServer(body: "no", status: "503 Service Unavailable"),
+            cache = try fixture.cache(failing.base)
         if isAllowed {
             let answer = try await cache.fetch(CacheRequest("items"))
             #expect(answer.text == "stale 2" && answer.decision.rule == .staleIfError && answer.failure != nil)
@@ -282,7 +310,8 @@ struct RecordCacheTests {
 
     @Test("a mirror's pages answer too, and stay the mirror's")
     func mirrored() async throws {
-        let server = try LocalServer(itemPages(2).map { $0.replacingOccurrences(of: "ETag", with: "Cache-Control: max-age=60\nETag") })
+        let server = try LocalServer(
+            itemPages(2).map { $0.replacingOccurrences(of: "ETag", with: "Cache-Control: max-age=60\nETag") })
         let fixture = try CacheFixture(yaml: itemsYAML())
         let report = try await fixture.mirrored.sync(server.base) { $0.time = fixture.clock.source }
         #expect(report.failures.isEmpty)
@@ -292,7 +321,9 @@ struct RecordCacheTests {
         #expect(first.text == "stored 2")
         let next = try #require(first.next)
         let second = try await cache.fetch(next)
-        #expect(second.text == "stored 2" && second.records.map(\.key) == [RecordKey(3), RecordKey(4)] && second.next == nil)
+        #expect(
+            second.text == "stored 2" && second.records.map(\.key) == [RecordKey(3), RecordKey(4)] && second.next == nil
+        )
         #expect(server.requests.count == requests)
         #expect(try cache.totals.entries == 0)
         #expect(try await cache.fetch(CacheRequest("items"), policy: .networkFirst).source == .revalidated)
@@ -314,28 +345,40 @@ struct RecordCacheTests {
             """
         let cache = try CacheFixture(yaml: yaml).cache(nil)
         func endpoint(_ url: String) -> String? { cache.request(for: url)?.endpoint }
-        #expect(endpoint("https://api.test.example/v1/items/7?x=1") == "one" && endpoint("https://api.test.example/v1/items/new") == "new")
-        #expect(endpoint("https://api.test.example/v1/items") == "all" && endpoint("https://api.test.example/v1/other") == nil)
-        #expect(endpoint("https://other.example/v1/items") == nil && endpoint("https://api.test.example/v1/items/") == nil)
+        #expect(
+            endpoint("https://api.test.example/v1/items/7?x=1") == "one"
+                && endpoint("https://api.test.example/v1/items/new") == "new")
+        #expect(
+            endpoint("https://api.test.example/v1/items") == "all"
+                && endpoint("https://api.test.example/v1/other") == nil)
+        #expect(
+            endpoint("https://other.example/v1/items") == nil && endpoint("https://api.test.example/v1/items/") == nil)
         #expect(cache.request(for: "https://api.test.example/v1/items/7?x=1")?.parameters == [.init("id", "7")])
-        let prepared = try await cache.prepare(try #require(cache.request(for: "https://api.test.example/v1/items/7?x=1")))
+        let prepared = try await cache.prepare(
+            try #require(cache.request(for: "https://api.test.example/v1/items/7?x=1")))
         #expect(prepared.url == "https://api.test.example/v1/items/7?x=1")
         await #expect(throws: CacheError.self) { try await cache.prepare(CacheRequest("none")) }
-        await #expect(throws: CacheError.self) { try await cache.prepare(CacheRequest("all", url: "https://other.example/v1/items")) }
+        await #expect(throws: CacheError.self) {
+            try await cache.prepare(CacheRequest("all", url: "https://other.example/v1/items"))
+        }
     }
 
     @Test("the explanation names each rule with its paragraph")
     func explained() async throws {
         let server = try itemServer("Cache-Control: max-age=60", "ETag: \"a\"")
         let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
-        #expect(try await cache.explain(CacheRequest("items")).description.hasSuffix("miss: the server is asked\n  nothing is stored for this request (RFC 9111 §4)"))
+        #expect(
+            try await cache.explain(CacheRequest("items")).description.hasSuffix(
+                "miss: the server is asked\n  nothing is stored for this request (RFC 9111 §4)"))
         _ = try await cache.fetch(CacheRequest("items"))
         fixture.clock.pass(61)
         let lines = try await cache.explain(CacheRequest("items")).description.split(separator: "\n").map(String.init)
-        #expect(lines.dropFirst() == [
-            "revalidate: the server is asked with a condition", "  the lifetime is max-age: 60 s (RFC 9111 §5.2.2.1)",
-            "  its age has reached its lifetime: age 61 s of 60 s (RFC 9111 §4.2.4)",
-        ])
+        #expect(
+            lines.dropFirst() == [
+                "revalidate: the server is asked with a condition",
+                "  the lifetime is max-age: 60 s (RFC 9111 §5.2.2.1)",
+                "  its age has reached its lifetime: age 61 s of 60 s (RFC 9111 §4.2.4)",
+            ])
         #expect(server.requests.count == 1)
     }
 }

@@ -63,7 +63,8 @@ struct MirrorStore {
 
     @discardableResult
     func sync(
-        _ base: String?, transport: (any Transport)? = nil, names: Set<String>? = nil, environment: [String: String] = [:],
+        _ base: String?, transport: (any Transport)? = nil, names: Set<String>? = nil,
+        environment: [String: String] = [:],
         options change: (inout APIMirror.Options) -> Void = { _ in },
         progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async throws -> SyncReport {
@@ -106,7 +107,9 @@ struct MirrorStore {
 
     func keys(_ entity: String, _ key: Int64, _ relationship: String) throws -> [Int64] {
         try related(entity, key, relationship).map { target in
-            guard case .int(let value)? = target.key?.components.first else { throw LocalServer.Failure(description: "no integer key") }
+            guard case .int(let value)? = target.key?.components.first else {
+                throw LocalServer.Failure(description: "no integer key")
+            }
             return value
         }
     }

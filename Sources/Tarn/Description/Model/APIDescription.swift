@@ -30,8 +30,10 @@ public struct APIDescription: Sendable, Hashable {
 
     /// Creates the description of an API.
     public init(
-        base: String, aliases: [String] = [], follows: [String] = [], headers: [HTTPHeaders.Field] = [], authentication: Authentication = .none,
-        transport: CurlTransport.Options = CurlTransport.Options(), pace: Pace = Pace(), retry: RetryPolicy = RetryPolicy(), responses: [ResponseRule] = [],
+        base: String, aliases: [String] = [], follows: [String] = [], headers: [HTTPHeaders.Field] = [],
+        authentication: Authentication = .none,
+        transport: CurlTransport.Options = CurlTransport.Options(), pace: Pace = Pace(),
+        retry: RetryPolicy = RetryPolicy(), responses: [ResponseRule] = [],
         cache: CacheDescription = CacheDescription()
     ) {
         self.cache = cache

@@ -27,7 +27,8 @@ extension Description {
             }
             for relationship in entity.relationships.sorted(by: { $0.name < $1.name }) {
                 text += "relationship \(relationship.name) \(relationship.destination) \(relationship.isToMany)"
-                text += " \(relationship.isOrdered) \(relationship.inverse ?? "")\(relationship.join == nil ? "" : " joined")\n"
+                text +=
+                    " \(relationship.isOrdered) \(relationship.inverse ?? "")\(relationship.join == nil ? "" : " joined")\n"
             }
             guard let mapped = mapping.entities[entity.name] else { continue }
             for (name, paths) in mapped.paths.sorted(by: { $0.key < $1.key }) { text += "path \(name) \(paths)\n" }
@@ -39,8 +40,12 @@ extension Description {
             if let rest = mapped.rest { text += "rest \(rest)\n" }
             if let version = mapped.version { text += "version \(version)\n" }
             if let tombstone = mapped.tombstone { text += "deleted \(tombstone.path) \(tombstone.equals ?? "")\n" }
-            for (name, rules) in mapped.fields.sorted(by: { $0.key < $1.key }) { text += DescriptionDigest.text(of: rules, "field \(name)") }
-            for (name, unit) in mapped.epochs.sorted(by: { $0.key < $1.key }) { text += "epoch \(name) \(unit.rawValue)\n" }
+            for (name, rules) in mapped.fields.sorted(by: { $0.key < $1.key }) {
+                text += DescriptionDigest.text(of: rules, "field \(name)")
+            }
+            for (name, unit) in mapped.epochs.sorted(by: { $0.key < $1.key }) {
+                text += "epoch \(name) \(unit.rawValue)\n"
+            }
         }
         return String(SHA256.hexadecimal(text).prefix(16))
     }
@@ -77,7 +82,8 @@ private enum DescriptionDigest {
     static func text(of choice: EntityChoice) -> String {
         choice.rules.map { rule in
             switch rule {
-            case .entity(let name, let conditions): "kind \(name) " + conditions.map { "\($0.path) \(text(of: $0.test))" }.joined(separator: ", ") + "\n"
+            case .entity(let name, let conditions):
+                "kind \(name) " + conditions.map { "\($0.path) \(text(of: $0.test))" }.joined(separator: ", ") + "\n"
             case .code(let chooser): "kind by \(chooser.name)\n"
             }
         }.joined() + "otherwise \(choice.otherwise.rawValue)\n"
@@ -99,8 +105,10 @@ private enum DescriptionDigest {
     static func text(of rules: FieldRules, _ what: String) -> String {
         guard rules != FieldRules() else { return "" }
         let dates = rules.dates.map { $0.map(\.description).joined(separator: "\n ") } ?? ""
-        return "\(what) \(rules.coercion?.rawValue ?? "") \(dates) \(rules.nulls?.rawValue ?? "") \(rules.absent?.rawValue ?? "") \(rules.toMany?.rawValue ?? "")\n"
-            + (rules.naming.map { "naming \($0.rawValue)\n" } ?? "") + (rules.absentValue.map { "absent \($0.text)\n" } ?? "")
+        return
+            "\(what) \(rules.coercion?.rawValue ?? "") \(dates) \(rules.nulls?.rawValue ?? "") \(rules.absent?.rawValue ?? "") \(rules.toMany?.rawValue ?? "")\n"
+            + (rules.naming.map { "naming \($0.rawValue)\n" } ?? "")
+            + (rules.absentValue.map { "absent \($0.text)\n" } ?? "")
             + (rules.fallback.map { "fallback \($0)\n" } ?? "") + (rules.transformers.map { "transform \($0)\n" } ?? "")
     }
 }

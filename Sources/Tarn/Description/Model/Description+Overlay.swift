@@ -42,7 +42,9 @@ extension Description {
     /// - Throws: `DescriptionError` with every problem.
     public func applying(overlay text: String, file: String) throws(DescriptionError) -> Description {
         guard var origin else {
-            throw DescriptionError([.init(file: file, "this description was made by code, not read: change its mapping instead")])
+            throw DescriptionError([
+                .init(file: file, "this description was made by code, not read: change its mapping instead")
+            ])
         }
         origin.overlays.append(Origin.Overlay(text: text, file: file))
         let read = try Description.parse(origin, file: self.file, transformers: mapping.transformers)

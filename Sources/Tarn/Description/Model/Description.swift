@@ -70,7 +70,8 @@ public struct Description: Sendable, Hashable {
     ///   - transformers: transformers that the file may name in addition to the built-in ones.
     /// - Throws: `DescriptionError` with every problem: the file cannot be read, is not YAML in
     ///   UTF-8, or breaks a rule of the format.
-    public static func load(path: String, transformers: [ValueTransformer] = []) throws(DescriptionError) -> Description {
+    public static func load(path: String, transformers: [ValueTransformer] = []) throws(DescriptionError) -> Description
+    {
         try parse(try text(ofFile: path), file: path, transformers: transformers)
     }
 
@@ -108,7 +109,8 @@ public struct Description: Sendable, Hashable {
         for overlay in origin.overlays {
             guard overlay.text.utf8.count <= sizeLimit else { throw tooLarge(overlay.file) }
             var reader = OverlayReader(file: overlay.file)
-            document = reader.lay(try YAMLDocument.parse(overlay.text, file: overlay.file).from(overlay.file), over: document)
+            document = reader.lay(
+                try YAMLDocument.parse(overlay.text, file: overlay.file).from(overlay.file), over: document)
             guard reader.problems.isEmpty else { throw DescriptionError(reader.problems) }
         }
         var reader = DescriptionReader(file: file, transformers: transformers)

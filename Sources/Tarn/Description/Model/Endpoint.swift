@@ -128,8 +128,10 @@ public struct Endpoint: Sendable, Hashable {
     ///
     /// - Precondition: the rules for orphans fit the envelope and the parents.
     public init(
-        name: String, method: String = "GET", path: String, parameters: [Parameter] = [], body: RequestBody? = nil, records: JSONPath = JSONPath(keys: []), entity: String,
-        envelope: [EnvelopePart] = [], pagination: Pagination = .automatic, deep: DeepPages? = nil, limits: Limits = Limits(),
+        name: String, method: String = "GET", path: String, parameters: [Parameter] = [], body: RequestBody? = nil,
+        records: JSONPath = JSONPath(keys: []), entity: String,
+        envelope: [EnvelopePart] = [], pagination: Pagination = .automatic, deep: DeepPages? = nil,
+        limits: Limits = Limits(),
         more: PageEvidence.Rule = .fail,
         forEach: ForEach? = nil,
         commitUnit: CommitUnit = .pages(1), orphans: Orphans? = nil, responses: [ResponseRule] = [],
@@ -139,9 +141,13 @@ public struct Endpoint: Sendable, Hashable {
         if let orphans {
             let hasOwner = forEach?.parent != nil
             precondition(
-                envelope.isEmpty || (orphans.scope == .listed && orphans.keep == nil && orphans.check == nil && orphans.action == .delete),
+                envelope.isEmpty
+                    || (orphans.scope == .listed && orphans.keep == nil && orphans.check == nil
+                        && orphans.action == .delete),
                 "of several entities only listed records are looked for, without a condition or a path of their own")
-            precondition(hasOwner || (orphans.scope != .owner && orphans.action != .unlink), "without for_each and its parent there is no owner")
+            precondition(
+                hasOwner || (orphans.scope != .owner && orphans.action != .unlink),
+                "without for_each and its parent there is no owner")
         }
         self.commitUnit = commitUnit
         self.orphans = orphans

@@ -49,7 +49,8 @@ public struct Orphans: Sendable, Hashable {
     ///
     /// - Precondition: `walks` is positive.
     public init(
-        _ scope: Scope = .listed, walks: Int = 2, keep: Condition? = nil, allowsEmpty: Bool = false, action: Action = .delete,
+        _ scope: Scope = .listed, walks: Int = 2, keep: Condition? = nil, allowsEmpty: Bool = false,
+        action: Action = .delete,
         check: String? = nil
     ) {
         precondition(walks > 0, "a record is gone after one walk at least")

@@ -10,7 +10,9 @@ struct OverlayReader {
 
     /// The keys that an overlay may set in an entity, an attribute and a relationship.
     static let entityKeys = DescriptionReader.mappingKeys + ["attributes", "relationships"]
-    static let attributeKeys = ["from", "value", "epoch", "format", "coercion", "nulls", "absent", "fallback", "transform", "naming"]
+    static let attributeKeys = [
+        "from", "value", "epoch", "format", "coercion", "nulls", "absent", "fallback", "transform", "naming",
+    ]
     static let relationshipKeys = ["from", "value", "nulls", "absent", "to_many", "naming"]
     /// Groups of keys of which only one may be set: a new one replaces the others.
     private static let exclusive = [["from", "value"], ["epoch", "format"]]
@@ -39,7 +41,8 @@ struct OverlayReader {
                     }
                 case "relationships":
                     return reader.named(entry.value, known, inner, "relationship") { reader, value, known, field in
-                        reader.merge(value, OverlayReader.long(known, "to"), field, keys: OverlayReader.relationshipKeys)
+                        reader.merge(
+                            value, OverlayReader.long(known, "to"), field, keys: OverlayReader.relationshipKeys)
                     }
                 default: return nil
                 }
@@ -88,7 +91,10 @@ struct OverlayReader {
     }
 
     private static func refusal(of key: String, _ keys: [String]) -> String {
-        let ofSchema = ["type", "values", "index", "unique", "default", "was", "to", "inverse", "ordered", "on_delete", "join", "key", "parent", "indexes", "compression", "store", "endpoints", "base"]
+        let ofSchema = [
+            "type", "values", "index", "unique", "default", "was", "to", "inverse", "ordered", "on_delete", "join",
+            "key", "parent", "indexes", "compression", "store", "endpoints", "base",
+        ]
         return ofSchema.contains(key)
             ? "an overlay says where values come from, not what the records are or how they are asked for: change the description"
             : Spelling.unknown("key", key, among: keys)
@@ -107,7 +113,9 @@ struct OverlayReader {
         for change in changes {
             let path = "\(field).\(change.key)"
             guard let index = entries.firstIndex(where: { $0.key == change.key }) else {
-                report(path, change.keyMark, "\(Spelling.unknown(what, change.key, among: entries.map(\.key))); an overlay adds none")
+                report(
+                    path, change.keyMark,
+                    "\(Spelling.unknown(what, change.key, among: entries.map(\.key))); an overlay adds none")
                 continue
             }
             entries[index].value = body(&self, change.value, entries[index].value, path)

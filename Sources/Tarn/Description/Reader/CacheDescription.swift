@@ -12,7 +12,8 @@ public struct CacheDescription: Sendable, Hashable {
 
     /// Creates the description of a private cache; by default of a million entries or a gibibyte.
     public init(
-        policy: CachePolicy = .cacheFirst, rules: CacheRules = CacheRules(), limits: CacheLimits = CacheLimits(entries: 1_000_000, bytes: 1 << 30)
+        policy: CachePolicy = .cacheFirst, rules: CacheRules = CacheRules(),
+        limits: CacheLimits = CacheLimits(entries: 1_000_000, bytes: 1 << 30)
     ) {
         self.policy = policy
         self.rules = rules

@@ -10,7 +10,11 @@ extension DescriptionReader {
     mutating func api(_ value: YAMLValue) -> APIDescription? {
         guard
             let section = section(
-                value, "api", keys: ["base", "aliases", "follow", "headers", "auth", "transport", "pace", "retry", "responses", "cache", "naming"] + DescriptionReader.ruleKeys,
+                value, "api",
+                keys: [
+                    "base", "aliases", "follow", "headers", "auth", "transport", "pace", "retry", "responses", "cache",
+                    "naming",
+                ] + DescriptionReader.ruleKeys,
                 required: ["base"],
                 example: ["base": "base: https://api.example.org"])
         else { return nil }
@@ -19,7 +23,8 @@ extension DescriptionReader {
         let follows = texts(section, "follow").compactMap { baseURL($0.text, "api.follow", $0.mark) }
         let authentication = authentication(section)
         let headers = headers(section, setByAuthentication: authentication.headerField)
-        let pace = pace(section), transport = transport(section, pace), retry = retry(section), responses = responses(section), cache = caching(section)
+        let pace = pace(section), transport = transport(section, pace), retry = retry(section),
+            responses = responses(section), cache = caching(section)
         return base.map {
             APIDescription(
                 base: $0, aliases: aliases, follows: follows, headers: headers, authentication: authentication,
@@ -55,7 +60,8 @@ extension DescriptionReader {
             guard let word = text(entry.value, field) else { continue }
             // A word in capitals is an abbreviation, and names keep it so.
             let plain = word == word.uppercased() ? word.lowercased() : word
-            for (text, shown, mark) in [(entry.key, entry.key, entry.keyMark), (plain, word, entry.value.mark)] where !isWord(text) {
+            for (text, shown, mark) in [(entry.key, entry.key, entry.keyMark), (plain, word, entry.value.mark)]
+            where !isWord(text) {
                 report(field, mark, "\"\(shown)\" is not one word: use the letters a–z and digits, in lower case")
             }
             if let first = origins.updateValue(entry.key, forKey: plain) {
@@ -171,7 +177,8 @@ extension DescriptionReader {
         let hop = "this header field is about one connection, which is the transport's"
         return [
             "content-length": framing, "transfer-encoding": framing, "trailer": framing, "expect": framing,
-            "connection": hop, "keep-alive": hop, "te": hop, "upgrade": hop, "http2-settings": hop, "proxy-connection": hop,
+            "connection": hop, "keep-alive": hop, "te": hop, "upgrade": hop, "http2-settings": hop,
+            "proxy-connection": hop,
             "proxy-authenticate": hop, "proxy-authorization": hop,
             "host": "the host of a request is that of its URL; write it in `base`",
         ]

@@ -17,7 +17,10 @@ extension DescriptionReader {
         guard
             let auth = section(
                 value, "api.auth", keys: kinds,
-                instead: ["oauth": "write oauth2", "token": form, "digest": "is not supported; there are \(kinds.joined(separator: ", "))"])
+                instead: [
+                    "oauth": "write oauth2", "token": form,
+                    "digest": "is not supported; there are \(kinds.joined(separator: ", "))",
+                ])
         else { return .none }
         guard entries.count == 1 else {
             report("api.auth", keyMark("api.auth"), "expected one of \(kinds.joined(separator: ", ")): \(form)")
@@ -35,7 +38,10 @@ extension DescriptionReader {
     /// Reads `{ env: NAME }`, `{ file: PATH }` or `{ command: [PROGRAM, ARGUMENT, …] }`.
     private mutating func secret(_ value: YAMLValue, _ field: String) -> SecretSource? {
         guard case .mapping(let entries) = value.content else {
-            report(field, value.mark, "a token does not belong into this file: write \(DescriptionReader.secretForm), and put the secret there")
+            report(
+                field, value.mark,
+                "a token does not belong into this file: write \(DescriptionReader.secretForm), and put the secret there"
+            )
             return nil
         }
         guard let section = section(value, field, keys: ["env", "file", "command"]) else { return nil }
@@ -48,10 +54,14 @@ extension DescriptionReader {
             return nil
         }
         if section["env"] != nil { return environment(section) }
-        if section["file"] != nil { return text(section, "file").flatMap { filePath($0, section, "file") }.map(SecretSource.file) }
+        if section["file"] != nil {
+            return text(section, "file").flatMap { filePath($0, section, "file") }.map(SecretSource.file)
+        }
         let words = texts(section, "command").map(\.text)
         guard let program = words.first, !program.isEmpty else {
-            if !isReported(section.path("command")) { report(section, "command", "names no program: write command: [PROGRAM, ARGUMENT]") }
+            if !isReported(section.path("command")) {
+                report(section, "command", "names no program: write command: [PROGRAM, ARGUMENT]")
+            }
             return nil
         }
         return .command(words)
@@ -59,9 +69,13 @@ extension DescriptionReader {
 
     private mutating func environment(_ section: Section) -> SecretSource? {
         guard let name = text(section, "env") else { return nil }
-        let isName = name.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == 0x5F }
+        let isName = name.utf8.allSatisfy {
+            (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == 0x5F
+        }
         guard isName, name.utf8.first.map({ !(0x30...0x39).contains($0) }) == true else {
-            report(section, "env", "not the name of an environment variable: use letters, digits and _, such as FORGE_TOKEN")
+            report(
+                section, "env",
+                "not the name of an environment variable: use letters, digits and _, such as FORGE_TOKEN")
             return nil
         }
         return .environment(name)
@@ -70,7 +84,9 @@ extension DescriptionReader {
     /// Resolves a path against the directory of the description file.
     mutating func filePath(_ path: String, _ section: Section, _ key: String) -> String? {
         guard !path.hasPrefix("~") else {
-            report(section, key, "~ does not stand for a home directory here: write the whole path, or one relative to this file")
+            report(
+                section, key,
+                "~ does not stand for a home directory here: write the whole path, or one relative to this file")
             return nil
         }
         guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
@@ -92,7 +108,8 @@ extension DescriptionReader {
                 value, "api.auth.basic", keys: ["user", "password"], required: ["user", "password"],
                 example: ["user": "user: ada", "password": "password: { env: NAME_OF_THE_VARIABLE }"])
         else { return nil }
-        let user = textOrSecret(section, "user"), password = section["password"].flatMap { secret($0, section.path("password")) }
+        let user = textOrSecret(section, "user"),
+            password = section["password"].flatMap { secret($0, section.path("password")) }
         if case .value(let name) = user, name.exposed.contains(":") {
             report(section, "user", "a user's name has no colon: what follows one is the password (RFC 7617 §2)")
         }
@@ -110,14 +127,21 @@ extension DescriptionReader {
         let key = section["key"].flatMap { secret($0, section.path("key")) }
         let named = places.filter { section[$0] != nil }
         guard named.count == 1, let place = named.first else {
-            report(section.field, section.mark, "says where the key goes with one of header, query and cookie: write header: X-Api-Key")
+            report(
+                section.field, section.mark,
+                "says where the key goes with one of header, query and cookie: write header: X-Api-Key")
             return nil
         }
         let prefix = section["prefix"].flatMap { text($0, section.path("prefix")) }
-        if prefix != nil, place != "header" { report(section, "prefix", "only a header field has one: remove the line") }
+        if prefix != nil, place != "header" {
+            report(section, "prefix", "only a header field has one: remove the line")
+        }
         guard let name = text(section, place) else { return nil }
         if place != "query", name.isEmpty || !name.utf8.allSatisfy(DescriptionReader.isTokenByte) {
-            report(section, place, "not a name that a \(place == "header" ? "header field" : "cookie") can have: use letters, digits, - and _")
+            report(
+                section, place,
+                "not a name that a \(place == "header" ? "header field" : "cookie") can have: use letters, digits, - and _"
+            )
             return nil
         }
         guard let key else { return nil }
@@ -132,7 +156,10 @@ extension DescriptionReader {
         guard
             let section = section(
                 value, "api.auth.oauth2",
-                keys: ["token_url", "client_id", "client_secret", "client_auth", "refresh_token", "scopes", "params", "account"],
+                keys: [
+                    "token_url", "client_id", "client_secret", "client_auth", "refresh_token", "scopes", "params",
+                    "account",
+                ],
                 required: ["token_url", "client_id"],
                 example: ["token_url": "token_url: https://auth.example.org/token", "client_id": "client_id: tarn"])
         else { return nil }
@@ -142,18 +169,23 @@ extension DescriptionReader {
         let clientSecret = section["client_secret"].flatMap { secret($0, section.path("client_secret")) }
         let refresh = section["refresh_token"].flatMap { secret($0, section.path("refresh_token")) }
         if section["client_secret"] == nil, section["refresh_token"] == nil {
-            report(section.path("client_secret"), section.mark, "missing: write client_secret: { env: … }, or refresh_token: { file: … }")
+            report(
+                section.path("client_secret"), section.mark,
+                "missing: write client_secret: { env: … }, or refresh_token: { file: … }")
         }
         let parameters = entries(section, "params", of: "names to values").compactMap { entry in
             text(entry.value, "\(section.path("params")).\(entry.key)").map { RequestBody.FormField(entry.key, $0) }
         }
         let scopes = texts(section, "scopes").map(\.text)
-        let clientAuthentication: OAuth2.ClientAuthentication? = word(section, "client_auth", "way to prove who the client is")
+        let clientAuthentication: OAuth2.ClientAuthentication? = word(
+            section, "client_auth", "way to prove who the client is")
         let account = text(section, "account")
         guard let url, let client else { return nil }
         return .oauth2(
             OAuth2(
-                tokenURL: url, clientID: client, clientSecret: clientSecret, clientAuthentication: clientAuthentication ?? .basic,
-                grant: refresh.map(OAuth2.Grant.refreshToken) ?? .clientCredentials, scopes: scopes, parameters: parameters, account: account))
+                tokenURL: url, clientID: client, clientSecret: clientSecret,
+                clientAuthentication: clientAuthentication ?? .basic,
+                grant: refresh.map(OAuth2.Grant.refreshToken) ?? .clientCredentials, scopes: scopes,
+                parameters: parameters, account: account))
     }
 }

@@ -18,9 +18,14 @@ extension DescriptionReader {
         guard let value = api["cache"],
             let section = section(
                 value, "api.cache",
-                keys: ["policy", "older_than", "shared", "heuristic", "heuristic_limit", "off_line", "entries", "bytes", "age"])
+                keys: [
+                    "policy", "older_than", "shared", "heuristic", "heuristic_limit", "off_line", "entries", "bytes",
+                    "age",
+                ])
         else { return cache }
-        func whole(_ key: String, _ minimum: Int) -> Int? { section[key].flatMap { integer($0, section.path(key), minimum: minimum) } }
+        func whole(_ key: String, _ minimum: Int) -> Int? {
+            section[key].flatMap { integer($0, section.path(key), minimum: minimum) }
+        }
         if let policy: Policy = word(section, "policy", "policy") {
             cache.policy =
                 switch policy {
@@ -32,11 +37,15 @@ extension DescriptionReader {
         }
         if let seconds = whole("older_than", 0) {
             cache.policy = .olderThan(seconds: seconds)
-            if section["policy"] != nil { report(section, "older_than", "is a policy of its own: remove policy, or this line") }
+            if section["policy"] != nil {
+                report(section, "older_than", "is a policy of its own: remove policy, or this line")
+            }
         }
         cache.rules.isShared = flag(section, "shared")
         if let value = section["heuristic"] {
-            if case .scalar(let text, plain: true) = value.content, let fraction = Double(text), (0...1).contains(fraction) {
+            if case .scalar(let text, plain: true) = value.content, let fraction = Double(text),
+                (0...1).contains(fraction)
+            {
                 cache.rules.heuristicFraction = fraction
             } else {
                 report(section, "heuristic", "expected a fraction from 0 to 1, such as 0.1, found \(value.kind)")

@@ -23,8 +23,10 @@ extension DescriptionReader {
         }
         guard
             let section = section(
-                entry.value, field, keys: [
-                    "path", "with", "method", "body", "form", "records", "entity", "paginate", "restart", "limit", "more", "for_each", "commit", "orphans",
+                entry.value, field,
+                keys: [
+                    "path", "with", "method", "body", "form", "records", "entity", "paginate", "restart", "limit",
+                    "more", "for_each", "commit", "orphans",
                     "responses", "metadata",
                 ],
                 required: DescriptionReader.hasEnvelope(entry.value) ? ["path"] : ["path", "entity"],
@@ -33,16 +35,24 @@ extension DescriptionReader {
         else { return nil }
         let parameters = parameters(section)
         let envelope = envelope(section, schema)
-        let records = envelope != nil ? nil : text(section, "records").flatMap {
-            plainKeyPath($0, section.path("records"), section["records"]?.mark ?? section.mark)
-        }
+        let records =
+            envelope != nil
+            ? nil
+            : text(section, "records").flatMap {
+                plainKeyPath($0, section.path("records"), section["records"]?.mark ?? section.mark)
+            }
         let entity = envelope.map { $0.first?.entity } ?? entityName(section, "entity", schema)
-        let pagination = pagination(section), deep = deepPages(section, pagination), limits = limits(section), more = more(section)
+        let pagination = pagination(section), deep = deepPages(section, pagination), limits = limits(section),
+            more = more(section)
         let (method, body) = requestBody(section)
-        let forEach = forEach(section, listing: entity, schema), template = endpointPath(section, parameters, forEach, schema)
-        let commitUnit = commitUnit(section), orphans = orphans(section, entity: entity, isEnvelope: envelope != nil, forEach, schema)
+        let forEach = forEach(section, listing: entity, schema),
+            template = endpointPath(section, parameters, forEach, schema)
+        let commitUnit = commitUnit(section),
+            orphans = orphans(section, entity: entity, isEnvelope: envelope != nil, forEach, schema)
         if envelope != nil, forEach?.parent != nil {
-            report(at: section.path("for_each.parent"), "the records are of several entities: take the parent by a key path, such as '@param.milestone.id'")
+            report(
+                at: section.path("for_each.parent"),
+                "the records are of several entities: take the parent by a key path, such as '@param.milestone.id'")
         }
         if let template {
             check(template, parameters, forEach, section, schema)
@@ -52,8 +62,10 @@ extension DescriptionReader {
         let responses = responses(section), metadata = metadata(section)
         guard let path = template?.description, let entity else { return nil }
         return Endpoint(
-            name: entry.key, method: method, path: path, parameters: parameters, body: body, records: records ?? JSONPath(keys: []), entity: entity,
-            envelope: envelope ?? [], pagination: pagination ?? .automatic, deep: deep, limits: limits, more: more, forEach: forEach, commitUnit: commitUnit, orphans: orphans, responses: responses,
+            name: entry.key, method: method, path: path, parameters: parameters, body: body,
+            records: records ?? JSONPath(keys: []), entity: entity,
+            envelope: envelope ?? [], pagination: pagination ?? .automatic, deep: deep, limits: limits, more: more,
+            forEach: forEach, commitUnit: commitUnit, orphans: orphans, responses: responses,
             metadata: metadata, place: "\(file):\(entry.keyMark.line)")
     }
 
@@ -68,7 +80,8 @@ extension DescriptionReader {
     }
 
     private static func hasEnvelope(_ endpoint: YAMLValue) -> Bool {
-        guard case .mapping(let entries) = endpoint.content, let records = entries.first(where: { $0.key == "records" }) else { return false }
+        guard case .mapping(let entries) = endpoint.content, let records = entries.first(where: { $0.key == "records" })
+        else { return false }
         if case .mapping = records.value.content { return true }
         return false
     }
@@ -132,10 +145,13 @@ extension DescriptionReader {
     }
 
     /// Checks that every variable of the body has a value.
-    private mutating func check(_ body: RequestBody?, _ parameters: [Endpoint.Parameter], _ forEach: Endpoint.ForEach?, _ section: Section) {
+    private mutating func check(
+        _ body: RequestBody?, _ parameters: [Endpoint.Parameter], _ forEach: Endpoint.ForEach?, _ section: Section
+    ) {
         for name in body?.placeholders ?? [] where !parameters.contains(where: { $0.name == name }) {
             if let forEach, name.hasPrefix(forEach.variable + ".") { continue }
-            report(section, section["body"] == nil ? "form" : "body", "{\(name)} has no value: write with: { \(name): … }")
+            report(
+                section, section["body"] == nil ? "form" : "body", "{\(name)} has no value: write with: { \(name): … }")
         }
     }
 

@@ -37,7 +37,8 @@ extension DescriptionReader {
         }
         for problem in mapping.problems(for: schema) {
             guard let name = problem.field else {
-                let isRest = mapping.entities[problem.entity ?? ""]?.rest.map { problem.message.hasSuffix(" \($0)") } ?? false
+                let isRest =
+                    mapping.entities[problem.entity ?? ""]?.rest.map { problem.message.hasSuffix(" \($0)") } ?? false
                 report(at: "entities.\(problem.entity ?? "").\(isRest ? "rest" : "version")", problem.message)
                 continue
             }
@@ -102,7 +103,8 @@ extension DescriptionReader {
         guard
             let section = section(
                 entry.value, field,
-                keys: ["parent", "key", "attributes", "relationships", "indexes", "compression", "was"] + DescriptionReader.mappingKeys,
+                keys: ["parent", "key", "attributes", "relationships", "indexes", "compression", "was"]
+                    + DescriptionReader.mappingKeys,
                 required: entry.value.hasKey("parent") ? [] : ["key", "attributes"],
                 example: ["key": "key: id", "attributes": "attributes: { id: int, … }"])
         else { return (definition, mapping) }
@@ -146,8 +148,12 @@ extension DescriptionReader {
         let optional = "write a ? after the type instead, such as type: string?"
         guard
             let section = section(
-                entry.value, field, keys: ["type", "from", "index", "unique", "default", "epoch", "values", "was", "coercion", "format", "nulls", "absent",
-                    "fallback", "transform", "value", "naming"],
+                entry.value, field,
+                keys: [
+                    "type", "from", "index", "unique", "default", "epoch", "values", "was", "coercion", "format",
+                    "nulls", "absent",
+                    "fallback", "transform", "value", "naming",
+                ],
                 required: ["type"],
                 instead: ["optional": optional, "required": optional, "nullable": optional],
                 example: ["type": "type: string"])
@@ -280,7 +286,11 @@ extension DescriptionReader {
         }
         guard
             let section = section(
-                entry.value, field, keys: ["to", "from", "inverse", "ordered", "on_delete", "join", "was", "nulls", "absent", "to_many", "value", "naming"],
+                entry.value, field,
+                keys: [
+                    "to", "from", "inverse", "ordered", "on_delete", "join", "was", "nulls", "absent", "to_many",
+                    "value", "naming",
+                ],
                 required: ["to"],
                 example: ["to": "to: User, or to: [Label] if there are many"])
         else { return nil }
@@ -297,7 +307,8 @@ extension DescriptionReader {
             report(section, "to_many", "this relationship leads to one record, which is replaced: remove the line")
         }
         return RelationshipDefinition(
-            entry.key, to: destination.entity, many: destination.isMany, ordered: ordered, inverse: inverse, onDelete: rule,
+            entry.key, to: destination.entity, many: destination.isMany, ordered: ordered, inverse: inverse,
+            onDelete: rule,
             joinedBy: join, renamedFrom: was)
     }
 

@@ -7,7 +7,8 @@ extension DescriptionReader {
     /// Reads the indexes of an entity whose attributes have been read.
     mutating func indexes(of entry: YAMLValue.Entry, in schema: inout Schema) {
         let path = "entities.\(entry.key).indexes"
-        guard case .mapping(let keys) = entry.value.content, let value = keys.first(where: { $0.key == "indexes" })?.value,
+        guard case .mapping(let keys) = entry.value.content,
+            let value = keys.first(where: { $0.key == "indexes" })?.value,
             !value.isNull, let position = schema.entities.firstIndex(where: { $0.name == entry.key })
         else { return }
         guard case .mapping(let entries) = value.content else {
@@ -47,7 +48,9 @@ extension DescriptionReader {
         for condition in entries(section, "where", of: "attributes to values") {
             let place = "\(section.path("where")).\(condition.key)"
             guard let attribute = schema.attribute(condition.key, of: entity) else {
-                report(place, condition.keyMark, Spelling.unknown("attribute", condition.key, among: schema.attributeNames(of: entity)))
+                report(
+                    place, condition.keyMark,
+                    Spelling.unknown("attribute", condition.key, among: schema.attributeNames(of: entity)))
                 continue
             }
             if let read = self.condition(condition, place, attribute) { conditions.append(read) }
@@ -93,7 +96,8 @@ extension DescriptionReader {
                 result.append(IndexCondition(comparison.attribute, comparison.comparison, value))
             } else {
                 let written = comparison.word ?? comparison.value.plainText
-                report(field, place(comparison.valueColumn), "\"\(written)\" is not a value of the type \(attribute.type)")
+                report(
+                    field, place(comparison.valueColumn), "\"\(written)\" is not a value of the type \(attribute.type)")
             }
         }
         return result

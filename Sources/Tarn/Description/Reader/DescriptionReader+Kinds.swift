@@ -8,7 +8,9 @@ extension DescriptionReader {
     mutating func choice(_ section: Section) -> EntityChoice? {
         let otherwise: EntityChoice.Otherwise? = word(section, "otherwise", "rule for other records")
         guard section["kinds"] != nil else {
-            if section["otherwise"] != nil { report(section, "otherwise", "there are no kinds to choose from: add kinds, or remove the line") }
+            if section["otherwise"] != nil {
+                report(section, "otherwise", "there are no kinds to choose from: add kinds, or remove the line")
+            }
             return nil
         }
         let entries = entries(section, "kinds", of: "entities to conditions")
@@ -22,7 +24,9 @@ extension DescriptionReader {
     private mutating func conditions(_ entry: YAMLValue.Entry, _ field: String) -> [RecordCondition] {
         let field = "\(field).\(entry.key)"
         guard case .mapping(let pairs) = entry.value.content else {
-            report(field, entry.value.mark, "expected a mapping from key paths to values, such as { type: PushEvent }, found \(entry.value.kind)")
+            report(
+                field, entry.value.mark,
+                "expected a mapping from key paths to values, such as { type: PushEvent }, found \(entry.value.kind)")
             return []
         }
         return pairs.compactMap { pair in
@@ -40,7 +44,9 @@ extension DescriptionReader {
         if value.isNull { return .isAbsent }
         if case .list(let values) = value.content {
             let texts = values.compactMap { text($0, field) }
-            if texts.isEmpty, !isReported(field) { report(field, value.mark, "has no value: write one, or '*' for any") }
+            if texts.isEmpty, !isReported(field) {
+                report(field, value.mark, "has no value: write one, or '*' for any")
+            }
             return .matches(texts)
         }
         guard let text = text(value, field) else { return nil }
@@ -58,17 +64,25 @@ extension DescriptionReader {
             report(section, "entity", "each key path under records has an entity of its own: remove the line")
         }
         let entries = entries(section, "records", of: "key paths to entities")
-        if entries.isEmpty { report(section, "records", "has no key path: write each with its entity, such as users: User") }
+        if entries.isEmpty {
+            report(section, "records", "has no key path: write each with its entity, such as users: User")
+        }
         return entries.compactMap { entry in
             let field = "\(section.path("records")).\(entry.key)"
-            var name = Section(field: field, mark: entry.value.mark, values: ["entity": entry.value]), isOptional = false
+            var name = Section(field: field, mark: entry.value.mark, values: ["entity": entry.value]),
+                isOptional = false
             if case .mapping = entry.value.content {
-                guard let inner = self.section(entry.value, field, keys: ["entity", "optional"], required: ["entity"], example: ["entity": "entity: User"])
+                guard
+                    let inner = self.section(
+                        entry.value, field, keys: ["entity", "optional"], required: ["entity"],
+                        example: ["entity": "entity: User"])
                 else { return nil }
                 isOptional = flag(inner, "optional")
                 name = inner
             }
-            guard let path = plainKeyPath(entry.key, field, entry.keyMark), let entity = entityName(name, "entity", schema) else { return nil }
+            guard let path = plainKeyPath(entry.key, field, entry.keyMark),
+                let entity = entityName(name, "entity", schema)
+            else { return nil }
             return EnvelopePart(path, entity, optional: isOptional)
         }
     }

@@ -16,7 +16,8 @@ extension DescriptionReader {
             case let word?:
                 report(
                     endpoint, "commit",
-                    Spelling.unknown("unit", word, among: ["page", "walk"]) + "; or write { every: 20 } for so many pages")
+                    Spelling.unknown("unit", word, among: ["page", "walk"])
+                        + "; or write { every: 20 } for so many pages")
             case nil: break
             }
             return .pages(1)
@@ -32,7 +33,8 @@ extension DescriptionReader {
     // MARK: Orphans
 
     private static let shortForms: [(word: String, orphans: Orphans?)] = [
-        ("keep", nil), ("after_two_scans", Orphans()), ("after_one_scan", Orphans(walks: 1)), ("entity", Orphans(.entity)),
+        ("keep", nil), ("after_two_scans", Orphans()), ("after_one_scan", Orphans(walks: 1)),
+        ("entity", Orphans(.entity)),
     ]
 
     /// Reads `orphans: after_two_scans`, or a mapping.
@@ -55,13 +57,15 @@ extension DescriptionReader {
         }
         guard
             let section = section(
-                value, endpoint.path("orphans"), keys: ["scope", "where", "after", "keep", "allow_empty", "then", "check"])
+                value, endpoint.path("orphans"),
+                keys: ["scope", "where", "after", "keep", "allow_empty", "then", "check"])
         else { return nil }
         var orphans = Orphans(scope(section, entity, forEach, schema))
         switch text(section, "after") {
         case "two_scans"?, nil: break
         case "one_scan"?: orphans.walks = 1
-        case let word?: report(section, "after", Spelling.unknown("number of scans", word, among: ["two_scans", "one_scan"]))
+        case let word?:
+            report(section, "after", Spelling.unknown("number of scans", word, among: ["two_scans", "one_scan"]))
         }
         orphans.keep = condition(section, "keep", entity, schema)
         orphans.allowsEmpty = flag(section, "allow_empty")
@@ -76,8 +80,11 @@ extension DescriptionReader {
     /// Conditions and paths concern the records of one entity. An envelope can only look for
     /// records that its scans have listed.
     private mutating func isRefusedForEnvelope(_ endpoint: Section, _ orphans: YAMLValue) -> Bool {
-        func says(_ value: YAMLValue, _ word: String) -> Bool { if case .scalar(word, _) = value.content { true } else { false } }
-        let message = "the records are of several entities: only those that earlier walks have listed can be looked for; write orphans: after_two_scans, or an endpoint for each entity"
+        func says(_ value: YAMLValue, _ word: String) -> Bool {
+            if case .scalar(word, _) = value.content { true } else { false }
+        }
+        let message =
+            "the records are of several entities: only those that earlier walks have listed can be looked for; write orphans: after_two_scans, or an endpoint for each entity"
         guard case .mapping(let entries) = orphans.content else {
             if says(orphans, "entity") { report(endpoint, "orphans", message) }
             return says(orphans, "entity")
@@ -118,7 +125,9 @@ extension DescriptionReader {
     }
 
     /// Reads a condition on the records of an entity.
-    private mutating func condition(_ section: Section, _ key: String, _ entity: String?, _ schema: Schema) -> Condition? {
+    private mutating func condition(_ section: Section, _ key: String, _ entity: String?, _ schema: Schema)
+        -> Condition?
+    {
         guard let text = text(section, key), let entity, let value = section[key] else { return nil }
         // The problems of the entities are reported already.
         guard let catalog = Catalog(schema) else { return nil }
@@ -157,9 +166,13 @@ extension DescriptionReader {
     }
 
     /// Reads the path of a request for one record.
-    private mutating func check(_ section: Section, _ endpoint: Section, _ entity: String?, _ schema: Schema) -> String? {
-        guard let path = text(section, "check"), let template = pathTemplate(path, section, "check"), let entity else { return nil }
-        let variable = Endpoint.ForEach.variable(of: entity), forEach = Endpoint.ForEach(entity: entity, parent: nil, variable: variable)
+    private mutating func check(_ section: Section, _ endpoint: Section, _ entity: String?, _ schema: Schema) -> String?
+    {
+        guard let path = text(section, "check"), let template = pathTemplate(path, section, "check"), let entity else {
+            return nil
+        }
+        let variable = Endpoint.ForEach.variable(of: entity),
+            forEach = Endpoint.ForEach(entity: entity, parent: nil, variable: variable)
         let given: [String] =
             if case .mapping(let entries)? = endpoint["with"]?.content { entries.map(\.key) } else { [] }
         var usesRecord = false

@@ -6,11 +6,13 @@ import TarnImport
 extension DescriptionReader {
     /// The pagination styles with their keys. A style without keys is written as a word.
     private static let styles: [(name: String, keys: [String])] = [
-        ("single_page", []), ("header_link", ["rel"]), ("json_link", ["path"]), ("header_cursor", ["field", "param", "body"]),
+        ("single_page", []), ("header_link", ["rel"]), ("json_link", ["path"]),
+        ("header_cursor", ["field", "param", "body"]),
         ("cursor", ["path", "param", "body", "has_more", "last", "end"]),
         ("offset", ["param", "body", "start", "per_page", "total", "has_more", "end"]),
         ("page_number", ["param", "body", "start", "per_page", "total_pages", "total", "has_more", "end"]),
-        ("max_id", ["param", "body", "id", "per_page", "includes_named"]), ("since_id", ["param", "body", "id", "per_page", "includes_named"]),
+        ("max_id", ["param", "body", "id", "per_page", "includes_named"]),
+        ("since_id", ["param", "body", "id", "per_page", "includes_named"]),
         ("auto", []),
     ]
 
@@ -25,20 +27,31 @@ extension DescriptionReader {
             case "json_link": return .jsonLink(path: "next")
             case "auto": return .automatic
             case "page_number", "offset", "max_id", "since_id":
-                report(field, value.mark, "\(name) needs its parameter: write { \(name): { param: \(name == "page_number" ? "page" : name) } }")
-            case "cursor": report(field, value.mark, "cursor needs a path and a parameter: write { cursor: { path: next_cursor, param: cursor } }")
+                report(
+                    field, value.mark,
+                    "\(name) needs its parameter: write { \(name): { param: \(name == "page_number" ? "page" : name) } }"
+                )
+            case "cursor":
+                report(
+                    field, value.mark,
+                    "cursor needs a path and a parameter: write { cursor: { path: next_cursor, param: cursor } }")
             case "header_cursor":
-                report(field, value.mark, "header_cursor needs a field and a parameter: write { header_cursor: { field: X-Next, param: cursor } }")
+                report(
+                    field, value.mark,
+                    "header_cursor needs a field and a parameter: write { header_cursor: { field: X-Next, param: cursor } }"
+                )
             default: report(field, value.mark, Spelling.unknown("pagination", name, among: names))
             }
             return nil
         }
         guard entries.count == 1, let entry = entries.first else {
-            report(field, value.mark, "expected one style, such as { header_link: { rel: next } }, found \(entries.count)")
+            report(
+                field, value.mark, "expected one style, such as { header_link: { rel: next } }, found \(entries.count)")
             return nil
         }
         // The key of the style is recorded as a section's, so that missing keys are reported there.
-        guard let known = DescriptionReader.styles.first(where: { $0.name == entry.key }), let style = section(value, field, keys: names)?[entry.key]
+        guard let known = DescriptionReader.styles.first(where: { $0.name == entry.key }),
+            let style = section(value, field, keys: names)?[entry.key]
         else {
             report(field, entry.keyMark, Spelling.unknown("pagination", entry.key, among: names))
             return nil
@@ -50,13 +63,20 @@ extension DescriptionReader {
         return pagination(entry.key, style, "\(field).\(entry.key)", known.keys)
     }
 
-    private mutating func pagination(_ name: String, _ value: YAMLValue, _ field: String, _ keys: [String]) -> Pagination? {
+    private mutating func pagination(_ name: String, _ value: YAMLValue, _ field: String, _ keys: [String])
+        -> Pagination?
+    {
         let needsParameter = keys.contains("param")
-        let required = ["field", "path", "rel"].filter(keys.contains) + (needsParameter && !DescriptionReader.has("body", value) ? ["param"] : [])
+        let required =
+            ["field", "path", "rel"].filter(keys.contains)
+            + (needsParameter && !DescriptionReader.has("body", value) ? ["param"] : [])
         guard
             let section = section(
                 value, field, keys: keys, required: required,
-                example: ["rel": "rel: next", "param": "param: \(name == "page_number" ? "page" : "cursor")", "path": "path: meta.next", "field": "field: X-Next"])
+                example: [
+                    "rel": "rel: next", "param": "param: \(name == "page_number" ? "page" : "cursor")",
+                    "path": "path: meta.next", "field": "field: X-Next",
+                ])
         else { return nil }
         let place = needsParameter ? self.place(section) : nil
         if needsParameter, place == nil { return nil }
@@ -78,19 +98,24 @@ extension DescriptionReader {
             guard let place else { return nil }
             return .offset(
                 .init(
-                    place, start: start(section) ?? 0, size: size, total: bodyPath(section, "total"), hasMore: bodyPath(section, "has_more"),
+                    place, start: start(section) ?? 0, size: size, total: bodyPath(section, "total"),
+                    hasMore: bodyPath(section, "has_more"),
                     end: word(section, "end", "end") ?? .short))
         case "page_number":
-            guard let place, !isReported(section.path("start")), !isReported(in: section.path("per_page")) else { return nil }
+            guard let place, !isReported(section.path("start")), !isReported(in: section.path("per_page")) else {
+                return nil
+            }
             return .pageNumber(
                 .init(
                     place, start: start(section) ?? 1, size: size, totalPages: bodyPath(section, "total_pages"),
-                    total: bodyPath(section, "total"), hasMore: bodyPath(section, "has_more"), end: word(section, "end", "end") ?? .short))
+                    total: bodyPath(section, "total"), hasMore: bodyPath(section, "has_more"),
+                    end: word(section, "end", "end") ?? .short))
         default:
             guard let place else { return nil }
             return .recordCursor(
                 .init(
-                    name == "max_id" ? .backward : .forward, sends: place, path: bodyPath(section, "id") ?? "id", size: size,
+                    name == "max_id" ? .backward : .forward, sends: place, path: bodyPath(section, "id") ?? "id",
+                    size: size,
                     includesNamed: flag(section, "includes_named")))
         }
     }
@@ -122,7 +147,8 @@ extension DescriptionReader {
             return nil
         }
         if section["body"] != nil {
-            guard let text = text(section, "body"), let path = plainKeyPath(text, section.path("body"), section["body"]?.mark ?? section.mark)
+            guard let text = text(section, "body"),
+                let path = plainKeyPath(text, section.path("body"), section["body"]?.mark ?? section.mark)
             else { return nil }
             return .body(path.keys)
         }
@@ -133,7 +159,9 @@ extension DescriptionReader {
     private mutating func bodyPath(_ section: Section, _ key: String) -> String? {
         guard let text = text(section, key) else { return nil }
         guard let path = JSONPath(text), path.origin == .record, !path.hasWildcard, !path.steps.isEmpty else {
-            report(section, key, "\"\(text)\" is not a path to one value: write keys with a . between them, such as meta.next")
+            report(
+                section, key,
+                "\"\(text)\" is not a path to one value: write keys with a . between them, such as meta.next")
             return nil
         }
         return path.description
@@ -142,13 +170,19 @@ extension DescriptionReader {
     private mutating func pageSize(_ section: Section, _ place: Pagination.ParameterPlace?) -> Pagination.PageSize? {
         guard let perPage = section["per_page"] else { return nil }
         let path = section.path("per_page")
-        guard case .mapping(let entries) = perPage.content, entries.count == 1, let entry = entries.first, !entry.key.isEmpty else {
-            report(path, perPage.mark, "expected one parameter and its value, such as { per_page: 100 }, found \(perPage.kind)")
+        guard case .mapping(let entries) = perPage.content, entries.count == 1, let entry = entries.first,
+            !entry.key.isEmpty
+        else {
+            report(
+                path, perPage.mark,
+                "expected one parameter and its value, such as { per_page: 100 }, found \(perPage.kind)")
             return nil
         }
         guard let number = integer(entry.value, "\(path).\(entry.key)", minimum: 1) else { return nil }
         if entry.key == place?.description {
-            report("\(path).\(entry.key)", entry.keyMark, "param has this name already: the page and its size are two parameters")
+            report(
+                "\(path).\(entry.key)", entry.keyMark,
+                "param has this name already: the page and its size are two parameters")
         }
         if case .body = place {
             guard let keys = plainKeyPath(entry.key, path, entry.keyMark)?.keys else { return nil }
@@ -158,7 +192,9 @@ extension DescriptionReader {
     }
 
     /// Reports parameters of `with` that the pagination sends itself.
-    mutating func check(_ pagination: Pagination?, _ parameters: [Endpoint.Parameter], _ template: PathTemplate, _ section: Section) {
+    mutating func check(
+        _ pagination: Pagination?, _ parameters: [Endpoint.Parameter], _ template: PathTemplate, _ section: Section
+    ) {
         let places: [Pagination.ParameterPlace?]
         switch pagination {
         case .pageNumber(let pages): places = [pages.sends, pages.size?.place]
@@ -212,7 +248,8 @@ extension DescriptionReader {
         let end: LimitEnd? = word(section, "then", "end")
         return .init(
             pages: section["pages"].flatMap { integer($0, section.path("pages"), minimum: 1) },
-            records: section["records"].flatMap { integer($0, section.path("records"), minimum: 1) }, stopsQuietly: end == .stop)
+            records: section["records"].flatMap { integer($0, section.path("records"), minimum: 1) },
+            stopsQuietly: end == .stop)
     }
 
     private enum MoreWord: String, CaseIterable { case fail, ignore }
@@ -224,7 +261,10 @@ extension DescriptionReader {
             let word: MoreWord? = word(endpoint, "more", "word for more")
             return word == .ignore ? .ignore : .fail
         }
-        guard let section = section(value, endpoint.path("more"), keys: ["ignore"], required: ["ignore"], example: ["ignore": "ignore: [meta.total]"])
+        guard
+            let section = section(
+                value, endpoint.path("more"), keys: ["ignore"], required: ["ignore"],
+                example: ["ignore": "ignore: [meta.total]"])
         else { return .fail }
         let names = texts(section, "ignore")
         for name in names where name.text.isEmpty { report(section.path("ignore"), name.mark, "must not be empty") }
@@ -253,7 +293,9 @@ extension DescriptionReader {
         guard let method = text(endpoint, "method") else { return (body == nil ? "GET" : "POST", body) }
         let methods = ["GET", "POST", "PUT", "QUERY"]
         if !methods.contains(method) { report(endpoint, "method", Spelling.unknown("method", method, among: methods)) }
-        if method == "GET", body != nil { report(endpoint, "method", "a GET has no body: write method: POST, or remove the body") }
+        if method == "GET", body != nil {
+            report(endpoint, "method", "a GET has no body: write method: POST, or remove the body")
+        }
         return (method, body)
     }
 
@@ -274,7 +316,10 @@ extension JSONBody {
         switch word {
         case "true": self = .bool(true)
         case "false": self = .bool(false)
-        default: self = (try? JSONValue(word)).map { if case .number = $0 { true } else { false } } == true ? .number(word) : .string(word)
+        default:
+            self =
+                (try? JSONValue(word)).map { if case .number = $0 { true } else { false } } == true
+                ? .number(word) : .string(word)
         }
     }
 }

@@ -9,7 +9,8 @@ extension DescriptionReader {
         _ section: Section, _ parameters: [Endpoint.Parameter], _ forEach: Endpoint.ForEach?, _ schema: Schema
     ) -> PathTemplate? {
         guard let path = text(section, "path"),
-            let template = pathTemplate(path, section, isKnown: { DescriptionReader.isKnown($0, parameters, forEach, schema) })
+            let template = pathTemplate(
+                path, section, isKnown: { DescriptionReader.isKnown($0, parameters, forEach, schema) })
         else { return nil }
         guard let forEach else { return template }
         // Short form: a name without the variable is an attribute of the record.
@@ -17,7 +18,8 @@ extension DescriptionReader {
         for name in template.variables {
             let isNamed = name == forEach.variable || name.hasPrefix(forEach.variable + ".")
             guard !isNamed, !parameters.contains(where: { $0.name == name }),
-                case .attribute = DescriptionReader.attribute(at: name.split(separator: ".").map(String.init)[...], of: forEach.entity, schema)
+                case .attribute = DescriptionReader.attribute(
+                    at: name.split(separator: ".").map(String.init)[...], of: forEach.entity, schema)
             else { continue }
             text = DescriptionReader.renaming(name, to: "\(forEach.variable).\(name)", in: text)
         }
@@ -27,7 +29,9 @@ extension DescriptionReader {
     /// Reads a path template.
     ///
     /// - Parameter isKnown: see `PathTemplate`.
-    mutating func pathTemplate(_ path: String, _ section: Section, _ key: String = "path", isKnown: ((String) -> Bool)? = nil) -> PathTemplate? {
+    mutating func pathTemplate(
+        _ path: String, _ section: Section, _ key: String = "path", isKnown: ((String) -> Bool)? = nil
+    ) -> PathTemplate? {
         if let message = DescriptionReader.problem(ofPath: path) {
             report(section, key, message)
             return nil
@@ -52,7 +56,9 @@ extension DescriptionReader {
             if character == "}" { depth -= 1 }
         }
         if outside.contains("?") { return "a path has no query: write its parameters under with" }
-        if outside.contains("#") || path.contains("{#") { return "a path has no fragment: remove the # and what follows" }
+        if outside.contains("#") || path.contains("{#") {
+            return "a path has no fragment: remove the # and what follows"
+        }
         if path.unicodeScalars.contains(where: { $0.value <= 0x20 || $0.value == 0x7F }) {
             return "a path has no spaces or control characters: write them percent-encoded"
         }
@@ -60,7 +66,9 @@ extension DescriptionReader {
     }
 
     /// Whether a name with dots has a value as a whole.
-    private static func isKnown(_ name: String, _ parameters: [Endpoint.Parameter], _ forEach: Endpoint.ForEach?, _ schema: Schema) -> Bool {
+    private static func isKnown(
+        _ name: String, _ parameters: [Endpoint.Parameter], _ forEach: Endpoint.ForEach?, _ schema: Schema
+    ) -> Bool {
         if parameters.contains(where: { $0.name == name }) { return true }
         guard let forEach else { return false }
         var path = name.split(separator: ".").map(String.init)[...]
@@ -74,11 +82,14 @@ extension DescriptionReader {
         var output = "", rest = text[...]
         while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
             output += rest[...open]
-            let parts = rest[rest.index(after: open)..<close].split(separator: ",", omittingEmptySubsequences: false).map { part -> String in
-                let start = part.first.map { "+#./;?&".contains($0) } == true ? part.index(after: part.startIndex) : part.startIndex
-                let end = part[start...].firstIndex { $0 == ":" || $0 == "*" } ?? part.endIndex
-                return part[start..<end] == name ? part[..<start] + other + part[end...] : String(part)
-            }
+            let parts = rest[rest.index(after: open)..<close].split(separator: ",", omittingEmptySubsequences: false)
+                .map { part -> String in
+                    let start =
+                        part.first.map { "+#./;?&".contains($0) } == true
+                        ? part.index(after: part.startIndex) : part.startIndex
+                    let end = part[start...].firstIndex { $0 == ":" || $0 == "*" } ?? part.endIndex
+                    return part[start..<end] == name ? part[..<start] + other + part[end...] : String(part)
+                }
             output += parts.joined(separator: ",") + "}"
             rest = rest[rest.index(after: close)...]
         }
@@ -96,8 +107,11 @@ extension DescriptionReader {
     /// The attribute at a path through to-one relationships.
     static func attribute(at path: ArraySlice<String>, of entity: String, _ schema: Schema) -> Found {
         // An entity inherits the attributes and relationships of its parents.
-        var attributes: [AttributeDefinition] = [], relationships: [RelationshipDefinition] = [], next: String? = entity, seen: Set<String> = []
-        while let name = next, seen.insert(name).inserted, let definition = schema.entities.first(where: { $0.name == name }) {
+        var attributes: [AttributeDefinition] = [], relationships: [RelationshipDefinition] = [],
+            next: String? = entity, seen: Set<String> = []
+        while let name = next, seen.insert(name).inserted,
+            let definition = schema.entities.first(where: { $0.name == name })
+        {
             attributes += definition.attributes
             relationships += definition.relationships
             next = definition.parent
@@ -127,12 +141,15 @@ extension DescriptionReader {
             )
             return
         }
-        switch DescriptionReader.attribute(at: attribute.split(separator: ".").map(String.init)[...], of: forEach.entity, schema) {
+        switch DescriptionReader.attribute(
+            at: attribute.split(separator: ".").map(String.init)[...], of: forEach.entity, schema)
+        {
         case .nothing(let message): report(section, key, "{\(name)}: \(message)")
         case .attribute(let type):
             switch type {
             case .json, .array:
-                report(section, key, "{\(name)} is of type \(type.word) and cannot stand in a path: use another attribute")
+                report(
+                    section, key, "{\(name)} is of type \(type.word) and cannot stand in a path: use another attribute")
             default: break
             }
         }

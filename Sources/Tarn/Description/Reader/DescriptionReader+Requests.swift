@@ -6,7 +6,9 @@ import TarnHTTP
 extension DescriptionReader {
     mutating func pace(_ api: Section) -> Pace {
         guard let value = api["pace"],
-            let section = section(value, "api.pace", keys: ["per_second", "burst", "concurrent", "headers", "longest_wait", "longest_limit"])
+            let section = section(
+                value, "api.pace",
+                keys: ["per_second", "burst", "concurrent", "headers", "longest_wait", "longest_limit"])
         else { return Pace() }
         var pace = Pace()
         pace.perSecond = section["per_second"].flatMap { number($0, section.path("per_second"), above: 0) }
@@ -15,7 +17,9 @@ extension DescriptionReader {
         pace.longestWait = seconds(section, "longest_wait") ?? pace.longestWait
         pace.longestLimit = seconds(section, "longest_limit") ?? pace.longestLimit
         if section["burst"] != nil, section["per_second"] == nil {
-            report(section, "burst", "without per_second there is nothing to save up: write per_second too, or remove the line")
+            report(
+                section, "burst",
+                "without per_second there is nothing to save up: write per_second too, or remove the line")
         }
         let headers: HeaderUse? = word(section, "headers", "use of the server's rate limits")
         pace.obeysHeaders = headers != .ignore
@@ -32,7 +36,8 @@ extension DescriptionReader {
             let section = section(
                 value, "api.transport",
                 keys: [
-                    "connect_timeout", "idle_timeout", "total_timeout", "largest_body", "redirects", "proxy", "authorities", "certificate", "key",
+                    "connect_timeout", "idle_timeout", "total_timeout", "largest_body", "redirects", "proxy",
+                    "authorities", "certificate", "key",
                     "user_agent",
                 ])
         else { return options }
@@ -43,12 +48,17 @@ extension DescriptionReader {
             options.maximumBodySize = integer(size, section.path("largest_body"), minimum: 1) ?? options.maximumBodySize
         }
         if let redirects = section["redirects"] {
-            options.maximumRedirects = integer(redirects, section.path("redirects"), minimum: 0) ?? options.maximumRedirects
+            options.maximumRedirects =
+                integer(redirects, section.path("redirects"), minimum: 0) ?? options.maximumRedirects
         }
         options.proxy = proxy(section)
         func path(_ key: String) -> String? { text(section, key).flatMap { filePath($0, section, key) } }
-        (options.certificateAuthorities, options.clientCertificate, options.clientKey) = (path("authorities"), path("certificate"), path("key"))
-        if section["key"] != nil, section["certificate"] == nil { report(section, "key", "a key without its certificate: write certificate too") }
+        (options.certificateAuthorities, options.clientCertificate, options.clientKey) = (
+            path("authorities"), path("certificate"), path("key")
+        )
+        if section["key"] != nil, section["certificate"] == nil {
+            report(section, "key", "a key without its certificate: write certificate too")
+        }
         if let agent = text(section, "user_agent") {
             if agent.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value > 0x7E }) {
                 report(section, "user_agent", "has only printable ASCII characters")
@@ -66,7 +76,9 @@ extension DescriptionReader {
         if !schemes.contains(where: text.lowercased().hasPrefix) {
             report(section, "proxy", "expected none, or a URL that begins with \(schemes.joined(separator: ", "))")
         } else if text.contains("@") {
-            report(section, "proxy", "a password does not belong into this file: name the proxy in the environment, as https_proxy")
+            report(
+                section, "proxy",
+                "a password does not belong into this file: name the proxy in the environment, as https_proxy")
         }
         return text
     }
@@ -77,10 +89,12 @@ extension DescriptionReader {
         guard let value = api["retry"] else { return RetryPolicy() }
         if case .scalar("never", _) = value.content { return .never }
         guard
-            let section = section(value, "api.retry", keys: ["attempts", "first_delay", "longest_delay", "longest_wait", "methods"])
+            let section = section(
+                value, "api.retry", keys: ["attempts", "first_delay", "longest_delay", "longest_wait", "methods"])
         else { return RetryPolicy() }
         var policy = RetryPolicy()
-        policy.attempts = section["attempts"].flatMap { integer($0, section.path("attempts"), minimum: 1) } ?? policy.attempts
+        policy.attempts =
+            section["attempts"].flatMap { integer($0, section.path("attempts"), minimum: 1) } ?? policy.attempts
         policy.firstDelay = seconds(section, "first_delay") ?? policy.firstDelay
         policy.longestDelay = seconds(section, "longest_delay") ?? policy.longestDelay
         policy.longestWait = seconds(section, "longest_wait") ?? policy.longestWait
@@ -98,11 +112,14 @@ extension DescriptionReader {
     mutating func responses(_ owner: Section) -> [ResponseRule] {
         guard let value = owner["responses"], !value.isNull else { return [] }
         guard case .list(let list) = value.content else {
-            report(owner, "responses", "expected a list of rules, such as [{ status: 404, then: empty }], found \(value.kind)")
+            report(
+                owner, "responses",
+                "expected a list of rules, such as [{ status: 404, then: empty }], found \(value.kind)")
             return []
         }
         return list.enumerated().compactMap { index, value in
-            let entry = YAMLValue.Entry(key: "", keyMark: value.mark, value: value), field = "\(owner.path("responses"))[\(index)]"
+            let entry = YAMLValue.Entry(key: "", keyMark: value.mark, value: value),
+                field = "\(owner.path("responses"))[\(index)]"
             record(field, of: entry)
             return responseRule(value, field)
         }
@@ -111,7 +128,8 @@ extension DescriptionReader {
     private mutating func responseRule(_ value: YAMLValue, _ field: String) -> ResponseRule? {
         guard
             let section = section(
-                value, field, keys: ["status", "contains", "then", "message"], required: ["then"], example: ["then": "then: empty"])
+                value, field, keys: ["status", "contains", "then", "message"], required: ["then"],
+                example: ["then": "then: empty"])
         else { return nil }
         let statuses = statuses(section, "status")
         let contains = text(section, "contains")
@@ -119,16 +137,21 @@ extension DescriptionReader {
             report(field, section.mark, "would hit every answer: write a status, or a text that the answer contains")
         }
         let action: ResponseRule.Action? = word(section, "then", "action")
-        return action.map { ResponseRule(statuses: statuses, text: contains, action: $0, message: text(section, "message")) }
+        return action.map {
+            ResponseRule(statuses: statuses, text: contains, action: $0, message: text(section, "message"))
+        }
     }
 
     /// Reads statuses and ranges of statuses: one, or a list.
     mutating func statuses(_ section: Section, _ key: String) -> [ClosedRange<Int>] {
         texts(section, key).compactMap { text, mark in
             let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
-            guard (1...2).contains(ends.count), let first = ends[0], let last = ends[ends.count - 1], first <= last, first >= 200, last <= 599
+            guard (1...2).contains(ends.count), let first = ends[0], let last = ends[ends.count - 1], first <= last,
+                first >= 200, last <= 599
             else {
-                report(section.path(key), mark, "expected a status from 200 to 599, or a range such as 500-599, found \"\(text)\"")
+                report(
+                    section.path(key), mark,
+                    "expected a status from 200 to 599, or a range such as 500-599, found \"\(text)\"")
                 return nil
             }
             return first...last
@@ -138,7 +161,11 @@ extension DescriptionReader {
     // MARK: Numbers
 
     mutating func number(_ value: YAMLValue, _ field: String, above minimum: Double) -> Double? {
-        if case .scalar(let text, plain: true) = value.content, let number = Double(text), number > minimum, number < 1e9 { return number }
+        if case .scalar(let text, plain: true) = value.content, let number = Double(text), number > minimum,
+            number < 1e9
+        {
+            return number
+        }
         report(field, value.mark, "expected a number above \(Int(minimum)), found \(value.kind)")
         return nil
     }
@@ -146,7 +173,8 @@ extension DescriptionReader {
     /// Reads a duration; nil without a report if the key is absent.
     mutating func seconds(_ section: Section, _ key: String) -> Duration? {
         guard let value = section[key] else { return nil }
-        if case .scalar(let text, plain: true) = value.content, let seconds = Double(text), seconds >= 0, seconds < 1e9 {
+        if case .scalar(let text, plain: true) = value.content, let seconds = Double(text), seconds >= 0, seconds < 1e9
+        {
             return .milliseconds(Int((seconds * 1000).rounded()))
         }
         report(section, key, "expected seconds, such as 0.5 or 30, found \(value.kind)")

@@ -30,7 +30,8 @@ extension DescriptionReader {
             if text.contains("{") {
                 report(
                     field, mark,
-                    "\"\(text)\" is not a text with key paths in it: write each in braces, such as '{owner.login}/{name}'; {{ is a brace")
+                    "\"\(text)\" is not a text with key paths in it: write each in braces, such as '{owner.login}/{name}'; {{ is a brace"
+                )
             } else {
                 _ = keyPath(text, field, mark)
             }
@@ -42,7 +43,9 @@ extension DescriptionReader {
                 return nil
             }
             if let meant = DescriptionReader.origin(meantBy: path) {
-                report(field, mark, "\(path) begins with a key; did you mean \"\(meant)\"? A key is written \\\(path.keys.first ?? "")")
+                report(
+                    field, mark,
+                    "\(path) begins with a key; did you mean \"\(meant)\"? A key is written \\\(path.keys.first ?? "")")
                 return nil
             }
         }
@@ -80,7 +83,9 @@ extension DescriptionReader {
     /// Reads `absent: { value: … }` of an attribute; nil if it is absent or a word.
     mutating func absentValue(_ section: Section, _ type: AttributeType) -> JSONValue? {
         guard let value = section["absent"], case .mapping = value.content else { return nil }
-        guard let inner = self.section(value, section.path("absent"), keys: ["value"], required: ["value"], example: ["value": "value: 0"]),
+        guard
+            let inner = self.section(
+                value, section.path("absent"), keys: ["value"], required: ["value"], example: ["value": "value: 0"]),
             let constant = inner["value"]
         else { return nil }
         return json(constant, inner.path("value"), type)

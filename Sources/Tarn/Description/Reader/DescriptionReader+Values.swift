@@ -14,7 +14,9 @@ extension DescriptionReader {
     mutating func rules(_ top: Section, into mapping: inout Mapping) {
         guard let value = top["api"], case .mapping(let entries) = value.content else { return }
         var section = Section(field: "api", mark: value.mark, values: [:])
-        for entry in entries where DescriptionReader.ruleKeys.contains(entry.key) { section.values[entry.key] = entry.value }
+        for entry in entries where DescriptionReader.ruleKeys.contains(entry.key) {
+            section.values[entry.key] = entry.value
+        }
         mapping.rules = rules(section, dates: "dates")
         mapping.duplicates = word(section, "duplicates", "rule for duplicates")
         mapping.keyless = word(section, "keyless", "rule for records without a key")
@@ -38,11 +40,15 @@ extension DescriptionReader {
     private mutating func tombstone(_ section: Section) -> TombstoneRule? {
         guard let value = section["deleted"] else { return nil }
         guard case .mapping(let pairs) = value.content else {
-            guard let text = text(section, "deleted"), let path = plainKeyPath(text, section.path("deleted"), value.mark) else { return nil }
+            guard let text = text(section, "deleted"),
+                let path = plainKeyPath(text, section.path("deleted"), value.mark)
+            else { return nil }
             return tombstone(path, section)
         }
         guard pairs.count == 1, let pair = pairs.first else {
-            report(section, "deleted", "expected one key path and the value that stands there, such as deleted: { state: gone }")
+            report(
+                section, "deleted",
+                "expected one key path and the value that stands there, such as deleted: { state: gone }")
             return nil
         }
         guard let path = plainKeyPath(pair.key, section.path("deleted"), pair.keyMark),
@@ -66,7 +72,9 @@ extension DescriptionReader {
         var rules = FieldRules()
         rules.coercion = word(section, "coercion", "coercion")
         rules.nulls = word(section, "nulls", "rule for nulls")
-        if !DescriptionReader.hasAbsentValue(section, dates) { rules.absent = word(section, "absent", "rule for what is absent") }
+        if !DescriptionReader.hasAbsentValue(section, dates) {
+            rules.absent = word(section, "absent", "rule for what is absent")
+        }
         rules.toMany = word(section, "to_many", "rule for lists")
         if section[dates] != nil {
             let texts = texts(section, dates)
@@ -77,7 +85,9 @@ extension DescriptionReader {
                 do throws(DatePatternError) {
                     return try DateFormat(text)
                 } catch {
-                    report(section.path(dates), mark, "\(error); the words are \(DateFormat.words.joined(separator: ", "))")
+                    report(
+                        section.path(dates), mark, "\(error); the words are \(DateFormat.words.joined(separator: ", "))"
+                    )
                     return nil
                 }
             }
@@ -91,7 +101,9 @@ extension DescriptionReader {
     }
 
     /// Reads a word of a type; nil if it is absent or invalid.
-    mutating func word<Word: RawRepresentable<String> & CaseIterable>(_ section: Section, _ key: String, _ what: String) -> Word? {
+    mutating func word<Word: RawRepresentable<String> & CaseIterable>(_ section: Section, _ key: String, _ what: String)
+        -> Word?
+    {
         guard let text = text(section, key) else { return nil }
         if let word = Word(rawValue: text) { return word }
         report(section, key, Spelling.unknown(what, text, among: Word.allCases.map(\.rawValue)))
@@ -114,7 +126,8 @@ extension DescriptionReader {
             if type != .date, type != .array(.date) {
                 report(section, "format", "only a date has a format: remove it, or make this a date")
             } else if section["epoch"] != nil {
-                report(section, "epoch", "format says how dates are written: remove epoch, and name its unit under format")
+                report(
+                    section, "epoch", "format says how dates are written: remove epoch, and name its unit under format")
             }
         }
         return rules

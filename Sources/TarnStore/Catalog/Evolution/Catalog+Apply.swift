@@ -98,7 +98,8 @@ extension Catalog.Change {
                 let was = known.parent.flatMap { catalog.entity(id: $0)?.name }
                 throw SchemaError(
                     entity: definition.name, field: nil,
-                    "its parent was \(was ?? "none") and is now \(definition.parent ?? "none"), and records are stored in the old table; keep it, or start a new store")
+                    "its parent was \(was ?? "none") and is now \(definition.parent ?? "none"), and records are stored in the old table; keep it, or start a new store"
+                )
             }
             return
         }
@@ -132,7 +133,8 @@ extension Catalog.Change {
             let stored = catalog.entities[e].key.compactMap { catalog.entities[e].field(id: $0)?.name }
             throw SchemaError(
                 entity: definition.name, field: nil,
-                "the key was (\(stored.joined(separator: ", "))) and records are stored under it; keep it, or start a new store")
+                "the key was (\(stored.joined(separator: ", "))) and records are stored under it; keep it, or start a new store"
+            )
         }
     }
 
@@ -147,7 +149,8 @@ extension Catalog.Change {
                 let was = if case .attribute(let type) = stored.kind { "\(type)" } else { "a relationship" }
                 throw SchemaError(
                     entity: entity, field: attribute.name,
-                    "it was \(was) and is now \(attribute.type), and records hold the old values; give it another name, or start a new store")
+                    "it was \(was) and is now \(attribute.type), and records hold the old values; give it another name, or start a new store"
+                )
             }
             catalog.entities[e].fields[f].kind = .attribute(attribute.type)
             catalog.entities[e].fields[f].isOptional = attribute.isOptional
@@ -157,7 +160,9 @@ extension Catalog.Change {
             noteUnique(entity: e, field: f, was: stored.isUnique)
         } else {
             try checkNotFormer(field: attribute.name, of: e)
-            add(attribute.name, .attribute(attribute.type), optional: attribute.isOptional, indexed: attribute.isIndexed, to: e)
+            add(
+                attribute.name, .attribute(attribute.type), optional: attribute.isOptional,
+                indexed: attribute.isIndexed, to: e)
             let f = catalog.entities[e].fields.count - 1
             catalog.entities[e].fields[f].constant = constant
             catalog.entities[e].fields[f].unique = unique
@@ -177,11 +182,13 @@ extension Catalog.Change {
         let e = position(of: definition.name)
         for index in definition.indexes {
             try rename(index, of: e)
-            var compiled = Catalog.Index(id: 0, name: index.name, components: [], isUnique: index.isUnique, conditions: [])
+            var compiled = Catalog.Index(
+                id: 0, name: index.name, components: [], isUnique: index.isUnique, conditions: [])
             for component in index.components {
                 guard let field = catalog.entities[e].field(component.field) else { continue }
                 compiled.components.append(
-                    Catalog.Index.Component(field: field.id, folding: component.ignoresCase ? CaseFolding.version : nil))
+                    Catalog.Index.Component(field: field.id, folding: component.ignoresCase ? CaseFolding.version : nil)
+                )
             }
             for condition in index.conditions {
                 guard let field = catalog.entities[e].field(condition.attribute) else { continue }
@@ -197,7 +204,8 @@ extension Catalog.Change {
                     // The entries are the same, so the table stays.
                     catalog.entities[e].indexes[known] = compiled
                     if compiled.isUnique, !old.isUnique {
-                        newlyUnique.append(Catalog.NewIndex(entity: catalog.entities[e].id, field: nil, index: compiled.id))
+                        newlyUnique.append(
+                            Catalog.NewIndex(entity: catalog.entities[e].id, field: nil, index: compiled.id))
                     }
                     continue
                 }
@@ -227,7 +235,8 @@ extension Catalog.Change {
             try rename(join: relationship, of: e)
             var join = Catalog.Join(
                 name: relationship.name, destination: destination.id, own: own.id, theirs: theirs.id,
-                isToMany: relationship.isToMany, inverse: relationship.inverse, inverseIsToMany: partner?.isToMany ?? true,
+                isToMany: relationship.isToMany, inverse: relationship.inverse,
+                inverseIsToMany: partner?.isToMany ?? true,
                 rule: relationship.deleteRule, inverseRule: partner?.deleteRule ?? .none)
             // A join stores nothing, so it may change.
             if let known = catalog.entities[e].joins.firstIndex(where: { $0.name == relationship.name }) {
@@ -248,7 +257,8 @@ extension Catalog.Change {
             for field in entity.fields where !names.insert(field.name).inserted {
                 throw SchemaError(
                     entity: entity.name, field: field.name,
-                    "it has a field of this name, and one that it descends from has one too; give one of them another name")
+                    "it has a field of this name, and one that it descends from has one too; give one of them another name"
+                )
             }
         }
     }
@@ -264,7 +274,8 @@ extension Catalog.Change {
         if relationship.join == nil {
             // A join stores nothing, so its relationship may become a stored one. Descendants have
             // copies.
-            for other in catalog.entities.indices where catalog.isKind(catalog.entities[other].id, of: catalog.entities[e].id) {
+            for other in catalog.entities.indices
+            where catalog.isKind(catalog.entities[other].id, of: catalog.entities[e].id) {
                 catalog.entities[other].joins.removeAll { $0.name == relationship.name }
             }
         }
@@ -272,7 +283,8 @@ extension Catalog.Change {
             if stored != nil {
                 throw SchemaError(
                     entity: definition.name, field: relationship.name,
-                    "it was stored and would now be joined by \(relationship.join?.own ?? ""); give it another name, or start a new store")
+                    "it was stored and would now be joined by \(relationship.join?.own ?? ""); give it another name, or start a new store"
+                )
             }
             return
         }
@@ -280,18 +292,21 @@ extension Catalog.Change {
             if stored != nil {
                 throw SchemaError(
                     entity: definition.name, field: relationship.name,
-                    "it was stored here and would now be stored as \(relationship.destination).\(relationship.inverse ?? ""); keep the old side, or start a new store")
+                    "it was stored here and would now be stored as \(relationship.destination).\(relationship.inverse ?? ""); keep the old side, or start a new store"
+                )
             }
             return
         }
-        if let inverse = relationship.inverse, let other = destination.field(inverse), case .reference(let old) = other.kind,
+        if let inverse = relationship.inverse, let other = destination.field(inverse),
+            case .reference(let old) = other.kind,
             old.destination == catalog.entities[e].id, old.inverse == relationship.name
         {
             throw SchemaError(
                 entity: definition.name, field: relationship.name,
                 partner == nil
                     ? "it is stored as \(destination.name).\(inverse) and would now be stored here as well; declare \(destination.name).\(inverse) too, or start a new store"
-                    : "it is stored as \(destination.name).\(inverse) and would now be stored here; keep the old side, or start a new store")
+                    : "it is stored as \(destination.name).\(inverse) and would now be stored here; keep the old side, or start a new store"
+            )
         }
         let reference = Catalog.Reference(
             destination: destination.id, isToMany: relationship.isToMany, isOrdered: relationship.isOrdered,
@@ -310,7 +325,8 @@ extension Catalog.Change {
         else {
             throw SchemaError(
                 entity: definition.name, field: relationship.name,
-                "its destination, its arity or the order of its inverse changed, and records hold the old references; give it another name, or start a new store")
+                "its destination, its arity or the order of its inverse changed, and records hold the old references; give it another name, or start a new store"
+            )
         }
         catalog.entities[e].fields[f].kind = .reference(reference)
     }
@@ -376,7 +392,9 @@ extension Schema {
         guard let partner = partner(of: relationship, in: definition) else { return true }
         if relationship.isToMany != partner.isToMany { return !relationship.isToMany }
         if definition.key.contains(relationship.name) { return true }
-        if entities.contains(where: { $0.name == relationship.destination && $0.key.contains(partner.name) }) { return false }
+        if entities.contains(where: { $0.name == relationship.destination && $0.key.contains(partner.name) }) {
+            return false
+        }
         if relationship.isOrdered != partner.isOrdered { return relationship.isOrdered }
         for entity in entities {
             for candidate in entity.relationships {

@@ -6,7 +6,9 @@ extension Catalog.Change {
         guard let old = definition.renamedFrom, let e = catalog.entities.firstIndex(where: { $0.name == old }) else {
             return noteFormer(definition)
         }
-        if catalog.entity(definition.name) != nil { throw bothNames(definition.name, nil, "entities", old, definition.name) }
+        if catalog.entity(definition.name) != nil {
+            throw bothNames(definition.name, nil, "entities", old, definition.name)
+        }
         catalog.entities[e].name = definition.name
         catalog.entities[e].was = former(catalog.entities[e].was, old, now: definition.name)
     }
@@ -43,7 +45,9 @@ extension Catalog.Change {
     mutating func rename(join relationship: RelationshipDefinition, of e: Int) throws(SchemaError) {
         let entity = catalog.entities[e], name = relationship.name
         if let old = relationship.renamedFrom, entity.joins.contains(where: { $0.name == old }) {
-            if entity.joins.contains(where: { $0.name == name }) { throw bothNames(entity.name, name, "relationships", old, name) }
+            if entity.joins.contains(where: { $0.name == name }) {
+                throw bothNames(entity.name, name, "relationships", old, name)
+            }
             // A join has no id, so descendants have copies under the old name.
             for other in catalog.entities.indices where catalog.isKind(catalog.entities[other].id, of: entity.id) {
                 for j in catalog.entities[other].joins.indices where catalog.entities[other].joins[j].name == old {
@@ -66,7 +70,8 @@ extension Catalog.Change {
     func isFormer(_ name: String, in names: [String]?) -> Bool { names?.contains(name) ?? false }
 
     mutating func noteFormer(_ definition: EntityDefinition) {
-        guard let old = definition.renamedFrom, let e = catalog.entities.firstIndex(where: { $0.name == definition.name }),
+        guard let old = definition.renamedFrom,
+            let e = catalog.entities.firstIndex(where: { $0.name == definition.name }),
             !isFormer(old, in: catalog.entities[e].was)
         else { return }
         catalog.entities[e].was = former(catalog.entities[e].was, old, now: definition.name)
@@ -74,7 +79,8 @@ extension Catalog.Change {
 
     mutating func noteFormer(field old: String?, of name: String, _ e: Int) {
         guard let old, let f = catalog.entities[e].fields.firstIndex(where: { $0.name == name }),
-            !isFormer(old, in: catalog.entities[e].fields[f].was), catalog.declares(catalog.entities[e], catalog.entities[e].fields[f].id)
+            !isFormer(old, in: catalog.entities[e].fields[f].was),
+            catalog.declares(catalog.entities[e], catalog.entities[e].fields[f].id)
         else { return }
         catalog.entities[e].fields[f].was = former(catalog.entities[e].fields[f].was, old, now: name)
     }
@@ -99,13 +105,17 @@ extension Catalog.Change {
     private func wasRenamed(_ entity: String, _ field: String?, to now: String) -> SchemaError {
         SchemaError(
             entity: entity, field: field,
-            "another program has renamed it to \(now); use that name here too, or, if something else is meant, one that was never used")
+            "another program has renamed it to \(now); use that name here too, or, if something else is meant, one that was never used"
+        )
     }
 
-    private func bothNames(_ entity: String, _ field: String?, _ what: String, _ old: String, _ name: String) -> SchemaError {
+    private func bothNames(_ entity: String, _ field: String?, _ what: String, _ old: String, _ name: String)
+        -> SchemaError
+    {
         SchemaError(
             entity: entity, field: field,
-            "it is to be renamed from \(old), and the store has \(what) of both names; remove the new one first, or choose another name")
+            "it is to be renamed from \(old), and the store has \(what) of both names; remove the new one first, or choose another name"
+        )
     }
 }
 

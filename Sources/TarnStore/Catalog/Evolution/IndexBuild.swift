@@ -25,7 +25,8 @@ struct IndexBuild {
             return IndexStep(indexes: [(id, nil)], isTransition: true)
         }
         let building = places.compactMap { id, place -> (id: UInt32, root: UInt16, mark: IndexMark)? in
-            guard let mark = marks[id], mark.phase == .building, let entity = place?.entity, let root = catalog.entity(id: entity)?.root
+            guard let mark = marks[id], mark.phase == .building, let entity = place?.entity,
+                let root = catalog.entity(id: entity)?.root
             else { return nil }
             return (id, root, mark)
         }
@@ -38,7 +39,9 @@ struct IndexBuild {
         return try check(id, place, mark, options)
     }
 
-    private func build(_ group: [(id: UInt32, mark: IndexMark)], _ root: UInt16, _ options: IndexBuildOptions) throws -> IndexStep? {
+    private func build(_ group: [(id: UInt32, mark: IndexMark)], _ root: UInt16, _ options: IndexBuildOptions) throws
+        -> IndexStep?
+    {
         guard let start = group.first?.mark.key else { return nil }
         let ids = Set(group.map(\.id))
         let rules = Dictionary(
@@ -91,7 +94,9 @@ struct IndexBuild {
         return IndexStep(indexes: after, count: rows, bytes: bytes, isTransition: isLast)
     }
 
-    private func check(_ id: UInt32, _ place: Catalog.NewIndex, _ mark: IndexMark, _ options: IndexBuildOptions) throws -> IndexStep {
+    private func check(_ id: UInt32, _ place: Catalog.NewIndex, _ mark: IndexMark, _ options: IndexBuildOptions) throws
+        -> IndexStep
+    {
         // Another process may have made the index not unique.
         guard catalog.isUnique(id) else { return IndexStep(indexes: [(id, nil)], isTransition: true) }
         let found = try UniqueIndex.check(
@@ -116,14 +121,17 @@ extension Catalog {
             }
             guard entity.indexes.contains(where: { $0.id == id }) else { continue }
             let parent = entity.parent.flatMap { self.entity(id: $0) }
-            if !(parent?.indexes.contains { $0.id == id } ?? false) { return NewIndex(entity: entity.id, field: nil, index: id) }
+            if !(parent?.indexes.contains { $0.id == id } ?? false) {
+                return NewIndex(entity: entity.id, field: nil, index: id)
+            }
         }
         return nil
     }
 
     func isUnique(_ index: UInt32) -> Bool {
         entities.contains { entity in
-            entity.fields.contains { $0.index == index && $0.isUnique } || entity.indexes.contains { $0.id == index && $0.isUnique }
+            entity.fields.contains { $0.index == index && $0.isUnique }
+                || entity.indexes.contains { $0.id == index && $0.isUnique }
         }
     }
 

@@ -55,7 +55,9 @@ package struct IndexMark: Equatable {
         var marks: [UInt32: IndexMark] = [:]
         var entry = try prefix.withUnsafeBytes { try cursor.seek($0) }
         while let (key, value) = entry, key.starts(with: prefix) {
-            if let id = UInt32(String(decoding: key.dropFirst(prefix.count), as: UTF8.self)), let mark = IndexMark(value) {
+            if let id = UInt32(String(decoding: key.dropFirst(prefix.count), as: UTF8.self)),
+                let mark = IndexMark(value)
+            {
                 marks[id] = mark
             }
             entry = try cursor.next()

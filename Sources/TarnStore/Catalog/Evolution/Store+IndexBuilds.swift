@@ -9,11 +9,14 @@ extension Store {
             try read { reader in
                 let access = reader.access, marks = try IndexMark.all(access.raw, access.state.meta)
                 return try access.catalog.indexIDs.compactMap { id in
-                    guard let place = access.catalog.place(ofIndex: id), let entity = access.catalog.entity(id: place.entity)
+                    guard let place = access.catalog.place(ofIndex: id),
+                        let entity = access.catalog.entity(id: place.entity)
                     else { return nil }
-                    let name = access.catalog.name(ofIndex: id), entries = try access.raw.statistics(access.state.index(id)).entries
+                    let name = access.catalog.name(ofIndex: id),
+                        entries = try access.raw.statistics(access.state.index(id)).entries
                     guard let mark = marks[id] else {
-                        return IndexState(entity: entity.name, name: name, state: .complete, done: entries, total: entries)
+                        return IndexState(
+                            entity: entity.name, name: name, state: .complete, done: entries, total: entries)
                     }
                     let rows = try access.raw.statistics(access.state.records(of: entity.root)).entries
                     let isBuilding = mark.phase == .building
@@ -70,7 +73,8 @@ extension StoreWriter {
             let wasBuilding = try IndexMark.of(id, raw, state.meta)?.phase == .building
             let total = wasBuilding ? rows : try raw.statistics(state.index(id)).entries
             return IndexBuildProgress(
-                entity: entity.name, index: catalog.name(ofIndex: id), done: step.isTransition ? total : mark?.count ?? total,
+                entity: entity.name, index: catalog.name(ofIndex: id),
+                done: step.isTransition ? total : mark?.count ?? total,
                 total: total)
         }
         if step.violation != nil {

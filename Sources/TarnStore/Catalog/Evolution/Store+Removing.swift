@@ -16,14 +16,19 @@ extension Store {
     public func remove(index name: String, of entityName: String) throws {
         try changeCatalog { catalog, access in
             let entity = try access.state.entity(entityName)
-            guard let id = entity.field(name)?.index ?? entity.index(name)?.id, let place = catalog.place(ofIndex: id) else {
+            guard let id = entity.field(name)?.index ?? entity.index(name)?.id, let place = catalog.place(ofIndex: id)
+            else {
                 let known = entity.fields.filter { $0.index != nil }.map(\.name) + entity.indexes.map(\.name)
                 throw StoreError.unknownField(entity: entityName, name: "index \(name)", known: known)
             }
             try catalog.checkDeclared(place.entity, entity, name)
             if let field = place.field.flatMap({ entity.field(id: $0) }) {
-                if case .reference = field.kind { throw StoreError.inUse(entity: entityName, name: name, by: "the relationship itself") }
-                if let user = catalog.join(through: field.id, of: entity) { throw StoreError.inUse(entity: entityName, name: name, by: user) }
+                if case .reference = field.kind {
+                    throw StoreError.inUse(entity: entityName, name: name, by: "the relationship itself")
+                }
+                if let user = catalog.join(through: field.id, of: entity) {
+                    throw StoreError.inUse(entity: entityName, name: name, by: user)
+                }
             }
             catalog = catalog.takingBack(id, isNew: true)
             try access.drop(index: id)
@@ -98,19 +103,24 @@ extension Store {
         }
         var count = 0, isGone = false
         while !isGone {
-            while case let deleted = try write(alone: true, { try $0.deleteAll(id, count: step) }), deleted > 0 { count += deleted }
+            while case let deleted = try write(alone: true, { try $0.deleteAll(id, count: step) }), deleted > 0 {
+                count += deleted
+            }
             try changeCatalog { catalog, access in
                 guard let entity = catalog.entity(id: id) else { return isGone = true }
                 try catalog.checkUnused(entity)
                 // Another process may have added a record since.
                 guard try access.count(entity) == 0 else { return }
                 let inherited = entity.parent.flatMap { catalog.entity(id: $0) }
-                let own = entity.fields.compactMap(\.index) + entity.indexes.map(\.id) + [entity.members].compactMap(\.self)
+                let own =
+                    entity.fields.compactMap(\.index) + entity.indexes.map(\.id) + [entity.members].compactMap(\.self)
                 let others = (inherited?.fields.compactMap(\.index) ?? []) + (inherited?.indexes.map(\.id) ?? [])
                 for index in Set(own).subtracting(others) { try access.drop(index: index) }
                 if entity.root == entity.id {
                     for dictionary in try RowDictionary.ids(access.raw, access.state.meta, of: id) {
-                        _ = try RowDictionary.key(dictionary).withUnsafeBytes { try access.raw.delete(access.state.meta, $0) }
+                        _ = try RowDictionary.key(dictionary).withUnsafeBytes {
+                            try access.raw.delete(access.state.meta, $0)
+                        }
                     }
                     _ = try RewriteMark.metaKey(id).withUnsafeBytes { try access.raw.delete(access.state.meta, $0) }
                 }
@@ -209,10 +219,14 @@ extension Catalog {
             let owner = ancestors(of: entity.id).last { self.entity(id: $0)?.field(id: field.id) != nil }
             return try checkDeclared(owner ?? entity.root, entity, field.name)
         }
-        if let user = join(through: field.id, of: entity) { throw .inUse(entity: entity.name, name: field.name, by: user) }
+        if let user = join(through: field.id, of: entity) {
+            throw .inUse(entity: entity.name, name: field.name, by: user)
+        }
         for kind in entities where isKind(kind.id, of: entity.id) {
             for index in kind.indexes
-            where index.components.contains(where: { $0.field == field.id }) || index.conditions.contains(where: { $0.field == field.id }) {
+            where index.components.contains(where: { $0.field == field.id })
+                || index.conditions.contains(where: { $0.field == field.id })
+            {
                 throw .inUse(entity: entity.name, name: field.name, by: "the index \(kind.name).\(index.name)")
             }
         }
@@ -220,7 +234,9 @@ extension Catalog {
 
     fileprivate func checkUnused(_ entity: Entity) throws(StoreError) {
         for other in entities where other.id != entity.id {
-            if other.parent == entity.id { throw .inUse(entity: entity.name, name: nil, by: "\(other.name), which descends from it") }
+            if other.parent == entity.id {
+                throw .inUse(entity: entity.name, name: nil, by: "\(other.name), which descends from it")
+            }
             for field in other.fields {
                 guard case .reference(let reference) = field.kind, reference.destination == entity.id else { continue }
                 throw .inUse(entity: entity.name, name: nil, by: "\(other.name).\(field.name)")

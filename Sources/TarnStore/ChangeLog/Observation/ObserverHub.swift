@@ -7,8 +7,8 @@
 
 import Dispatch
 import Foundation
-import Synchronization
 internal import LMDB
+import Synchronization
 
 /// The observers of a store that is open in this process.
 package final class ObserverHub: Sendable {
@@ -118,7 +118,9 @@ package final class ObserverHub: Sendable {
         var rootOf: [UInt16: UInt16] = [:]
         try access.forEachEntry(after: last.sequence, .max) { entry in
             count += 1
-            if entities.insert(entry.entity).inserted { rootOf[entry.entity] = reader.catalog.entity(id: entry.entity)?.root }
+            if entities.insert(entry.entity).inserted {
+                rootOf[entry.entity] = reader.catalog.entity(id: entry.entity)?.root
+            }
             if let root = rootOf[entry.entity], roots.contains(root),
                 let found = members.byRecord[RecordPlace(root: root, key: Array(entry.storageKey))]
             {

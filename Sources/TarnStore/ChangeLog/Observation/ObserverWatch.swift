@@ -2,8 +2,8 @@
 
 import Foundation
 internal import Glibc
-import Synchronization
 internal import LMDB
+import Synchronization
 
 /// A watch on `wake`, with a thread that closes the descriptors when it ends.
 final class ObserverWatch: @unchecked Sendable {

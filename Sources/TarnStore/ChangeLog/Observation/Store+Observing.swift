@@ -50,7 +50,9 @@ extension Store {
     /// Observes the records of a query that was built from a struct's fields.
     ///
     /// - Throws: the iteration throws as ``StoreReader/fetch(_:_:)`` does.
-    public func observe<R: StoredRecord & Equatable>(_ query: TypedQuery<R>) -> StoreObservation<[R]> { observe(R.self, query.query) }
+    public func observe<R: StoredRecord & Equatable>(_ query: TypedQuery<R>) -> StoreObservation<[R]> {
+        observe(R.self, query.query)
+    }
 
     /// Observes the number of records of a query, as ``observe(_:)-(Query)`` observes the records.
     ///

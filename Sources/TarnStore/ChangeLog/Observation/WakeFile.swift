@@ -23,7 +23,9 @@ package final class WakeFile: Sendable {
         if isSilent.load(ordering: .relaxed) { return }
         var file = descriptor.load(ordering: .relaxed)
         if file < 0 {
-            file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.inside(String(path.dropLast("/wake".count))))
+            file = open(
+                path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.inside(String(path.dropLast("/wake".count)))
+            )
             guard file >= 0 else { return }
             descriptor.store(file, ordering: .relaxed)
         }

@@ -51,7 +51,9 @@ package final class RowContext {
     /// Frees all bodies, and the large buffers that a few large rows needed.
     func reset() {
         live = 0
-        while let last = bodies.last, bodies.count > RowContext.keptBuffers || last.pointee.memory.count > RowContext.keptBufferSize {
+        while let last = bodies.last,
+            bodies.count > RowContext.keptBuffers || last.pointee.memory.count > RowContext.keptBufferSize
+        {
             RowContext.free(last)
             bodies.removeLast()
         }
@@ -59,7 +61,9 @@ package final class RowContext {
     }
 
     /// Borrows a body in its stored form. It is decompressed on the first access to its bytes.
-    func lend(_ stored: Bytes, isWide: Bool, isDivided: Bool, _ dictionary: RowDictionary) -> UnsafeMutablePointer<DecompressedBody> {
+    func lend(_ stored: Bytes, isWide: Bool, isDivided: Bool, _ dictionary: RowDictionary) -> UnsafeMutablePointer<
+        DecompressedBody
+    > {
         if live == bodies.count {
             let body = UnsafeMutablePointer<DecompressedBody>.allocate(capacity: 1)
             body.initialize(to: DecompressedBody(Unmanaged.passUnretained(self), Unmanaged.passUnretained(dictionary)))
@@ -83,7 +87,9 @@ package final class RowContext {
     }
 
     /// Decompresses a frame. Returns false if it is damaged.
-    func decompress(_ frame: Bytes, into room: UnsafeMutableRawBufferPointer, _ size: Int, _ dictionary: RowDictionary) -> Bool {
+    func decompress(_ frame: Bytes, into room: UnsafeMutableRawBufferPointer, _ size: Int, _ dictionary: RowDictionary)
+        -> Bool
+    {
         let written = ZSTD_decompress_usingDDict(
             reading, room.baseAddress, size, frame.baseAddress, frame.count, dictionary.forReading)
         return written == size

@@ -22,7 +22,9 @@ final class RowContextPool: Sendable {
         context.reset()
         let item = Transfer(context: context)
         idle.withLock { idle in
-            if idle.contexts.count < RowContextPool.capacity, let context = item.context { idle.contexts.append(context) }
+            if idle.contexts.count < RowContextPool.capacity, let context = item.context {
+                idle.contexts.append(context)
+            }
         }
     }
 }

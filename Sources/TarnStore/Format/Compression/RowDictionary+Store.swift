@@ -6,10 +6,14 @@ extension RowDictionary {
     /// Reads every dictionary from `meta`. Layout of a value: u16 entity id, dictionary.
     /// A dictionary that zstd cannot use is left out. Rows that need it fail when they are read,
     /// with its id in the error.
-    static func all(_ raw: RawTransaction, _ meta: ChecksummedTable) throws -> [(entity: UInt16, dictionary: RowDictionary)] {
+    static func all(_ raw: RawTransaction, _ meta: ChecksummedTable) throws -> [(
+        entity: UInt16, dictionary: RowDictionary
+    )] {
         var list: [(entity: UInt16, dictionary: RowDictionary)] = []
         try forEach(raw, meta) { id, value in
-            guard value.count > 2, let dictionary = RowDictionary(id: id, bytes: Array(value.dropFirst(2))) else { return }
+            guard value.count > 2, let dictionary = RowDictionary(id: id, bytes: Array(value.dropFirst(2))) else {
+                return
+            }
             list.append((value.load(0), dictionary))
         }
         return list
@@ -31,7 +35,9 @@ extension RowDictionary {
         return ids
     }
 
-    private static func forEach(_ raw: RawTransaction, _ meta: ChecksummedTable, _ body: (UInt16, Bytes) throws -> Void) throws {
+    private static func forEach(_ raw: RawTransaction, _ meta: ChecksummedTable, _ body: (UInt16, Bytes) throws -> Void)
+        throws
+    {
         let cursor = try raw.cursor(meta.table)
         defer { cursor.close() }
         let prefix = Array(MetaKey.dictionaryPrefix.utf8)
@@ -49,7 +55,9 @@ extension RowDictionary {
     /// The generation changes, so every process loads the dictionary before its next transaction.
     ///
     /// - Returns: The id of the dictionary; nil if all ids are used up.
-    static func add(_ dictionary: [UInt8], of entity: UInt16, _ raw: RawTransaction, _ meta: ChecksummedTable) throws -> UInt16? {
+    static func add(_ dictionary: [UInt8], of entity: UInt16, _ raw: RawTransaction, _ meta: ChecksummedTable) throws
+        -> UInt16?
+    {
         // Ids have 16 bits and are never reused.
         guard let id = UInt16(exactly: try raw.number(meta, key: MetaKey.nextDictionary) + 1) else { return nil }
         try raw.willAdd()
@@ -95,7 +103,9 @@ extension Store {
             guard access.state.currentDictionary(of: entity) == nil else { return nil }
             let statistics = try access.raw.statistics(access.state.records(of: entity.root))
             let pages = statistics.leafPages + statistics.overflowPages
-            guard statistics.entries >= RowCompression.rowsToTrain || pages * statistics.pageSize >= RowCompression.bytesToTrain,
+            guard
+                statistics.entries >= RowCompression.rowsToTrain
+                    || pages * statistics.pageSize >= RowCompression.bytesToTrain,
                 // Training failed for lack of common content: wait until the entity has twice as
                 // many rows.
                 untrainable.withLock({ statistics.entries >= 2 * ($0[entity.id] ?? 0) })

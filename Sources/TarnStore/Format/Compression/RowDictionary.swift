@@ -18,7 +18,8 @@ package final class RowDictionary: @unchecked Sendable {
         guard id > 0,
             let forReading = bytes.withUnsafeBytes({ ZSTD_createDDict($0.baseAddress, $0.count) })
         else { return nil }
-        guard let forWriting = bytes.withUnsafeBytes({ ZSTD_createCDict($0.baseAddress, $0.count, RowCompression.level) })
+        guard
+            let forWriting = bytes.withUnsafeBytes({ ZSTD_createCDict($0.baseAddress, $0.count, RowCompression.level) })
         else {
             ZSTD_freeDDict(forReading)
             return nil
@@ -53,7 +54,8 @@ package final class RowDictionary: @unchecked Sendable {
         let size = dictionary.withUnsafeMutableBytes { buffer in
             switch effort {
             case .thorough:
-                return ZDICT_trainFromBuffer(buffer.baseAddress, buffer.count, all.baseAddress, sizes, UInt32(sizes.count))
+                return ZDICT_trainFromBuffer(
+                    buffer.baseAddress, buffer.count, all.baseAddress, sizes, UInt32(sizes.count))
             case .quick:
                 var parameters = ZDICT_fastCover_params_t()
                 (parameters.k, parameters.d, parameters.f, parameters.accel) = (RowCompression.segment, 8, 18, 2)

@@ -56,7 +56,9 @@ extension StoreAccess {
         var entry = try cursor.first()
         while let (key, value) = entry {
             // A damaged row is useless for training. `rewrite` reports it.
-            if isSound(value, root: entity.root, key), sample.wantsNext() { try lending { sample.add(try view(value, entity, key).body) } }
+            if isSound(value, root: entity.root, key), sample.wantsNext() {
+                try lending { sample.add(try view(value, entity, key).body) }
+            }
             entry = try cursor.next()
         }
         return sample

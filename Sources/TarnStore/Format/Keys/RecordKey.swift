@@ -57,7 +57,8 @@ public struct RecordKey: Sendable, Hashable, CustomStringConvertible {
 
     /// Describes a storage key in messages: as a key if it decodes, otherwise as hexadecimal bytes.
     package static func describe(storageKey: Bytes) -> String {
-        RecordKey(storageKey: storageKey)?.description ?? storageKey.map { String($0, radix: 16) }.joined(separator: " ")
+        RecordKey(storageKey: storageKey)?.description
+            ?? storageKey.map { String($0, radix: 16) }.joined(separator: " ")
     }
 
     /// Decodes the encoding of a key of any length. Nil if the bytes are no key.

@@ -87,7 +87,9 @@ internal import LMDB
                 j += 1
                 if newID == oldID { i += 1 }
             } else {
-                if let value = old.value(at: i), dropped.isEmpty || !dropped.contains(UInt16(oldID)) { field(UInt16(oldID), value) }
+                if let value = old.value(at: i), dropped.isEmpty || !dropped.contains(UInt16(oldID)) {
+                    field(UInt16(oldID), value)
+                }
                 i += 1
             }
         }

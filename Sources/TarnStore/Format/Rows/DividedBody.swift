@@ -110,7 +110,9 @@ extension RowContext {
     }
 
     /// Reassembles a divided body. Nil if it is damaged.
-    func whole(_ stored: Bytes, isWide: Bool, _ dictionary: RowDictionary, into room: (Int) -> UnsafeMutableRawBufferPointer) -> Bytes? {
+    func whole(
+        _ stored: Bytes, isWide: Bool, _ dictionary: RowDictionary, into room: (Int) -> UnsafeMutableRawBufferPointer
+    ) -> Bytes? {
         guard let divided = DividedBody(stored, isWide: isWide), let lengths = divided.lengths, lengths.long > 0,
             lengths.short + lengths.long <= RowCompression.largestBody,
             divided.valuesStart + lengths.short < stored.count,
@@ -146,9 +148,14 @@ extension RowFormat {
 extension RowBody {
     /// Appends the part of a whole body that is compressed: the training input for a dictionary.
     func appendCompressible(to writer: inout ByteWriter) {
-        guard let divided = DividedBody(bytes, isWide: isWide), RowFormat.isDivided(self) else { return writer.append(bytes) }
+        guard let divided = DividedBody(bytes, isWide: isWide), RowFormat.isDivided(self) else {
+            return writer.append(bytes)
+        }
         divided.forEachRun { isShort, range in
-            if !isShort { writer.append(bytes.slice(divided.valuesStart + range.lowerBound..<divided.valuesStart + range.upperBound)) }
+            if !isShort {
+                writer.append(
+                    bytes.slice(divided.valuesStart + range.lowerBound..<divided.valuesStart + range.upperBound))
+            }
         }
     }
 }

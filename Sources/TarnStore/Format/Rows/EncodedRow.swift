@@ -12,7 +12,8 @@ package struct EncodedRow {
     /// Creates a view of a row with a decompressed body. Nil for an unknown format.
     init?(_ bytes: Bytes, body: Bytes, lent: UnsafeMutablePointer<DecompressedBody>? = nil) {
         guard bytes.count >= RowFormat.headerSize + 2, bytes[0] == RowFormat.version,
-            bytes[1] & ~RowFormat.allFlags == 0, let body = RowBody(body, isWide: bytes[1] & RowFormat.wide != 0, lent: lent)
+            bytes[1] & ~RowFormat.allFlags == 0,
+            let body = RowBody(body, isWide: bytes[1] & RowFormat.wide != 0, lent: lent)
         else { return nil }
         self.bytes = bytes
         self.body = body
@@ -33,7 +34,9 @@ package struct EncodedRow {
 
     /// Returns the dictionary id in the header of a stored row. Nil if the row is uncompressed.
     static func dictionary(of row: Bytes) -> UInt16? {
-        guard row.count > RowFormat.headerSize, row[2] == RowFormat.zstd || row[2] == RowFormat.zstdLongValues else { return nil }
+        guard row.count > RowFormat.headerSize, row[2] == RowFormat.zstd || row[2] == RowFormat.zstdLongValues else {
+            return nil
+        }
         return row.load(4)
     }
 

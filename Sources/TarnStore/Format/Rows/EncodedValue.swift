@@ -42,7 +42,8 @@ package struct EncodedValue {
     /// It is equal, or it adds a position to a reference to the same record.
     package func isContained(in other: EncodedValue) -> Bool {
         if Bytes.equal(bytes, other.bytes) { return true }
-        guard tag == ValueTag.reference, other.tag == ValueTag.positionedReference, let a = reference, let b = other.reference
+        guard tag == ValueTag.reference, other.tag == ValueTag.positionedReference, let a = reference,
+            let b = other.reference
         else { return false }
         return Bytes.equal(a, b)
     }
@@ -108,7 +109,9 @@ package struct EncodedValue {
     /// - Parameter digestKey: Looks up the whole key of a record that is stored under a digest. If
     ///   it returns nil, the decoded key is the digest.
     package func decoded(digestKey: (Bytes) -> RecordKey? = { _ in nil }) -> Value? {
-        func key(_ bytes: Bytes) -> RecordKey? { RecordKey(storageKey: bytes) ?? digestKey(bytes) ?? RecordKey(reference: bytes) }
+        func key(_ bytes: Bytes) -> RecordKey? {
+            RecordKey(storageKey: bytes) ?? digestKey(bytes) ?? RecordKey(reference: bytes)
+        }
         switch tag {
         case ValueTag.null: return .null
         case ValueTag.false: return .bool(false)

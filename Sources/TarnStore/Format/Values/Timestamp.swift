@@ -61,7 +61,8 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         case UInt8(ascii: "Z"), UInt8(ascii: "z"):
             guard offset + 1 == text.count else { return nil }
         case UInt8(ascii: "+"), UInt8(ascii: "-"):
-            guard offset + 6 == text.count, let hours = text.number(offset + 1, 2), text[offset + 3] == UInt8(ascii: ":"),
+            guard offset + 6 == text.count, let hours = text.number(offset + 1, 2),
+                text[offset + 3] == UInt8(ascii: ":"),
                 let minutes = text.number(offset + 4, 2), hours < 24, minutes < 60
             else { return nil }
             shift = Int64(hours * 60 + minutes) * (text[offset] == UInt8(ascii: "+") ? -60 : 60)
@@ -81,7 +82,8 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, microsecond: Int = 0, offset: Int = 0
     ) {
         guard (0...9999).contains(year), (1...12).contains(month), day >= 1, day <= Timestamp.days(in: month, of: year),
-            (0..<24).contains(hour), (0..<60).contains(minute), (0...60).contains(second), (0..<1_000_000).contains(microsecond),
+            (0..<24).contains(hour), (0..<60).contains(minute), (0...60).contains(second),
+            (0..<1_000_000).contains(microsecond),
             abs(offset) < 24 * 60
         else { return nil }
         let days = Timestamp.days(toYear: year, month: month, day: day)
@@ -99,7 +101,8 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         let seconds = time / 1_000_000
         var fraction = time % 1_000_000
         var text = year >= 0 && year <= 9999 ? pad(year, 4) : (year < 0 ? "-" : "+") + pad(abs(year), 6)
-        text += "-\(pad(month, 2))-\(pad(day, 2))T\(pad(seconds / 3600, 2)):\(pad(seconds / 60 % 60, 2)):\(pad(seconds % 60, 2))"
+        text +=
+            "-\(pad(month, 2))-\(pad(day, 2))T\(pad(seconds / 3600, 2)):\(pad(seconds / 60 % 60, 2)):\(pad(seconds % 60, 2))"
         if fraction > 0 {
             var digits = 6
             while fraction % 10 == 0 {

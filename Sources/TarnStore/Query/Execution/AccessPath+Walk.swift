@@ -101,7 +101,8 @@ private struct EndpointScan {
     ///
     /// - Returns: false if the closure returned false.
     func forward(
-        _ span: KeySpan, _ start: WalkStart?, _ sort: ([[UInt8]]) throws -> [[UInt8]], _ body: (Bytes, Bytes?) throws -> Bool
+        _ span: KeySpan, _ start: WalkStart?, _ sort: ([[UInt8]]) throws -> [[UInt8]],
+        _ body: (Bytes, Bytes?) throws -> Bool
     ) throws -> Bool {
         var lower = span.lower
         if let start {
@@ -179,7 +180,8 @@ private struct EndpointScan {
     // MARK: Backwards
 
     func backward(
-        _ span: KeySpan, _ start: WalkStart?, _ sort: ([[UInt8]]) throws -> [[UInt8]], _ body: (Bytes, Bytes?) throws -> Bool
+        _ span: KeySpan, _ start: WalkStart?, _ sort: ([[UInt8]]) throws -> [[UInt8]],
+        _ body: (Bytes, Bytes?) throws -> Bool
     ) throws -> Bool {
         var upper = span.upper
         // The walk starts behind all entries with the start's values: the caller skips those
@@ -202,9 +204,11 @@ private struct EndpointScan {
         return try span.lower.withUnsafeBytes { lower in
             while let found = entry, Bytes.compare(found.key, lower) >= 0 {
                 let cut = sortsCut ? cutLength(found.key) : 0
-                let length = cut > 0 ? cut : path.direction == .backwardByValue ? path.source.valuesLength(in: found.key) : 0
+                let length =
+                    cut > 0 ? cut : path.direction == .backwardByValue ? path.source.valuesLength(in: found.key) : 0
                 let previous = try cursor.previous()
-                guard length > 0, let before = previous, isSame(before.key, found.key.slice(0..<min(length, found.key.count)), cut > 0),
+                guard length > 0, let before = previous,
+                    isSame(before.key, found.key.slice(0..<min(length, found.key.count)), cut > 0),
                     Bytes.compare(before.key, lower) >= 0
                 else {
                     guard try give(found, body) else { return false }
@@ -234,7 +238,8 @@ private struct EndpointScan {
 
     /// Walks over the entries with the same values, in the order of their keys.
     private func forwardGroup(
-        _ first: RawCursor.Entry, _ prefix: [UInt8], _ start: WalkStart?, _ span: KeySpan, _ body: (Bytes, Bytes?) throws -> Bool
+        _ first: RawCursor.Entry, _ prefix: [UInt8], _ start: WalkStart?, _ span: KeySpan,
+        _ body: (Bytes, Bytes?) throws -> Bool
     ) throws -> Bool {
         var entry: RawCursor.Entry? = first
         // In the group of the start, a seek skips the entries returned before.

@@ -28,7 +28,9 @@ extension EncodedValue {
             guard tag == ValueTag.true || tag == ValueTag.false else { return nil }
             return (tag == ValueTag.true ? 1 : 0) - Int(operand.number)
         case .decimal:
-            guard tag == ValueTag.decimal, let a = DecimalText(payload), let b = DecimalText(operand.bytes) else { return nil }
+            guard tag == ValueTag.decimal, let a = DecimalText(payload), let b = DecimalText(operand.bytes) else {
+                return nil
+            }
             return a.order(to: b)
         case .bytes, .foldedText:
             return Bytes.compare(payload, operand.bytes)

@@ -41,7 +41,10 @@ final class QueryEvaluation {
         direct = .allocate(capacity: places.places.count)
         _ = direct.initialize(
             from: places.places.map { place in
-                (place.field ?? 0, UInt16(clamping: place.rank), place.origin == 0 && place.field != nil, place.isFolded)
+                (
+                    place.field ?? 0, UInt16(clamping: place.rank), place.origin == 0 && place.field != nil,
+                    place.isFolded
+                )
             })
     }
 
@@ -57,9 +60,13 @@ final class QueryEvaluation {
     ///
     /// The directory with its offset is close to the row's beginning. The result is empty where a
     /// value needs more work to locate.
-    func findAhead(_ rows: UnsafeBufferPointer<RawCursor.Entry>, of entity: UInt16, into values: UnsafeMutableBufferPointer<Bytes>) {
+    func findAhead(
+        _ rows: UnsafeBufferPointer<RawCursor.Entry>, of entity: UInt16, into values: UnsafeMutableBufferPointer<Bytes>
+    ) {
         var field: UInt16 = 0, rank = Int.max
-        if start >= 0, program[Int(start)].isComparison { (field, rank) = (program[Int(start)].field, Int(program[Int(start)].rank)) }
+        if start >= 0, program[Int(start)].isComparison {
+            (field, rank) = (program[Int(start)].field, Int(program[Int(start)].rank))
+        }
         for (index, (_, row)) in rows.enumerated() {
             let value = rank == .max ? nil : QueryEvaluation.value(of: field, at: rank, in: row, of: entity)
             if let value { ask(for: value.baseAddress.unsafelyUnwrapped) }
@@ -75,9 +82,12 @@ final class QueryEvaluation {
         let place = RowFormat.headerSize + 2 + rank * 4
         guard let base = row.baseAddress, row.count >= place + 4, base.load(as: UInt8.self) == RowFormat.version,
             base.load(fromByteOffset: 1, as: UInt8.self) & ~RowFormat.partial == 0,
-            base.load(fromByteOffset: 2, as: UInt8.self) == RowFormat.uncompressed, number(6) == Int(entity), number(place) == Int(field)
+            base.load(fromByteOffset: 2, as: UInt8.self) == RowFormat.uncompressed, number(6) == Int(entity),
+            number(place) == Int(field)
         else { return nil }
-        func number(_ offset: Int) -> Int { Int(UInt16(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt16.self))) }
+        func number(_ offset: Int) -> Int {
+            Int(UInt16(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
+        }
         let fields = number(RowFormat.headerSize), values = RowFormat.headerSize + 2 + fields * 4
         let start = values + (rank == 0 ? 0 : number(place - 2)), end = values + number(place + 2)
         guard rank < fields, start < end, end <= row.count else { return nil }
@@ -90,7 +100,8 @@ final class QueryEvaluation {
     @inline(__always)
     func rejects(_ value: Bytes) -> Bool {
         let first = program.baseAddress.unsafelyUnwrapped + Int(start), value = EncodedValue(value)
-        return (!value.isNull && first.pointee.isMet(by: value) ? first.pointee.onTrue : first.pointee.onFalse) == QueryFilter.reject
+        return (!value.isNull && first.pointee.isMet(by: value) ? first.pointee.onTrue : first.pointee.onFalse)
+            == QueryFilter.reject
     }
 
     /// Returns whether a record meets the condition.
@@ -102,10 +113,13 @@ final class QueryEvaluation {
             let instruction = program.baseAddress.unsafelyUnwrapped + Int(next)
             let isMet: Bool
             if instruction.pointee.isDirect, instruction.pointee.code != .containsTarget {
-                if let value = row.value(of: instruction.pointee.field, at: Int(instruction.pointee.rank)), !value.isNull {
+                if let value = row.value(of: instruction.pointee.field, at: Int(instruction.pointee.rank)),
+                    !value.isNull
+                {
                     isMet =
                         instruction.pointee.code == .isMissing
-                        ? instruction.pointee.order == .reference && isEmptyList(value) : instruction.pointee.isMet(by: value)
+                        ? instruction.pointee.order == .reference && isEmptyList(value)
+                        : instruction.pointee.isMet(by: value)
                 } else {
                     isMet = instruction.pointee.code == .isMissing
                 }
@@ -133,7 +147,9 @@ final class QueryEvaluation {
         guard value.tag == ValueTag.array else { return instruction.isMet(by: fold(value)) }
         var isFound = false
         value.forEachElement { element in
-            if !isFound, !element.isNull { isFound = fold(element).order(to: instruction.operand, instruction.order) == 0 }
+            if !isFound, !element.isNull {
+                isFound = fold(element).order(to: instruction.operand, instruction.order) == 0
+            }
         }
         return isFound
     }

@@ -9,7 +9,8 @@ final class QueryFilter {
     /// The next instruction is an index of the program, `accept` or `reject`.
     struct Instruction {
         enum Code: UInt8 {
-            case isMissing, equal, less, lessOrEqual, greater, greaterOrEqual, isIn, hasPrefix, containsText, containsElement,
+            case isMissing, equal, less, lessOrEqual, greater, greaterOrEqual, isIn, hasPrefix, containsText,
+                containsElement,
                 containsTarget, like
         }
 
@@ -117,7 +118,9 @@ final class QueryFilter {
             list = pattern.tokens.withUnsafeBytes { kept($0) }
         }
         var elementOrder = order
-        if case .attribute(.array(let element)) = place.kind { elementOrder = ValueOrder(element, folded: place.isFolded) }
+        if case .attribute(.array(let element)) = place.kind {
+            elementOrder = ValueOrder(element, folded: place.isFolded)
+        }
         let isDirect = place.origin == 0 && place.field != nil && elementOrder != .foldedText
         return Instruction(
             code: code, order: elementOrder, isDirect: isDirect, place: Int32(test.place), field: place.field ?? 0,

@@ -21,7 +21,10 @@ private struct ScanBatch {
     let values: UnsafeMutableBufferPointer<Bytes>
     var count = 0
 
-    init(_ entries: UnsafeMutableBufferPointer<RawCursor.Entry>, _ values: UnsafeMutableBufferPointer<Bytes>, _ range: Range<Int>) {
+    init(
+        _ entries: UnsafeMutableBufferPointer<RawCursor.Entry>, _ values: UnsafeMutableBufferPointer<Bytes>,
+        _ range: Range<Int>
+    ) {
         self.entries = UnsafeMutableBufferPointer(rebasing: entries[range])
         self.values = UnsafeMutableBufferPointer(rebasing: values[range])
     }
@@ -87,6 +90,7 @@ extension QueryRun {
             while count > 0, !span.reaches(batch.entries[count - 1].key) { count -= 1 }
         }
         batch.count = count
-        evaluation.findAhead(UnsafeBufferPointer(rebasing: batch.entries[..<count]), of: query.entity.id, into: batch.values)
+        evaluation.findAhead(
+            UnsafeBufferPointer(rebasing: batch.entries[..<count]), of: query.entity.id, into: batch.values)
     }
 }

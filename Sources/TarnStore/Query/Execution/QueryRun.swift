@@ -14,7 +14,8 @@ final class QueryRun {
     /// The ids of the descendant entities, whose records belong to the query's entity, too.
     private let kinds: [UInt16]
 
-    convenience init(_ access: StoreAccess, _ query: CompiledQuery, for purpose: QueryPlanner.Purpose = .records) throws {
+    convenience init(_ access: StoreAccess, _ query: CompiledQuery, for purpose: QueryPlanner.Purpose = .records) throws
+    {
         let planner = try QueryPlanner(access, query, for: purpose)
         try self.init(access, planner.query, planner.choose())
     }
@@ -53,7 +54,9 @@ final class QueryRun {
     @inline(__always)
     func admitted(_ key: Bytes, _ bytes: Bytes) throws -> EncodedRow? {
         // This check comes first: the decision to skip a row reads its header.
-        guard bytes.count >= RowFormat.headerSize, access.isSound(bytes, root: query.entity.root, key) else { throw damaged(key) }
+        guard bytes.count >= RowFormat.headerSize, access.isSound(bytes, root: query.entity.root, key) else {
+            throw damaged(key)
+        }
         if query.partials != .included, (bytes[1] & RowFormat.partial != 0) != (query.partials == .only) { return nil }
         // The header is never compressed, so rows of other entities are skipped without
         // decompression.
@@ -79,7 +82,9 @@ final class QueryRun {
         return goesOn
     }
 
-    private func damaged(_ key: Bytes) -> StoreError { .damagedRow(entity: query.entity.name, key: access.describe(key)) }
+    private func damaged(_ key: Bytes) -> StoreError {
+        .damagedRow(entity: query.entity.name, key: access.describe(key))
+    }
 
     /// Returns the bytes of the row that an index entry refers to.
     func row(_ key: Bytes, _ table: Table) throws -> Bytes {

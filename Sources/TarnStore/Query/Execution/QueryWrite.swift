@@ -27,7 +27,9 @@ final class QueryWrite: @unchecked Sendable {
     ///
     /// All keys are collected before the first record is written. So no change can move a record to
     /// where it would be found again or skipped.
-    init(_ query: Query, isLocal: Bool, _ action: (StoreAccess, Catalog.Entity) throws -> Action, _ access: StoreAccess) throws {
+    init(_ query: Query, isLocal: Bool, _ action: (StoreAccess, Catalog.Entity) throws -> Action, _ access: StoreAccess)
+        throws
+    {
         let compiled = try CompiledQuery(query, access.state)
         var keys = StorageKeys()
         try QueryRun(access, compiled).forEach { key, _ in
@@ -78,7 +80,8 @@ final class QueryWrite: @unchecked Sendable {
     }
 
     private func update(
-        _ admitted: [Int], _ range: Range<Int>, _ entity: Catalog.Entity, _ change: RecordChange, _ writer: inout StoreWriter
+        _ admitted: [Int], _ range: Range<Int>, _ entity: Catalog.Entity, _ change: RecordChange,
+        _ writer: inout StoreWriter
     ) throws -> Step {
         var step = Step(position: range.upperBound)
         for index in admitted {
@@ -87,7 +90,9 @@ final class QueryWrite: @unchecked Sendable {
             }
             guard outcome == .updated else { continue }
             step.changed += 1
-            if isLocal { try keys.with(index) { key in _ = try change.withFields { try writer.markUpdated(entity, key, $0) } } }
+            if isLocal {
+                try keys.with(index) { key in _ = try change.withFields { try writer.markUpdated(entity, key, $0) } }
+            }
         }
         return step
     }
@@ -96,7 +101,9 @@ final class QueryWrite: @unchecked Sendable {
         _ admitted: [Int], _ range: Range<Int>, _ entity: Catalog.Entity, _ limit: Int, _ writer: inout StoreWriter
     ) throws -> Step {
         var step = Step(position: range.upperBound)
-        if let cascade, admitted.first == position, cascade.end > limit { return try delete(cascade, at: position, limit, &writer) }
+        if let cascade, admitted.first == position, cascade.end > limit {
+            return try delete(cascade, at: position, limit, &writer)
+        }
         for index in admitted {
             // Cascades of earlier records may have filled the step.
             guard step.changed < limit else {
@@ -132,7 +139,9 @@ final class QueryWrite: @unchecked Sendable {
         let whole = try isLocal && StorageKey.isDigest(key) ? writer.access.wholeKey(entity, row.body)?.tuple : nil
         let known = try isLocal ? writer.access.localMark(entity.root, key) : nil, kind = row.entity
         // A record created locally leaves no mark: the server never had it.
-        func markLocally() throws { if isLocal, known?.operation != .create { try writer.markDeleted(kind, key, known, whole: whole) } }
+        func markLocally() throws {
+            if isLocal, known?.operation != .create { try writer.markDeleted(kind, key, known, whole: whole) }
+        }
         guard !writer.access.state.deleteRules[row.entity].isEmpty else {
             try writer.remove(key, row)
             try markLocally()

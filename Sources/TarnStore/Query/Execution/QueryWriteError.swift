@@ -11,8 +11,10 @@ public struct QueryWriteError: Error, CustomStringConvertible {
     public var reason: any Error
 
     public var description: String {
-        let done = report.steps == 0
-            ? "nothing was written" : "\(report.changed) records were written before, in \(report.steps) steps, and stay so"
+        let done =
+            report.steps == 0
+            ? "nothing was written"
+            : "\(report.changed) records were written before, in \(report.steps) steps, and stay so"
         return "\(reason); \(done). The same call goes on with the others"
     }
 }

@@ -11,7 +11,9 @@ package struct RecordCheck {
     /// Compiles a query.
     ///
     /// - Throws: `StoreError` if the query does not fit the catalog.
-    package init(_ access: StoreAccess, _ query: Query) throws { try self.init(access, CompiledQuery(query, access.state)) }
+    package init(_ access: StoreAccess, _ query: Query) throws {
+        try self.init(access, CompiledQuery(query, access.state))
+    }
 
     init(_ access: StoreAccess, _ query: CompiledQuery) {
         self.access = access

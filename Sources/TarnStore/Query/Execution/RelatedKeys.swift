@@ -21,7 +21,8 @@ final class RelatedKeys {
         guard let relationship = access.catalog.relationship(name, of: entity),
             let destination = access.catalog.entity(id: relationship.destination)
         else {
-            throw .unknownField(entity: entity.name, name: name, known: access.catalog.relationships(of: entity).map(\.name))
+            throw .unknownField(
+                entity: entity.name, name: name, known: access.catalog.relationships(of: entity).map(\.name))
         }
         self.access = access
         self.relationship = relationship

@@ -10,11 +10,14 @@ struct RelatedRecords<Target: StoredRecord> {
     ///
     /// - Throws: `.unknownField`; `.wrongType` if the relationship leads to another entity than the
     ///   struct's.
-    init<Owner>(_ access: StoreAccess, _ entity: Catalog.Entity, _ inclusion: Inclusion<Owner, Target>) throws(StoreError) {
+    init<Owner>(_ access: StoreAccess, _ entity: Catalog.Entity, _ inclusion: Inclusion<Owner, Target>)
+        throws(StoreError)
+    {
         keys = try RelatedKeys(access, entity, inclusion.relationship)
         guard keys.destination.name == Target.entity else {
             throw .wrongType(
-                entity: entity.name, field: inclusion.relationship, expected: keys.destination.name, found: Target.entity)
+                entity: entity.name, field: inclusion.relationship, expected: keys.destination.name,
+                found: Target.entity)
         }
         plan = try access.plan(Target.self)
     }

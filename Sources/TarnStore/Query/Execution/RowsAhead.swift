@@ -53,7 +53,8 @@ struct RowsAhead: ~Copyable {
     mutating func find() throws(LMDBError) -> Bool {
         if let first = entries.firstIndex(where: { $0.row == nil }) {
             try withUnsafeTemporaryAllocation(of: Bytes.self, capacity: PageLookup.most) { wanted throws(LMDBError) in
-                try withUnsafeTemporaryAllocation(of: Bytes?.self, capacity: PageLookup.most) { rows throws(LMDBError) in
+                try withUnsafeTemporaryAllocation(of: Bytes?.self, capacity: PageLookup.most) {
+                    rows throws(LMDBError) in
                     // A walk along rows has all of them; any other walk has none.
                     let count = entries.count - first
                     for index in 0..<count { wanted.initializeElement(at: index, to: key(first + index)) }
@@ -78,7 +79,9 @@ struct RowsAhead: ~Copyable {
     /// A key, valid until the next change, and its row, empty if it was not found.
     subscript(index: Int) -> (key: Bytes, row: Bytes) { (key(index), entries[index].row ?? .empty) }
 
-    private func key(_ index: Int) -> Bytes { keys.bytes((index == 0 ? 0 : entries[index - 1].keyEnd)..<entries[index].keyEnd) }
+    private func key(_ index: Int) -> Bytes {
+        keys.bytes((index == 0 ? 0 : entries[index - 1].keyEnd)..<entries[index].keyEnd)
+    }
 
     mutating func removeAll() {
         keys.removeAll()

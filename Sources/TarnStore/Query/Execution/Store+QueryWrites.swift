@@ -48,7 +48,8 @@ extension Store {
     public func update<Record: StoredRecord>(
         _ query: TypedQuery<Record>, step: Int = 1000, _ change: (inout RowEncoder<Record>) throws -> Void
     ) throws -> QueryWriteReport {
-        try run(queryWrite(query.query, isLocal: false) { access, _ in .update(try RecordChange(access, change)) }, step)
+        try run(
+            queryWrite(query.query, isLocal: false) { access, _ in .update(try RecordChange(access, change)) }, step)
     }
 
     /// Sets fields of every record with a closure; the calling task is suspended meanwhile.
@@ -56,7 +57,8 @@ extension Store {
     public func update<Record: StoredRecord>(
         _ query: TypedQuery<Record>, step: Int = 1000, _ change: @Sendable (inout RowEncoder<Record>) throws -> Void
     ) async throws -> QueryWriteReport {
-        try await run(queryWrite(query.query, isLocal: false) { access, _ in .update(try RecordChange(access, change)) }, step)
+        try await run(
+            queryWrite(query.query, isLocal: false) { access, _ in .update(try RecordChange(access, change)) }, step)
     }
 
     /// Deletes every record of a query's result, and the records that delete rules add.
@@ -85,7 +87,9 @@ extension Store {
 
     /// Deletes every record of a typed query's result; the calling task is suspended meanwhile.
     @discardableResult
-    public func delete<Record: StoredRecord>(_ query: TypedQuery<Record>, step: Int = 1000) async throws -> QueryWriteReport {
+    public func delete<Record: StoredRecord>(_ query: TypedQuery<Record>, step: Int = 1000) async throws
+        -> QueryWriteReport
+    {
         try await delete(query.query, step: step)
     }
 
@@ -96,13 +100,16 @@ extension Store {
     /// It works as ``update(_:set:step:)-(Query,_,_)`` does; for the marks see <doc:LocalChanges>.
     /// A record that already has the values is not marked.
     @discardableResult
-    public func updateLocally(_ query: Query, set values: [String: Value], step: Int = 1000) throws -> QueryWriteReport {
+    public func updateLocally(_ query: Query, set values: [String: Value], step: Int = 1000) throws -> QueryWriteReport
+    {
         try run(queryWrite(query, isLocal: true) { .update(try RecordChange(values, $1, $0)) }, step)
     }
 
     /// Sets fields and marks the records as local changes; the task is suspended meanwhile.
     @discardableResult
-    public func updateLocally(_ query: Query, set values: [String: Value], step: Int = 1000) async throws -> QueryWriteReport {
+    public func updateLocally(_ query: Query, set values: [String: Value], step: Int = 1000) async throws
+        -> QueryWriteReport
+    {
         try await run(queryWrite(query, isLocal: true) { .update(try RecordChange(values, $1, $0)) }, step)
     }
 

@@ -28,7 +28,9 @@ extension StoreReader {
     /// - Returns: the value; nil if no record has one.
     ///
     /// - Throws: as ``fetch(_:)-(Query)``.
-    public func minimum(of path: FieldPath, _ query: Query) throws -> Value? { try extreme(of: path, query, greatest: false) }
+    public func minimum(of path: FieldPath, _ query: Query) throws -> Value? {
+        try extreme(of: path, query, greatest: false)
+    }
 
     /// Returns the greatest value at a path among the records that meet a query's condition.
     ///
@@ -38,7 +40,9 @@ extension StoreReader {
     /// - Returns: the value; nil if no record has one.
     ///
     /// - Throws: as ``fetch(_:)-(Query)``.
-    public func maximum(of path: FieldPath, _ query: Query) throws -> Value? { try extreme(of: path, query, greatest: true) }
+    public func maximum(of path: FieldPath, _ query: Query) throws -> Value? {
+        try extreme(of: path, query, greatest: true)
+    }
 
     private func extreme(of path: FieldPath, _ query: Query, greatest: Bool) throws -> Value? {
         let wanted = Query(

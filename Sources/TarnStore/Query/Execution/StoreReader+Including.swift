@@ -6,12 +6,16 @@ extension StoredRecord {
     /// Returns an inclusion of a relationship, to follow it from the records of a query.
     ///
     /// It is a parameter of ``StoreReader/fetch(_:including:)-(TypedQuery<Record>,_)``.
-    public static func related<Target: StoredRecord>(_ relationship: Field, to target: Target.Type) -> Inclusion<Self, Target> {
+    public static func related<Target: StoredRecord>(_ relationship: Field, to target: Target.Type) -> Inclusion<
+        Self, Target
+    > {
         Inclusion(relationship: relationship.name)
     }
 
     /// Returns an inclusion of a relationship that the struct does not have, such as a derived one.
-    public static func related<Target: StoredRecord>(_ relationship: String, to target: Target.Type) -> Inclusion<Self, Target> {
+    public static func related<Target: StoredRecord>(_ relationship: String, to target: Target.Type) -> Inclusion<
+        Self, Target
+    > {
         Inclusion(relationship: relationship)
     }
 }
@@ -113,7 +117,9 @@ extension StoreReader {
         return result
     }
 
-    private func include(_ paths: [[String]], of related: RelatedKeys, as path: String, in result: inout IncludingResult) throws {
+    private func include(
+        _ paths: [[String]], of related: RelatedKeys, as path: String, in result: inout IncludingResult
+    ) throws {
         let access = access
         var records: [Record] = []
         let places = try related.load { key, view in
@@ -128,7 +134,8 @@ extension StoreReader {
             let next = try RelatedKeys(access, related.destination, name)
             try next.add(included.keys, related.destination)
             try include(
-                paths.filter { $0.first == name }.map { Array($0.dropFirst()) }, of: next, as: "\(path).\(name)", in: &result)
+                paths.filter { $0.first == name }.map { Array($0.dropFirst()) }, of: next, as: "\(path).\(name)",
+                in: &result)
         }
     }
 }

@@ -33,8 +33,12 @@ extension StoreReader {
             // Values that are too long for the index share one position there, so a part never ends
             // between them.
             if let limit, result.targets.count >= limit, !last.elementsEqual(entry) {
-                result.next = last.isEmpty
-                    ? after : last.withUnsafeBytes { ContinuationToken(fingerprint: fingerprint, position: $0, sortKeyLength: 0) }
+                result.next =
+                    last.isEmpty
+                    ? after
+                    : last.withUnsafeBytes {
+                        ContinuationToken(fingerprint: fingerprint, position: $0, sortKeyLength: 0)
+                    }
                 return false
             }
             last = Array(entry)
@@ -103,7 +107,8 @@ private struct MissingWalk {
     private func length(of key: Bytes) throws -> Int {
         let length =
             join == nil
-            ? StorageKey.length(in: key, components: destination.keyTypes.count) : IndexEntry.values(of: key, components: 1).length
+            ? StorageKey.length(in: key, components: destination.keyTypes.count)
+            : IndexEntry.values(of: key, components: 1).length
         guard let length, length < key.count else {
             throw StoreError.damagedCatalog(path: "", detail: "an entry of \(TableName.index(index)) cannot be split")
         }
@@ -154,14 +159,17 @@ private struct MissingWalk {
     }
 
     /// Reports values too long for the index, each once, in the order of their first records.
-    private func cutValues(_ cursor: RawCursor, _ target: Bytes, _ body: (Bytes, Value?) throws -> Bool) throws -> Bool {
+    private func cutValues(_ cursor: RawCursor, _ target: Bytes, _ body: (Bytes, Value?) throws -> Bool) throws -> Bool
+    {
         guard let join else { return true }
         var seen: Set<[UInt8]> = []
         var entry = try cursor.seek(target)
         while let (key, _) = entry, key.hasPrefix(target) {
             let owner = key.slice(target.count..<key.count)
             let value: [UInt8]? = try access.lending {
-                guard let row = try access.row(entity, owner), let value = row.body.value(of: field.id) else { return nil }
+                guard let row = try access.row(entity, owner), let value = row.body.value(of: field.id) else {
+                    return nil
+                }
                 return Array(value.bytes)
             }
             if let value, seen.insert(value).inserted, try isMissing(join, owner) {

@@ -39,7 +39,9 @@ extension StoreReader {
     ) throws {
         checkEntity(entity, query)
         let access = access
-        try QueryRun(access, CompiledQuery(query, access.state)).forEach { key, view in try body(access.lent(view, plan, key)) }
+        try QueryRun(access, CompiledQuery(query, access.state)).forEach { key, view in
+            try body(access.lent(view, plan, key))
+        }
     }
 
     /// Returns the records of a query up to its limit, and the token of the next page.
@@ -49,11 +51,14 @@ extension StoreReader {
         checkEntity(Record.entity, query)
         let plan = try access.plan(type)
         var records: [Record] = []
-        let next = try page(query) { _, key, view in records.append(try Row<Record>(access.lent(view, plan, key)).copy()) }
+        let next = try page(query) { _, key, view in
+            records.append(try Row<Record>(access.lent(view, plan, key)).copy())
+        }
         return TypedQueryPage(records: records, next: next)
     }
 
     private func checkEntity(_ entity: String, _ query: Query) {
-        precondition(query.entity == entity, "the query is of \(query.entity), and the struct holds records of \(entity)")
+        precondition(
+            query.entity == entity, "the query is of \(query.entity), and the struct holds records of \(entity)")
     }
 }

@@ -15,13 +15,15 @@ extension StoreReader {
     ///
     /// - Throws: the errors of the closure; `StoreError`, as ``fetch(_:_:)`` does.
     @inlinable
-    public func forEach<Record: StoredRecord>(_ query: TypedQuery<Record>, _ body: (Row<Record>) throws -> Bool) throws {
+    public func forEach<Record: StoredRecord>(_ query: TypedQuery<Record>, _ body: (Row<Record>) throws -> Bool) throws
+    {
         try forEach(Record.self, query.query, body)
     }
 
     /// Calls a closure with the borrowed row of every record of a query, in its order.
     @inlinable
-    public func forEach<Record: StoredRecord>(_ query: TypedQuery<Record>, _ body: (Row<Record>) throws -> Void) throws {
+    public func forEach<Record: StoredRecord>(_ query: TypedQuery<Record>, _ body: (Row<Record>) throws -> Void) throws
+    {
         try forEach(Record.self, query.query) { row in
             try body(row)
             return true

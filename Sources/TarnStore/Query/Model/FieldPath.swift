@@ -20,7 +20,8 @@ public struct FieldPath: Sendable, Hashable {
     ///
     /// - Parameter path: names separated by dots.
     public init(_ path: String, ignoringCase: Bool = false) {
-        self.init(path.split(separator: ".", omittingEmptySubsequences: false).map(String.init), ignoringCase: ignoringCase)
+        self.init(
+            path.split(separator: ".", omittingEmptySubsequences: false).map(String.init), ignoringCase: ignoringCase)
     }
 }
 

@@ -45,7 +45,8 @@ extension AttributeType {
     /// Converts a value to this type; nil if the type has no value with the same meaning.
     func converting(_ value: Value) -> Value? {
         switch (self, value) {
-        case (.bool, .bool), (.int, .int), (.double, .double), (.decimal, .decimal), (.string, .string), (.bytes, .bytes),
+        case (.bool, .bool), (.int, .int), (.double, .double), (.decimal, .decimal), (.string, .string),
+            (.bytes, .bytes),
             (.date, .date), (.uuid, .uuid), (.url, .url), (.json, .json):
             return value
         // Integers compare by value, so one outside the field's range is greater or less than all
@@ -109,7 +110,8 @@ extension RecordKey {
         switch value {
         case .reference(let key):
             guard key.components.count == types.count else { return nil }
-            let values = zip(types, key.components).compactMap { type, component in KeyComponent(Value(component), type) }
+            let values = zip(types, key.components).compactMap { type, component in KeyComponent(Value(component), type)
+            }
             guard values.count == types.count else { return nil }
             self.init(values)
         case .array(let values):

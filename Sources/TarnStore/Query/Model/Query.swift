@@ -59,7 +59,8 @@ public struct Query: Sendable, Hashable {
     ///
     /// - Precondition: the limit and the offset are not negative.
     public init(
-        _ entity: String, where condition: Condition = .all, sortedBy order: [Order] = [], limit: Int? = nil, offset: Int = 0,
+        _ entity: String, where condition: Condition = .all, sortedBy order: [Order] = [], limit: Int? = nil,
+        offset: Int = 0,
         after: ContinuationToken? = nil, partials: Partials = .included
     ) {
         precondition(limit ?? 0 >= 0 && offset >= 0, "a limit and an offset are not negative")

@@ -42,15 +42,25 @@ public struct QueryField: Sendable, Hashable {
     // Comparisons with missing values follow the rules of `Condition`.
 
     /// Returns the condition that the value equals another.
-    public static func == <Value: StoredValue>(field: QueryField, value: Value) -> Condition { field.compared(.equal, value) }
+    public static func == <Value: StoredValue>(field: QueryField, value: Value) -> Condition {
+        field.compared(.equal, value)
+    }
     /// Returns the condition that the value does not equal another, or is missing.
-    public static func != <Value: StoredValue>(field: QueryField, value: Value) -> Condition { field.compared(.notEqual, value) }
+    public static func != <Value: StoredValue>(field: QueryField, value: Value) -> Condition {
+        field.compared(.notEqual, value)
+    }
     /// Returns the condition that the value is less than another.
-    public static func < <Value: StoredValue>(field: QueryField, value: Value) -> Condition { field.compared(.less, value) }
+    public static func < <Value: StoredValue>(field: QueryField, value: Value) -> Condition {
+        field.compared(.less, value)
+    }
     /// Returns the condition that the value is less than or equal to another.
-    public static func <= <Value: StoredValue>(field: QueryField, value: Value) -> Condition { field.compared(.lessOrEqual, value) }
+    public static func <= <Value: StoredValue>(field: QueryField, value: Value) -> Condition {
+        field.compared(.lessOrEqual, value)
+    }
     /// Returns the condition that the value is greater than another.
-    public static func > <Value: StoredValue>(field: QueryField, value: Value) -> Condition { field.compared(.greater, value) }
+    public static func > <Value: StoredValue>(field: QueryField, value: Value) -> Condition {
+        field.compared(.greater, value)
+    }
     /// Returns the condition that the value is greater than or equal to another.
     public static func >= <Value: StoredValue>(field: QueryField, value: Value) -> Condition {
         field.compared(.greaterOrEqual, value)

@@ -13,7 +13,9 @@ public struct QueryFields<Record: StoredRecord>: Sendable {
     /// Returns the fields of the target of a to-one relationship.
     ///
     /// If the relationship has no target, the fields are missing.
-    public func through<Target: StoredRecord>(_ relationship: Record.Field, _ target: Target.Type) -> QueryFields<Target> {
+    public func through<Target: StoredRecord>(_ relationship: Record.Field, _ target: Target.Type) -> QueryFields<
+        Target
+    > {
         QueryFields<Target>(names + [FieldNames.name(relationship)])
     }
 

@@ -45,7 +45,9 @@ final class RecordChange: @unchecked Sendable {
 
     private static func check(_ field: Catalog.Field, _ entity: Catalog.Entity) throws(StoreError) {
         guard entity.key.contains(field.id) else { return }
-        throw .wrongKey(entity: entity.name, expected: "what records are found by, and cannot be changed", found: "a new \(field.name)")
+        throw .wrongKey(
+            entity: entity.name, expected: "what records are found by, and cannot be changed",
+            found: "a new \(field.name)")
     }
 
     /// Calls a closure with the ids of the fields set.
@@ -63,7 +65,9 @@ extension StoreAccess {
     /// Returns a value in the type of a field.
     ///
     /// - Throws: `.wrongType`.
-    fileprivate func fitting(_ value: Value, _ field: Catalog.Field, _ entity: Catalog.Entity) throws(StoreError) -> Value {
+    fileprivate func fitting(_ value: Value, _ field: Catalog.Field, _ entity: Catalog.Entity) throws(StoreError)
+        -> Value
+    {
         var result: Value? = value
         switch field.kind {
         case _ where value == .null: return .null

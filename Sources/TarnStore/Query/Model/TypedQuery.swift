@@ -31,7 +31,10 @@ public struct TypedQuery<Record: StoredRecord>: Sendable, Hashable {
 
     /// Returns the query with an additional condition.
     public func filter(_ condition: (QueryFields<Record>) -> Condition) -> TypedQuery {
-        with { $0.condition = query.condition == .all ? condition(QueryFields()) : query.condition && condition(QueryFields()) }
+        with {
+            $0.condition =
+                query.condition == .all ? condition(QueryFields()) : query.condition && condition(QueryFields())
+        }
     }
 
     /// Returns the query sorted by a field. The first of several calls takes precedence.
@@ -40,7 +43,8 @@ public struct TypedQuery<Record: StoredRecord>: Sendable, Hashable {
     }
 
     /// Returns the query sorted by a field that may be behind relationships or ignore case.
-    public func sorted(by field: (QueryFields<Record>) -> QueryField, _ direction: Direction = .ascending) -> TypedQuery {
+    public func sorted(by field: (QueryFields<Record>) -> QueryField, _ direction: Direction = .ascending) -> TypedQuery
+    {
         with { $0.order.append(Query.Order(field(QueryFields()).path, descending: direction == .descending)) }
     }
 
@@ -56,7 +60,8 @@ public struct TypedQuery<Record: StoredRecord>: Sendable, Hashable {
     ///   counts.
     public func dropFirst(_ count: Int = 1) -> TypedQuery {
         precondition(count >= 0, "a query passes over 0 records or more")
-        precondition(query.limit == nil, "write dropFirst before prefix: a query passes records over first, and then counts")
+        precondition(
+            query.limit == nil, "write dropFirst before prefix: a query passes records over first, and then counts")
         return with { $0.offset += count }
     }
 

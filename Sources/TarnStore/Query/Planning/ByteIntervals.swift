@@ -40,7 +40,8 @@ struct ByteIntervals: Equatable {
     var isPoints: Bool {
         spans.allSatisfy { span in
             guard let upper = span.upper else { return false }
-            return upper.count == span.lower.count + 1 && upper.last == 0xFF && upper.starts(with: span.lower) && isElement(span.lower)
+            return upper.count == span.lower.count + 1 && upper.last == 0xFF && upper.starts(with: span.lower)
+                && isElement(span.lower)
         }
     }
 
@@ -61,7 +62,9 @@ struct ByteIntervals: Equatable {
             let lower = a.lower.lexicographicallyPrecedes(b.lower) ? b.lower : a.lower
             let endsFirst = KeySpan.endsBefore(a.upper, b.upper)
             let upper = endsFirst ? a.upper : b.upper
-            if upper.map({ lower.lexicographicallyPrecedes($0) }) ?? true { result.append(KeySpan(lower: lower, upper: upper)) }
+            if upper.map({ lower.lexicographicallyPrecedes($0) }) ?? true {
+                result.append(KeySpan(lower: lower, upper: upper))
+            }
             if endsFirst { i += 1 } else { j += 1 }
         }
         return ByteIntervals(spans: result)
@@ -72,7 +75,9 @@ struct ByteIntervals: Equatable {
     var complement: ByteIntervals {
         var result: [KeySpan] = [], lower: [UInt8]? = []
         for span in spans {
-            if let lower, lower.lexicographicallyPrecedes(span.lower) { result.append(KeySpan(lower: lower, upper: span.lower)) }
+            if let lower, lower.lexicographicallyPrecedes(span.lower) {
+                result.append(KeySpan(lower: lower, upper: span.lower))
+            }
             lower = span.upper
         }
         if let lower { result.append(KeySpan(lower: lower, upper: nil)) }

@@ -183,7 +183,8 @@ extension QueryPlaces {
         switch place.kind {
         case .attribute(.array(let element)):
             throw wrongType(place, "a list of \(element)", "a single value: ask whether it contains one")
-        case .toMany: throw wrongType(place, "a relationship to several records", "a single key: ask whether it contains one")
+        case .toMany:
+            throw wrongType(place, "a relationship to several records", "a single key: ask whether it contains one")
         default: break
         }
     }

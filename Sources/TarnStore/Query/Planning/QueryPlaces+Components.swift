@@ -14,7 +14,9 @@ extension QueryPlaces {
         case .never: return (.none, true)
         case .test(let test, let isNegated):
             let place = places[test.place]
-            guard place.origin == 0, place.field == component.field, place.isFolded == component.isFolded else { return nil }
+            guard place.origin == 0, place.field == component.field, place.isFolded == component.isFolded else {
+                return nil
+            }
             guard let (values, isExact) = intervals(test.operation, component) else { return nil }
             guard isNegated else { return (values, isExact) }
             return isExact && component.form == .element ? (values.complement, true) : nil

@@ -45,12 +45,14 @@ struct QueryPlaces {
             let element: AttributeType? = if case .array(let element)? = type { element } else { type }
             guard element?.isText ?? false else {
                 throw .wrongType(
-                    entity: owner.name, field: name, expected: type?.description ?? "a relationship", found: "text that has a case to ignore")
+                    entity: owner.name, field: name, expected: type?.description ?? "a relationship",
+                    found: "text that has a case to ignore")
             }
         }
         places.append(
             QueryPlace(
-                owner: owner.name, name: name, origin: origin, source: source, kind: kind, isFolded: path.ignoresCase, rank: rank))
+                owner: owner.name, name: name, origin: origin, source: source, kind: kind, isFolded: path.ignoresCase,
+                rank: rank))
         paths.append(path)
         return places.count - 1
     }
@@ -68,7 +70,8 @@ struct QueryPlaces {
         case .toMany: throw .leadsToSeveral(entity: owner.name, relationship: name)
         case .toOne(let destination):
             steps.append(
-                QueryStep(origin: origin, source: source, rank: rank, owner: owner, destination: destination, name: name))
+                QueryStep(
+                    origin: origin, source: source, rank: rank, owner: owner, destination: destination, name: name))
             return (steps.count, destination)
         }
     }

@@ -16,7 +16,8 @@ extension QueryPlanner {
             lines = paths.map(describe)
             for path in paths { rows += path.estimate }
         }
-        let sort: QueryPlan.Sort = chosen.isOrdered ? (query.order.isEmpty ? .none : .byIndex) : query.order.isEmpty ? .none : .inMemory
+        let sort: QueryPlan.Sort =
+            chosen.isOrdered ? (query.order.isEmpty ? .none : .byIndex) : query.order.isEmpty ? .none : .inMemory
         let filter: String? = if case .always = chosen.residual { nil } else { describe(chosen.residual) }
         return QueryPlan(
             access: lines, filter: filter, sort: sort, estimatedRows: rows, totalRows: total,
@@ -46,7 +47,9 @@ extension QueryPlanner {
         let fields = equal + (isSortable && !order.isEmpty ? order : Array(ranges.prefix(1)))
         guard !fields.isEmpty else { return nil }
         let names = fields.map { $0.isFolded ? "nocase(\($0.name))" : $0.name }
-        if case .path(let path) = chosen.form, case .index(let index) = path.source, index.pathComponents.map(\.field) == fields.map(\.field) {
+        if case .path(let path) = chosen.form, case .index(let index) = path.source,
+            index.pathComponents.map(\.field) == fields.map(\.field)
+        {
             return nil
         }
         let list = names.count == 1 ? names[0] : "(" + names.joined(separator: ", ") + ")"
@@ -68,7 +71,8 @@ extension QueryPlanner {
         let entity = query.entity.name
         if path.isPoints {
             let keys = path.spans.prefix(4).map { span in span.lower.withUnsafeBytes { access.describe($0) } }
-            return "\(entity) by key: " + keys.joined(separator: ", ") + (path.spans.count > 4 ? " and \(path.spans.count - 4) more" : "")
+            return "\(entity) by key: " + keys.joined(separator: ", ")
+                + (path.spans.count > 4 ? " and \(path.spans.count - 4) more" : "")
         }
         var text: String
         switch path.source {
@@ -88,12 +92,16 @@ extension QueryPlanner {
     }
 
     private func describe(_ span: KeySpan) -> String {
-        if let upper = span.upper, upper.last == 0xFF, upper.dropLast().elementsEqual(span.lower) { return "= \(values(span.lower))" }
+        if let upper = span.upper, upper.last == 0xFF, upper.dropLast().elementsEqual(span.lower) {
+            return "= \(values(span.lower))"
+        }
         var parts: [String] = []
         // This bound excludes only missing values.
         if span.lower == [TupleCode.null, 0xFF] {
             if span.upper == nil { return "present" }
-        } else if !span.lower.isEmpty { parts.append((span.lower.last == 0xFF ? "> " : ">= ") + values(span.lower)) }
+        } else if !span.lower.isEmpty {
+            parts.append((span.lower.last == 0xFF ? "> " : ">= ") + values(span.lower))
+        }
         if let upper = span.upper { parts.append((upper.last == 0xFF ? "<= " : "< ") + values(upper)) }
         return parts.isEmpty ? "all" : parts.joined(separator: " and ")
     }
@@ -104,7 +112,9 @@ extension QueryPlanner {
             var reader = TupleReader(bytes), parts: [String] = []
             while !reader.isAtEnd, bytes[reader.offset] != 0xFF {
                 guard let element = reader.next() else {
-                    parts.append("\"\(String(decoding: bytes[(reader.offset + 1)...].filter { $0 != 0xFF }.prefix(40), as: UTF8.self))…\"")
+                    parts.append(
+                        "\"\(String(decoding: bytes[(reader.offset + 1)...].filter { $0 != 0xFF }.prefix(40), as: UTF8.self))…\""
+                    )
                     break
                 }
                 parts.append(text(element))
@@ -166,7 +176,8 @@ extension QueryPlanner {
                 }
             return "\(path) \(sign) \(value(operand))"
         case .isIn(let operands):
-            return "\(path) in (\(operands.prefix(4).map(value).joined(separator: ", "))\(operands.count > 4 ? ", …" : ""))"
+            return
+                "\(path) in (\(operands.prefix(4).map(value).joined(separator: ", "))\(operands.count > 4 ? ", …" : ""))"
         case .hasPrefix(let text): return "\(path) begins with \(quoted(text))"
         case .containsText(let text): return "\(path) contains \(quoted(text))"
         case .containsElement(let operand), .containsTarget(let operand): return "\(path) contains \(value(operand))"

@@ -51,6 +51,7 @@ extension QueryPlanner {
         if keys.isEmpty { return .never }
         keys.sort { $0.lexicographicallyPrecedes($1) }
         let reference = try own.place(FieldPath([name]))
-        return .test(QueryTest(place: reference, operation: .isIn(keys.map { Operand(storageKey: $0) })), isNegated: false)
+        return .test(
+            QueryTest(place: reference, operation: .isIn(keys.map { Operand(storageKey: $0) })), isNegated: false)
     }
 }

@@ -29,7 +29,9 @@ extension QueryPlanner {
             } else if !values.isAll, prefixes.count * values.spans.count <= QueryPlanner.mostSpans {
                 spans = prefixes.flatMap { prefix in
                     values.spans.map { span in
-                        KeySpan(lower: prefix + span.lower, upper: span.upper.map { prefix + $0 } ?? (prefix.isEmpty ? nil : prefix + [0xFF]))
+                        KeySpan(
+                            lower: prefix + span.lower,
+                            upper: span.upper.map { prefix + $0 } ?? (prefix.isEmpty ? nil : prefix + [0xFF]))
                     }
                 }
                 settled += settles
@@ -73,7 +75,9 @@ extension QueryPlanner {
         path.estimate = keys.count
         path.cost = Double(keys.count)
         // Another long key may have the same digest, so the condition stays.
-        if !isDigest { path.residual = .all(of: conjuncts.indices.filter { !settled.contains($0) }.map { conjuncts[$0] }) }
+        if !isDigest {
+            path.residual = .all(of: conjuncts.indices.filter { !settled.contains($0) }.map { conjuncts[$0] })
+        }
         path.isOrdered = keys.count == 1 || query.order.isEmpty
         return path
     }

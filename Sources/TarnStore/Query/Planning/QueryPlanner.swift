@@ -48,7 +48,9 @@ struct QueryPlanner {
         let unions = try unions(conjuncts)
         for union in unions { results = min(results, union.reduce(0) { $0 + $1.estimate }) }
         for index in paths.indices { paths[index].cost = cost(paths[index], results: results) }
-        guard let best = paths.min(by: { $0.cost < $1.cost }) else { throw StoreError.unknownEntity(name: query.entity.name, known: []) }
+        guard let best = paths.min(by: { $0.cost < $1.cost }) else {
+            throw StoreError.unknownEntity(name: query.entity.name, known: [])
+        }
         for union in unions {
             let rows = Double(union.reduce(0) { $0 + $1.estimate })
             if rows * 5 + 20 < best.cost {
@@ -106,9 +108,12 @@ struct QueryPlanner {
             guard outline.isPartial || outline.firstField.map(mentioned.contains) ?? false else { continue }
             let index = rules.indexes[position]
             let requirements = index.requirements
-            guard requirements.allSatisfy({ requirement in
-                query.places.restriction(conjuncts, PathComponent(field: requirement.field)).values.isSubset(of: requirement.values)
-            }) else { continue }
+            guard
+                requirements.allSatisfy({ requirement in
+                    query.places.restriction(conjuncts, PathComponent(field: requirement.field)).values.isSubset(
+                        of: requirement.values)
+                })
+            else { continue }
             guard let source = source(index) else { continue }
             let components = index.pathComponents
             guard var path = try path(source, components, conjuncts, limit: IndexEntry.longestValue) else { return nil }
@@ -117,7 +122,9 @@ struct QueryPlanner {
             let isRestricted = !path.isEverything
             // Records without a target have no entry in an index of references.
             if case .references = source, !isRestricted { continue }
-            let isGrouped = place.map { path.fixedCount < components.count && isComponent(components[path.fixedCount], $0) } ?? false
+            let isGrouped =
+                place.map { path.fixedCount < components.count && isComponent(components[path.fixedCount], $0) }
+                ?? false
             guard isRestricted || path.isOrdered || isGrouped || !requirements.isEmpty else { continue }
             settle(requirements, conjuncts, &path)
             if untilObvious, isObvious(path) { return [path] }
@@ -140,7 +147,8 @@ struct QueryPlanner {
 
     /// Returns the record's own fields that the condition or the order mentions.
     private func mentionedFields(_ place: Int?) -> [UInt16] {
-        query.places.places.compactMap { $0.origin == 0 ? $0.field : nil } + [place.flatMap { query.places[$0].field }].compactMap(\.self)
+        query.places.places.compactMap { $0.origin == 0 ? $0.field : nil }
+            + [place.flatMap { query.places[$0].field }].compactMap(\.self)
     }
 
     private var keySource: AccessPath.Source {
@@ -153,7 +161,9 @@ struct QueryPlanner {
     }
 
     private func source(_ index: CompiledIndex) -> AccessPath.Source? {
-        guard case .field(let field) = index.source, case .reference(let reference) = field.kind else { return .index(index) }
+        guard case .field(let field) = index.source, case .reference(let reference) = field.kind else {
+            return .index(index)
+        }
         guard let destination = access.catalog.entity(id: reference.destination) else { return nil }
         return .references(index, reference, keyComponents: destination.keyTypes.count)
     }
@@ -171,7 +181,8 @@ struct QueryPlanner {
         guard !requirements.isEmpty else { return }
         let rest = path.residual.conjuncts.filter { node in
             !requirements.contains { requirement in
-                guard let (values, isExact) = query.places.intervals(node, PathComponent(field: requirement.field)) else { return false }
+                guard let (values, isExact) = query.places.intervals(node, PathComponent(field: requirement.field))
+                else { return false }
                 return isExact && requirement.values.isSubset(of: values)
             }
         }
@@ -311,7 +322,7 @@ struct QueryPlanner {
             }
         let isSorted = path.isOrdered || purpose == .counting && query.after == nil
         // If two paths have the same length, the one with fewer remaining tests is better.
-        return visited * each + (isSorted ? 0 : Double(min(results, path.estimate)) * 2) 
+        return visited * each + (isSorted ? 0 : Double(min(results, path.estimate)) * 2)
             + Double(path.spans.count - 1) + Double(path.residual.conjuncts.count) / 100
     }
 }

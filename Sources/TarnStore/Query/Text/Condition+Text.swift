@@ -46,7 +46,9 @@ extension Condition {
         }
     }
 
-    private func append(_ parts: [Condition], _ word: String, empty: String, to text: inout String, within context: Context) {
+    private func append(
+        _ parts: [Condition], _ word: String, empty: String, to text: inout String, within context: Context
+    ) {
         guard let first = parts.first else {
             text += empty
             return

@@ -57,7 +57,9 @@ struct ConditionParser {
             try scanner.enter(at: start)
             defer { scanner.leave() }
             let inner = try disjunction()
-            guard scanner.take(")") else { throw scanner.unexpected(expected: "\")\", \"and\" or \"or\"" + quotingHint) }
+            guard scanner.take(")") else {
+                throw scanner.unexpected(expected: "\")\", \"and\" or \"or\"" + quotingHint)
+            }
             return inner
         }
         if scanner.take(keyword: "all") { return .all }
@@ -78,7 +80,8 @@ struct ConditionParser {
         }
         let isNegated = scanner.take(keyword: "not")
         if scanner.take(keyword: "in") {
-            return negated(isNegated, ParsedComparison(path: path, form: .isIn, values: try list("(", ")", after: "in")))
+            return negated(
+                isNegated, ParsedComparison(path: path, form: .isIn, values: try list("(", ")", after: "in")))
         }
         if scanner.take(keyword: "between") {
             let low = try value()
@@ -146,7 +149,9 @@ struct ConditionParser {
 
     // MARK: - Values
 
-    private mutating func list(_ open: StaticString, _ close: StaticString, after word: String) throws(QueryTextError) -> [ParsedValue] {
+    private mutating func list(_ open: StaticString, _ close: StaticString, after word: String) throws(QueryTextError)
+        -> [ParsedValue]
+    {
         let start = scanner.offset
         guard scanner.take(open) else { throw scanner.unexpected(expected: "\"\(open)\" and values after \"\(word)\"") }
         try scanner.enter(at: start)
@@ -162,7 +167,9 @@ struct ConditionParser {
     private mutating func text() throws(QueryTextError) -> ParsedValue {
         var parsed = try value()
         if let word = parsed.word { parsed.value = .string(word) }
-        guard case .string = parsed.value else { throw scanner.error(parsed.range, "this is no text", expected: "a text in quotes") }
+        guard case .string = parsed.value else {
+            throw scanner.error(parsed.range, "this is no text", expected: "a text in quotes")
+        }
         return parsed
     }
 
@@ -186,7 +193,8 @@ struct ConditionParser {
         case "false": return ParsedValue(value: .bool(false), range: range, word: word)
         case _ where TextScanner.keywords.contains(lowercased):
             throw scanner.error(
-                range, "\"\(word)\" is a word of the language; as a text it stands in quotes: \"\(word)\"", expected: "a value")
+                range, "\"\(word)\" is a word of the language; as a text it stands in quotes: \"\(word)\"",
+                expected: "a value")
         default: return ParsedValue(value: ConditionParser.number(word) ?? .string(word), range: range, word: word)
         }
     }
@@ -198,7 +206,9 @@ struct ConditionParser {
         let digits = word.utf8.first == UInt8(ascii: "-") ? word.utf8.dropFirst() : word.utf8[...]
         guard let first = digits.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return nil }
         // `007` is not a number: leading zeros carry meaning.
-        if first == UInt8(ascii: "0"), let second = digits.dropFirst().first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(second) {
+        if first == UInt8(ascii: "0"), let second = digits.dropFirst().first,
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(second)
+        {
             return nil
         }
         if let int = Int64(word) { return .int(int) }
@@ -243,7 +253,9 @@ struct ConditionParser {
         case "url": return .url(try only("a text").1)
         case "json": return .json(try only("a text").1)
         case "digest":
-            guard let bytes = [UInt8](hexadecimal: try only("hexadecimal digits").1), bytes.count == StorageKey.digestLength else {
+            guard let bytes = [UInt8](hexadecimal: try only("hexadecimal digits").1),
+                bytes.count == StorageKey.digestLength
+            else {
                 throw wrong("a storage key of \(StorageKey.digestLength) bytes in hexadecimal digits")
             }
             return .reference(RecordKey([.digest(bytes)]))
@@ -261,7 +273,9 @@ struct ConditionParser {
             return .references(keys)
         default:
             let known = ["bytes", "date", "decimal", "digest", "double", "json", "key", "keys", "url", "uuid"]
-            throw scanner.error(range, Spelling.unknown("type", type, among: known), expected: "a value; a text with signs in it stands in quotes")
+            throw scanner.error(
+                range, Spelling.unknown("type", type, among: known),
+                expected: "a value; a text with signs in it stands in quotes")
         }
     }
 
@@ -273,7 +287,9 @@ struct ConditionParser {
             case .string(let x): result.append(.string(x))
             case .uuid(let x): result.append(.uuid(x))
             case .reference(let x) where x.isDigest: return x
-            default: throw scanner.error(component.range, "this is no component of a key", expected: "a whole number, a text or a UUID")
+            default:
+                throw scanner.error(
+                    component.range, "this is no component of a key", expected: "a whole number, a text or a UUID")
             }
         }
         guard !result.isEmpty else { throw scanner.error(range, "a key has one component at least") }

@@ -29,7 +29,8 @@ package struct IndexComparison {
         case .comparison(let comparison): try append(comparison, isNegated: false, text, to: &result)
         case .not(.comparison(let comparison)): try append(comparison, isNegated: true, text, to: &result)
         case .or, .not:
-            throw QueryTextError(text, condition.range ?? 0..<0, "the condition of an index has no or, and no not", expected: hint)
+            throw QueryTextError(
+                text, condition.range ?? 0..<0, "the condition of an index has no or, and no not", expected: hint)
         }
     }
 
@@ -39,7 +40,8 @@ package struct IndexComparison {
         let path = comparison.path, range = path.ranges[0].lowerBound..<path.ranges[path.ranges.count - 1].upperBound
         guard path.path.names.count == 1, !path.path.ignoresCase else {
             throw QueryTextError(
-                text, range, "the condition of an index is about attributes of the record itself, as they are", expected: "an attribute")
+                text, range, "the condition of an index is about attributes of the record itself, as they are",
+                expected: "an attribute")
         }
         func add(_ operation: IndexCondition.Comparison, _ value: ParsedValue?) {
             let range = value?.range ?? range

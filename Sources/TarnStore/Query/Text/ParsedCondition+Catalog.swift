@@ -60,7 +60,9 @@ extension ParsedComparison {
             }
         }
         let condition = condition(typed)
-        try fields.check(condition, path.ranges[0].lowerBound..<(values.last?.range ?? path.ranges[path.ranges.count - 1]).upperBound)
+        try fields.check(
+            condition, path.ranges[0].lowerBound..<(values.last?.range ?? path.ranges[path.ranges.count - 1]).upperBound
+        )
         return condition
     }
 }

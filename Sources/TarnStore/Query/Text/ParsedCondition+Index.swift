@@ -7,7 +7,9 @@ extension ParsedCondition {
         case .all: return nil
         case .comparison(let comparison):
             let start = comparison.path.ranges[0].lowerBound
-            return start..<(comparison.values.last?.range ?? comparison.path.ranges[comparison.path.ranges.count - 1]).upperBound
+            return
+                start..<(comparison.values.last?.range ?? comparison.path.ranges[comparison.path.ranges.count - 1])
+                .upperBound
         case .not(let part): return part.range
         case .and(let parts), .or(let parts):
             let ranges = parts.compactMap(\.range)

@@ -17,10 +17,14 @@ extension Array where Element == Query.Order {
     public init(text: String, entity: String, catalog: Catalog) throws {
         let fields = try TextFields(text, entity, catalog), parsed = try ParsedOrder(text)
         for part in parsed.parts {
-            let isToMany = if case .relationship(let relationship, _) = try fields.find(part.path) { relationship.isToMany } else { false }
+            let isToMany =
+                if case .relationship(let relationship, _) = try fields.find(part.path) { relationship.isToMany } else {
+                    false
+                }
             if isToMany {
                 throw QueryTextError(
-                    text, part.path.ranges[part.path.ranges.count - 1], "\(part.path.path) leads to many records, which have no order",
+                    text, part.path.ranges[part.path.ranges.count - 1],
+                    "\(part.path.path) leads to many records, which have no order",
                     expected: "an attribute, or a relationship that leads to one record")
             }
         }
@@ -53,6 +57,8 @@ private struct ParsedOrder {
             if !isDescending { _ = parser.scanner.take(keyword: "asc") }
             parts.append(Part(path: path, isDescending: isDescending))
         } while parser.scanner.take(",")
-        guard parser.scanner.isAtEnd else { throw parser.scanner.unexpected(expected: "\"desc\", \"asc\", \",\" or the end") }
+        guard parser.scanner.isAtEnd else {
+            throw parser.scanner.unexpected(expected: "\"desc\", \"asc\", \",\" or the end")
+        }
     }
 }

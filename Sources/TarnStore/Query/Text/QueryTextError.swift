@@ -20,7 +20,9 @@ public struct QueryTextError: Error, Sendable, Hashable, CustomStringConvertible
         let starts = QueryTextError.starts(text)
         let first = max(1, starts.count { $0 <= range.lowerBound })
         column = range.lowerBound >= text.utf8.count ? starts.count + 1 : first
-        length = starts.count { $0 > range.lowerBound && $0 < range.upperBound } + (range.isEmpty || column > starts.count ? 0 : 1)
+        length =
+            starts.count { $0 > range.lowerBound && $0 < range.upperBound }
+            + (range.isEmpty || column > starts.count ? 0 : 1)
         self.message = message
         self.expected = expected
     }
@@ -47,7 +49,9 @@ public struct QueryTextError: Error, Sendable, Hashable, CustomStringConvertible
     private var excerpt: (line: String, marks: String) {
         let characters = Array(text), place = min(column - 1, characters.count)
         let start = place > QueryTextError.shownBefore + 10 ? place - QueryTextError.shownBefore : 0
-        let end = characters.count - start > QueryTextError.shownInAll + 10 ? start + QueryTextError.shownInAll : characters.count
+        let end =
+            characters.count - start > QueryTextError.shownInAll + 10
+            ? start + QueryTextError.shownInAll : characters.count
         let before = (start > 0 ? "… " : "") + QueryTextError.oneLine(characters[start..<place])
         let line = before + QueryTextError.oneLine(characters[place..<end]) + (end < characters.count ? " …" : "")
         // A wide character gets a wide space, so that the caret is below its character.
@@ -76,7 +80,8 @@ public struct QueryTextError: Error, Sendable, Hashable, CustomStringConvertible
     private static func isWide(_ character: Character) -> Bool {
         switch character.unicodeScalars.first?.value ?? 0 {
         case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
-            0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F900...0x1F9FF, 0x20000...0x3FFFD: true
+            0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F900...0x1F9FF, 0x20000...0x3FFFD:
+            true
         default: false
         }
     }

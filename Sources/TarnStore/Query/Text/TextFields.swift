@@ -53,14 +53,16 @@ struct TextFields {
             guard let relationship, let destination = catalog.entity(id: relationship.destination) else {
                 guard entity.field(name) == nil else {
                     throw QueryTextError(
-                        text, range, "\(entity.name).\(name) is an attribute; only a relationship leads on to other fields",
+                        text, range,
+                        "\(entity.name).\(name) is an attribute; only a relationship leads on to other fields",
                         expected: "a relationship, or no \".\" behind it")
                 }
                 throw unknown(name, of: entity, range)
             }
             guard !relationship.isToMany else {
                 throw QueryTextError(
-                    text, range, "\(entity.name).\(name) leads to many records; a path goes through relationships that lead to one",
+                    text, range,
+                    "\(entity.name).\(name) leads to many records; a path goes through relationships that lead to one",
                     expected: "\(name) contains, and a key")
             }
             entity = destination
@@ -69,7 +71,8 @@ struct TextFields {
     }
 
     private func unknown(_ name: String, of entity: Catalog.Entity, _ range: Range<Int>) -> QueryTextError {
-        let known = entity.fields.map(\.name) + catalog.relationships(of: entity).map(\.name).filter { entity.field($0) == nil }
+        let known =
+            entity.fields.map(\.name) + catalog.relationships(of: entity).map(\.name).filter { entity.field($0) == nil }
         return QueryTextError(text, range, "\(entity.name): " + Spelling.unknown("field", name, among: known))
     }
 

@@ -15,7 +15,8 @@ struct TextScanner {
 
     /// The reserved words. As names they need backquotes, as values quotes.
     static let keywords: Set<String> = [
-        "all", "and", "begins", "between", "contains", "false", "in", "is", "like", "missing", "nocase", "not", "null", "or", "true",
+        "all", "and", "begins", "between", "contains", "false", "in", "is", "like", "missing", "nocase", "not", "null",
+        "or", "true",
         "with",
     ]
 
@@ -23,7 +24,8 @@ struct TextScanner {
         self.text = text
         bytes = Array(text.utf8)
         guard bytes.count <= TextScanner.sizeLimit else {
-            throw QueryTextError(text, bytes.count..<bytes.count, "the text is longer than \(TextScanner.sizeLimit) bytes; shorten it")
+            throw QueryTextError(
+                text, bytes.count..<bytes.count, "the text is longer than \(TextScanner.sizeLimit) bytes; shorten it")
         }
         skipSpace()
     }
@@ -48,7 +50,9 @@ struct TextScanner {
     func unexpected(expected: String) -> QueryTextError {
         guard !isAtEnd else { return error(offset..<offset, "the text ends here", expected: expected) }
         let range = wordRange
-        return error(range, "\"\(string(range.prefix(60)))\(range.count > 60 ? "…" : "")\" cannot stand here", expected: expected)
+        return error(
+            range, "\"\(string(range.prefix(60)))\(range.count > 60 ? "…" : "")\" cannot stand here", expected: expected
+        )
     }
 
     /// The range of the word, or of the single sign, at the position.
@@ -59,14 +63,17 @@ struct TextScanner {
         return offset..<min(end, bytes.count)
     }
 
-    private static func characterLength(_ byte: UInt8) -> Int { byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4 }
+    private static func characterLength(_ byte: UInt8) -> Int {
+        byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
+    }
 
     func string(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
     mutating func enter(at start: Int) throws(QueryTextError) {
         depth += 1
         guard depth <= TextScanner.depthLimit else {
-            throw error(start..<start + 1, "this is nested more than \(TextScanner.depthLimit) levels deep; write it flatter")
+            throw error(
+                start..<start + 1, "this is nested more than \(TextScanner.depthLimit) levels deep; write it flatter")
         }
     }
 
@@ -111,8 +118,10 @@ struct TextScanner {
     /// Returns whether a byte is a letter, a digit, `_`, or not ASCII.
     private static func isInName(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-            UInt8(ascii: "_"), 0x80...: true
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "_"), 0x80...:
+            true
         default: false
         }
     }
@@ -127,7 +136,8 @@ struct TextScanner {
         if next == UInt8(ascii: "`") { return (try backquoted(), start..<offset) }
         if let keyword = nextKeyword {
             throw error(
-                start..<start + keyword.utf8.count, "\"\(keyword)\" is a word of the language; a field of that name stands in backquotes: `\(keyword)`",
+                start..<start + keyword.utf8.count,
+                "\"\(keyword)\" is a word of the language; a field of that name stands in backquotes: `\(keyword)`",
                 expected: "the name of a field")
         }
         while offset < bytes.count, TextScanner.isInName(bytes[offset]) { offset += 1 }
@@ -163,8 +173,11 @@ struct TextScanner {
     /// Returns whether a byte is no space, sign or quote: `2026-01-02T03:04:05Z` is one word.
     private static func isInValue(_ byte: UInt8) -> Bool {
         switch byte {
-        case 0...0x20, 0x7F, UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ","), UInt8(ascii: "\""),
-            UInt8(ascii: "'"), UInt8(ascii: "`"), UInt8(ascii: "="), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "!"): false
+        case 0...0x20, 0x7F, UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "["), UInt8(ascii: "]"),
+            UInt8(ascii: ","), UInt8(ascii: "\""),
+            UInt8(ascii: "'"), UInt8(ascii: "`"), UInt8(ascii: "="), UInt8(ascii: "<"), UInt8(ascii: ">"),
+            UInt8(ascii: "!"):
+            false
         default: true
         }
     }
@@ -191,12 +204,16 @@ struct TextScanner {
             if byte == quote { return String(decoding: result, as: UTF8.self) }
             if byte == UInt8(ascii: "\\") { try escape(into: &result) } else { result.append(byte) }
         }
-        throw error(start..<bytes.count, "this text has no end", expected: "the quote that closes it, \(quote == UInt8(ascii: "'") ? "'" : "\"")")
+        throw error(
+            start..<bytes.count, "this text has no end",
+            expected: "the quote that closes it, \(quote == UInt8(ascii: "'") ? "'" : "\"")")
     }
 
     private mutating func escape(into result: inout [UInt8]) throws(QueryTextError) {
         let start = offset - 1
-        guard offset < bytes.count else { throw error(start..<bytes.count, "this text has no end", expected: "a quote that closes it") }
+        guard offset < bytes.count else {
+            throw error(start..<bytes.count, "this text has no end", expected: "a quote that closes it")
+        }
         let byte = bytes[offset]
         offset += 1
         switch byte {
@@ -209,7 +226,9 @@ struct TextScanner {
         case UInt8(ascii: "u"):
             var code = try fourDigits(start)
             // A surrogate pair is one character (RFC 8259 §7).
-            if (0xD800..<0xDC00).contains(code), next == UInt8(ascii: "\\"), offset + 1 < bytes.count, bytes[offset + 1] == UInt8(ascii: "u") {
+            if (0xD800..<0xDC00).contains(code), next == UInt8(ascii: "\\"), offset + 1 < bytes.count,
+                bytes[offset + 1] == UInt8(ascii: "u")
+            {
                 offset += 2
                 let low = try fourDigits(start)
                 code = (0xDC00..<0xE000).contains(low) ? 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00) : code
@@ -229,7 +248,8 @@ struct TextScanner {
         var code: UInt32 = 0
         for _ in 0..<4 {
             guard let digit = Character(Unicode.Scalar(next)).hexDigitValue, offset < bytes.count else {
-                throw error(start..<offset, "this escape is not complete", expected: "four hexadecimal digits behind \\u")
+                throw error(
+                    start..<offset, "this escape is not complete", expected: "four hexadecimal digits behind \\u")
             }
             code = code << 4 | UInt32(digit)
             offset += 1

@@ -9,7 +9,9 @@ extension SchemaValidation {
         for index in entity.indexes {
             let place = SchemaProblem.Part.index(index.name)
             if !isName(index.name, underscoreFirst: true) {
-                report(entity, place, index.name, "an index's name has only the letters a–z and A–Z, digits and _, and begins with a letter or _")
+                report(
+                    entity, place, index.name,
+                    "an index's name has only the letters a–z and A–Z, digits and _, and begins with a letter or _")
             }
             if !names.insert(index.name).inserted {
                 report(entity, place, index.name, "there is an index of this name already: rename one of them")
@@ -37,7 +39,8 @@ extension SchemaValidation {
             if relationship.isToMany || relationship.join != nil || !schema.isStored(relationship, of: owner) {
                 report(
                     entity, place, index.name,
-                    "\"\(component.field)\" is not a to-one relationship that is stored here: only such ones can be indexed together with attributes")
+                    "\"\(component.field)\" is not a to-one relationship that is stored here: only such ones can be indexed together with attributes"
+                )
             } else if component.ignoresCase {
                 report(entity, place, index.name, "\"\(component.field)\" is a relationship and has no case to ignore")
             }
@@ -45,17 +48,22 @@ extension SchemaValidation {
         }
         guard let attribute = schema.attribute(component.field, of: entity) else {
             return report(
-                entity, place, index.name, Spelling.unknown("attribute", component.field, among: schema.attributeNames(of: entity)))
+                entity, place, index.name,
+                Spelling.unknown("attribute", component.field, among: schema.attributeNames(of: entity)))
         }
         switch attribute.type {
         case .json:
             report(entity, place, index.name, "\"\(component.field)\": json has no order and cannot be indexed")
         case .array:
-            report(entity, place, index.name, "\"\(component.field)\": an index of a list is not supported by this version")
+            report(
+                entity, place, index.name, "\"\(component.field)\": an index of a list is not supported by this version"
+            )
         case .string, .url, .enumeration: break
         default:
             if component.ignoresCase {
-                report(entity, place, index.name, "\"\(component.field)\" is \(attribute.type.word) and has no case to ignore")
+                report(
+                    entity, place, index.name,
+                    "\"\(component.field)\" is \(attribute.type.word) and has no case to ignore")
             }
         }
     }
@@ -65,11 +73,14 @@ extension SchemaValidation {
         guard let attribute = schema.attribute(condition.attribute, of: entity) else {
             return report(
                 entity, place, index.name,
-                "in its condition: " + Spelling.unknown("attribute", condition.attribute, among: schema.attributeNames(of: entity)))
+                "in its condition: "
+                    + Spelling.unknown("attribute", condition.attribute, among: schema.attributeNames(of: entity)))
         }
         switch attribute.type {
         case .json, .array:
-            report(entity, place, index.name, "\"\(condition.attribute)\" is \(attribute.type.word) and cannot be compared")
+            report(
+                entity, place, index.name, "\"\(condition.attribute)\" is \(attribute.type.word) and cannot be compared"
+            )
             return
         default: break
         }
@@ -80,7 +91,8 @@ extension SchemaValidation {
         } else if !condition.value.withEncoded({ $0.fits(attribute.type) }) {
             report(
                 entity, place, index.name,
-                "\(condition.value.jsonText) is compared with \"\(condition.attribute)\", which is \(attribute.type.word)")
+                "\(condition.value.jsonText) is compared with \"\(condition.attribute)\", which is \(attribute.type.word)"
+            )
         }
     }
 }

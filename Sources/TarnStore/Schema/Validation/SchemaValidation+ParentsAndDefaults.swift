@@ -37,13 +37,19 @@ extension SchemaValidation {
         if entity.key.contains(attribute.name) {
             report(entity, place, attribute.name, "an attribute of the key has no default: remove it")
         } else if attribute.isUnique {
-            report(entity, place, attribute.name, "a unique attribute has no default, which could stand in one record only: remove it")
+            report(
+                entity, place, attribute.name,
+                "a unique attribute has no default, which could stand in one record only: remove it")
         } else if case .null = value {
             if !attribute.isOptional {
-                report(entity, place, attribute.name, "null is no default of an attribute that is not optional: remove it, or make the type optional")
+                report(
+                    entity, place, attribute.name,
+                    "null is no default of an attribute that is not optional: remove it, or make the type optional")
             }
         } else if !value.withEncoded({ $0.fits(attribute.type) }) {
-            report(entity, place, attribute.name, "the default \(value.jsonText) is not of the type \(attribute.type.word)")
+            report(
+                entity, place, attribute.name, "the default \(value.jsonText) is not of the type \(attribute.type.word)"
+            )
         }
     }
 }

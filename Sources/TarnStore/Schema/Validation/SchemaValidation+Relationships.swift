@@ -12,9 +12,12 @@ extension SchemaValidation {
         } else if !schema.isStored(relationship, of: entity) {
             report(
                 entity, .key, name,
-                "\"\(name)\" is stored as \(relationship.destination).\(relationship.inverse ?? ""): a key can only hold what is stored here")
+                "\"\(name)\" is stored as \(relationship.destination).\(relationship.inverse ?? ""): a key can only hold what is stored here"
+            )
         } else if leadsBack(from: relationship.destination, to: entity.name) {
-            report(entity, .key, name, "the key of \(relationship.destination) needs the key of \(entity.name): one of them has to do without")
+            report(
+                entity, .key, name,
+                "the key of \(relationship.destination) needs the key of \(entity.name): one of them has to do without")
         }
     }
 
@@ -40,14 +43,16 @@ extension SchemaValidation {
             {
                 report(
                     entity, .relationship(relationship.name, .rule), relationship.name,
-                    "the key of \(destination.name) holds \(partner.name), which nothing can take out: use cascade, deny or none")
+                    "the key of \(destination.name) holds \(partner.name), which nothing can take out: use cascade, deny or none"
+                )
             }
             if let join = relationship.join {
                 checkJoin(join, relationship, partner, of: entity)
             } else if partner?.join != nil {
                 report(
                     entity, .relationship(relationship.name, .join), relationship.name,
-                    "\(relationship.destination).\(partner?.name ?? ""), its inverse, is joined by attributes: join it here too")
+                    "\(relationship.destination).\(partner?.name ?? ""), its inverse, is joined by attributes: join it here too"
+                )
             }
         }
     }
@@ -59,18 +64,21 @@ extension SchemaValidation {
         let name = relationship.name, place = SchemaProblem.Part.relationship(relationship.name, .join)
         guard let destination = entities[relationship.destination] else { return }
         guard let own = schema.attribute(join.own, of: entity) else {
-            return report(entity, place, name, Spelling.unknown("attribute", join.own, among: schema.attributeNames(of: entity)))
+            return report(
+                entity, place, name, Spelling.unknown("attribute", join.own, among: schema.attributeNames(of: entity)))
         }
         guard let theirs = schema.attribute(join.theirs, of: destination) else {
             return report(
                 entity, place, name,
-                "\(destination.name): " + Spelling.unknown("attribute", join.theirs, among: schema.attributeNames(of: destination)))
+                "\(destination.name): "
+                    + Spelling.unknown("attribute", join.theirs, among: schema.attributeNames(of: destination)))
         }
         func sort(_ type: AttributeType) -> AttributeType { if case .enumeration = type { .string } else { type } }
         if sort(own.type) != sort(theirs.type) {
             report(
                 entity, place, name,
-                "\(join.own) is \(own.type.word) and \(destination.name).\(join.theirs) is \(theirs.type.word): joined attributes are of one type")
+                "\(join.own) is \(own.type.word) and \(destination.name).\(join.theirs) is \(theirs.type.word): joined attributes are of one type"
+            )
         }
         if !own.isIndexed {
             report(entity, place, name, "the attribute \(join.own) needs an index: a relationship is joined through it")
@@ -78,14 +86,18 @@ extension SchemaValidation {
         let key = (schema.ancestors(of: destination).last ?? destination).key
         if !theirs.isIndexed, key != [join.theirs] {
             report(
-                entity, place, name, "the attribute \(destination.name).\(join.theirs) needs an index: a relationship is joined through it")
+                entity, place, name,
+                "the attribute \(destination.name).\(join.theirs) needs an index: a relationship is joined through it")
         } else if !relationship.isToMany, !theirs.isUnique, key != [join.theirs] {
             report(
                 entity, place, name,
-                "a to-one relationship leads to one record at most: \(destination.name).\(join.theirs) has to be unique, or the key")
+                "a to-one relationship leads to one record at most: \(destination.name).\(join.theirs) has to be unique, or the key"
+            )
         }
         if relationship.isOrdered {
-            report(entity, .relationship(name, .ordered), name, "a joined relationship has no order of its own: remove ordered")
+            report(
+                entity, .relationship(name, .ordered), name,
+                "a joined relationship has no order of its own: remove ordered")
         }
         if relationship.deleteRule == .nullify || relationship.deleteRule == .cascade {
             report(
@@ -95,7 +107,8 @@ extension SchemaValidation {
         if let partner, partner.join != RelationshipDefinition.Join(join.theirs, equals: join.own) {
             report(
                 entity, place, name,
-                "\(destination.name).\(partner.name), its inverse, has to be joined by the same attributes: \(join.theirs) equals \(join.own)")
+                "\(destination.name).\(partner.name), its inverse, has to be joined by the same attributes: \(join.theirs) equals \(join.own)"
+            )
         }
     }
 }

@@ -31,7 +31,10 @@ struct EvolutionKillTests {
                 for id in 0..<Int64(1500) {
                     try writer.put(
                         "Item", RecordKey(id),
-                        [.init("name", .string("n\(id % 31)")), .init("group", .int(id % 11)), .init("code", .string("c\(id)"))])
+                        [
+                            .init("name", .string("n\(id % 31)")), .init("group", .int(id % 11)),
+                            .init("code", .string("c\(id)")),
+                        ])
                 }
             }
             writer = try Victim.churn(path, seed)
@@ -39,17 +42,23 @@ struct EvolutionKillTests {
 
         static func churn(_ path: String, _ seed: UInt64) throws -> WorkerProcess {
             let writer = try WorkerProcess(["churn", path, "\(seed)"])
-            guard try writer.line() == "open" else { throw WorkerProcess.Failure(description: "the writer does not open") }
+            guard try writer.line() == "open" else {
+                throw WorkerProcess.Failure(description: "the writer does not open")
+            }
             return writer
         }
 
         /// The writer has got on since it was asked last, and has met no error.
         mutating func checkWriter() throws {
-            guard let line = try writer.line(), line.hasPrefix("ack") else { throw WorkerProcess.Failure(description: "the writer stopped") }
+            guard let line = try writer.line(), line.hasPrefix("ack") else {
+                throw WorkerProcess.Failure(description: "the writer stopped")
+            }
             writes += 1
         }
 
-        func builder(_ rows: Int) throws -> WorkerProcess { try WorkerProcess(["evolve", path, "\(round)", "\(rows)"]) }
+        func builder(_ rows: Int) throws -> WorkerProcess {
+            try WorkerProcess(["evolve", path, "\(round)", "\(rows)"])
+        }
 
         mutating func killOnce() throws {
             round += 1
@@ -67,20 +76,26 @@ struct EvolutionKillTests {
             if Int.random(in: 0..<5, using: &random) == 0 {
                 writer.kill()
                 let said = try writer.lines()
-                if let error = said.first(where: { $0.hasPrefix("error") }) { throw WorkerProcess.Failure(description: error) }
+                if let error = said.first(where: { $0.hasPrefix("error") }) {
+                    throw WorkerProcess.Failure(description: error)
+                }
                 writer.end()
                 writer = try Victim.churn(path, random.next())
             }
             builder.kill()
             let rest = try builder.lines()
             kills += 1
-            if let error = (rest + [last]).first(where: { $0.hasPrefix("error") }) { throw WorkerProcess.Failure(description: error) }
+            if let error = (rest + [last]).first(where: { $0.hasPrefix("error") }) {
+                throw WorkerProcess.Failure(description: error)
+            }
             if last.hasPrefix("step"), !rest.contains("open") { killedInBuild += 1 }
             builder.end()
             if let other {
                 if Bool.random(using: &random) { other.kill() }
                 let lines = try other.lines()
-                if let error = lines.first(where: { $0.hasPrefix("error") }) { throw WorkerProcess.Failure(description: error) }
+                if let error = lines.first(where: { $0.hasPrefix("error") }) {
+                    throw WorkerProcess.Failure(description: error)
+                }
                 other.end()
             }
         }
@@ -95,15 +110,21 @@ struct EvolutionKillTests {
             }
             if Bool.random(using: &random) {
                 let next = try builder(500), lines = try next.lines()
-                guard next.end() == 0, lines.last == "open" else { throw WorkerProcess.Failure(description: "the next opener: \(lines)") }
+                guard next.end() == 0, lines.last == "open" else {
+                    throw WorkerProcess.Failure(description: "the next opener: \(lines)")
+                }
             }
             let store = try Store.open(at: path, options: Forge.quick)
-            if let problem = try IndexVerification.problem(in: store) { throw WorkerProcess.Failure(description: problem) }
+            if let problem = try IndexVerification.problem(in: store) {
+                throw WorkerProcess.Failure(description: problem)
+            }
             try checkWriter()
         }
     }
 
-    @Test("a store whose builders are killed again and again, while another process writes, is whole every time, and the next opener completes it")
+    @Test(
+        "a store whose builders are killed again and again, while another process writes, is whole every time, and the next opener completes it"
+    )
     func killLoop() async throws {
         let path = folder("s"), seed = Kills.seed, kills = Kills.builds
         let (killedInBuild, rounds) = try await onThread { () -> (Int, Int) in
@@ -116,7 +137,8 @@ struct EvolutionKillTests {
                 print("\(victim.kills) kills, \(victim.killedInBuild) of them between steps, seed \(seed)")
                 return (victim.killedInBuild, victim.round)
             } catch {
-                throw WorkerProcess.Failure(description: "seed \(seed), kill \(victim.kills), round \(victim.round): \(error)")
+                throw WorkerProcess.Failure(
+                    description: "seed \(seed), kill \(victim.kills), round \(victim.round): \(error)")
             }
         }
         #expect(rounds == kills)

@@ -21,12 +21,16 @@ struct EvolutionProcessTests {
         init(_ path: String, round: Int) throws {
             worker = try WorkerProcess(["serve", path, "\(round)"])
             self.round = round
-            guard let line = try worker.line(), line == "open" else { throw WorkerProcess.Failure(description: "round \(round) does not open") }
+            guard let line = try worker.line(), line == "open" else {
+                throw WorkerProcess.Failure(description: "round \(round) does not open")
+            }
         }
 
         func ask(_ line: String) throws -> String {
             worker.say(line)
-            guard let answer = try worker.line() else { throw WorkerProcess.Failure(description: "it ended at \(line)") }
+            guard let answer = try worker.line() else {
+                throw WorkerProcess.Failure(description: "it ended at \(line)")
+            }
             return answer
         }
 
@@ -36,14 +40,19 @@ struct EvolutionProcessTests {
         }
     }
 
-    @Test("a process whose schema another one has left behind reads, and gets schemaChanged for every write, also for those of a group")
+    @Test(
+        "a process whose schema another one has left behind reads, and gets schemaChanged for every write, also for those of a group"
+    )
     func oldProcess() async throws {
         let path = folder("s")
         let answers = try await onThread { () -> [String] in
             let old = try Server(path, round: 1)
             var answers = [try old.ask("write 1"), try old.ask("burst 2")]
             let new = try Server(path, round: 2)
-            answers += [try old.ask("read"), try old.ask("write 3"), try old.ask("burst 4"), try new.ask("write 5"), try old.ask("read")]
+            answers += [
+                try old.ask("read"), try old.ask("write 3"), try old.ask("burst 4"), try new.ask("write 5"),
+                try old.ask("read"),
+            ]
             old.end()
             // The program is updated.
             let updated = try Server(path, round: 2)
@@ -77,13 +86,16 @@ struct EvolutionProcessTests {
             new.end()
             return (write, read, again.end(), said)
         }
-        #expect(write.contains("Item.note0: another program has renamed it to note1; use that name here too"), "\(write)")
+        #expect(
+            write.contains("Item.note0: another program has renamed it to note1; use that name here too"), "\(write)")
         #expect(read.hasPrefix("ok "))
         #expect(status == 1)
         #expect(said.last?.contains("Item.note0: another program has renamed it to note1") == true, "\(said)")
     }
 
-    @Test("what one process removes is missed by the schema of another: it reads on, and a new start makes it anew, and empty")
+    @Test(
+        "what one process removes is missed by the schema of another: it reads on, and a new start makes it anew, and empty"
+    )
     func removedElsewhere() async throws {
         let path = folder("s")
         let answers = try await onThread { () -> [String] in
@@ -106,7 +118,10 @@ struct EvolutionProcessTests {
         #expect(try IndexVerification.problem(in: store) == nil)
         let values = try store.read { reader in
             var values = 0
-            try reader.forEach("Item") { if $0["extra1"] != nil { values += 1 }; return true }
+            try reader.forEach("Item") {
+                if $0["extra1"] != nil { values += 1 }
+                return true
+            }
             return values
         }
         #expect(values <= 6)
@@ -123,7 +138,9 @@ struct EvolutionProcessTests {
                 let store = try Store.open(at: path, options: Forge.quick)
                 try store.write { writer in
                     for id in 0..<Int64(3000) {
-                        try writer.put("Item", RecordKey(id), [.init("name", .string("n")), .init("extra0", .int(id)), .init("next", .reference(1))])
+                        try writer.put(
+                            "Item", RecordKey(id),
+                            [.init("name", .string("n")), .init("extra0", .int(id)), .init("next", .reference(1))])
                     }
                 }
             }
@@ -147,9 +164,16 @@ struct EvolutionProcessTests {
             let store = try Store.open(at: path, options: Forge.quick)
             try store.remove(field: "extra0", of: "Item", step: 500)
             try store.remove(field: "next", of: "Item", step: 500)
-            if let problem = try IndexVerification.problem(in: store) { throw WorkerProcess.Failure(description: problem) }
+            if let problem = try IndexVerification.problem(in: store) {
+                throw WorkerProcess.Failure(description: problem)
+            }
             var left = 0
-            try store.read { reader in try reader.forEach("Item") { left += $0.fields.count { $0.name != "id" && $0.name != "name" }; return true } }
+            try store.read { reader in
+                try reader.forEach("Item") {
+                    left += $0.fields.count { $0.name != "id" && $0.name != "name" }
+                    return true
+                }
+            }
             return (killed, left)
         }
         #expect(left == 0)
@@ -200,7 +224,8 @@ struct EvolutionProcessTests {
                 writes += 1
             } else {
                 guard answer.contains("another process has changed the store"), !answer.contains(" | ") else {
-                    throw WorkerProcess.Failure(description: "\(line) of round \(servers[which].round) in \(newest): \(answer)")
+                    throw WorkerProcess.Failure(
+                        description: "\(line) of round \(servers[which].round) in \(newest): \(answer)")
                 }
                 refusals += 1
             }
@@ -219,7 +244,8 @@ struct EvolutionProcessTests {
 
         private mutating func remove(_ which: Int) throws {
             guard fits(which) else { return }
-            let what = ["index Item first", "index Item some", "field Item extra0"][Int.random(in: 0..<3, using: &random)]
+            let what = ["index Item first", "index Item some", "field Item extra0"][
+                Int.random(in: 0..<3, using: &random)]
             guard what != "field Item extra0" || newest % 6 > 0 else { return }
             log.append("\(which) \(what)")
             let answer = try servers[which].ask(what)
@@ -254,10 +280,13 @@ struct EvolutionProcessTests {
         }
     }
 
-    @Test("random changes of schema and data in two processes: indexes and inverses are right after each, no row is lost, and only who fits writes")
+    @Test(
+        "random changes of schema and data in two processes: indexes and inverses are right after each, no row is lost, and only who fits writes"
+    )
     func model() async throws {
         let path = folder("s")
-        let seed = ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
+        let seed =
+            ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
         let steps = ProcessInfo.processInfo.environment["TARN_STEPS"].flatMap { Int($0) } ?? 150
         let counts = try await onThread { () -> [Int] in
             var model = try Model(path, seed: seed)
@@ -269,7 +298,9 @@ struct EvolutionProcessTests {
             } catch {
                 throw WorkerProcess.Failure(description: "seed \(seed): \(error), after \(model.log.suffix(12))")
             }
-            print("evolution model, seed \(seed): \(model.evolutions) changes, \(model.writes) writes, \(model.refusals) refused")
+            print(
+                "evolution model, seed \(seed): \(model.evolutions) changes, \(model.writes) writes, \(model.refusals) refused"
+            )
             return [model.evolutions, model.writes, model.refusals]
         }
         // Or nothing was proved.

@@ -13,11 +13,14 @@ struct GoldenStoreTests {
     init() throws { folder = try TemporaryFolder() }
 
     /// Makes new ones; see `GoldenStores`.
-    @Test("a new golden store is made when that is asked for", .enabled(if: ProcessInfo.processInfo.environment["TARN_GOLDEN"] != nil))
+    @Test(
+        "a new golden store is made when that is asked for",
+        .enabled(if: ProcessInfo.processInfo.environment["TARN_GOLDEN"] != nil))
     func make() throws {
         let name = try #require(ProcessInfo.processInfo.environment["TARN_GOLDEN"])
         for path in try GoldenStores.make(name) {
-            let size = try #require(try FileManager.default.attributesOfItem(atPath: path + "/data.mdb.zst")[.size] as? Int)
+            let size = try #require(
+                try FileManager.default.attributesOfItem(atPath: path + "/data.mdb.zst")[.size] as? Int)
             print("\(path): \(size) bytes")
             #expect(size < 100_000)
         }
@@ -39,7 +42,8 @@ struct GoldenStoreTests {
     @Test("a golden store is read to the last field, and its indexes are right", arguments: try GoldenStores.all())
     func isRead(_ name: String) throws {
         let store = try Forge.open(try copy(name), nil)
-        let wanted = try String(contentsOfFile: "\(GoldenStores.folder)/\(name)/dump.json", encoding: .utf8).split(separator: "\n")
+        let wanted = try String(contentsOfFile: "\(GoldenStores.folder)/\(name)/dump.json", encoding: .utf8).split(
+            separator: "\n")
         let found = try GoldenStores.dump(store).split(separator: "\n")
         #expect(found.count == wanted.count && wanted.count > 100)
         for (found, wanted) in zip(found, wanted) where found != wanted {
@@ -57,7 +61,9 @@ struct GoldenStoreTests {
         }
     }
 
-    @Test("a rewrite brings a store of an earlier format to this one: all of it stays, a second process goes on with it", arguments: try GoldenStores.all())
+    @Test(
+        "a rewrite brings a store of an earlier format to this one: all of it stays, a second process goes on with it",
+        arguments: try GoldenStores.all())
     func isUpgraded(_ name: String) throws {
         let path = try copy(name), isOlder = !name.hasPrefix("format-\(Store.format)/")
         let before: String
@@ -73,7 +79,8 @@ struct GoldenStoreTests {
         let store = try Forge.open(path, nil)
         // Rows are stored in another form, and everything that they say stays.
         func lines(_ dump: String) -> [String] {
-            dump.replacingOccurrences(of: "\"compressed\":true", with: "\"compressed\":false").components(separatedBy: "\n")
+            dump.replacingOccurrences(of: "\"compressed\":true", with: "\"compressed\":false").components(
+                separatedBy: "\n")
         }
         #expect(try lines(GoldenStores.dump(store)) == lines(before))
         #expect(try store.body(page: "https://things.example/new")?.count == 200_000)
@@ -82,7 +89,9 @@ struct GoldenStoreTests {
         // Every value of these tables has its checksum.
         try store.read { reader in
             let state = reader.access.state
-            for table in [state.meta, state.requests, state.changes] + [state.edges, state.scans, state.bodies].compactMap(\.self) {
+            for table in [state.meta, state.requests, state.changes]
+                + [state.edges, state.scans, state.bodies].compactMap(\.self)
+            {
                 let cursor = try reader.access.raw.cursor(table)
                 defer { cursor.close() }
                 var entry = try cursor.first(), count = 0
@@ -109,7 +118,9 @@ struct GoldenStoreTests {
         #expect(try !store.upgradeFormat())
     }
 
-    @Test("a golden store is written to, and its schema changes: fields, indexes, names, kinds", arguments: try GoldenStores.all())
+    @Test(
+        "a golden store is written to, and its schema changes: fields, indexes, names, kinds",
+        arguments: try GoldenStores.all())
     func isChanged(_ name: String) throws {
         let path = try copy(name)
         var schema = GoldenStores.schema(name.hasSuffix("compressed") ? .zstd : .none)
@@ -118,9 +129,12 @@ struct GoldenStoreTests {
         schema.entities[0].attributes[1].name = "flag"
         schema.entities[0].indexes.append(.init("pair", on: "team", "int"))
         schema.entities.append(EntityDefinition("Other", parent: "Thing", attributes: []))
-        let store = try Store.open(at: path, schema: schema, options: Forge.quick, building: IndexBuildOptions(rows: 10))
+        let store = try Store.open(
+            at: path, schema: schema, options: Forge.quick, building: IndexBuildOptions(rows: 10))
         #expect(try store.record("Thing", "thing 8")?["flag"] == .bool(true))
-        #expect(try store.read { try $0.first("Thing", index: "pair", equalTo: [.string("team 0"), .int(-12)])?.key } == "thing 8")
+        #expect(
+            try store.read { try $0.first("Thing", index: "pair", equalTo: [.string("team 0"), .int(-12)])?.key }
+                == "thing 8")
         let sequence = try store.sequence
         try store.put("Thing", "thing 8", ["string": .string("changed"), "added": .int(5)])
         try store.put("Other", "new", ["serial": .int(1000), "tags": .references([])])
@@ -139,7 +153,9 @@ struct GoldenStoreTests {
 }
 
 extension Store {
-    private static func request(_ page: String) -> RequestKey { RequestKey(url: page, endpoint: "*", authScope: "scope") }
+    private static func request(_ page: String) -> RequestKey {
+        RequestKey(url: page, endpoint: "*", authScope: "scope")
+    }
 
     /// Keeps a response with a body.
     fileprivate func putResponse(page: String, body: [UInt8]) throws {
@@ -147,7 +163,8 @@ extension Store {
         try write { writer in
             try writer.putResponse(
                 ResponseEntry(
-                    request: Store.request(page), status: 200, headers: [], fetchedAt: time, validatedAt: time, scan: 0, count: 0, listed: [],
+                    request: Store.request(page), status: 200, headers: [], fetchedAt: time, validatedAt: time, scan: 0,
+                    count: 0, listed: [],
                     metadata: nil, caching: ResponseCaching(requestedAt: time, usedAt: time, bodySize: body.count)),
                 body: body)
         }
@@ -155,7 +172,9 @@ extension Store {
 
     fileprivate func body(page: String) throws -> [UInt8]? {
         try read { reader in
-            guard let view = try reader.access.responseView(Store.request(page).digest), let size = view.bodySize else { return nil }
+            guard let view = try reader.access.responseView(Store.request(page).digest), let size = view.bodySize else {
+                return nil
+            }
             return try reader.access.body(of: view.id, 0..<size)
         }
     }

@@ -15,21 +15,26 @@ struct IndexBuildTests {
     init() throws { folder = try TemporaryFolder() }
 
     static func schema(
-        _ attributes: [AttributeDefinition] = [], indexes: [IndexDefinition] = [], name: AttributeDefinition = .init("name", .string)
+        _ attributes: [AttributeDefinition] = [], indexes: [IndexDefinition] = [],
+        name: AttributeDefinition = .init("name", .string)
     ) -> Schema {
         Schema([
             EntityDefinition(
-                "Item", key: ["id"], attributes: [.init("id", .int), name, .init("group", .int, optional: true)] + attributes,
+                "Item", key: ["id"],
+                attributes: [.init("id", .int), name, .init("group", .int, optional: true)] + attributes,
                 relationships: [.init("next", to: "Item", inverse: "previous")], indexes: indexes)
         ])
     }
 
     private static let indexed = schema(
         indexes: [
-            .init("byGroup", on: "group", "name"), .init("late", on: "name", where: [.init("group", .greaterOrEqual, .int(3))]),
+            .init("byGroup", on: "group", "name"),
+            .init("late", on: "name", where: [.init("group", .greaterOrEqual, .int(3))]),
         ], name: .init("name", .string, indexed: true))
 
-    private func filled(_ count: Int, _ schema: Schema = schema(), name: (Int) -> String = { "n\($0 % 97)" }) throws -> String {
+    private func filled(_ count: Int, _ schema: Schema = schema(), name: (Int) -> String = { "n\($0 % 97)" }) throws
+        -> String
+    {
         let path = folder("s"), store = try Forge.open(path, schema)
         try store.write { writer in
             for id in 0..<count {
@@ -41,10 +46,13 @@ struct IndexBuildTests {
         return path
     }
 
-    private static func open(_ path: String, _ schema: Schema?, rows: Int, _ progress: ((IndexBuildProgress) -> Void)? = nil)
+    private static func open(
+        _ path: String, _ schema: Schema?, rows: Int, _ progress: ((IndexBuildProgress) -> Void)? = nil
+    )
         throws -> Store
     {
-        try Store.open(at: path, schema: schema, options: Forge.quick, building: IndexBuildOptions(rows: rows), progress: progress)
+        try Store.open(
+            at: path, schema: schema, options: Forge.quick, building: IndexBuildOptions(rows: rows), progress: progress)
     }
 
     private struct Stop: Error {}
@@ -57,7 +65,9 @@ struct IndexBuildTests {
         for _ in 0..<steps { _ = try store.write(alone: true) { try $0.indexStep(options) } }
     }
 
-    @Test("a build goes in bounded steps, tells how far it is, and gives the entries that the rows have", arguments: [1, 7, 100, 10_000])
+    @Test(
+        "a build goes in bounded steps, tells how far it is, and gives the entries that the rows have",
+        arguments: [1, 7, 100, 10_000])
     func steps(_ rows: Int) throws {
         let path = try filled(500)
         var told: [IndexBuildProgress] = []
@@ -70,7 +80,10 @@ struct IndexBuildTests {
             // All three at once: as many steps as the rows need, of which the first is part of the change of the catalog.
             let transactions = try store.environment.information().lastTransaction - before
             #expect(transactions <= 500 / rows + 3, "\(transactions)")
-            #expect(told.filter { $0.index == "late" }.map(\.done) == Array(stride(from: rows * 2, to: 500, by: rows)) + [500])
+            #expect(
+                told.filter { $0.index == "late" }.map(\.done) == Array(stride(from: rows * 2, to: 500, by: rows)) + [
+                    500
+                ])
             #expect(told.last?.done == told.last?.total)
             #expect(Set(told.map(\.index)) == ["name", "byGroup", "late"])
         } else {
@@ -83,22 +96,28 @@ struct IndexBuildTests {
         let path = try filled(500)
         try begun(path, Self.indexed, rows: 50, steps: 2)
         let store = try Store.open(at: path, options: .init(durability: .volatile, isReadOnly: true))
-        #expect(try store.indexStates.filter { $0.state == .building }.map(\.name).sorted() == ["byGroup", "late", "name"])
+        #expect(
+            try store.indexStates.filter { $0.state == .building }.map(\.name).sorted() == ["byGroup", "late", "name"])
         #expect(try store.indexStates.filter { $0.state == .building }.allSatisfy { $0.done == 150 && $0.total == 500 })
         let error = storeError { _ = try store.read { try $0.first("Item", index: "name", equalTo: [.string("n1")]) } }
         #expect(error == .indexIncomplete(entity: "Item", index: "name", done: 150, total: 500))
         #expect(error?.description.contains("150 of 500") == true)
         #expect(try store.record("Item", 7)?["name"] == .string("n7"))
         #expect(try store.related("Item", 7, "previous") == [])
-        #expect(try store.read { reader in reader.access.catalog.indexIDs.contains { !reader.access.state.isComplete($0) } })
+        #expect(
+            try store.read { reader in reader.access.catalog.indexIDs.contains { !reader.access.state.isComplete($0) } }
+        )
     }
 
-    @Test("whoever opens the store next goes on from the mark, with the schema or without one", arguments: [true, false])
+    @Test(
+        "whoever opens the store next goes on from the mark, with the schema or without one", arguments: [true, false])
     func nextOpenerGoesOn(_ withSchema: Bool) throws {
         let path = try filled(500)
         try begun(path, Self.indexed, rows: 100, steps: 2)
         var done: [Int] = []
-        let store = try Self.open(path, withSchema ? Self.indexed : nil, rows: 100) { if $0.index == "name" { done.append($0.done) } }
+        let store = try Self.open(path, withSchema ? Self.indexed : nil, rows: 100) {
+            if $0.index == "name" { done.append($0.done) }
+        }
         #expect(done == [400, 500])
         #expect(try IndexVerification.problem(in: store) == nil)
         #expect(try store.read { try $0.first("Item", index: "name", equalTo: [.string("n1")])?.key } == 1)
@@ -118,7 +137,9 @@ struct IndexBuildTests {
                     switch Int.random(in: 0..<4, using: &random) {
                     case 0: try writer.delete("Item", key)
                     case 1: try writer.put("Item", key, [.init("group", .int(Int64.random(in: 0..<7, using: &random)))])
-                    default: try writer.put("Item", key, [.init("name", .string("w\(Int.random(in: 0..<9, using: &random))"))])
+                    default:
+                        try writer.put(
+                            "Item", key, [.init("name", .string("w\(Int.random(in: 0..<9, using: &random))"))])
                     }
                 }
             }
@@ -149,12 +170,14 @@ struct IndexBuildTests {
         #expect(try store.write { try $0.indexStep(options) == nil })
     }
 
-    @Test("the index of a reference, and that of a new kind's members, are complete at once, however many rows there are")
+    @Test(
+        "the index of a reference, and that of a new kind's members, are complete at once, however many rows there are")
     func completeByConstruction() throws {
         let path = try filled(300)
         var schema = Self.schema()
         schema.entities[0].relationships.append(.init("other", to: "Item", inverse: "others"))
-        schema.entities.append(EntityDefinition("Special", parent: "Item", attributes: [.init("grade", .int, indexed: true)]))
+        schema.entities.append(
+            EntityDefinition("Special", parent: "Item", attributes: [.init("grade", .int, indexed: true)]))
         var told = 0
         let store = try Self.open(path, schema, rows: 10) { _ in told += 1 }
         #expect(told == 0)
@@ -169,7 +192,12 @@ struct IndexBuildTests {
         let path = try filled(300)
         let store = try Self.open(path, Self.schema([.init("color", .string, optional: true, indexed: true)]), rows: 50)
         var keys = 0
-        try store.read { try $0.forEach("Item", index: "color", equalTo: [.null]) { _ in keys += 1; return true } }
+        try store.read {
+            try $0.forEach("Item", index: "color", equalTo: [.null]) { _ in
+                keys += 1
+                return true
+            }
+        }
         #expect(keys == 300)
         #expect(try IndexVerification.problem(in: store) == nil)
     }
@@ -178,7 +206,9 @@ struct IndexBuildTests {
 
     private static let unique = schema(name: .init("name", .string, unique: true))
 
-    @Test("values that are not unique are found, wherever the two stand: the catalog is as before, and the error names them", arguments: [1, 2, 20, 5000])
+    @Test(
+        "values that are not unique are found, wherever the two stand: the catalog is as before, and the error names them",
+        arguments: [1, 2, 20, 5000])
     func duplicates(_ rows: Int) throws {
         let path = try filled(300) { $0 == 250 ? "n7" : "n\($0)" }
         let before = try Forge.open(path, nil).catalog
@@ -192,7 +222,9 @@ struct IndexBuildTests {
         let again = try Self.open(path, Self.unique, rows: rows)
         #expect(again.catalog.entity("Item")?.field("name")?.isUnique == true)
         #expect(try IndexVerification.problem(in: again) == nil)
-        #expect(storeError { try again.put("Item", 1000, ["name": .string("n7")]) } == .notUnique(entity: "Item", index: "name", keys: ["7", "1000"]))
+        #expect(
+            storeError { try again.put("Item", 1000, ["name": .string("n7")]) }
+                == .notUnique(entity: "Item", index: "name", keys: ["7", "1000"]))
     }
 
     @Test("an index that becomes unique is checked in steps, answers meanwhile, and stays, not unique, if it cannot be")
@@ -200,7 +232,9 @@ struct IndexBuildTests {
         let plain = Self.schema(name: .init("name", .string, indexed: true))
         let path = try filled(300, plain) { $0 == 250 ? "n7" : "n\($0)" }
         let index = try #require(try Forge.open(path, nil).catalog.entity("Item")?.field("name")?.index)
-        #expect(storeError { _ = try Self.open(path, Self.unique, rows: 20) } == .notUnique(entity: "Item", index: "name", keys: ["7", "250"]))
+        #expect(
+            storeError { _ = try Self.open(path, Self.unique, rows: 20) }
+                == .notUnique(entity: "Item", index: "name", keys: ["7", "250"]))
         do {
             let store = try Forge.open(path, nil)
             #expect(store.catalog.entity("Item")?.field("name")?.index == index)
@@ -219,21 +253,29 @@ struct IndexBuildTests {
         #expect(try store.indexStates.first { $0.name == "name" }?.state == .complete)
     }
 
-    @Test("while a unique index is being built, writers are held to the values that are in it; what they cannot know is found at the end")
+    @Test(
+        "while a unique index is being built, writers are held to the values that are in it; what they cannot know is found at the end"
+    )
     func writersAndUniqueBuild() throws {
         let path = try filled(300) { "n\($0)" }
         let store = try Forge.open(path, nil), options = IndexBuildOptions(rows: 50)
         try store.adopt(Self.unique, options)
         // Rows up to 49 are in it.
-        #expect(storeError { try store.put("Item", 1000, ["name": .string("n7")]) } == .notUnique(entity: "Item", index: "name", keys: ["7", "1000"]))
+        #expect(
+            storeError { try store.put("Item", 1000, ["name": .string("n7")]) }
+                == .notUnique(entity: "Item", index: "name", keys: ["7", "1000"]))
         try store.put("Item", 1001, ["name": .string("n200")])
-        #expect(storeError { try store.finishIndexes(options) } == .notUnique(entity: "Item", index: "name", keys: ["200", "1001"]))
+        #expect(
+            storeError { try store.finishIndexes(options) }
+                == .notUnique(entity: "Item", index: "name", keys: ["200", "1001"]))
         #expect(store.catalog.entity("Item")?.field("name")?.index == nil)
         #expect(try store.count("Item") == 301)
         #expect(try IndexVerification.problem(in: store) == nil)
     }
 
-    @Test("an opener without a schema takes an index back that cannot be unique, and opens; one with another schema does not mind either")
+    @Test(
+        "an opener without a schema takes an index back that cannot be unique, and opens; one with another schema does not mind either"
+    )
     func othersDoNotMind() throws {
         for schema in [nil, Self.schema()] {
             let path = try filled(300) { $0 == 250 ? "n7" : "n\($0)" }
@@ -275,7 +317,8 @@ struct IndexBuildTests {
                 }
             }
         }
-        #expect(storeError { _ = try Self.open(path, Self.indexed, rows: 20) } == .damagedRow(entity: "Item", key: "200"))
+        #expect(
+            storeError { _ = try Self.open(path, Self.indexed, rows: 20) } == .damagedRow(entity: "Item", key: "200"))
         let store = try Self.open(path, nil, rows: 20)
         #expect(try store.indexStates.first { $0.name == "name" }?.done == 200)
         try store.put("Item", 1, ["name": .string("still writable")])

@@ -24,15 +24,20 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
 
     /// `Item` and `Person`, with parts replaced or added.
     static func schema(
-        key: [String] = ["id"], _ attributes: [AttributeDefinition] = [], _ relationships: [RelationshipDefinition] = [],
-        _ indexes: [IndexDefinition] = [], person: EntityDefinition? = nil, others: [EntityDefinition] = [], name: String = "Item",
+        key: [String] = ["id"], _ attributes: [AttributeDefinition] = [],
+        _ relationships: [RelationshipDefinition] = [],
+        _ indexes: [IndexDefinition] = [], person: EntityDefinition? = nil, others: [EntityDefinition] = [],
+        name: String = "Item",
         was: String? = nil, compression: EntityDefinition.Compression = .zstd
     ) -> Schema {
         var own: [AttributeDefinition] = [
-            .init("id", .int), .init("title", .string), .init("state", .enumeration(["open", "closed"]), optional: true),
+            .init("id", .int), .init("title", .string),
+            .init("state", .enumeration(["open", "closed"]), optional: true),
             .init("votes", .int, optional: true), .init("owner", .string, optional: true, indexed: true),
         ]
-        own.removeAll { attribute in attributes.contains { ($0.renamedFrom ?? $0.name) == attribute.name || $0.name == attribute.name } }
+        own.removeAll { attribute in
+            attributes.contains { ($0.renamedFrom ?? $0.name) == attribute.name || $0.name == attribute.name }
+        }
         let plain = EntityDefinition(
             "Person", key: ["login"], attributes: [.init("login", .string)])
         return Schema(
@@ -53,32 +58,43 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
         (self.change, self.outcome, self.before, self.after) = (change, outcome, before, after)
     }
 
-    private static func type(_ change: String, _ old: AttributeType, _ new: AttributeType, _ outcome: Outcome) -> SchemaChange {
+    private static func type(_ change: String, _ old: AttributeType, _ new: AttributeType, _ outcome: Outcome)
+        -> SchemaChange
+    {
         SchemaChange(
             change, outcome, schema([.init("x", old, optional: true)]), to: schema([.init("x", new, optional: true)]))
     }
 
     private static func refusedType(_ change: String, _ old: AttributeType, _ new: AttributeType) -> SchemaChange {
-        type(change, old, new, .refused("Item.x: it was \(old) and is now \(new), and records hold the old values; give it another name"))
+        type(
+            change, old, new,
+            .refused("Item.x: it was \(old) and is now \(new), and records hold the old values; give it another name"))
     }
 
     private static let author = RelationshipDefinition("author", to: "Person", inverse: "items")
     private static let tags = RelationshipDefinition("tags", to: "Tag", many: true, inverse: "items")
-    private static let joined = RelationshipDefinition("keeper", to: "Person", joinedBy: .init("owner", equals: "login"))
+    private static let joined = RelationshipDefinition(
+        "keeper", to: "Person", joinedBy: .init("owner", equals: "login"))
 
     static let entities: [SchemaChange] = [
         .init("entity added", .inline, to: schema(others: [tag])),
         .init("entity left out of the schema", .inline, schema(others: [tag]), to: schema()),
         .init("entity renamed (`renamedFrom`)", .inline, to: schema(name: "Ticket", was: "Item")),
         .init(
-            "entity renamed, and the store has both names", .refused("Ticket: it is to be renamed from Item, and the store has entities of both names"),
-            schema(others: [.init("Ticket", key: ["id"], attributes: [.init("id", .int)])]), to: schema(name: "Ticket", was: "Item")),
+            "entity renamed, and the store has both names",
+            .refused("Ticket: it is to be renamed from Item, and the store has entities of both names"),
+            schema(others: [.init("Ticket", key: ["id"], attributes: [.init("id", .int)])]),
+            to: schema(name: "Ticket", was: "Item")),
         .init(
-            "entity named as one was before it was renamed", .refused("Item: another program has renamed it to Ticket; use that name"),
+            "entity named as one was before it was renamed",
+            .refused("Item: another program has renamed it to Ticket; use that name"),
             schema(name: "Ticket", was: "Item"), to: schema()),
-        .init("kind added (an entity with a parent)", .inline, to: schema(others: [.init("Bug", parent: "Item", attributes: [])])),
         .init(
-            "parent changed", .refused("Tag: its parent was none and is now Item, and records are stored in the old table; keep it"),
+            "kind added (an entity with a parent)", .inline,
+            to: schema(others: [.init("Bug", parent: "Item", attributes: [])])),
+        .init(
+            "parent changed",
+            .refused("Tag: its parent was none and is now Item, and records are stored in the old table; keep it"),
             schema(others: [tag]), to: schema(others: [.init("Tag", parent: "Item", attributes: [])])),
         .init(
             "key changed", .refused("Item: the key was (id) and records are stored under it; keep it"),
@@ -92,13 +108,17 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
         .init("attribute added, required, without a default", .inline, to: schema([.init("x", .int)])),
         .init("attribute added, indexed", .build, to: schema([.init("x", .int, optional: true, indexed: true)])),
         .init("attribute left out of the schema", .inline, schema([.init("x", .int, optional: true)]), to: schema()),
-        .init("attribute renamed (`renamedFrom`)", .inline, to: schema([.init("headline", .string, renamedFrom: "title")])),
+        .init(
+            "attribute renamed (`renamedFrom`)", .inline, to: schema([.init("headline", .string, renamedFrom: "title")])
+        ),
         .init(
             "attribute renamed, and the store has both names",
             .refused("Item.headline: it is to be renamed from title, and the store has fields of both names"),
-            schema([.init("headline", .string, optional: true)]), to: schema([.init("headline", .string, renamedFrom: "title")])),
+            schema([.init("headline", .string, optional: true)]),
+            to: schema([.init("headline", .string, renamedFrom: "title")])),
         .init(
-            "attribute named as one was before it was renamed", .refused("Item.title: another program has renamed it to headline; use that name"),
+            "attribute named as one was before it was renamed",
+            .refused("Item.title: another program has renamed it to headline; use that name"),
             schema([.init("headline", .string, renamedFrom: "title")]), to: schema()),
         type("type: `enum` to `string`", .enumeration(["a"]), .string, .inline),
         type("type: list of `enum` to list of `string`", .array(.enumeration(["a"])), .array(.string), .inline),
@@ -108,16 +128,23 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
         refusedType("type: `string` to `url`, `uuid`, `date` or back", .string, .url),
         refusedType("type: anything to `json`, or back", .array(.int), .json),
         refusedType("type: one value to a list, or back", .int, .array(.int)),
-        .init("required to optional", .inline, schema([.init("x", .int)]), to: schema([.init("x", .int, optional: true)])),
-        .init("optional to required", .inline, schema([.init("x", .int, optional: true)]), to: schema([.init("x", .int)])),
+        .init(
+            "required to optional", .inline, schema([.init("x", .int)]), to: schema([.init("x", .int, optional: true)])),
+        .init(
+            "optional to required", .inline, schema([.init("x", .int, optional: true)]), to: schema([.init("x", .int)])),
         type("enumeration value added", .enumeration(["a"]), .enumeration(["a", "b"]), .inline),
         type("enumeration value removed", .enumeration(["a", "b"]), .enumeration(["b"]), .inline),
-        .init("default added, changed or removed", .inline, to: schema([.init("votes", .int, optional: true, default: .int(0))])),
+        .init(
+            "default added, changed or removed", .inline,
+            to: schema([.init("votes", .int, optional: true, default: .int(0))])),
         .init("attribute indexed", .build, to: schema([.init("votes", .int, optional: true, indexed: true)])),
-        .init("attribute no longer indexed", .inline, schema([.init("votes", .int, optional: true, indexed: true)]), to: schema()),
+        .init(
+            "attribute no longer indexed", .inline, schema([.init("votes", .int, optional: true, indexed: true)]),
+            to: schema()),
         .init("attribute unique", .build, to: schema([.init("title", .string, unique: true)])),
         .init(
-            "attribute unique, and records have the same value", .refused("have the same votes, which has to be unique"),
+            "attribute unique, and records have the same value",
+            .refused("have the same votes, which has to be unique"),
             to: schema([.init("votes", .int, optional: true, unique: true)])),
         .init(
             "indexed attribute unique", .build, schema([.init("title", .string, indexed: true)]),
@@ -126,7 +153,8 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
             "attribute no longer unique", .inline, schema([.init("title", .string, unique: true)]),
             to: schema([.init("title", .string, indexed: true)])),
         .init(
-            "attribute to relationship", .refused("Item.x: its destination, its arity or the order of its inverse changed"),
+            "attribute to relationship",
+            .refused("Item.x: its destination, its arity or the order of its inverse changed"),
             schema([.init("x", .string, optional: true)]), to: schema([], [.init("x", to: "Person")])),
         .init(
             "relationship to attribute", .refused("Item.x: it was a relationship and is now string"),
@@ -140,8 +168,12 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
             "relationship renamed (`renamedFrom`)", .inline, schema([], [author]),
             to: schema([], [.init("writer", to: "Person", inverse: "items", renamedFrom: "author")])),
         .init(
-            "destination changed", .refused("Item.author: its destination, its arity or the order of its inverse changed, and records hold the old references; give it another name"),
-            schema([], [author], others: [tag]), to: schema([], [.init("author", to: "Tag", inverse: "items")], others: [tag])),
+            "destination changed",
+            .refused(
+                "Item.author: its destination, its arity or the order of its inverse changed, and records hold the old references; give it another name"
+            ),
+            schema([], [author], others: [tag]),
+            to: schema([], [.init("author", to: "Tag", inverse: "items")], others: [tag])),
         .init(
             "to-one to to-many, or back", .refused("Item.author: its destination, its arity"),
             schema([], [author]), to: schema([], [.init("author", to: "Person", many: true, inverse: "items")])),
@@ -152,11 +184,14 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
             "inverse added, renamed or removed", .inline, schema([], [author]),
             to: schema([], [.init("author", to: "Person", inverse: "written")])),
         .init(
-            "inverse ordered, or not", .refused("Item.author: its destination, its arity or the order of its inverse changed"),
+            "inverse ordered, or not",
+            .refused("Item.author: its destination, its arity or the order of its inverse changed"),
             schema([], [author]),
-            to: schema([], [author], person: person(.init("items", to: "Item", many: true, ordered: true, inverse: "author")))),
+            to: schema(
+                [], [author], person: person(.init("items", to: "Item", many: true, ordered: true, inverse: "author")))),
         .init(
-            "stored at the other side", .refused("Item.author: it is stored as Person.items and would now be stored here; keep the old side"),
+            "stored at the other side",
+            .refused("Item.author: it is stored as Person.items and would now be stored here; keep the old side"),
             schema(person: person(.init("items", to: "Item", many: true, inverse: "author"))),
             to: schema([], [author], person: person(.init("items", to: "Item", many: true, inverse: "author")))),
         .init(
@@ -165,7 +200,8 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
         .init("joined relationship added, changed, renamed or left out", .inline, to: schema([], [joined])),
         .init("joined to stored", .inline, schema([], [joined]), to: schema([], [.init("keeper", to: "Person")])),
         .init(
-            "stored to joined", .refused("Item.keeper: it was stored and would now be joined by owner; give it another name"),
+            "stored to joined",
+            .refused("Item.keeper: it was stored and would now be joined by owner; give it another name"),
             schema([], [.init("keeper", to: "Person")]), to: schema([], [joined])),
     ]
 
@@ -179,10 +215,12 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
             "attributes of an index changed", .build, schema([], [], [.init("x", on: "state", "votes")]),
             to: schema([], [], [.init("x", on: "votes", "state")])),
         .init(
-            "conditions or case of an index changed", .build, schema([], [], [.init("x", on: "title", where: [.init("votes", .less, .int(3))])]),
+            "conditions or case of an index changed", .build,
+            schema([], [], [.init("x", on: "title", where: [.init("votes", .less, .int(3))])]),
             to: schema([], [], [.init("x", on: "title", where: [.init("votes", .less, .int(4))])])),
         .init(
-            "index unique", .build, schema([], [], [.init("x", on: "title")]), to: schema([], [], [.init("x", on: "title", unique: true)])),
+            "index unique", .build, schema([], [], [.init("x", on: "title")]),
+            to: schema([], [], [.init("x", on: "title", unique: true)])),
         .init(
             "index no longer unique", .inline, schema([], [], [.init("x", on: "title", unique: true)]),
             to: schema([], [], [.init("x", on: "title")])),

@@ -25,7 +25,8 @@ struct SchemaChangeTests {
                     case .attribute(.int): fields.append(.init(field.name, .int(Int64(id % 7))))
                     case .attribute(.string): fields.append(.init(field.name, .string("t\(id)")))
                     case .attribute(.enumeration(let values)): fields.append(.init(field.name, .string(values[0])))
-                    case .attribute(.array(.enumeration(let values))): fields.append(.init(field.name, .array([.string(values[0])])))
+                    case .attribute(.array(.enumeration(let values))):
+                        fields.append(.init(field.name, .array([.string(values[0])])))
                     case .attribute: break
                     case .reference(let reference):
                         let key = RecordKey("p\(id % 5)")
@@ -62,7 +63,9 @@ struct SchemaChangeTests {
         var steps = 0
         let options = IndexBuildOptions(rows: 20)
         let error = storeError {
-            let store = try Store.open(at: path, schema: row.after, options: Forge.quick, building: options) { _ in steps += 1 }
+            let store = try Store.open(at: path, schema: row.after, options: Forge.quick, building: options) { _ in
+                steps += 1
+            }
             // Writing goes on.
             try store.put(store.catalog.entity("Ticket") == nil ? "Item" : "Ticket", 7, ["state": .null])
             try store.put(store.catalog.entity("Ticket") == nil ? "Item" : "Ticket", 7, ["state": .string("open")])
@@ -115,12 +118,17 @@ struct SchemaChangeTests {
 
     // MARK: Other names
 
-    @Test("a rename keeps ids and values: of entities, attributes, relationships, joined ones and indexes, also in kinds that descend")
+    @Test(
+        "a rename keeps ids and values: of entities, attributes, relationships, joined ones and indexes, also in kinds that descend"
+    )
     func renames() throws {
         let old = Schema([
             EntityDefinition(
                 "Item", key: ["id"], attributes: [.init("id", .int), .init("title", .string, indexed: true)],
-                relationships: [.init("author", to: "Person", inverse: "items"), .init("same", to: "Person", joinedBy: .init("title", equals: "login"))],
+                relationships: [
+                    .init("author", to: "Person", inverse: "items"),
+                    .init("same", to: "Person", joinedBy: .init("title", equals: "login")),
+                ],
                 indexes: [.init("byTitle", on: "title", "id")]),
             EntityDefinition("Person", key: ["login"], attributes: [.init("login", .string)]),
             EntityDefinition("Bug", parent: "Item", attributes: [.init("grade", .int, optional: true)]),
@@ -128,13 +136,21 @@ struct SchemaChangeTests {
         let new = Schema([
             EntityDefinition(
                 "Ticket", key: ["number"],
-                attributes: [.init("number", .int, renamedFrom: "id"), .init("headline", .string, indexed: true, renamedFrom: "title")],
+                attributes: [
+                    .init("number", .int, renamedFrom: "id"),
+                    .init("headline", .string, indexed: true, renamedFrom: "title"),
+                ],
                 relationships: [
                     .init("writer", to: "User", inverse: "written", renamedFrom: "author"),
                     .init("alike", to: "User", joinedBy: .init("headline", equals: "handle"), renamedFrom: "same"),
-                ], indexes: [.init("byHeadline", on: "headline", "number", renamedFrom: "byTitle")], renamedFrom: "Item"),
-            EntityDefinition("User", key: ["handle"], attributes: [.init("handle", .string, renamedFrom: "login")], renamedFrom: "Person"),
-            EntityDefinition("Defect", parent: "Ticket", attributes: [.init("weight", .int, optional: true, renamedFrom: "grade")], renamedFrom: "Bug"),
+                ], indexes: [.init("byHeadline", on: "headline", "number", renamedFrom: "byTitle")], renamedFrom: "Item"
+            ),
+            EntityDefinition(
+                "User", key: ["handle"], attributes: [.init("handle", .string, renamedFrom: "login")],
+                renamedFrom: "Person"),
+            EntityDefinition(
+                "Defect", parent: "Ticket", attributes: [.init("weight", .int, optional: true, renamedFrom: "grade")],
+                renamedFrom: "Bug"),
         ])
         let path = folder("s")
         var before = Catalog()
@@ -146,22 +162,30 @@ struct SchemaChangeTests {
         }
         let store = try Forge.open(path, new)
         for (old, new) in zip(before.entities, store.catalog.entities) {
-            #expect(old.id == new.id && old.fields.map(\.id) == new.fields.map(\.id) && old.indexes.map(\.id) == new.indexes.map(\.id))
+            #expect(
+                old.id == new.id && old.fields.map(\.id) == new.fields.map(\.id)
+                    && old.indexes.map(\.id) == new.indexes.map(\.id))
             #expect(old.indexes.count == new.indexes.count && old.joins.count == new.joins.count)
         }
         let record = try #require(try store.record("Defect", 1))
-        #expect(record["headline"] == .string("ada") && record["weight"] == .int(4) && record["writer"] == .reference("ada"))
+        #expect(
+            record["headline"] == .string("ada") && record["weight"] == .int(4) && record["writer"] == .reference("ada")
+        )
         #expect(try store.related("User", "ada", "written") == [1])
         #expect(try store.related("Defect", 1, "alike") == ["ada"])
         #expect(try store.read { try $0.first("Ticket", index: "byHeadline", equalTo: [.string("ada")])?.key } == 1)
-        #expect(storeError { _ = try store.record("Item", 1) } == .unknownEntity(name: "Item", known: ["Ticket", "User", "Defect"]))
+        #expect(
+            storeError { _ = try store.record("Item", 1) }
+                == .unknownEntity(name: "Item", known: ["Ticket", "User", "Defect"]))
         // Once more, and by a program that does not know the old names.
         var plain = new
         for e in plain.entities.indices { plain.entities[e].renamedFrom = nil }
         #expect(try store.catalog.applying(new).catalog == store.catalog)
         #expect(try store.catalog.applying(plain).catalog == store.catalog)
         // Back again.
-        let back = Schema([EntityDefinition("Item", key: ["number"], attributes: [.init("number", .int)], renamedFrom: "Ticket")])
+        let back = Schema([
+            EntityDefinition("Item", key: ["number"], attributes: [.init("number", .int)], renamedFrom: "Ticket")
+        ])
         #expect(try store.catalog.applying(back).catalog.entity("Item")?.id == before.entity("Item")?.id)
         #expect(try IndexVerification.problem(in: store) == nil)
     }
@@ -170,7 +194,8 @@ struct SchemaChangeTests {
     func formerNameInUse() {
         let problems = Schema([
             EntityDefinition(
-                "A", key: ["id"], attributes: [.init("id", .int), .init("x", .int), .init("y", .int, renamedFrom: "x")],
+                "A", key: ["id"],
+                attributes: [.init("id", .int), .init("x", .int), .init("y", .int, renamedFrom: "x")],
                 relationships: [.init("r", to: "A"), .init("s", to: "A", renamedFrom: "r")],
                 indexes: [.init("i", on: "x"), .init("j", on: "y", renamedFrom: "i")]),
             EntityDefinition("B", key: ["id"], attributes: [.init("id", .int)], renamedFrom: "A"),
@@ -181,7 +206,9 @@ struct SchemaChangeTests {
 
     // MARK: Removal
 
-    @Test("an attribute or relationship that is removed takes its values, its index and its long lists with it; its id is not used again")
+    @Test(
+        "an attribute or relationship that is removed takes its values, its index and its long lists with it; its id is not used again"
+    )
     func removeField() throws {
         let path = folder("s"), store = try Forge.open(path)
         let schema = Forge.schema
@@ -189,14 +216,20 @@ struct SchemaChangeTests {
             for id in 0..<Int64(50) {
                 try writer.put(
                     "Issue", RecordKey(id),
-                    [.init("title", .string("t")), .init("number", .int(id)), .init("labels", .references((0..<800).map { RecordKey("label \($0)") }))])
+                    [
+                        .init("title", .string("t")), .init("number", .int(id)),
+                        .init("labels", .references((0..<800).map { RecordKey("label \($0)") })),
+                    ])
             }
         }
         let number = try #require(store.catalog.entity("Issue")?.field("number"))
         let labels = try #require(store.catalog.entity("Issue")?.field("labels"))
         #expect(try store.remove(field: "number", of: "Issue", step: 7) == 50)
         // This process's own schema names it.
-        guard case .schemaChanged? = storeError({ try store.put("Issue", 1, [:]) }) else { Issue.record("not locked out"); return }
+        guard case .schemaChanged? = storeError({ try store.put("Issue", 1, [:]) }) else {
+            Issue.record("not locked out")
+            return
+        }
         _ = store
         let other = try folderStore(path, without: ["number"], schema)
         #expect(try other.remove(field: "labels", of: "Issue", step: 7) == 50)
@@ -221,7 +254,11 @@ struct SchemaChangeTests {
     @Test("an entity is removed with its records once nothing leads to it; its id is not used again")
     func removeEntity() throws {
         let path = folder("s")
-        do { try Forge.open(path).write { for id in 0..<Int64(30) { try $0.put("Issue", RecordKey(id), [.init("title", .string("t"))]) } } }
+        do {
+            try Forge.open(path).write {
+                for id in 0..<Int64(30) { try $0.put("Issue", RecordKey(id), [.init("title", .string("t"))]) }
+            }
+        }
         let store = try Forge.open(path, nil)
         let refusal = storeError { _ = try store.remove(entity: "Label") }
         #expect(refusal == .inUse(entity: "Label", name: nil, by: "Issue.labels"))
@@ -236,29 +273,49 @@ struct SchemaChangeTests {
         #expect(try IndexVerification.problem(in: again) == nil)
     }
 
-    @Test("an index that is removed is no more, and is built anew by a schema that names it; what is in use is not removed")
+    @Test(
+        "an index that is removed is no more, and is built anew by a schema that names it; what is in use is not removed"
+    )
     func removeIndex() throws {
         let schema = Schema([
             EntityDefinition(
-                "Item", key: ["id"], attributes: [.init("id", .int), .init("name", .string, indexed: true), .init("slug", .string, unique: true)],
-                relationships: [.init("same", to: "Item", joinedBy: .init("name", equals: "slug")), .init("next", to: "Item")],
+                "Item", key: ["id"],
+                attributes: [
+                    .init("id", .int), .init("name", .string, indexed: true), .init("slug", .string, unique: true),
+                ],
+                relationships: [
+                    .init("same", to: "Item", joinedBy: .init("name", equals: "slug")), .init("next", to: "Item"),
+                ],
                 indexes: [.init("both", on: "name", "id")]),
             EntityDefinition("Bug", parent: "Item", attributes: []),
         ])
         let path = folder("s")
         do { try Forge.open(path, schema).put("Item", 1, ["name": .string("a"), "slug": .string("b")]) }
         let store = try Forge.open(path, nil)
-        #expect(storeError { try store.remove(index: "name", of: "Item") } == .inUse(entity: "Item", name: "name", by: "Item.same"))
-        #expect(storeError { try store.remove(index: "next", of: "Item") } == .inUse(entity: "Item", name: "next", by: "the relationship itself"))
-        #expect(storeError { try store.remove(index: "both", of: "Bug") } == .inUse(entity: "Bug", name: "both", by: "Item, to which it belongs"))
-        #expect(storeError { try store.remove(field: "id", of: "Item") } == .inUse(entity: "Item", name: "id", by: "the key"))
-        #expect(storeError { try store.remove(field: "name", of: "Item") } == .inUse(entity: "Item", name: "name", by: "Item.same"))
-        #expect(storeError { _ = try store.remove(entity: "Item") } == .inUse(entity: "Item", name: nil, by: "Bug, which descends from it"))
+        #expect(
+            storeError { try store.remove(index: "name", of: "Item") }
+                == .inUse(entity: "Item", name: "name", by: "Item.same"))
+        #expect(
+            storeError { try store.remove(index: "next", of: "Item") }
+                == .inUse(entity: "Item", name: "next", by: "the relationship itself"))
+        #expect(
+            storeError { try store.remove(index: "both", of: "Bug") }
+                == .inUse(entity: "Bug", name: "both", by: "Item, to which it belongs"))
+        #expect(
+            storeError { try store.remove(field: "id", of: "Item") }
+                == .inUse(entity: "Item", name: "id", by: "the key"))
+        #expect(
+            storeError { try store.remove(field: "name", of: "Item") }
+                == .inUse(entity: "Item", name: "name", by: "Item.same"))
+        #expect(
+            storeError { _ = try store.remove(entity: "Item") }
+                == .inUse(entity: "Item", name: nil, by: "Bug, which descends from it"))
         let old = try #require(store.catalog.entity("Item")?.index("both")?.id)
         try store.remove(index: "both", of: "Item")
         #expect(store.catalog.entity("Bug")?.index("both") == nil)
         #expect(try store.read { try $0.access.raw.statistics($0.access.state.records(of: 1)).entries } == 1)
-        #expect(storeError { _ = try store.read { try $0.first("Item", index: "both", equalTo: [.string("a")]) } } != nil)
+        #expect(
+            storeError { _ = try store.read { try $0.first("Item", index: "both", equalTo: [.string("a")]) } } != nil)
         let again = try Forge.open(path, schema)
         #expect(again.catalog.entity("Item")?.index("both")?.id != old)
         #expect(try again.read { try $0.first("Item", index: "both", equalTo: [.string("a")])?.key } == 1)

@@ -42,7 +42,9 @@ struct ObservationProcessTests {
         try await eventually("they wait") { found.values == [0] && record.values.count == 1 }
         let (lines, status) = try await run(["count", folder("s"), "1", "300"])
         #expect(status == 0 && lines.count == 300)
-        try await eventually("the last state was seen") { found.values.last == 300 && record.values.last??["count"] == .int(300) }
+        try await eventually("the last state was seen") {
+            found.values.last == 300 && record.values.last??["count"] == .int(300)
+        }
         #expect(zip(found.values, found.values.dropFirst()).allSatisfy { $0 < $1 })
         #expect(found.results.dropFirst().allSatisfy { $0.sequence == UInt64($0.value) })
         #expect(store.observers.counters.withLock { $0.touches } > 0)

@@ -23,7 +23,9 @@ struct ObservationTests {
         }
     }
 
-    private func put(_ store: Store, _ login: String, _ key: RecordKey = 1) throws { try store.put("User", key, ["login": .string(login)]) }
+    private func put(_ store: Store, _ login: String, _ key: RecordKey = 1) throws {
+        try store.put("User", key, ["login": .string(login)])
+    }
 
     @Test("the present state comes at once, and then every state that differs, with the commit that it is of")
     func results() async throws {
@@ -40,7 +42,9 @@ struct ObservationTests {
         #expect(third == Observed(value: .string("c"), sequence: 5))
     }
 
-    @Test("commits that concern other entities lead to no evaluation, and those that change nothing of the result to none of it")
+    @Test(
+        "commits that concern other entities lead to no evaluation, and those that change nothing of the result to none of it"
+    )
     func nothingFalse() async throws {
         let store = try open(), count = Guarded(0)
         let users = Collected(login(store, count)), all = Collected(store.observe { try $0.sequence })
@@ -65,7 +69,9 @@ struct ObservationTests {
         func step(_ count: Int, _ body: () throws -> Void) async throws {
             try body()
             let sequence = try store.sequence
-            try await eventually("\(count) results are there") { record.values.count == count && all.values.last == sequence }
+            try await eventually("\(count) results are there") {
+                record.values.count == count && all.values.last == sequence
+            }
         }
         try await step(1) {}
         try await step(2) { try put(store, "a") }
@@ -110,8 +116,13 @@ struct ObservationTests {
         let store = try open()
         try put(store, "ada")
         try put(store, "eve", 2)
-        for id in 1...4 { try store.put("Issue", RecordKey(Int64(id)), ["author": .reference(id < 3 ? 1 : 2), "number": .int(Int64(id))]) }
-        let query = Query("Issue", where: .compare("author.login", .equal, .string("ada")), sortedBy: [.descending("number")], limit: 3)
+        for id in 1...4 {
+            try store.put(
+                "Issue", RecordKey(Int64(id)), ["author": .reference(id < 3 ? 1 : 2), "number": .int(Int64(id))])
+        }
+        let query = Query(
+            "Issue", where: .compare("author.login", .equal, .string("ada")), sortedBy: [.descending("number")],
+            limit: 3)
         let found = Collected(store.observe(query)), all = Collected(store.observe { try $0.sequence })
         func step(_ keys: [RecordKey], _ count: Int, _ body: () throws -> Void) async throws {
             try body()
@@ -128,15 +139,19 @@ struct ObservationTests {
         try await step([4, 3, 2], 3) { try store.put("Issue", 3, ["title": .string("shown")]) }
         try await step([4, 2, 1], 4) { try store.write { _ = try $0.delete("Issue", 3) } }
         // Back to what it was before anyone has looked.
-        try await step([4, 2, 1], 4) { try store.write { writer in
-            try writer.put("Issue", 4, [.init("number", .int(0))])
-            try writer.put("Issue", 4, [.init("number", .int(4))])
-        } }
+        try await step([4, 2, 1], 4) {
+            try store.write { writer in
+                try writer.put("Issue", 4, [.init("number", .int(0))])
+                try writer.put("Issue", 4, [.init("number", .int(4))])
+            }
+        }
         let fixture = try TypedStore(), tickets = fixture.store
         // Its folder is removed with it.
         defer { withExtendedLifetime(fixture) {} }
-        let typed = Collected(tickets.observe(Ticket.self, Query("Ticket"))), built = Collected(tickets.observe(Ticket.where { $0[.comments] > 2 }))
-        let counted = Collected(tickets.observe(countOf: Query("Ticket", where: .compare("comments", .greater, .int(2)))))
+        let typed = Collected(tickets.observe(Ticket.self, Query("Ticket"))),
+            built = Collected(tickets.observe(Ticket.where { $0[.comments] > 2 }))
+        let counted = Collected(
+            tickets.observe(countOf: Query("Ticket", where: .compare("comments", .greater, .int(2)))))
         try await eventually("it is there") { typed.values == [[]] && built.values == [[]] && counted.values == [0] }
         var ticket = Ticket(1, "x")
         try await tickets.write { [ticket] in try $0.put(ticket) }
@@ -193,7 +208,9 @@ struct ObservationTests {
         try await eventually("nobody observes") { store.observers.count == 0 && !store.observers.isWatching }
     }
 
-    @Test("who is cancelled, leaves the loop or lets go of the iterator leaves nothing behind: no thread, no file, no store")
+    @Test(
+        "who is cancelled, leaves the loop or lets go of the iterator leaves nothing behind: no thread, no file, no store"
+    )
     func endings() async throws {
         weak var closed: Store?
         do {
@@ -240,7 +257,9 @@ struct ObservationTests {
                 #expect(openFiles(to: "inotify") == inotify + 1)
                 observers.forEach { $0.cancel() }
                 try await eventually("they have ended") { observers.allSatisfy(\.isFinished) }
-                try await eventually("the files are closed") { openFiles(to: "inotify") == inotify && openFiles(to: "pipe:") == pipes }
+                try await eventually("the files are closed") {
+                    openFiles(to: "inotify") == inotify && openFiles(to: "pipe:") == pipes
+                }
             }
         }
     }
@@ -348,7 +367,8 @@ struct ObservationTests {
         try await eventually("both have seen it") {
             early.values.count == 3 && late.values.count == 2 && structs.values.count == 3
         }
-        #expect(early.values.last == late.values.last && early.values.map(\.count) == [1, 2, 3] && other.values == [[]])
+        #expect(
+            early.values.last == late.values.last && early.values.map(\.count) == [1, 2, 3] && other.values == [[]])
         // Those who are left are evaluated for when the first have ended.
         early.cancel()
         try await eventually("it has ended") { early.isFinished }

@@ -25,7 +25,9 @@ struct IncludingTests {
         return store
     }
 
-    @Test("several relationships of typed records: by owner, in the relationship's order, each record once, what is missing by its key")
+    @Test(
+        "several relationships of typed records: by owner, in the relationship's order, each record once, what is missing by its key"
+    )
     func typedIncluding() throws {
         let store = try typed()
         try store.store.read { r in
@@ -36,9 +38,13 @@ struct IncludingTests {
             #expect(authors.count == 6 && labels.count == 6)
             #expect(authors.records == [Person("ada"), Person("bob")])
             #expect((0..<6).map { authors[$0].map(\.login) } == [[], [], ["ada"], [], ["bob"], ["ada"]])
-            #expect(authors.missing == [RecordKey("gone")] && authors.missing(of: 3) == [RecordKey("gone")] && authors.missing(of: 2) == [])
+            #expect(
+                authors.missing == [RecordKey("gone")] && authors.missing(of: 3) == [RecordKey("gone")]
+                    && authors.missing(of: 2) == [])
             #expect(labels.records.map(\.id) == [1, 2, 3].map(IncludingTests.tag))
-            #expect(labels[4].map(\.id) == [2, 1].map(IncludingTests.tag) && labels[5].map(\.id) == [3, 1].map(IncludingTests.tag))
+            #expect(
+                labels[4].map(\.id) == [2, 1].map(IncludingTests.tag)
+                    && labels[5].map(\.id) == [3, 1].map(IncludingTests.tag))
             #expect(labels[5].positions == [2, 0] && labels[2].isEmpty && labels[0].isEmpty)
             #expect(labels.missing(of: 4) == [9, 8].map { RecordKey(IncludingTests.tag($0)) })
             #expect(labels.missing == [8, 9].map { RecordKey(IncludingTests.tag($0)) } && labels.missing(of: 5) == [])
@@ -48,11 +54,17 @@ struct IncludingTests {
             let tags = try r.include(Ticket.related(.labels, to: Tag.self), of: theirs)
             #expect(tags.count == theirs.records.count)
             #expect(theirs[0].positions.map { tags[Int($0)].map(\.id) } == [[3, 1].map(IncludingTests.tag), []])
-            #expect(try r.fetch(Ticket.where { $0[.id] > 99 }, including: Ticket.related(.author, to: Person.self)).included.count == 0)
+            #expect(
+                try r.fetch(Ticket.where { $0[.id] > 99 }, including: Ticket.related(.author, to: Person.self)).included
+                    .count == 0)
         }
-        let wrong = try TypedStore.error { try store.store.read { r in _ = try r.fetch(Ticket.all, including: Ticket.related(.author, to: Tag.self)) } }
+        let wrong = try TypedStore.error {
+            try store.store.read { r in _ = try r.fetch(Ticket.all, including: Ticket.related(.author, to: Tag.self)) }
+        }
         #expect(wrong == .wrongType(entity: "Ticket", field: "author", expected: "Person", found: "Tag"))
-        let unknown = try TypedStore.error { try store.store.read { r in _ = try r.fetch(Ticket.all, including: Ticket.related(.title, to: Tag.self)) } }
+        let unknown = try TypedStore.error {
+            try store.store.read { r in _ = try r.fetch(Ticket.all, including: Ticket.related(.title, to: Tag.self)) }
+        }
         #expect(unknown == .unknownField(entity: "Ticket", name: "title", known: ["author", "labels"]))
     }
 
@@ -86,17 +98,25 @@ struct IncludingTests {
     @Test("paths of dynamic records: a nested one is by the positions of what comes before it, and included with it")
     func dynamicIncluding() throws {
         let folder = try TemporaryFolder(), store = try Forge.open(folder("s"))
-        for (id, login) in [(1, "ada"), (2, "bob")] as [(Int64, String)] { try store.put("User", RecordKey(id), ["id": .int(id), "login": .string(login)]) }
+        for (id, login) in [(1, "ada"), (2, "bob")] as [(Int64, String)] {
+            try store.put("User", RecordKey(id), ["id": .int(id), "login": .string(login)])
+        }
         for id in 1...5 as ClosedRange<Int64> {
-            try store.put("Issue", RecordKey(id), [
-                "id": .int(id), "title": .string("i\(id)"), "author": id == 5 ? .null : .reference(RecordKey(id % 3 + 1)),
-                "duplicateOf": id > 2 ? .reference(RecordKey(id - 2)) : .null, "labels": .references([RecordKey("b"), RecordKey("a")]),
-            ])
+            try store.put(
+                "Issue", RecordKey(id),
+                [
+                    "id": .int(id), "title": .string("i\(id)"),
+                    "author": id == 5 ? .null : .reference(RecordKey(id % 3 + 1)),
+                    "duplicateOf": id > 2 ? .reference(RecordKey(id - 2)) : .null,
+                    "labels": .references([RecordKey("b"), RecordKey("a")]),
+                ])
         }
         try store.put("Label", "a", ["name": .string("a")])
         try store.read { r in
             let query = Query("Issue", sortedBy: [.descending("id")])
-            let result = try r.fetch(query, including: ["author", "labels", "duplicateOf.author", "duplicateOf.duplicateOf.labels", "duplicates"])
+            let result = try r.fetch(
+                query,
+                including: ["author", "labels", "duplicateOf.author", "duplicateOf.duplicateOf.labels", "duplicates"])
             #expect(result.records.map(\.key) == [5, 4, 3, 2, 1])
             let authors = try #require(result["author"]), labels = try #require(result["labels"])
             #expect((0..<5).map { authors[$0].map(\.key) } == [[], [2], [1], [], [2]])
@@ -127,17 +147,21 @@ struct IncludingTests {
         func some(_ prefix: String, _ count: Int) -> [RecordKey] {
             (0..<Int.random(in: 0...count, using: &random)).map { _ in
                 // Some are longer than a storage key, with a common beginning.
-                RecordKey((Bool.random(using: &random) ? "" : String(repeating: "x", count: 250)) + prefix + "\(Int.random(in: 0..<150, using: &random))")
+                RecordKey(
+                    (Bool.random(using: &random) ? "" : String(repeating: "x", count: 250)) + prefix
+                        + "\(Int.random(in: 0..<150, using: &random))")
             }
         }
         try store.write { writer in
             for id in 0..<80 as Range<Int64> {
                 var targets: [RecordKey] = []
                 for key in some("l", id == 7 ? 400 : 6) where !targets.contains(key) { targets.append(key) }
-                try writer.put("Issue", RecordKey(id), [
-                    Record.Field("title", .string("")), Record.Field("labels", .references(targets)),
-                    Record.Field("duplicateOf", .reference(RecordKey(Int64.random(in: 0..<120, using: &random)))),
-                ])
+                try writer.put(
+                    "Issue", RecordKey(id),
+                    [
+                        Record.Field("title", .string("")), Record.Field("labels", .references(targets)),
+                        Record.Field("duplicateOf", .reference(RecordKey(Int64.random(in: 0..<120, using: &random)))),
+                    ])
             }
             for key in some("l", 200) { try writer.put("Label", key, []) }
         }

@@ -21,7 +21,10 @@ struct QueryTextErrorTests {
             ("state", 6, 0, "the text ends here", "a comparison: = != < <= > >=, in (…)"),
             ("state =", 8, 0, "the text ends here", "a value"),
             ("state = open and", 17, 0, "the text ends here", "the name of a field"),
-            ("title = hello world", 15, 5, "\"world\" cannot stand here", "\"and\", \"or\" or the end (a value with spaces or signs in it stands in quotes)"),
+            (
+                "title = hello world", 15, 5, "\"world\" cannot stand here",
+                "\"and\", \"or\" or the end (a value with spaces or signs in it stands in quotes)"
+            ),
             ("title = a=b", 10, 1, "\"=\" cannot stand here", "\"and\", \"or\" or the end (a value with spaces"),
             ("(a = 1", 7, 0, "the text ends here", "\")\", \"and\" or \"or\""),
             ("a = 1)", 6, 1, "\")\" cannot stand here", "\"and\", \"or\" or the end"),
@@ -31,14 +34,20 @@ struct QueryTextErrorTests {
             ("a = \"\\u12\"", 6, 4, "this escape is not complete", "four hexadecimal digits"),
             ("a = \"\\ud800\"", 6, 6, "half of a surrogate pair is no character", "both halves"),
             ("a is open", 6, 4, "\"open\" cannot stand here", "\"missing\" or \"not missing\" after \"is\""),
-            ("a not 1", 7, 1, "\"1\" cannot stand here", "in (…), between … and …, begins with, contains or like after \"not\""),
+            (
+                "a not 1", 7, 1, "\"1\" cannot stand here",
+                "in (…), between … and …, begins with, contains or like after \"not\""
+            ),
             ("a in 1", 6, 1, "\"1\" cannot stand here", "\"(\" and values after \"in\""),
             ("a in (1 2)", 9, 1, "\"2\" cannot stand here", "\",\" or \")\""),
             ("a in (1,)", 9, 1, "\")\" cannot stand here", "a value"),
             ("a between 1 or 2", 13, 2, "\"or\" cannot stand here", "\"and\" after \"between 1\""),
             ("a begins x", 10, 1, "\"x\" cannot stand here", "\"with\" after \"begins\""),
             ("a like [1]", 8, 3, "this is no text", "a text in quotes"),
-            ("or = 1", 1, 2, "\"or\" is a word of the language; a field of that name stands in backquotes: `or`", "the name of a field"),
+            (
+                "or = 1", 1, 2, "\"or\" is a word of the language; a field of that name stands in backquotes: `or`",
+                "the name of a field"
+            ),
             ("a = and", 5, 3, "\"and\" is a word of the language; as a text it stands in quotes: \"and\"", "a value"),
             ("1 < a", 3, 1, "\"<\"", nil),
             ("a = dat(1)", 5, 3, "unknown type \"dat\": did you mean \"date\"?", "a value"),
@@ -57,28 +66,36 @@ struct QueryTextErrorTests {
         let error = try #require(QueryTextErrorTests.error(text))
         #expect(error.column == column && error.length == length, "\(error)")
         #expect(error.message == message)
-        if let expected { #expect(error.expected?.hasPrefix(expected) == true, "\(error)") } else { #expect(error.expected == nil) }
+        if let expected {
+            #expect(error.expected?.hasPrefix(expected) == true, "\(error)")
+        } else {
+            #expect(error.expected == nil)
+        }
         #expect(error.text == text)
     }
 
     @Test("the description shows the text, and a caret below the place, counted in characters")
     func caret() throws {
-        #expect(try #require(QueryTextErrorTests.error("état = \"e\u{301}😀\" und x = 1")).description == """
-            column 13: "und" cannot stand here; expected "and", "or" or the end (a value with spaces or signs in it stands in quotes)
-              état = "e\u{301}😀" und x = 1
-                       \u{3000}  ^~~
-            """)
+        #expect(
+            try #require(QueryTextErrorTests.error("état = \"e\u{301}😀\" und x = 1")).description == """
+                column 13: "und" cannot stand here; expected "and", "or" or the end (a value with spaces or signs in it stands in quotes)
+                  état = "e\u{301}😀" und x = 1
+                           \u{3000}  ^~~
+                """)
         // Below a line that was broken, and behind control characters.
         let broken = try #require(QueryTextErrorTests.error("a = \"\u{1B}[2J\"\nand b"))
-        #expect(broken.description.split(separator: "\n", omittingEmptySubsequences: false).dropFirst() == [
-            "  a = \" [2J\" and b", "                  ^",
-        ])
+        #expect(
+            broken.description.split(separator: "\n", omittingEmptySubsequences: false).dropFirst() == [
+                "  a = \" [2J\" and b", "                  ^",
+            ])
         #expect(broken.column == 17)
     }
 
     @Test("of a long text the part around the problem is shown")
     func longText() throws {
-        let text = (0..<100).map { "field\($0) = \($0)" }.joined(separator: " and ") + " xor y = 1" + String(repeating: " ", count: 300)
+        let text =
+            (0..<100).map { "field\($0) = \($0)" }.joined(separator: " and ") + " xor y = 1"
+            + String(repeating: " ", count: 300)
         let error = try #require(QueryTextErrorTests.error(text))
         let lines = error.description.split(separator: "\n").map(Array.init)
         #expect(lines.count == 3 && lines[1].count < 120)
@@ -101,7 +118,10 @@ struct QueryTextErrorTests {
             ("author.logn = x", 8, 4, "User: unknown field \"logn\": did you mean \"login\"?"),
             ("not (autor.login = x)", 6, 5, "Issue: unknown field \"autor\": did you mean \"author\"?"),
             ("title.x = 1", 1, 5, "Issue.title is an attribute; only a relationship leads on to other fields"),
-            ("labels.name = bug", 1, 6, "Issue.labels leads to many records; a path goes through relationships that lead to one"),
+            (
+                "labels.name = bug", 1, 6,
+                "Issue.labels leads to many records; a path goes through relationships that lead to one"
+            ),
         ] as [(String, Int, Int, String)])
     func unknownFields(text: String, column: Int, length: Int, message: String) throws {
         let error = try #require(try QueryTextErrorTests.error(text, "Issue"))

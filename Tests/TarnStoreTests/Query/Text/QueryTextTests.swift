@@ -49,15 +49,27 @@ struct QueryTextTests {
             ("not a is missing", .not(.isMissing("a"))),
             ("not not a=1", .not(.not(.compare("a", .equal, .int(1))))),
             ("author.login = ada", .compare("author.login", .equal, .string("ada"))),
-            ("nocase(author.login) = ADA", .compare(FieldPath("author.login", ignoringCase: true), .equal, .string("ADA"))),
+            (
+                "nocase(author.login) = ADA",
+                .compare(FieldPath("author.login", ignoringCase: true), .equal, .string("ADA"))
+            ),
             ("`order`.`a.b`.`c``d` = 1", .compare(FieldPath(["order", "a.b", "c`d"]), .equal, .int(1))),
             ("`in` in (1)", .isIn("in", [.int(1)])),
             ("größe = 1", .compare("größe", .equal, .int(1))),
             ("board = [\"acme\", 12]", .compare("board", .equal, .array([.string("acme"), .int(12)]))),
             ("board = key(acme, 12)", .compare("board", .equal, .reference(RecordKey([.string("acme"), .int(12)])))),
-            ("board in (key(1), key(uuid('002b70a6-f2a9-44fd-83e4-a8caf75c7d66')))", .isIn("board", [.reference(RecordKey(1)), .reference(RecordKey(id))])),
-            ("a = double(1.5) or a = double(nan)", .or([.compare("a", .equal, .double(1.5)), .compare("a", .notEqual, .double(1))])),
-            ("a = date(\"2026-01-02\")", .compare("a", .equal, .date(Timestamp("2026-01-02T00:00:00Z") ?? Timestamp(microseconds: 0)))),
+            (
+                "board in (key(1), key(uuid('002b70a6-f2a9-44fd-83e4-a8caf75c7d66')))",
+                .isIn("board", [.reference(RecordKey(1)), .reference(RecordKey(id))])
+            ),
+            (
+                "a = double(1.5) or a = double(nan)",
+                .or([.compare("a", .equal, .double(1.5)), .compare("a", .notEqual, .double(1))])
+            ),
+            (
+                "a = date(\"2026-01-02\")",
+                .compare("a", .equal, .date(Timestamp("2026-01-02T00:00:00Z") ?? Timestamp(microseconds: 0)))
+            ),
             ("a = bytes('AQID')", .compare("a", .equal, .bytes([1, 2, 3]))),
             ("a = \"\\u00e9\\ud83d\\ude00\\n\\\"\\'\\/\"", .compare("a", .equal, .string("\u{E9}😀\n\"'/"))),
             ("a = 1 or b = 2 and c = 3", .or([eq("a", 1), .and([eq("b", 2), eq("c", 3)])])),
@@ -88,9 +100,10 @@ struct QueryTextTests {
     func orders() throws {
         #expect(try [Query.Order](text: "") == [])
         #expect(try [Query.Order](text: "updatedAt desc, number") == [.descending("updatedAt"), .ascending("number")])
-        #expect(try [Query.Order](text: " author.login ASC,desc DESC , nocase(`or`)") == [
-            .ascending("author.login"), .descending("desc"), .ascending(FieldPath("or", ignoringCase: true)),
-        ])
+        #expect(
+            try [Query.Order](text: " author.login ASC,desc DESC , nocase(`or`)") == [
+                .ascending("author.login"), .descending("desc"), .ascending(FieldPath("or", ignoringCase: true)),
+            ])
         let orders: [Query.Order] = [.descending("a.b"), .ascending(FieldPath(["x y", "null"], ignoringCase: true))]
         #expect(orders.text == "a.b desc, nocase(`x y`.`null`)")
         #expect(try [Query.Order](text: orders.text) == orders)
@@ -119,7 +132,9 @@ struct QueryTextTests {
         }
     }
 
-    @Test("no text, however it is broken, ends the process; what is refused has a column in the text", arguments: [11, 12, 13, 14] as [UInt64])
+    @Test(
+        "no text, however it is broken, ends the process; what is refused has a column in the text",
+        arguments: [11, 12, 13, 14] as [UInt64])
     func brokenTexts(seed: UInt64) throws {
         var random = RandomCondition(seed: seed), refused = 0, accepted = 0
         let catalog = try Catalog().applying(Forge.schema).catalog
@@ -134,8 +149,12 @@ struct QueryTextTests {
                 #expect(try Condition(text: condition.text).text == condition.text, "seed \(seed): \(text)")
             case .failure(let error):
                 refused += 1
-                #expect((1...text.count + 1).contains(error.column) && error.column + error.length <= text.count + 1, "seed \(seed): \(text)")
-                #expect(error.description.split(separator: "\n", omittingEmptySubsequences: false).count == 3, "seed \(seed): \(error)")
+                #expect(
+                    (1...text.count + 1).contains(error.column) && error.column + error.length <= text.count + 1,
+                    "seed \(seed): \(text)")
+                #expect(
+                    error.description.split(separator: "\n", omittingEmptySubsequences: false).count == 3,
+                    "seed \(seed): \(error)")
             }
             let fields = try TextFields(text, "Issue", catalog)
             let checked = result { () throws(QueryTextError) in try ParsedCondition(text).condition(fields) }
@@ -153,7 +172,9 @@ struct QueryTextTests {
     @Test("200 levels are read, 201 are refused with the place, and 100,000 as well")
     func depth() throws {
         for (open, close) in [("(", ")"), ("not ", ""), ("(not ", ")")] {
-            func text(_ levels: Int) -> String { String(repeating: open, count: levels) + "a = 1" + String(repeating: close, count: levels) }
+            func text(_ levels: Int) -> String {
+                String(repeating: open, count: levels) + "a = 1" + String(repeating: close, count: levels)
+            }
             let perLevel = open == "(not " ? 2 : 1
             _ = try Condition(text: text(200 / perLevel))
             for levels in [200 / perLevel + 1, 100_000] {
@@ -164,7 +185,9 @@ struct QueryTextTests {
         }
         let lists = "a = " + String(repeating: "[", count: 100_000)
         #expect(#expect(throws: QueryTextError.self) { try Condition(text: lists) }?.column == 205)
-        let long = #expect(throws: QueryTextError.self) { try Condition(text: "a = \"" + String(repeating: "x", count: 1 << 20) + "\"") }
+        let long = #expect(throws: QueryTextError.self) {
+            try Condition(text: "a = \"" + String(repeating: "x", count: 1 << 20) + "\"")
+        }
         #expect(long?.message.hasPrefix("the text is longer than 1048576 bytes") == true)
         // Wide is not deep.
         let wide = try Condition(text: (0..<20_000).map { "a = \($0)" }.joined(separator: " or "))
@@ -188,35 +211,49 @@ struct RandomCondition {
     mutating func string() -> String {
         var text = ""
         for _ in 0..<Int.random(in: 0...6, using: &generator) {
-            text += pick(["a", "Z", "0", " ", "\"", "'", "`", "\\", "%", "_", "\n", "\u{0}", "\u{7F}", "é", "e\u{301}", "😀", "(", ")", ",", "=", "."])
+            text += pick([
+                "a", "Z", "0", " ", "\"", "'", "`", "\\", "%", "_", "\n", "\u{0}", "\u{7F}", "é", "e\u{301}", "😀", "(",
+                ")", ",", "=", ".",
+            ])
         }
         return text
     }
 
     private mutating func name() -> String {
-        chance(3) ? pick(["in", "Not", "null", "a.b", "c`d", "x y", "", "1st", "größe", "-", "``"]) + (chance(2) ? string() : "") : pick(["a", "state", "author", "_1", "updatedAt"])
+        chance(3)
+            ? pick(["in", "Not", "null", "a.b", "c`d", "x y", "", "1st", "größe", "-", "``"])
+                + (chance(2) ? string() : "") : pick(["a", "state", "author", "_1", "updatedAt"])
     }
 
-    mutating func path() -> FieldPath { FieldPath((0..<Int.random(in: 1...3, using: &generator)).map { _ in name() }, ignoringCase: chance(5)) }
+    mutating func path() -> FieldPath {
+        FieldPath((0..<Int.random(in: 1...3, using: &generator)).map { _ in name() }, ignoringCase: chance(5))
+    }
 
-    mutating func orders() -> [Query.Order] { (0..<Int.random(in: 0...3, using: &generator)).map { _ in Query.Order(path(), descending: chance(2)) } }
+    mutating func orders() -> [Query.Order] {
+        (0..<Int.random(in: 0...3, using: &generator)).map { _ in Query.Order(path(), descending: chance(2)) }
+    }
 
     private mutating func decimal() -> Value {
         let digits = String((0..<Int.random(in: 1...30, using: &generator)).map { _ in pick(Array("0123456789")) })
-        let number = ExactDecimal((chance(2) ? "-" : "") + digits + (chance(2) ? "." + digits : "") + (chance(3) ? "e\(Int.random(in: -50...50, using: &generator))" : ""))
+        let number = ExactDecimal(
+            (chance(2) ? "-" : "") + digits + (chance(2) ? "." + digits : "")
+                + (chance(3) ? "e\(Int.random(in: -50...50, using: &generator))" : ""))
         return number.map(Value.decimal) ?? .null
     }
 
-    private mutating func uuid() -> UUID { UUID(uuid: withUnsafeBytes(of: (generator.next(), generator.next())) { $0.loadUnaligned(as: uuid_t.self) }) }
+    private mutating func uuid() -> UUID {
+        UUID(uuid: withUnsafeBytes(of: (generator.next(), generator.next())) { $0.loadUnaligned(as: uuid_t.self) })
+    }
 
     private mutating func key() -> RecordKey {
-        RecordKey((0..<Int.random(in: 1...3, using: &generator)).map { _ in
-            switch Int.random(in: 0..<3, using: &generator) {
-            case 0: .int(Int64(bitPattern: generator.next()))
-            case 1: .string(string())
-            default: .uuid(uuid())
-            }
-        })
+        RecordKey(
+            (0..<Int.random(in: 1...3, using: &generator)).map { _ in
+                switch Int.random(in: 0..<3, using: &generator) {
+                case 0: .int(Int64(bitPattern: generator.next()))
+                case 1: .string(string())
+                default: .uuid(uuid())
+                }
+            })
     }
 
     mutating func value(nested: Bool = true) -> Value {
@@ -225,11 +262,18 @@ struct RandomCondition {
         case 1: return .bool(chance(2))
         case 2: return .int(pick([0, 1, -1, .max, .min, Int64(bitPattern: generator.next())]))
         case 3: return .uint(generator.next() | 1 << 63)
-        case 4: return .double(pick([0, -0.0, 1.5, .infinity, -.infinity, .leastNonzeroMagnitude, 1e300, Double(Int64(bitPattern: generator.next()))]))
+        case 4:
+            return .double(
+                pick([
+                    0, -0.0, 1.5, .infinity, -.infinity, .leastNonzeroMagnitude, 1e300,
+                    Double(Int64(bitPattern: generator.next())),
+                ]))
         case 5: return decimal()
         case 6: return .string(string())
         case 7: return .bytes(bytes(upTo: 5))
-        case 8: return .date(Timestamp(microseconds: pick([0, 1, -1, .max, .min, Int64(bitPattern: generator.next()) >> 12])))
+        case 8:
+            return .date(
+                Timestamp(microseconds: pick([0, 1, -1, .max, .min, Int64(bitPattern: generator.next()) >> 12])))
         case 9: return .uuid(uuid())
         case 10: return .url(string())
         case 11: return .json(string())
@@ -251,18 +295,25 @@ struct RandomCondition {
         case 6: return .like(path(), string())
         case 7: return .isMissing(path())
         case 8, 9: return .not(condition(depth: depth - 1))
-        case 10, 11: return .and((0..<Int.random(in: 2...4, using: &generator)).map { _ in condition(depth: depth - 1) })
+        case 10, 11:
+            return .and((0..<Int.random(in: 2...4, using: &generator)).map { _ in condition(depth: depth - 1) })
         default: return .or((0..<Int.random(in: 2...4, using: &generator)).map { _ in condition(depth: depth - 1) })
         }
     }
 
-    mutating func bytes(upTo count: Int) -> [UInt8] { (0..<Int.random(in: 0...count, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator) } }
+    mutating func bytes(upTo count: Int) -> [UInt8] {
+        (0..<Int.random(in: 0...count, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    }
 
     mutating func mutate(_ bytes: inout [UInt8]) {
         let place = Int.random(in: 0...bytes.count, using: &generator)
         switch Int.random(in: 0..<4, using: &generator) {
         case 0: bytes.insert(UInt8.random(in: 0...255, using: &generator), at: place)
-        case 1: bytes.insert(contentsOf: pick(["(", ")", " not ", " and ", "\"", "\\u", "`", ",", " in (", "key(", "nocase(", "=", "."]).utf8, at: place)
+        case 1:
+            bytes.insert(
+                contentsOf: pick([
+                    "(", ")", " not ", " and ", "\"", "\\u", "`", ",", " in (", "key(", "nocase(", "=", ".",
+                ]).utf8, at: place)
         case 2: bytes.removeSubrange(place..<min(bytes.count, place + Int.random(in: 1...4, using: &generator)))
         default: if place < bytes.count { bytes[place] = pick(Array("()[]\"'`\\=<>!,. a0".utf8)) }
         }

@@ -13,11 +13,15 @@ struct QueryWriteTests {
             "Item", key: ["id"],
             attributes: [
                 AttributeDefinition("id", .int), AttributeDefinition("n", .int, indexed: true),
-                AttributeDefinition("name", .string, optional: true, indexed: true), AttributeDefinition("due", .date, optional: true),
+                AttributeDefinition("name", .string, optional: true, indexed: true),
+                AttributeDefinition("due", .date, optional: true),
             ],
-            relationships: [RelationshipDefinition("box", to: "Box", inverse: "items"), RelationshipDefinition("twin", to: "Item")]),
+            relationships: [
+                RelationshipDefinition("box", to: "Box", inverse: "items"), RelationshipDefinition("twin", to: "Item"),
+            ]),
         EntityDefinition(
-            "Box", key: ["id"], attributes: [AttributeDefinition("id", .int), AttributeDefinition("label", .string, optional: true)],
+            "Box", key: ["id"],
+            attributes: [AttributeDefinition("id", .int), AttributeDefinition("label", .string, optional: true)],
             relationships: [
                 RelationshipDefinition("items", to: "Item", many: true, inverse: "box", onDelete: .cascade),
                 RelationshipDefinition("seals", to: "Seal", many: true, inverse: "sealed", onDelete: .deny),
@@ -32,15 +36,20 @@ struct QueryWriteTests {
         try store.write { writer in
             for box in 0..<(items + size - 1) / size { try writer.put("Box", RecordKey(box), []) }
             for id in 0..<items {
-                try writer.put("Item", RecordKey(id), [
-                    Record.Field("n", .int(id)), Record.Field("name", .string("item \(id % 7)")), Record.Field("box", .reference(RecordKey(id / size))),
-                ])
+                try writer.put(
+                    "Item", RecordKey(id),
+                    [
+                        Record.Field("n", .int(id)), Record.Field("name", .string("item \(id % 7)")),
+                        Record.Field("box", .reference(RecordKey(id / size))),
+                    ])
             }
         }
         return store
     }
 
-    private static func query(_ text: String, _ entity: String = "Item") throws -> Query { Query(entity, where: try Condition(text: text)) }
+    private static func query(_ text: String, _ entity: String = "Item") throws -> Query {
+        Query(entity, where: try Condition(text: text))
+    }
 
     private static func values(_ store: Store) throws -> [Int64] {
         try store.read { r in
@@ -52,16 +61,20 @@ struct QueryWriteTests {
     func update() async throws {
         let folder = try TemporaryFolder(), store = try QueryWriteTests.store(folder, items: 25)
         let before = try store.sequence
-        let report = try await store.update(QueryWriteTests.query("n >= 3"), set: ["name": .string("x"), "due": .string("2026-01-02")], step: 10)
+        let report = try await store.update(
+            QueryWriteTests.query("n >= 3"), set: ["name": .string("x"), "due": .string("2026-01-02")], step: 10)
         #expect(report == QueryWriteReport(matched: 22, changed: 22, steps: 3))
         #expect(try store.sequence == before + 3)
         let item = try #require(try store.record("Item", 7))
-        #expect(item["name"] == .string("x") && item["due"] == Timestamp("2026-01-02T00:00:00Z").map(Value.date) && item["n"] == .int(7))
+        #expect(
+            item["name"] == .string("x") && item["due"] == Timestamp("2026-01-02T00:00:00Z").map(Value.date)
+                && item["n"] == .int(7))
         #expect(try store.record("Item", 2)?["name"] == .string("item 2"))
         let count = try store.read { r in try r.count(QueryWriteTests.query("name = x")) }
         #expect(count == 22)
         // The same call again changes nothing.
-        let again = try await store.update(QueryWriteTests.query("n >= 3"), set: ["name": .string("x"), "due": .string("2026-01-02")])
+        let again = try await store.update(
+            QueryWriteTests.query("n >= 3"), set: ["name": .string("x"), "due": .string("2026-01-02")])
         #expect(again == QueryWriteReport(matched: 22, changed: 0, steps: 1))
         let cleared = try await store.update(QueryWriteTests.query("n < 3"), set: ["name": .null, "box": .int(2)])
         #expect(cleared.changed == 3)
@@ -93,7 +106,9 @@ struct QueryWriteTests {
         let folder = try TemporaryFolder(), store = try QueryWriteTests.store(folder, items: 30)
         let query = try QueryWriteTests.query("n < 20")
         let work = try store.read { reader in
-            try QueryWrite(query, isLocal: false, { access, entity in .update(try RecordChange(["name": .string("x")], entity, access)) }, reader.access)
+            try QueryWrite(
+                query, isLocal: false,
+                { access, entity in .update(try RecordChange(["name": .string("x")], entity, access)) }, reader.access)
         }
         work.take(try store.write { writer in try work.step(&writer, limit: 8) })
         #expect(work.report == QueryWriteReport(matched: 20, changed: 8, steps: 1) && !work.isDone)
@@ -104,18 +119,26 @@ struct QueryWriteTests {
         while !work.isDone { work.take(try store.write { writer in try work.step(&writer, limit: 8) }) }
         #expect(work.report == QueryWriteReport(matched: 20, changed: 18, steps: 3))
         #expect(try store.record("Item", 10)?["name"] == .string("item 3") && store.record("Item", 11) == nil)
-        #expect(try store.record("Item", 25)?["name"] == .string("item 4") && store.record("Item", 19)?["name"] == .string("x"))
+        #expect(
+            try store.record("Item", 25)?["name"] == .string("item 4")
+                && store.record("Item", 19)?["name"] == .string("x"))
     }
 
     @Test("a condition on another record is looked at before the first of the step is changed")
     func conditionsOnOthers() throws {
         let folder = try TemporaryFolder(), store = try QueryWriteTests.store(folder, items: 2)
         // What changing the first makes of the second's condition does not count in the same step.
-        for id in [0, 1] as [Int64] { try store.put("Item", RecordKey(id), ["n": .int(1), "twin": .reference(RecordKey(1 - id))]) }
-        #expect(try store.update(QueryWriteTests.query("twin.n = 1"), set: ["n": .int(2)]) == QueryWriteReport(matched: 2, changed: 2, steps: 1))
+        for id in [0, 1] as [Int64] {
+            try store.put("Item", RecordKey(id), ["n": .int(1), "twin": .reference(RecordKey(1 - id))])
+        }
+        #expect(
+            try store.update(QueryWriteTests.query("twin.n = 1"), set: ["n": .int(2)])
+                == QueryWriteReport(matched: 2, changed: 2, steps: 1))
         #expect(try QueryWriteTests.values(store) == [2, 2])
         // In another step it does.
-        #expect(try store.update(QueryWriteTests.query("twin.n = 2"), set: ["n": .int(3)], step: 1) == QueryWriteReport(matched: 2, changed: 1, steps: 2))
+        #expect(
+            try store.update(QueryWriteTests.query("twin.n = 2"), set: ["n": .int(3)], step: 1)
+                == QueryWriteReport(matched: 2, changed: 1, steps: 2))
         #expect(try QueryWriteTests.values(store) == [3, 2])
     }
 
@@ -131,7 +154,9 @@ struct QueryWriteTests {
         #expect(try await store.delete(Query("Seal")) == QueryWriteReport())
     }
 
-    @Test("a cascade that is larger than a step goes in steps of its own, and only if its record still meets the condition")
+    @Test(
+        "a cascade that is larger than a step goes in steps of its own, and only if its record still meets the condition"
+    )
     func largeCascades() throws {
         let folder = try TemporaryFolder(), store = try QueryWriteTests.store(folder, items: 60, inBoxesOf: 25)
         let before = try store.sequence
@@ -140,7 +165,10 @@ struct QueryWriteTests {
         #expect(report.matched == 2 && report.changed == 37)
         #expect(try report.steps == 5 && store.sequence == before + 5)
         #expect(try store.count("Item") == 25 && store.count("Box") == 1)
-        let work = try store.read { r in try QueryWrite(QueryWriteTests.query("label is missing", "Box"), isLocal: false, { _, _ in .delete }, r.access) }
+        let work = try store.read { r in
+            try QueryWrite(
+                QueryWriteTests.query("label is missing", "Box"), isLocal: false, { _, _ in .delete }, r.access)
+        }
         work.take(try store.write { writer in try work.step(&writer, limit: 10) })
         #expect(work.report.changed == 10 && !work.isDone)
         try store.put("Box", 1, ["label": .string("kept")])
@@ -158,12 +186,16 @@ struct QueryWriteTests {
             Issue.record("nothing was denied")
         } catch let error as QueryWriteError {
             #expect(error.report == QueryWriteReport(matched: 6, changed: 33, steps: 3))
-            #expect(error.reason as? StoreError == .deleteDenied(entity: "Box", key: "3", relationship: "seals", by: "Seal 1"))
+            #expect(
+                error.reason as? StoreError
+                    == .deleteDenied(entity: "Box", key: "3", relationship: "seals", by: "Seal 1"))
             #expect(error.description.contains("33 records were written before, in 3 steps, and stay so"))
         }
         #expect(try store.count("Box") == 3 && store.count("Item") == 30)
         // In one write nothing is kept.
-        #expect(throws: StoreError.self) { try store.write { writer in try writer.delete(Query("Box", sortedBy: [.descending("id")])) } }
+        #expect(throws: StoreError.self) {
+            try store.write { writer in try writer.delete(Query("Box", sortedBy: [.descending("id")])) }
+        }
         #expect(try store.count("Box") == 3)
         _ = try store.write { writer in try writer.delete("Seal", 1) }
         #expect(try store.delete(Query("Box")) == QueryWriteReport(matched: 3, changed: 33, steps: 1))
@@ -174,8 +206,12 @@ struct QueryWriteTests {
     func refused() throws {
         let folder = try TemporaryFolder(), store = try QueryWriteTests.store(folder, items: 3)
         let before = try store.sequence
-        func error(_ values: [String: Value]) -> StoreError? { storeError { try store.update(Query("Item"), set: values) } }
-        #expect(error(["nmae": .null]) == .unknownField(entity: "Item", name: "nmae", known: ["id", "n", "name", "due", "box", "twin"]))
+        func error(_ values: [String: Value]) -> StoreError? {
+            storeError { try store.update(Query("Item"), set: values) }
+        }
+        #expect(
+            error(["nmae": .null])
+                == .unknownField(entity: "Item", name: "nmae", known: ["id", "n", "name", "due", "box", "twin"]))
         #expect(error(["n": .string("1")]) == .wrongType(entity: "Item", field: "n", expected: "int", found: "\"1\""))
         guard case .wrongKey? = error(["id": .int(1)]) else {
             Issue.record("the key can be changed")
@@ -191,12 +227,18 @@ struct QueryWriteTests {
     @Test("partial records stay partial, special kinds keep their kind, and long keys are found again")
     func kindsAndPartials() throws {
         let folder = try TemporaryFolder()
-        let store = try Forge.open(folder("s"), Schema([
-            EntityDefinition("Event", key: ["id"], attributes: [
-                AttributeDefinition("id", .string), AttributeDefinition("note", .string, optional: true), AttributeDefinition("must", .int),
-            ]),
-            EntityDefinition("Push", parent: "Event", attributes: [AttributeDefinition("branch", .string, optional: true)]),
-        ]))
+        let store = try Forge.open(
+            folder("s"),
+            Schema([
+                EntityDefinition(
+                    "Event", key: ["id"],
+                    attributes: [
+                        AttributeDefinition("id", .string), AttributeDefinition("note", .string, optional: true),
+                        AttributeDefinition("must", .int),
+                    ]),
+                EntityDefinition(
+                    "Push", parent: "Event", attributes: [AttributeDefinition("branch", .string, optional: true)]),
+            ]))
         let long = RecordKey(String(repeating: "k", count: 300))
         try store.put("Event", "a", ["must": .int(1)])
         try store.put("Push", "b", ["must": .int(1), "branch": .string("main")])
@@ -205,7 +247,8 @@ struct QueryWriteTests {
         #expect(try store.update(Query("Event", partials: .only), set: ["note": .string("partial")]).changed == 1)
         #expect(try store.record("Event", "p")?.isPartial == true)
         #expect(try store.update(Query("Event", partials: .excluded), set: ["note": .string("n")]).changed == 3)
-        #expect(try store.record("Push", "b")?["branch"] == .string("main") && store.record("Event", "b")?.entity == "Push")
+        #expect(
+            try store.record("Push", "b")?["branch"] == .string("main") && store.record("Event", "b")?.entity == "Push")
         #expect(try store.record("Push", long)?["note"] == .string("n"))
         #expect(try store.delete(Query("Push")).changed == 2)
         #expect(try store.count("Event") == 2)

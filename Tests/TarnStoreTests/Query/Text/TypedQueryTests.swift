@@ -32,33 +32,49 @@ struct TypedQueryTests {
         func condition(_ body: (QueryFields<Ticket>) -> Condition) -> String { Ticket.where(body).query.condition.text }
         #expect(condition { $0[.state] == TicketState.open } == "state = \"open\"")
         #expect(condition { $0[.comments] != 3 } == "comments != 3")
-        #expect(condition { $0[.comments] < 3 || $0[.comments] >= 5 || $0[.id] <= Int64(2) } == "comments < 3 or comments >= 5 or id <= 2")
-        #expect(condition { $0[.comments] > 3 && !($0[.title] == "x" || $0[.closedAt].isMissing) } == "comments > 3 and not (title = \"x\" or closedAt is missing)")
+        #expect(
+            condition { $0[.comments] < 3 || $0[.comments] >= 5 || $0[.id] <= Int64(2) }
+                == "comments < 3 or comments >= 5 or id <= 2")
+        #expect(
+            condition { $0[.comments] > 3 && !($0[.title] == "x" || $0[.closedAt].isMissing) }
+                == "comments > 3 and not (title = \"x\" or closedAt is missing)")
         #expect(condition { 1...3 ~= $0[.comments] } == "comments between 1 and 3")
         #expect(condition { 1..<3 ~= $0[.comments] } == "comments >= 1 and comments < 3")
         #expect(condition { $0[.comments].between(1, 3) } == "comments between 1 and 3")
         #expect(condition { $0[.comments].isIn([1, 3]) } == "comments in (1, 3)")
-        #expect(condition { $0[.title].hasPrefix("a\"") && $0[.title].ignoringCase.contains("B") && $0[.title].like("%c") } == "title begins with \"a\\\"\" and nocase(title) contains \"B\" and title like \"%c\"")
+        #expect(
+            condition { $0[.title].hasPrefix("a\"") && $0[.title].ignoringCase.contains("B") && $0[.title].like("%c") }
+                == "title begins with \"a\\\"\" and nocase(title) contains \"B\" and title like \"%c\"")
         #expect(condition { $0[.scores].contains(0.5) } == "scores contains double(0.5)")
         #expect(condition { $0.through(.author, Person.self)[.login] == "ada" } == "author.login = \"ada\"")
         #expect(condition { $0[.author] == Reference<Person>("ada") } == "author = key(\"ada\")")
         #expect(condition { $0[.author] == nil as Reference<Person>? } == "author = null")
         #expect(condition { $0[.closedAt] > Timestamp(microseconds: 0) } == "closedAt > date(\"1970-01-01T00:00:00Z\")")
         #expect(condition { $0["unnamed"] == "x" } == "unnamed = \"x\"")
-        let pages = Page.where { $0[.hits] == UInt64.max && $0[.price] == ExactDecimal("1.50") && $0[.digest] == Data([1]) }
-        #expect(pages.query.condition.text == "hits = 18446744073709551615 and price = 1.5 and digest = bytes(\"AQ==\")")
+        let pages = Page.where {
+            $0[.hits] == UInt64.max && $0[.price] == ExactDecimal("1.50") && $0[.digest] == Data([1])
+        }
+        #expect(
+            pages.query.condition.text == "hits = 18446744073709551615 and price = 1.5 and digest = bytes(\"AQ==\")")
         let person = Person.where { $0.through("tickets", Ticket.self)[.id] == Int64(1) }
         #expect(person.query.condition.text == "tickets.id = 1")
     }
 
     @Test("what is said after the condition is in the query, and two that say the same are equal")
     func values() {
-        let query = Ticket.where { $0[.comments] > 1 }.filter { $0[.state] == TicketState.open }.sorted(by: .comments, .descending)
-            .sorted(by: { $0.through(.author, Person.self)[.login].ignoringCase }).dropFirst(2).dropFirst().prefix(5).prefix(9).partials(.excluded)
-        #expect(query.query == Query(
-            "Ticket", where: .and([.compare("comments", .greater, .int(1)), .compare("state", .equal, .string("open"))]),
-            sortedBy: [.descending("comments"), .ascending(FieldPath("author.login", ignoringCase: true))], limit: 5, offset: 3,
-            partials: .excluded))
+        let query = Ticket.where { $0[.comments] > 1 }.filter { $0[.state] == TicketState.open }.sorted(
+            by: .comments, .descending
+        )
+        .sorted(by: { $0.through(.author, Person.self)[.login].ignoringCase }).dropFirst(2).dropFirst().prefix(5)
+        .prefix(9).partials(.excluded)
+        #expect(
+            query.query
+                == Query(
+                    "Ticket",
+                    where: .and([.compare("comments", .greater, .int(1)), .compare("state", .equal, .string("open"))]),
+                    sortedBy: [.descending("comments"), .ascending(FieldPath("author.login", ignoringCase: true))],
+                    limit: 5, offset: 3,
+                    partials: .excluded))
         #expect(Ticket.all.filter { $0[.comments] > 1 } == Ticket.where { $0[.comments] > 1 })
         #expect(Set([query, query.prefix(5), query.prefix(4)]).count == 2)
     }
@@ -69,10 +85,17 @@ struct TypedQueryTests {
         let open = Ticket.where { $0[.state] == TicketState.open && $0.through(.author, Person.self)[.login] == "bob" }
         #expect(try ids(open, store) == [1, 4, 7, 13, 16, 19, 22, 28])
         #expect(try ids(open.sorted(by: .comments, .descending).prefix(3), store) == [13, 19, 4])
-        #expect(try ids(Ticket.where { $0[.scores].contains(0.5) && $0[.closedAt].isMissing }.dropFirst().prefix(2), store) == [4, 8])
-        #expect(try ids(Ticket.where { $0[.author] == "nobody" && $0[.comments].isIn([1, 2]) }, store) == [2, 8, 23, 29])
+        #expect(
+            try ids(Ticket.where { $0[.scores].contains(0.5) && $0[.closedAt].isMissing }.dropFirst().prefix(2), store)
+                == [4, 8])
+        #expect(
+            try ids(Ticket.where { $0[.author] == "nobody" && $0[.comments].isIn([1, 2]) }, store) == [2, 8, 23, 29])
         // A target that is missing has no fields; a reference to it is one.
-        #expect(try ids(Ticket.where { $0.through(.author, Person.self)[.login].isMissing && !$0[.author].isMissing && $0[.id] < 6 }, store) == [2])
+        #expect(
+            try ids(
+                Ticket.where {
+                    $0.through(.author, Person.self)[.login].isMissing && !$0[.author].isMissing && $0[.id] < 6
+                }, store) == [2])
         try store.store.read { r in
             #expect(try r.count(open) == 8 && r.exists(open) && !r.exists(Ticket.where { $0[.comments] > 6 }))
             #expect(try r.first(open.sorted(by: .id, .descending))?.id == 28)

@@ -11,7 +11,7 @@ public struct CacheExplanation: Sendable, CustomStringConvertible {
     /// The number of listed records; nil if no list of records is stored.
     public var records: Int?
     /// The validators that a conditional request would send; nil if there is no stored response.
-    public var validators: Validators?
+    package var validators: Validators?
 
     /// The URL, the outcome, and one line for each rule.
     public var description: String {

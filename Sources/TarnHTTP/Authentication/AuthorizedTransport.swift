@@ -10,7 +10,7 @@ import Foundation
 ///
 /// Responses and errors hold no secret. URLs and header fields lose the key's query parameter;
 /// error texts and the bodies of 4xx and 5xx responses have `***` in place of a secret.
-public final class AuthorizedTransport: Transport, Sendable {
+package final class AuthorizedTransport: Transport, Sendable {
     private let inner: any Transport
     private let authorizer: Authorizer
     private let origins: Set<String>
@@ -21,7 +21,7 @@ public final class AuthorizedTransport: Transport, Sendable {
     ///   - origins: the origins that get credentials, in the form of ``HTTPURL/origin``. Requests
     ///     to others carry none.
     ///   - tokens: the transport to the token endpoint; nil for `inner`.
-    public init(
+    package init(
         _ inner: any Transport, _ authentication: Authentication, origins: Set<String>, tokens: (any Transport)? = nil,
         environment: [String: String] = ProcessInfo.processInfo.environment, time: TimeSource = .system
     ) {
@@ -31,7 +31,7 @@ public final class AuthorizedTransport: Transport, Sendable {
     }
 
     /// Renews the credentials. Returns false if there are no new ones.
-    public func refresh() async throws(TransportError) -> Bool {
+    package func refresh() async throws(TransportError) -> Bool {
         try await authorizer.refresh(instead: nil, request: HTTPRequest(url: origins.sorted().first ?? ""))
     }
 
@@ -41,12 +41,12 @@ public final class AuthorizedTransport: Transport, Sendable {
     ///
     /// - Throws: `TransportError` with the kind ``TransportError/Kind/credentials`` if a secret
     ///   cannot be read.
-    public func scope() async throws(TransportError) -> Secret? {
+    package func scope() async throws(TransportError) -> Secret? {
         try await authorizer.scope()
     }
 
     /// Sends a request with credentials if its origin is one of the given ones.
-    public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         guard let origin = try? HTTPURL(request.url).origin, origins.contains(origin) else {
             return try await inner.send(request)
         }

@@ -1,9 +1,9 @@
 // Byte ranges of a stored body (RFC 9110 §14). Pure.
 
 /// The evaluation of `Range` fields.
-public struct ByteRange: Sendable, Hashable {
+package struct ByteRange: Sendable, Hashable {
     /// The meaning of a `Range` field for a stored, complete response.
-    public enum Selection: Sendable, Hashable {
+    package enum Selection: Sendable, Hashable {
         /// The field is ignored: another unit, invalid syntax, or an `If-Range` without a match.
         case whole
         /// One range of bytes.
@@ -21,7 +21,7 @@ public struct ByteRange: Sendable, Hashable {
     ///   - stored: the stored response.
     ///   - length: the length of the complete representation in bytes.
     ///   - now: the current time in seconds since 1970.
-    public static func select(_ request: HTTPHeaders, of stored: CachedResponse, length: Int, at now: Int) -> Selection
+    package static func select(_ request: HTTPHeaders, of stored: CachedResponse, length: Int, at now: Int) -> Selection
     {
         guard let text = request["Range"], stored.status == 200 || stored.status == 206,
             condition(request, holdsFor: stored, at: now)

@@ -5,9 +5,9 @@
 /// Names are compared without case. An argument may be a token or a quoted string. Unknown
 /// directives are ignored. If a directive occurs several times with different numbers, it is
 /// invalid (§4.2.1: use the first one, or treat the response as stale).
-public struct CacheControl: Sendable, Hashable {
+package struct CacheControl: Sendable, Hashable {
     /// The argument of a directive with a number of seconds.
-    public enum Seconds: Sendable, Hashable {
+    package enum Seconds: Sendable, Hashable {
         /// A valid number.
         case seconds(Int)
         /// The directive is present without a usable number.
@@ -17,49 +17,49 @@ public struct CacheControl: Sendable, Hashable {
     /// `max-age`: the lifetime of a response, or the maximum age that a request accepts.
     ///
     /// RFC 9111 §5.2.2.1 and §5.2.1.1.
-    public var maxAge: Seconds?
+    package var maxAge: Seconds?
     /// The lifetime in a shared cache (§5.2.2.10).
-    public var sharedMaxAge: Seconds?
+    package var sharedMaxAge: Seconds?
     /// The minimum remaining lifetime that a request requires (§5.2.1.3).
-    public var minFresh: Seconds?
+    package var minFresh: Seconds?
     /// The maximum staleness that a request accepts; ``DeltaSeconds/greatest`` without an argument.
-    public var maxStale: Seconds?
+    package var maxStale: Seconds?
     /// The time for which a stale response may be used during its revalidation (RFC 5861 §3).
-    public var staleWhileRevalidate: Seconds?
+    package var staleWhileRevalidate: Seconds?
     /// The time for which a stale response may be used if the server fails (RFC 5861 §4).
-    public var staleIfError: Seconds?
+    package var staleIfError: Seconds?
     /// Whether a response may be used only after validation (§5.2.1.4, §5.2.2.4).
-    public var noCache = false
+    package var noCache = false
     /// The fields to which `no-cache` is limited.
-    public var noCacheFields: [String] = []
+    package var noCacheFields: [String] = []
     /// Whether nothing may be stored (§5.2.1.5, §5.2.2.5).
-    public var noStore = false
+    package var noStore = false
     /// Whether a shared cache must not store the response (§5.2.2.7).
-    public var isPrivate = false
+    package var isPrivate = false
     /// The fields to which `private` is limited.
-    public var privateFields: [String] = []
+    package var privateFields: [String] = []
     /// Whether the response may be stored even where storing needs permission (§5.2.2.9).
-    public var isPublic = false
+    package var isPublic = false
     /// Whether the response must not be used stale, even with permission (§5.2.2.2).
-    public var mustRevalidate = false
+    package var mustRevalidate = false
     /// Whether a shared cache must not use the response stale (§5.2.2.8).
-    public var proxyRevalidate = false
+    package var proxyRevalidate = false
     /// Whether only a cache that understands the status may store the response (§5.2.2.3).
-    public var mustUnderstand = false
+    package var mustUnderstand = false
     /// Whether the response does not change while it is fresh (RFC 8246 §2).
-    public var immutable = false
+    package var immutable = false
     /// Whether a request must not be forwarded to the server (§5.2.1.7).
-    public var onlyIfCached = false
+    package var onlyIfCached = false
     /// Whether intermediaries must not transform the content (§5.2.1.6, §5.2.2.6).
-    public var noTransform = false
+    package var noTransform = false
     /// Whether there is no directive.
-    public private(set) var isEmpty = true
+    package private(set) var isEmpty = true
 
     /// Creates a value without directives.
-    public init() {}
+    package init() {}
 
     /// Parses all `Cache-Control` fields as one list.
-    public init(_ headers: HTTPHeaders) {
+    package init(_ headers: HTTPHeaders) {
         for field in headers.fields where HTTPHeaders.same(field.name, "Cache-Control") { read(field.value) }
     }
 

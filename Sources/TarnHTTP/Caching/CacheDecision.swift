@@ -35,12 +35,12 @@ public struct CacheDecision: Sendable, Hashable {
     /// The rule that decided.
     public var rule: CacheRule
     /// The freshness of the stored response; nil if no stored response could be used.
-    public var freshness: Freshness?
+    package var freshness: Freshness?
     /// The rules that were evaluated, in order; the last one decided. Empty unless requested.
     public var steps: [Step]
 
     /// Creates a decision with the rule that made it.
-    public init(_ outcome: Outcome, _ rule: CacheRule, freshness: Freshness? = nil, steps: [Step] = []) {
+    package init(_ outcome: Outcome, _ rule: CacheRule, freshness: Freshness? = nil, steps: [Step] = []) {
         self.outcome = outcome
         self.rule = rule
         self.freshness = freshness

@@ -3,7 +3,7 @@
 
 extension CacheRules {
     /// The requests for which a response may be reused, as far as their fields tell.
-    public enum Audience: Sendable, Hashable {
+    package enum Audience: Sendable, Hashable {
         /// All requests with these values of `CacheRules.targetFields`; usually there are none.
         case everyone(HTTPHeaders)
         /// The requests with these fields: one user's.
@@ -20,7 +20,7 @@ extension CacheRules {
     ///
     /// - Parameter fields: names of request fields whose values distinguish users, compared without
     ///   case.
-    public func audience(of request: HTTPHeaders, scopedBy fields: [String] = []) -> Audience {
+    package func audience(of request: HTTPHeaders, scopedBy fields: [String] = []) -> Audience {
         var user = HTTPHeaders(), target = HTTPHeaders(), open: String?
         for field in request.fields {
             let name = field.name.lowercased()
@@ -44,7 +44,7 @@ extension CacheRules {
     /// The names of common APIs and all names with typical words are recognized. A false positive
     /// costs cache hits, and nothing else. A secret in the query needs no rule: it is part of the
     /// URL, which identifies the response.
-    public static func isCredential(_ name: String) -> Bool {
+    package static func isCredential(_ name: String) -> Bool {
         let name = name.lowercased()
         guard !harmlessFields.contains(name) else { return false }
         if identityFields.contains(name) { return true }

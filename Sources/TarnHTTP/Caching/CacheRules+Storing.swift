@@ -18,7 +18,7 @@ extension CacheRules {
     /// `Set-Cookie`.
     ///
     /// - Returns: `.storable`, or the rule that forbids storing.
-    public func storability(of response: HTTPResponse, to request: HTTPRequest) -> CacheRule {
+    package func storability(of response: HTTPResponse, to request: HTTPRequest) -> CacheRule {
         storability(of: response, to: request, isPart: false)
     }
 
@@ -28,7 +28,7 @@ extension CacheRules {
     /// must identify the representation.
     ///
     /// - Parameter now: the current time in seconds since 1970.
-    public func storability(ofPart response: HTTPResponse, to request: HTTPRequest, at now: Int) -> CacheRule {
+    package func storability(ofPart response: HTTPResponse, to request: HTTPRequest, at now: Int) -> CacheRule {
         let message = CachedResponse(status: 206, headers: response.headers, requestTime: now, responseTime: now)
         guard request.method == "GET", request.headers["Range"] != nil, ContentRange(response) != nil,
             message.strongValidator(at: now) != nil,
@@ -41,7 +41,7 @@ extension CacheRules {
     ///
     /// It must be a 200 with an explicit lifetime, and its `Content-Location` must be the requested
     /// URL.
-    public func storability(ofPost response: HTTPResponse, to request: HTTPRequest) -> CacheRule {
+    package func storability(ofPost response: HTTPResponse, to request: HTTPRequest) -> CacheRule {
         let control = CacheControl(response.headers)
         guard request.method == "POST", response.status == 200, response.redirectedTo == nil,
             let target = try? HTTPURL(request.url),
@@ -97,7 +97,7 @@ extension CacheRules {
     /// The response may have been stored under other rules. A shared cache uses no private
     /// response. For a request with `Authorization`, it uses only responses that it could have
     /// stored for such a request (§3.5).
-    public func permits(_ stored: CachedResponse, for request: HTTPRequest) -> Bool {
+    package func permits(_ stored: CachedResponse, for request: HTTPRequest) -> Bool {
         guard isShared else { return true }
         let control = CacheControl(stored.headers)
         return !control.isPrivate && (request.headers["Authorization"] == nil || allowsAuthorized(control))
@@ -112,14 +112,14 @@ extension CacheRules {
     ///
     /// Fields of the connection and of proxies are removed. Cookies are removed: they are never
     /// replayed. In a shared cache, the fields that `private` names are removed (§5.2.2.7).
-    public func storedFields(of headers: HTTPHeaders) -> HTTPHeaders {
+    package func storedFields(of headers: HTTPHeaders) -> HTTPHeaders {
         let control = CacheControl(headers)
         return headers.withoutConnectionFields.without(
             CacheRules.cookieFields + (isShared ? control.privateFields : []))
     }
 
     /// Adds the cookies of a transfer to the response to its request. They are not stored.
-    public static func addCookies(of response: HTTPHeaders, to answer: inout HTTPHeaders) {
+    package static func addCookies(of response: HTTPHeaders, to answer: inout HTTPHeaders) {
         answer.fields += response.fields.filter { field in cookieFields.contains { HTTPHeaders.same($0, field.name) } }
     }
 
@@ -127,7 +127,7 @@ extension CacheRules {
     ///
     /// Fields that `no-cache` names are removed unless the response was just validated (§5.2.2.4).
     /// `Age` is set (§5.1), and `Date` is added if it is missing (RFC 9110 §6.6.1).
-    public func servedFields(of stored: CachedResponse, at now: Int, isValidated: Bool) -> HTTPHeaders {
+    package func servedFields(of stored: CachedResponse, at now: Int, isValidated: Bool) -> HTTPHeaders {
         let control = CacheControl(stored.headers)
         var headers = isValidated ? stored.headers : stored.headers.without(control.noCacheFields)
         headers["Age"] = String(stored.age(at: now))
@@ -147,7 +147,7 @@ extension HTTPHeaders {
     /// The fields without those of one connection (RFC 9110 §7.6.1, RFC 9111 §3.1).
     ///
     /// `Connection` may name further ones.
-    public var withoutConnectionFields: HTTPHeaders {
+    package var withoutConnectionFields: HTTPHeaders {
         let named = all("Connection").flatMap { value in
             value.utf8.split(separator: UInt8(ascii: ",")).map {
                 String(decoding: $0.trimmingWhitespace(), as: UTF8.self)

@@ -9,7 +9,7 @@ extension CacheRules {
     ///
     /// - Parameter keepsRange: whether the client's range is kept. If so, a changed representation
     ///   is sent only in that part (RFC 9110 §13.2.2).
-    public func validation(of stored: CachedResponse, for request: HTTPRequest, keepsRange: Bool = false) -> HTTPRequest
+    package func validation(of stored: CachedResponse, for request: HTTPRequest, keepsRange: Bool = false) -> HTTPRequest
     {
         var conditional = request
         for name in ["If-None-Match", "If-Modified-Since"] + (keepsRange ? [] : ["If-Range", "Range"]) {
@@ -20,7 +20,7 @@ extension CacheRules {
     }
 
     /// The result of a validation.
-    public enum Validation: Sendable, Hashable {
+    package enum Validation: Sendable, Hashable {
         /// The stored response is valid and has these header fields from now on.
         case confirmed(HTTPHeaders)
         /// The 304 concerns another representation: the request must be repeated unconditionally.
@@ -32,7 +32,7 @@ extension CacheRules {
     }
 
     /// Evaluates the response to a validation (RFC 9111 §4.3.3, §4.3.4).
-    public func validate(_ stored: CachedResponse, with response: HTTPResponse) -> Validation {
+    package func validate(_ stored: CachedResponse, with response: HTTPResponse) -> Validation {
         if response.status >= 500 { return .failed(status: response.status) }
         guard response.status == 304 else { return .replaced }
         let old = Validators(stored.headers), new = Validators(response.headers)
@@ -49,7 +49,7 @@ extension CacheRules {
     }
 
     /// Returns a stored response with the fields and the times of its validation.
-    public func freshened(_ stored: CachedResponse, _ headers: HTTPHeaders, requestTime: Int, responseTime: Int)
+    package func freshened(_ stored: CachedResponse, _ headers: HTTPHeaders, requestTime: Int, responseTime: Int)
         -> CachedResponse
     {
         var fresh = stored
@@ -64,7 +64,7 @@ extension CacheRules {
     ///
     /// - Returns: nil if HEAD describes another representation: the stored response must not be
     ///   used any more.
-    public func updated(_ stored: CachedResponse, byHead response: HTTPResponse) -> HTTPHeaders? {
+    package func updated(_ stored: CachedResponse, byHead response: HTTPResponse) -> HTTPHeaders? {
         guard response.status == 200 else { return stored.headers }
         let old = Validators(stored.headers), new = Validators(response.headers)
         guard new.etag == nil || new.etag == old.etag, new.lastModified == nil || new.lastModified == old.lastModified
@@ -80,7 +80,7 @@ extension CacheRules {
     /// Returns whether the precondition of a request matches the stored response (RFC 9111 §4.3.2).
     ///
     /// If it does, the response to the request is 304.
-    public func clientHasCurrent(_ stored: CachedResponse, _ request: HTTPHeaders, at now: Int) -> Bool {
+    package func clientHasCurrent(_ stored: CachedResponse, _ request: HTTPHeaders, at now: Int) -> Bool {
         guard stored.status == 200 || stored.status == 206 else { return false }
         if let condition = IfNoneMatch(request.all("If-None-Match")) {
             return condition.holds(stored.headers["ETag"].flatMap(EntityTag.init))
@@ -92,7 +92,7 @@ extension CacheRules {
     }
 
     /// Returns the header fields of a 304 made from a stored response (RFC 9110 §15.4.5).
-    public static func notModifiedFields(_ headers: HTTPHeaders) -> HTTPHeaders {
+    package static func notModifiedFields(_ headers: HTTPHeaders) -> HTTPHeaders {
         headers.without([
             "Content-Length", "Content-Encoding", "Content-Type", "Content-Range", "Content-Language", "Content-MD5",
         ])
@@ -104,7 +104,7 @@ extension CacheRules {
     ///
     /// A successful request with an unsafe method invalidates its own URL, and those of `Location`
     /// and `Content-Location` at the same origin.
-    public static func invalidated(by request: HTTPRequest, _ response: HTTPResponse) -> [String] {
+    package static func invalidated(by request: HTTPRequest, _ response: HTTPResponse) -> [String] {
         guard !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method), (200..<400).contains(response.status),
             let target = try? HTTPURL(request.url)
         else { return [] }

@@ -38,7 +38,7 @@ extension CacheRules {
     ///   - stored: the stored response that ``select(_:for:at:)`` found; nil for none.
     ///   - now: the current time in seconds since 1970.
     ///   - explains: whether ``CacheDecision/steps`` are recorded.
-    public func decide(
+    package func decide(
         _ request: HTTPRequest, _ stored: CachedResponse?, at now: Int, explains: Bool = false
     ) -> CacheDecision {
         let wants = CacheControl(request.headers)
@@ -133,7 +133,7 @@ extension CacheRules {
     }
 
     /// Decides about a request after a failure (RFC 9111 §4.2.4, §4.3.3; RFC 5861 §4).
-    public func decide(
+    package func decide(
         _ request: HTTPRequest, _ stored: CachedResponse?, at now: Int, after failure: Failure, explains: Bool = false
     ) -> CacheDecision {
         guard let stored else {

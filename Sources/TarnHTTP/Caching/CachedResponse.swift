@@ -1,26 +1,26 @@
 // A stored response for the rules: without a body, and with times in whole seconds.
 
 /// A stored response and the parts of its request that caching needs.
-public struct CachedResponse: Sendable, Hashable {
+package struct CachedResponse: Sendable, Hashable {
     /// The method of the request: `GET` or `HEAD`.
-    public var method: String
+    package var method: String
     /// The status code.
-    public var status: Int
+    package var status: Int
     /// The header fields as stored, or as updated by a 304.
-    public var headers: HTTPHeaders
+    package var headers: HTTPHeaders
     /// The request's header fields that `Vary` names.
-    public var selecting: HTTPHeaders
+    package var selecting: HTTPHeaders
     /// The time at which the request was sent, in seconds since 1970.
-    public var requestTime: Int
+    package var requestTime: Int
     /// The time at which the response, or the last 304 for it, was received, in seconds since 1970.
-    public var responseTime: Int
+    package var responseTime: Int
     /// Whether the response must be validated before its use (RFC 9111 §4.4).
     ///
     /// A request with an unsafe method may have changed the resource.
-    public var isInvalidated: Bool
+    package var isInvalidated: Bool
 
     /// Creates a stored response, with times in seconds since 1970.
-    public init(
+    package init(
         method: String = "GET", status: Int, headers: HTTPHeaders, selecting: HTTPHeaders = HTTPHeaders(),
         requestTime: Int, responseTime: Int,
         isInvalidated: Bool = false
@@ -44,7 +44,7 @@ extension CachedResponse {
     }
 
     /// Returns the age in seconds (RFC 9111 §4.2.3).
-    public func age(at now: Int) -> Int {
+    package func age(at now: Int) -> Int {
         let apparent = DeltaSeconds.difference(responseTime, date(now: now))
         let delay = DeltaSeconds.difference(responseTime, requestTime)
         let corrected = DeltaSeconds.sum(ageValue, delay)
@@ -62,7 +62,7 @@ extension CachedResponse {
 
 extension CacheRules {
     /// Returns the age and the lifetime of a stored response (RFC 9111 §4.2.1, §4.2.3).
-    public func freshness(of stored: CachedResponse, at now: Int) -> Freshness {
+    package func freshness(of stored: CachedResponse, at now: Int) -> Freshness {
         freshness(of: stored, CacheControl(stored.headers), at: now)
     }
 
@@ -94,5 +94,5 @@ extension CacheRules {
     }
 
     /// The status codes that are heuristically cacheable (RFC 9110 §15.1).
-    public static let heuristicStatuses: Set<Int> = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501]
+    package static let heuristicStatuses: Set<Int> = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501]
 }

@@ -1,20 +1,20 @@
 // The part of a representation in a 206 (RFC 9110 §14.4, §15.3.7). Pure.
 
 /// A `Content-Range` with a known complete length, such as `bytes 0-9/100`.
-public struct ContentRange: Sendable, Hashable, CustomStringConvertible {
+package struct ContentRange: Sendable, Hashable, CustomStringConvertible {
     /// The bytes of the part, counted from 0.
-    public var range: Range<Int>
+    package var range: Range<Int>
     /// The length of the complete representation in bytes.
-    public var length: Int
+    package var length: Int
 
     /// Creates a range.
-    public init(_ range: Range<Int>, of length: Int) {
+    package init(_ range: Range<Int>, of length: Int) {
         self.range = range
         self.length = length
     }
 
     /// Parses a field value; nil if it is no byte range, or if the complete length is unknown.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = Array(text.utf8).split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard parts.count == 2, HTTPHeaders.same(String(decoding: parts[0], as: UTF8.self), "bytes"),
             let slash = parts[1].firstIndex(of: UInt8(ascii: "/")),
@@ -29,7 +29,7 @@ public struct ContentRange: Sendable, Hashable, CustomStringConvertible {
     /// Creates the range of a 206 whose body has exactly the bytes of its only `Content-Range`.
     ///
     /// The result is nil for `multipart/byteranges`.
-    public init?(_ response: HTTPResponse) {
+    package init?(_ response: HTTPResponse) {
         let values = response.headers.all("Content-Range")
         guard response.status == 206, values.count == 1, let part = ContentRange(values[0]),
             part.range.count == response.body.count
@@ -37,7 +37,7 @@ public struct ContentRange: Sendable, Hashable, CustomStringConvertible {
         self = part
     }
 
-    public var description: String { "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)" }
+    package var description: String { "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)" }
 }
 
 extension CachedResponse {
@@ -45,7 +45,7 @@ extension CachedResponse {
     ///
     /// It is a strong entity tag. Without any entity tag, it is a `Last-Modified` at least a second
     /// older than the response (RFC 9110 §8.8.2.2). Nil if there is neither.
-    public func strongValidator(at now: Int) -> String? {
+    package func strongValidator(at now: Int) -> String? {
         if let field = headers["ETag"] { return EntityTag(field).flatMap { $0.isWeak ? nil : $0.text } }
         guard let modified = headers["Last-Modified"].flatMap({ HTTPDate.seconds($0, now: now) }),
             date(now: now) > modified

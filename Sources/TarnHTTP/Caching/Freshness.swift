@@ -1,20 +1,20 @@
 /// The age and the lifetime of a response in seconds (RFC 9111 §4.2).
-public struct Freshness: Sendable, Hashable {
+package struct Freshness: Sendable, Hashable {
     /// The time since the server generated or validated the response (§4.2.3).
-    public var age: Int
+    package var age: Int
     /// The freshness lifetime (§4.2.1).
-    public var lifetime: Int
+    package var lifetime: Int
     /// The rule that determines the lifetime.
-    public var rule: CacheRule
+    package var rule: CacheRule
 
     /// Whether the response is fresh.
-    public var isFresh: Bool { lifetime > age }
+    package var isFresh: Bool { lifetime > age }
 
     /// The remaining lifetime; negative for a stale response.
-    public var remaining: Int { lifetime - age }
+    package var remaining: Int { lifetime - age }
 
     /// Creates a value from an age and a lifetime in seconds.
-    public init(age: Int, lifetime: Int, rule: CacheRule) {
+    package init(age: Int, lifetime: Int, rule: CacheRule) {
         self.age = age
         self.lifetime = lifetime
         self.rule = rule

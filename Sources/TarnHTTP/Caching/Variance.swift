@@ -92,7 +92,7 @@ extension CacheRules {
     /// Of several responses that match, the one with the latest date is used.
     ///
     /// - Returns: nil if none matches.
-    public func select(_ stored: [CachedResponse], for request: HTTPRequest, at now: Int) -> Int? {
+    package func select(_ stored: [CachedResponse], for request: HTTPRequest, at now: Int) -> Int? {
         stored.indices.filter { index in
             (stored[index].method == "GET" || stored[index].method == request.method)
                 && Variance(stored[index]).mismatch(request.headers) == nil
@@ -103,7 +103,7 @@ extension CacheRules {
     }
 
     /// Returns the request fields to store with a response (RFC 9111 §4.1).
-    public static func selectingFields(of request: HTTPHeaders, by response: HTTPHeaders) -> HTTPHeaders {
+    package static func selectingFields(of request: HTTPHeaders, by response: HTTPHeaders) -> HTTPHeaders {
         Variance.selecting(response, request)
     }
 }
@@ -112,7 +112,7 @@ extension CacheRules {
     /// Returns a text that distinguishes the responses to the same request (RFC 9111 §4.1).
     ///
     /// It has the normalized fields that `Vary` names, and is empty if `Vary` names none.
-    public static func variant(of stored: CachedResponse) -> String {
+    package static func variant(of stored: CachedResponse) -> String {
         Variance.names(stored.headers).sorted().map { "\($0)=\(Variance.normalized($0, stored.selecting) ?? "-")" }
             .joined(separator: "\n")
     }

@@ -1,14 +1,14 @@
 // Entity tags and If-None-Match (RFC 9110 §8.8.3, §13.1.2). Pure.
 
 /// A validator of a response: an opaque string and whether it is weak (RFC 9110 §8.8.3).
-public struct EntityTag: Sendable, Hashable {
+package struct EntityTag: Sendable, Hashable {
     /// Whether the tag is a weak validator.
-    public var isWeak: Bool
+    package var isWeak: Bool
     /// The opaque string between the double quotes.
-    public var opaque: String
+    package var opaque: String
 
     /// Parses a whole field value, such as `W/"abc"`; nil if it is not one well-formed entity tag.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var bytes = Array(text.utf8)[...]
         bytes = bytes.trimmingWhitespace()
         guard let tag = EntityTag(consuming: &bytes), bytes.isEmpty else { return nil }
@@ -36,18 +36,18 @@ public struct EntityTag: Sendable, Hashable {
     /// Returns whether the opaque bytes are equal: weak comparison (RFC 9110 §8.8.3.2).
     ///
     /// If-None-Match requires this comparison.
-    public func matchesWeakly(_ other: EntityTag) -> Bool {
+    package func matchesWeakly(_ other: EntityTag) -> Bool {
         opaque.utf8.elementsEqual(other.opaque.utf8)
     }
 
     /// The tag as a field value.
-    public var text: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
+    package var text: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
 
-    public static func == (a: EntityTag, b: EntityTag) -> Bool {
+    package static func == (a: EntityTag, b: EntityTag) -> Bool {
         a.isWeak == b.isWeak && a.matchesWeakly(b)
     }
 
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(isWeak)
         for byte in opaque.utf8 { hasher.combine(byte) }
     }

@@ -3,7 +3,7 @@
 import Foundation
 
 /// The three forms of an HTTP-date (RFC 9110 §5.6.7). All of them are in GMT.
-public enum HTTPDate {
+package enum HTTPDate {
     /// Parses an HTTP-date, including the obsolete forms.
     ///
     /// The forms are `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and
@@ -11,7 +11,7 @@ public enum HTTPDate {
     /// ignored.
     ///
     /// - Parameter now: the current time, which determines the century of a two-digit year.
-    public static func parse(_ text: String, now: Date = Date()) -> Date? {
+    package static func parse(_ text: String, now: Date = Date()) -> Date? {
         let now = min(max(now.timeIntervalSince1970, -1e12), 1e12)
         return seconds(text, now: Int(now)).map { Date(timeIntervalSince1970: Double($0)) }
     }
@@ -23,7 +23,7 @@ public enum HTTPDate {
     }
 
     /// Returns `Sun, 06 Nov 1994 08:49:37 GMT`; fractions of a second are truncated.
-    public static func text(_ date: Date) -> String {
+    package static func text(_ date: Date) -> String {
         // RFC 9110 §5.6.7: a year has four digits.
         let seconds = Int(min(max(date.timeIntervalSince1970, -62_167_219_200), 253_402_300_799).rounded(.down))
         let days = Int((Double(seconds) / 86_400).rounded(.down)), rest = seconds - days * 86_400

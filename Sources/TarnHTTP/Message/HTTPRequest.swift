@@ -9,7 +9,7 @@ public struct HTTPRequest: Sendable, Hashable {
     /// The body; nil for none, which differs from an empty body. ``headers`` has its type.
     public var body: [UInt8]?
     /// The servers to which redirects may lead, besides the request's own origin; nil for any.
-    public var redirects: RedirectScope?
+    package var redirects: RedirectScope?
     /// The limits of the response's body, in addition to the transport's; nil for none.
     package var responseLimits: ResponseLimits?
 

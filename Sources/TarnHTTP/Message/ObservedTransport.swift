@@ -13,7 +13,7 @@ import Metrics
 /// - `tarn_http_received_bytes` by host.
 ///
 /// Logs (swift-log): a line at level debug for every response and failure.
-public struct ObservedTransport: Transport {
+package struct ObservedTransport: Transport {
     private let inner: any Transport
     private let logger: Logger?
     private let secretParameters: Set<String>
@@ -22,14 +22,14 @@ public struct ObservedTransport: Transport {
     ///
     /// - Parameter secretParameters: query parameters whose values are secrets, in addition to
     ///   those with secret names.
-    public init(_ inner: any Transport, logger: Logger? = nil, secretParameters: Set<String> = []) {
+    package init(_ inner: any Transport, logger: Logger? = nil, secretParameters: Set<String> = []) {
         self.inner = inner
         self.logger = logger
         self.secretParameters = secretParameters
     }
 
     /// Sends a request, then counts and logs its outcome.
-    public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         let host = (try? HTTPURL(request.url))?.host ?? ""
         let started = ContinuousClock.now
         do throws(TransportError) {

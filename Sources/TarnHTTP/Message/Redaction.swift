@@ -1,7 +1,7 @@
 // Removal of secrets in URLs from error messages, logs and reports. Pure.
 
 /// Redaction of secrets in URLs.
-public enum Redaction {
+package enum Redaction {
     /// Names of secret parameters, in lower case and without `-` and `_`.
     private static let secretNames: Set<String> = [
         "token", "accesstoken", "refreshtoken", "idtoken", "authtoken", "privatetoken", "jobtoken", "bearertoken",
@@ -17,7 +17,7 @@ public enum Redaction {
     /// kept. A text that is not a URL is treated in the same way.
     ///
     /// - Parameter others: names of additional secret parameters.
-    public static func url(_ text: String, hiding others: Set<String> = []) -> String {
+    package static func url(_ text: String, hiding others: Set<String> = []) -> String {
         var reference = URLReference(text)
         if let authority = reference.authority, let at = authority.lastIndex(of: "@") {
             reference.authority = "***" + authority[at...]

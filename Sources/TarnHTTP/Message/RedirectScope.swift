@@ -1,26 +1,26 @@
 /// The servers to which redirects may lead. Credentials are sent to the request's origin only.
-public struct RedirectScope: Sendable, Hashable {
+package struct RedirectScope: Sendable, Hashable {
     /// Base URLs. A redirect to a URL below one of them is followed unchanged.
-    public var bases: [String]
+    package var bases: [String]
     /// A server with another URL: a redirect to the first base URL is followed at the second.
-    public var moved: Moved?
+    package var moved: Moved?
 
     /// A base URL in redirects, and the one by which its server is reached.
-    public struct Moved: Sendable, Hashable {
+    package struct Moved: Sendable, Hashable {
         /// The base URL in redirects.
-        public var from: String
+        package var from: String
         /// The base URL by which the server is reached.
-        public var to: String
+        package var to: String
 
         /// Creates a pair of base URLs.
-        public init(from: String, to: String) {
+        package init(from: String, to: String) {
             self.from = from
             self.to = to
         }
     }
 
     /// Creates a scope.
-    public init(bases: [String] = [], moved: Moved? = nil) {
+    package init(bases: [String] = [], moved: Moved? = nil) {
         self.bases = bases
         self.moved = moved
     }

@@ -2,14 +2,14 @@
 // (RFC 9110 §8.8, §13; RFC 9111 §3.2). Pure.
 
 /// The validators of a response, for later conditional requests.
-public struct Validators: Sendable, Hashable, Codable {
+package struct Validators: Sendable, Hashable, Codable {
     /// The entity tag as received, with its quotes and its weakness.
-    public var etag: String?
+    package var etag: String?
     /// The date as received.
-    public var lastModified: String?
+    package var lastModified: String?
 
     /// Creates validators.
-    public init(etag: String? = nil, lastModified: String? = nil) {
+    package init(etag: String? = nil, lastModified: String? = nil) {
         self.etag = etag
         self.lastModified = lastModified
     }
@@ -18,19 +18,19 @@ public struct Validators: Sendable, Hashable, Codable {
     ///
     /// A malformed entity tag (RFC 9110 §8.8.3) is ignored, since a server could not compare it. An
     /// empty Last-Modified is ignored, too.
-    public init(_ headers: HTTPHeaders) {
+    package init(_ headers: HTTPHeaders) {
         etag = headers["ETag"].flatMap(EntityTag.init)?.text
         lastModified = headers["Last-Modified"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// Whether there is no validator.
-    public var isEmpty: Bool { etag == nil && lastModified == nil }
+    package var isEmpty: Bool { etag == nil && lastModified == nil }
 
     /// Makes a request conditional; replaces its preconditions.
     ///
     /// If-Modified-Since is sent only without an entity tag: a server ignores it beside
     /// If-None-Match (RFC 9110 §13.1.3).
-    public func apply(to request: inout HTTPRequest) {
+    package func apply(to request: inout HTTPRequest) {
         guard !isEmpty else { return }
         request.headers["If-None-Match"] = etag
         request.headers["If-Modified-Since"] = etag == nil ? lastModified : nil
@@ -44,7 +44,7 @@ extension HTTPHeaders {
     /// of fields are not updated: those of the connection (RFC 9110 §7.6.1, RFC 9111 §3.1), and
     /// those of the stored body (Content-Length, Content-Encoding, Content-Range, Content-Type). A
     /// 304 has no body, and its fields about one are often wrong.
-    public func updated(byNotModified headers: HTTPHeaders) -> HTTPHeaders {
+    package func updated(byNotModified headers: HTTPHeaders) -> HTTPHeaders {
         let connectionOptions = headers.all("Connection").flatMap { value in
             value.split(separator: ",").map { String($0.filter { $0 != " " && $0 != "\t" }) }
         }
@@ -70,7 +70,7 @@ extension HTTPHeaders {
     /// The fields are updated. `Age` and `Date` are removed unless the 304 repeats them: they refer
     /// to an earlier moment. A response without a date was generated when it was received (RFC 9110
     /// §6.6.1).
-    public func confirmed(byNotModified headers: HTTPHeaders) -> HTTPHeaders {
+    package func confirmed(byNotModified headers: HTTPHeaders) -> HTTPHeaders {
         let silent = ["Age", "Date"].filter { headers[$0] == nil }
         return updated(byNotModified: headers).without(silent)
     }

@@ -8,7 +8,7 @@ import Metrics
 /// One instance should be shared by all clients of the same servers. The rate limits of servers can
 /// be read from ``budgets``, stored, and passed to the next instance: a limit that was exhausted
 /// before a restart stays exhausted.
-public final class PacedTransport: Transport, Sendable {
+package final class PacedTransport: Transport, Sendable {
     /// A request in a queue.
     private struct Waiter {
         var ticket: UInt64
@@ -38,7 +38,7 @@ public final class PacedTransport: Transport, Sendable {
 
     private let inner: any Transport
     /// The user's own limits, which apply in addition to the server's.
-    public let pace: Pace
+    package let pace: Pace
     private let time: TimeSource
     private let onWait: (@Sendable (RequestWait) -> Void)?
     private let state: Guarded<State>
@@ -49,7 +49,7 @@ public final class PacedTransport: Transport, Sendable {
     ///   - budgets: the ``budgets`` of an earlier transport, by origin. Limits beyond
     ///     ``Pace/longestLimit`` are dropped.
     ///   - onWait: called when requests start to wait, and again when the wait changes.
-    public init(
+    package init(
         _ inner: any Transport, pace: Pace = Pace(), budgets: [String: RateBudget] = [:], time: TimeSource = .system,
         onWait: (@Sendable (RequestWait) -> Void)? = nil
     ) {
@@ -68,7 +68,7 @@ public final class PacedTransport: Transport, Sendable {
     }
 
     /// The budgets by origin (`https://api.example.org`) that are worth keeping.
-    public var budgets: [String: RateBudget] {
+    package var budgets: [String: RateBudget] {
         state.withLock { state in state.lines.mapValues(\.budget).filter(\.value.isWorthKeeping) }
     }
 
@@ -76,7 +76,7 @@ public final class PacedTransport: Transport, Sendable {
     ///
     /// - Throws: ``TransportError/Kind/rateLimit`` if a server limit is exhausted for longer than
     ///   ``Pace/longestWait``, and the errors of the inner transport.
-    public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         // A malformed URL does not wait: the inner transport rejects it.
         guard let url = try? HTTPURL(request.url) else { return try await inner.send(request) }
         let origin = url.origin, started = time.now()

@@ -6,11 +6,11 @@ import Foundation
 ///
 /// `PacedTransport` consults it before every request and updates it after every response. It can be
 /// stored and restored after a restart: an exhausted limit stays exhausted.
-public struct RateBudget: Sendable, Hashable, Codable {
+package struct RateBudget: Sendable, Hashable, Codable {
     /// The server's limits, less the requests sent since.
-    public private(set) var limits: [RateLimit] = []
+    package private(set) var limits: [RateLimit] = []
     /// The end of a pause that the server requested; nil without one.
-    public private(set) var pausedUntil: Date?
+    package private(set) var pausedUntil: Date?
     /// The level of a token bucket that fills at ``Pace/perSecond``.
     private var tokens = 0.0
     /// The time of the last refill.
@@ -21,13 +21,13 @@ public struct RateBudget: Sendable, Hashable, Codable {
     private enum CodingKeys: String, CodingKey { case limits, pausedUntil, tokens, filledAt }
 
     /// Creates a full budget.
-    public init() {}
+    package init() {}
 
     /// Whether the budget has anything that must survive a restart.
-    public var isWorthKeeping: Bool { pausedUntil != nil || !limits.isEmpty }
+    package var isWorthKeeping: Bool { pausedUntil != nil || !limits.isEmpty }
 
     /// The admission of a request.
-    public enum Admission: Sendable, Hashable {
+    package enum Admission: Sendable, Hashable {
         /// The request may be sent. It is counted.
         case now
         /// The request has to wait for this duration.
@@ -37,7 +37,7 @@ public struct RateBudget: Sendable, Hashable, Codable {
     }
 
     /// The limit that makes a request wait.
-    public enum Reason: String, Sendable, Hashable {
+    package enum Reason: String, Sendable, Hashable {
         /// The user's own limit.
         case pace
         /// The server's limit.
@@ -45,7 +45,7 @@ public struct RateBudget: Sendable, Hashable, Codable {
     }
 
     /// Admits and counts a request if it may be sent now.
-    public mutating func admit(_ pace: Pace, now: Date) -> Admission {
+    package mutating func admit(_ pace: Pace, now: Date) -> Admission {
         refill(pace, now: now)
         limits.removeAll { limit in limit.resetsAt.map { $0 <= now } ?? false }
         if let pausedUntil, pausedUntil <= now { self.pausedUntil = nil }
@@ -74,7 +74,7 @@ public struct RateBudget: Sendable, Hashable, Codable {
     ///   - headers: the header fields of the response; nil without one.
     ///   - longestLimit: the longest time until a reset; longer ones are cut. See
     ///     ``Pace/longestLimit``.
-    public mutating func answered(
+    package mutating func answered(
         status: Int = 0, _ headers: HTTPHeaders?, now: Date, longestLimit: Duration = .seconds(86_400)
     ) {
         underWay = max(0, underWay - 1)
@@ -103,7 +103,7 @@ public struct RateBudget: Sendable, Hashable, Codable {
     /// Drops limits that reset later than a duration from now.
     ///
     /// They come from an earlier version or from a wrong clock. The next response renews them.
-    public mutating func forgetLimits(beyond longestLimit: Duration, now: Date) {
+    package mutating func forgetLimits(beyond longestLimit: Duration, now: Date) {
         let horizon = now.addingTimeInterval(longestLimit.inSeconds)
         limits.removeAll { $0.resetsAt.map { $0 > horizon } ?? true }
         if let pausedUntil, pausedUntil > horizon { self.pausedUntil = nil }

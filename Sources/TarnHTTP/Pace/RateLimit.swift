@@ -3,18 +3,18 @@
 import Foundation
 
 /// A rate limit of a server.
-public struct RateLimit: Sendable, Hashable, Codable {
+package struct RateLimit: Sendable, Hashable, Codable {
     /// The name of the limit.
     ///
     /// A server may have several ones, such as one per minute and one per hour.
-    public var name: String
+    package var name: String
     /// The number of remaining requests until ``resetsAt``.
-    public var remaining: Int
+    package var remaining: Int
     /// The time of the reset; nil if the server does not specify it.
-    public var resetsAt: Date?
+    package var resetsAt: Date?
 
     /// Creates a limit.
-    public init(name: String = "", remaining: Int, resetsAt: Date? = nil) {
+    package init(name: String = "", remaining: Int, resetsAt: Date? = nil) {
         self.name = name
         self.remaining = remaining
         self.resetsAt = resetsAt
@@ -29,7 +29,7 @@ public struct RateLimit: Sendable, Hashable, Codable {
     ///   prefixed with `X-`, and then also as `X-Rate-Limit-…`.
     ///
     /// Values that are not numbers are ignored.
-    public static func all(in headers: HTTPHeaders, now: Date) -> [RateLimit] {
+    package static func all(in headers: HTTPHeaders, now: Date) -> [RateLimit] {
         let structured = headers.all("RateLimit").flatMap { self.structured($0, now: now) }
         if !structured.isEmpty { return structured }
         for prefix in ["RateLimit", "X-RateLimit", "X-Rate-Limit"] {
@@ -52,7 +52,7 @@ public struct RateLimit: Sendable, Hashable, Codable {
     ///
     /// `Retry-After` (RFC 9110 §10.2.3) takes precedence over rate limits. Rate limits count only
     /// for the statuses 403, 429 and 503.
-    public static func wait(status: Int, _ headers: HTTPHeaders, now: Date) -> Duration? {
+    package static func wait(status: Int, _ headers: HTTPHeaders, now: Date) -> Duration? {
         if let text = headers["Retry-After"], let wait = retryAfter(text, now: now) { return wait }
         guard status == 429 || status == 403 || status == 503 else { return nil }
         let resets = all(in: headers, now: now).filter { $0.remaining == 0 }.compactMap(\.resetsAt)

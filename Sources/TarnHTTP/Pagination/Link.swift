@@ -1,16 +1,16 @@
 /// One link of a `Link` field (RFC 8288 §3).
-public struct Link: Sendable, Hashable {
+package struct Link: Sendable, Hashable {
     /// The reference between the angle brackets; it may be relative.
-    public var target: String
+    package var target: String
     /// The relation types of the first `rel` parameter, as written.
-    public var relations: [String]
+    package var relations: [String]
     /// The context of the link if it is not the resource that was requested.
-    public var anchor: String?
+    package var anchor: String?
 
     /// Returns whether the link has a relation type.
     ///
     /// Relation types are compared without case (RFC 8288 §2.1).
-    public func has(relation: String) -> Bool {
+    package func has(relation: String) -> Bool {
         relations.contains { HTTPHeaders.same($0, relation) }
     }
 }

@@ -4,12 +4,12 @@
 ///
 /// One difference: text that is not a link is skipped up to the next comma. One malformed link does
 /// not hide the links after it.
-public enum LinkHeader {
+package enum LinkHeader {
     /// Returns the target of the first link with a relation type in all `Link` fields, or nil.
     ///
     /// Links with an anchor describe another resource and are skipped (RFC 8288 §3.2). The target
     /// is as written: resolve it against the URL of the request.
-    public static func target(relation: String, in headers: HTTPHeaders) -> String? {
+    package static func target(relation: String, in headers: HTTPHeaders) -> String? {
         for value in headers.all("Link") {
             for link in parse(value) where link.has(relation: relation) && (link.anchor ?? "").isEmpty {
                 return link.target
@@ -19,7 +19,7 @@ public enum LinkHeader {
     }
 
     /// Returns all links of one field value, in order.
-    public static func parse(_ value: String) -> [Link] {
+    package static func parse(_ value: String) -> [Link] {
         var parser = Parser(rest: Array(value.utf8)[...])
         var links: [Link] = []
         while !parser.rest.isEmpty {

@@ -10,7 +10,7 @@ extension PageSequence {
     ///   - facts: the facts about the page. Without a position, they and a page number or an offset
     ///     in the request give it as far as possible.
     /// - Throws: `PaginationError.malformed` or `.foreign`.
-    public mutating func move(to url: String, position: (ordinal: Int, listed: Int)?, _ facts: PageFacts)
+    package mutating func move(to url: String, position: (ordinal: Int, listed: Int)?, _ facts: PageFacts)
         throws(PaginationError)
     {
         var place = position

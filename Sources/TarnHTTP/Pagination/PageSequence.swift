@@ -8,34 +8,34 @@
 ///         let response = try await transport.send(HTTPRequest(url: pages.url))
 ///         …
 ///     } while try pages.advance(PageFacts(headers: response.headers, recordCount: count))
-public struct PageSequence: Sendable, Hashable {
+package struct PageSequence: Sendable, Hashable {
     /// The servers to which links may lead, and the limits of a scan.
-    public struct Bounds: Sendable, Hashable {
+    package struct Bounds: Sendable, Hashable {
         /// The base URL of the API.
-        public var base: String
+        package var base: String
         /// Other base URLs that the API uses for itself in links.
         ///
         /// Such links are followed at `base`.
-        public var aliases: [String]
+        package var aliases: [String]
         /// Base URLs of other servers to which links may lead.
         ///
         /// Requests to them carry no credentials.
-        public var follows: [String]
+        package var follows: [String]
         /// The maximum number of pages.
-        public var pageLimit: Int
+        package var pageLimit: Int
         /// The maximum number of records; nil for no limit.
-        public var recordLimit: Int?
+        package var recordLimit: Int?
         /// Whether the scan stops at a limit without an error.
-        public var stopsAtLimit: Bool
+        package var stopsAtLimit: Bool
         /// The query parameter that carries a key.
         ///
         /// Servers repeat it in links; it is removed from them.
-        public var secretParameter: String?
+        package var secretParameter: String?
         /// The treatment of evidence, on the last page, of more records than the scan has listed.
-        public var more = PageEvidence.Rule.fail
+        package var more = PageEvidence.Rule.fail
 
         /// Creates bounds.
-        public init(
+        package init(
             base: String, aliases: [String] = [], follows: [String] = [], pageLimit: Int = 10_000,
             recordLimit: Int? = nil,
             stopsAtLimit: Bool = false, secretParameter: String? = nil
@@ -51,21 +51,21 @@ public struct PageSequence: Sendable, Hashable {
     }
 
     /// The pagination style.
-    public let pagination: Pagination
+    package let pagination: Pagination
     /// The servers to which links may lead, and the limits of the scan.
-    public let bounds: Bounds
+    package let bounds: Bounds
     /// The rule for a server that refuses deep pages; nil for no restarts.
-    public let deep: DeepPages?
+    package let deep: DeepPages?
     /// The request for the current page.
-    public private(set) var request: PageRequest
+    package private(set) var request: PageRequest
     /// The ordinal of the current page, counted from 1.
-    public private(set) var ordinal = 1
+    package private(set) var ordinal = 1
     /// The number of records that the pages before the current one list.
-    public private(set) var listed = 0
+    package private(set) var listed = 0
     /// The choice of ``Pagination/automatic``; nil until the first page was read.
-    public private(set) var choice: AutomaticPagination.Choice?
+    package private(set) var choice: AutomaticPagination.Choice?
     /// Whether a limit stopped the scan before its last page.
-    public private(set) var isCutOff = false
+    package private(set) var isCutOff = false
 
     private let first: PageRequest
     private var visited: Set<PageRequest>
@@ -83,12 +83,12 @@ public struct PageSequence: Sendable, Hashable {
     }
 
     /// The URL of the current page.
-    public var url: String { request.url }
+    package var url: String { request.url }
 
     /// Creates a scan that starts at the first page of a request.
     ///
     /// - Throws: `PaginationError.malformed` if the URL or `base` is not a URL.
-    public init(
+    package init(
         _ pagination: Pagination, _ first: PageRequest, _ bounds: Bounds, deep: DeepPages? = nil
     ) throws(PaginationError) {
         for url in [first.url, bounds.base] {
@@ -105,14 +105,14 @@ public struct PageSequence: Sendable, Hashable {
     }
 
     /// Creates a scan from a URL, for requests without a body.
-    public init(
+    package init(
         _ pagination: Pagination, url: String, base: String, aliases: [String] = [], pageLimit: Int = 10_000
     ) throws(PaginationError) {
         try self.init(pagination, PageRequest(url: url), Bounds(base: base, aliases: aliases, pageLimit: pageLimit))
     }
 
     /// The parts of a page that ``advance(_:answeredBy:)`` needs.
-    public var wants: PageWants {
+    package var wants: PageWants {
         var wants = pagination.wants
         if let deep { wants.record = deep.path }
         return wants
@@ -122,7 +122,7 @@ public struct PageSequence: Sendable, Hashable {
     ///
     /// Returns nil if the whole page must be read first, or if the scan ends or fails at this page;
     /// ``advance(_:answeredBy:)`` distinguishes these cases.
-    public func next(byHeaders headers: HTTPHeaders, answeredBy: String? = nil) -> PageRequest? {
+    package func next(byHeaders headers: HTTPHeaders, answeredBy: String? = nil) -> PageRequest? {
         guard deep == nil, bounds.recordLimit == nil else { return nil }
         if pagination == .automatic {
             // A Link field decides the style, regardless of the body.
@@ -139,7 +139,7 @@ public struct PageSequence: Sendable, Hashable {
     }
 
     /// Advances like ``advance(_:answeredBy:)``, for styles that need no value of the body.
-    public mutating func advance(
+    package mutating func advance(
         headers: HTTPHeaders, recordCount: Int, answeredBy: String? = nil
     ) throws(PaginationError) -> Bool {
         try advance(PageFacts(headers: headers, recordCount: recordCount), answeredBy: answeredBy)
@@ -153,7 +153,7 @@ public struct PageSequence: Sendable, Hashable {
     ///     `url`.
     /// - Returns: false if the current page is the last one, or if a limit stops the scan.
     /// - Throws: `PaginationError`; the sequence is unchanged.
-    public mutating func advance(_ facts: PageFacts, answeredBy: String? = nil) throws(PaginationError) -> Bool {
+    package mutating func advance(_ facts: PageFacts, answeredBy: String? = nil) throws(PaginationError) -> Bool {
         var style = pagination, choice = choice
         if pagination == .automatic {
             let chosen = choice ?? AutomaticPagination.choose(request, facts)
@@ -238,7 +238,7 @@ public struct PageSequence: Sendable, Hashable {
     ///
     /// - Returns: false if the status is no such refusal.
     /// - Throws: `PaginationError.stuck` if the scan would restart where it already restarted.
-    public mutating func restart(afterStatus status: Int) throws(PaginationError) -> Bool {
+    package mutating func restart(afterStatus status: Int) throws(PaginationError) -> Bool {
         guard let deep, window.pages > 0, deep.statuses.contains(where: { $0.contains(status) }) else { return false }
         (request, window) = try restart(deep, window)
         visited.insert(request)
@@ -260,7 +260,7 @@ public struct PageSequence: Sendable, Hashable {
     /// The position of the scan as text, for ``resume(at:ordinal:listed:)``.
     ///
     /// The text is the URL alone if it is enough.
-    public var position: String {
+    package var position: String {
         PagePosition(
             request: request, pages: window.pages, records: window.records, after: window.after, last: window.lastValue
         ).text
@@ -274,7 +274,7 @@ public struct PageSequence: Sendable, Hashable {
     ///   - listed: the number of records on the pages before it.
     /// - Throws: `PaginationError.malformed` or `.foreign`: the URL may come from a store of
     ///   another description.
-    public mutating func resume(at position: String, ordinal: Int, listed: Int = 0) throws(PaginationError) {
+    package mutating func resume(at position: String, ordinal: Int, listed: Int = 0) throws(PaginationError) {
         let position = PagePosition(text: position, like: request)
         var resumed = position.request
         resumed.url = try permitted(resumed.url, relativeTo: request.url)

@@ -4,7 +4,7 @@ import Logging
 import Metrics
 
 /// A transport that retries requests by a ``RetryPolicy`` and the user's rules.
-public struct RetryingTransport: Transport {
+package struct RetryingTransport: Transport {
     private let inner: any Transport
     private let policy: RetryPolicy
     private let rules: [ResponseRule]
@@ -20,7 +20,7 @@ public struct RetryingTransport: Transport {
     ///   - refresh: renews the credentials for ``ResponseRule/Action/refreshToken``; false if there
     ///     are no new ones.
     ///   - onWait: called before the delay of every retry.
-    public init(
+    package init(
         _ inner: any Transport, policy: RetryPolicy = RetryPolicy(), rules: [ResponseRule] = [],
         refresh: (@Sendable () async throws(TransportError) -> Bool)? = nil, time: TimeSource = .system,
         logger: Logger? = nil,
@@ -38,7 +38,7 @@ public struct RetryingTransport: Transport {
     /// Sends a request until an outcome is final.
     ///
     /// - Returns: the last response, even if its status is transient.
-    public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         var attempt = 1, mayRefresh = refresh != nil
         while true {
             let failure: TransportError

@@ -5,7 +5,7 @@ extension HTTPURL {
     ///
     /// Removed: the scheme's default port, dot segments, and the encoding of unreserved characters.
     /// Other percent-encodings get upper-case digits.
-    public var normalized: HTTPURL {
+    package var normalized: HTTPURL {
         var url = self
         if port == (scheme == "https" ? 443 : 80) { url.writtenPort = nil }
         url.path = URLReference.removingDotSegments(HTTPURL.normalizedEscapes(path))

@@ -1,24 +1,24 @@
 // Absolute http and https URLs, parsed strictly, and their origins. Pure.
 
 /// An absolute `http` or `https` URL without userinfo; a fragment is dropped.
-public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
+package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     /// `http` or `https`, in lower case.
-    public var scheme: String
+    package var scheme: String
     /// The host in lower case; an IPv6 address has its brackets.
-    public var host: String
+    package var host: String
     /// The port as written, or nil; see `port`.
-    public var writtenPort: Int?
+    package var writtenPort: Int?
     /// The path, which starts with `/`.
-    public var path: String
+    package var path: String
     /// The query without its `?`; nil if there is none.
-    public var query: String?
+    package var query: String?
 
     /// Parses a URL.
     ///
     /// - Throws: `HTTPURLError` for another scheme, for a missing host, for userinfo (RFC 9110
     ///   §4.2.4: it hides the destination of a request), for bytes that must be percent-encoded,
     ///   and for an incomplete percent-encoding.
-    public init(_ text: String) throws(HTTPURLError) {
+    package init(_ text: String) throws(HTTPURLError) {
         let reference = URLReference(text)
         guard let scheme = reference.scheme?.lowercased(), scheme == "http" || scheme == "https",
             let authority = reference.authority
@@ -38,30 +38,30 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The port of connections: the written one, or the scheme's default (RFC 9110 §4.2.1, §4.2.2).
-    public var port: Int { writtenPort ?? (scheme == "https" ? 443 : 80) }
+    package var port: Int { writtenPort ?? (scheme == "https" ? 443 : 80) }
 
     /// The path and the query: the request target (RFC 9112 §3.2.1).
-    public var target: String { query.map { path + "?" + $0 } ?? path }
+    package var target: String { query.map { path + "?" + $0 } ?? path }
 
     /// The scheme, the host, and the port if it is not the default one.
-    public var origin: String {
+    package var origin: String {
         let isDefault = port == (scheme == "https" ? 443 : 80)
         return scheme + "://" + host + (isDefault ? "" : ":\(port)")
     }
 
     /// Returns whether scheme, host and port are equal (RFC 6454 §5).
-    public func hasSameOrigin(as other: HTTPURL) -> Bool {
+    package func hasSameOrigin(as other: HTTPURL) -> Bool {
         scheme == other.scheme && host == other.host && port == other.port
     }
 
-    public var description: String {
+    package var description: String {
         scheme + "://" + host + (writtenPort.map { ":\($0)" } ?? "") + target
     }
 
     /// Resolves a reference, such as the target of a link, against this URL (RFC 3986 §5.2).
     ///
     /// - Throws: `HTTPURLError` if the result is not an `http` or `https` URL.
-    public func resolving(_ reference: String) throws(HTTPURLError) -> HTTPURL {
+    package func resolving(_ reference: String) throws(HTTPURLError) -> HTTPURL {
         try HTTPURL(URLReference(reference).resolved(against: URLReference(description)).description)
     }
 
@@ -75,7 +75,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Returns: nil if the link is below none of `origins`, or if `link` or `base` is not a valid
     ///   URL.
-    public static func rebase(link: String, from origins: [String], onto base: String) -> String? {
+    package static func rebase(link: String, from origins: [String], onto base: String) -> String? {
         guard let link = try? HTTPURL(link), var result = try? HTTPURL(base) else { return nil }
         let path = URLReference.removingDotSegments(link.path)
         for text in origins {

@@ -1,15 +1,15 @@
 /// The reason why a text is not a URL that can be requested.
-public struct HTTPURLError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct HTTPURLError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The text.
-    public var url: String
+    package var url: String
     /// The reason.
-    public var reason: String
+    package var reason: String
 
     /// Creates an error.
-    public init(_ url: String, _ reason: String) {
+    package init(_ url: String, _ reason: String) {
         self.url = url
         self.reason = reason
     }
 
-    public var description: String { "\(Redaction.url(url)): \(reason)" }
+    package var description: String { "\(Redaction.url(url)): \(reason)" }
 }

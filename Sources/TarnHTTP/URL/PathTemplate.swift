@@ -10,10 +10,10 @@
 /// `/-.(,=~`. `localhost:3000` and `/{id}:cancel` have no placeholder after a colon. A name
 /// consists of letters, digits and `_`, so `:id_value` is not `:id`. The text behind a dot belongs
 /// to the name if the longer name is known: `:id.json` is the placeholder `id` and a suffix.
-public struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
+package struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
     private let template: URITemplate
     /// The template as written, with braces in place of colons.
-    public var description: String { template.description }
+    package var description: String { template.description }
 
     /// Parses a template.
     ///
@@ -21,7 +21,7 @@ public struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
     ///   if every name is.
     /// - Throws: `PathTemplateError` for a brace without its partner, and for a malformed
     ///   placeholder.
-    public init(_ text: String, isKnown: ((String) -> Bool)? = nil) throws(PathTemplateError) {
+    package init(_ text: String, isKnown: ((String) -> Bool)? = nil) throws(PathTemplateError) {
         do throws(URITemplateError) {
             template = try URITemplate(PathTemplate.bracing(text, isKnown))
         } catch {
@@ -33,18 +33,18 @@ public struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The names of the placeholders, each once, in order.
-    public var variables: [String] { template.variables }
+    package var variables: [String] { template.variables }
 
     /// Returns the path with percent-encoded values in place of the placeholders.
     ///
     /// - Throws: `PathTemplateError` if a value is missing, belongs to no placeholder, or is empty,
     ///   `.` or `..`: a path with these would name another resource.
-    public func expanded(_ values: [String: String]) throws(PathTemplateError) -> String {
+    package func expanded(_ values: [String: String]) throws(PathTemplateError) -> String {
         try expanded(lists: values.mapValues { [$0] })
     }
 
     /// Returns the path with lists of values, for names with several values.
-    public func expanded(lists values: [String: [String]]) throws(PathTemplateError) -> String {
+    package func expanded(lists values: [String: [String]]) throws(PathTemplateError) -> String {
         let names = variables
         if let unknown = values.keys.filter({ !names.contains($0) }).min() {
             throw .unknown(template: description, variable: unknown, variables: names)

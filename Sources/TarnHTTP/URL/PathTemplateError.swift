@@ -1,5 +1,5 @@
 /// The reason why a path template cannot be parsed or expanded.
-public enum PathTemplateError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum PathTemplateError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A brace has no partner.
     case unbalanced(template: String, brace: String)
     /// A placeholder is malformed.
@@ -11,7 +11,7 @@ public enum PathTemplateError: Error, Sendable, Hashable, CustomStringConvertibl
     /// A value is empty, `.` or `..`.
     case unusable(template: String, variable: String, value: String)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .unbalanced(let template, let brace):
             "\(template): a \(brace) without its partner; a placeholder is written {name}"

@@ -1,11 +1,11 @@
 // Percent-encoding (RFC 3986 §2). Pure.
 
 /// Encoding and decoding of percent-encoded texts.
-public enum PercentEncoding {
+package enum PercentEncoding {
     /// Encodes every byte of the text's UTF-8 that is not unreserved (RFC 3986 §2.3).
     ///
     /// The result is safe in a path segment and in the name or value of a query parameter.
-    public static func encode(_ text: String) -> String {
+    package static func encode(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var output: [UInt8] = []
         output.reserveCapacity(text.utf8.count)
@@ -22,7 +22,7 @@ public enum PercentEncoding {
     /// Decodes percent-encoded bytes.
     ///
     /// An incomplete percent-encoding is kept; invalid UTF-8 becomes U+FFFD.
-    public static func decode(_ text: some StringProtocol) -> String {
+    package static func decode(_ text: some StringProtocol) -> String {
         var output: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {

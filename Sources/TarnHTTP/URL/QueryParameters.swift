@@ -1,7 +1,7 @@
 /// The query parameters of a URL's text. Other parts keep their place and their bytes.
-public enum QueryParameters {
+package enum QueryParameters {
     /// Appends parameters, percent-encoded, to a URL or a path.
-    public static func append(_ parameters: [(name: String, value: String)], to url: String) -> String {
+    package static func append(_ parameters: [(name: String, value: String)], to url: String) -> String {
         guard !parameters.isEmpty else { return url }
         var reference = URLReference(url)
         let added = parameters.map { PercentEncoding.encode($0.name) + "=" + PercentEncoding.encode($0.value) }
@@ -13,7 +13,7 @@ public enum QueryParameters {
     /// Sets the value of a parameter: in place of its first occurrence, or at the end.
     ///
     /// Further occurrences are removed.
-    public static func set(_ name: String, to value: String, in url: String) -> String {
+    package static func set(_ name: String, to value: String, in url: String) -> String {
         var reference = URLReference(url)
         let replacement = PercentEncoding.encode(name) + "=" + PercentEncoding.encode(value)
         var isPlaced = false
@@ -35,7 +35,7 @@ public enum QueryParameters {
     /// Returns the decoded parameters of a URL's query in order.
     ///
     /// One without `=` has an empty value.
-    public static func values(in url: String) -> [(name: String, value: String)] {
+    package static func values(in url: String) -> [(name: String, value: String)] {
         (URLReference(url).query?.split(separator: "&") ?? []).map { part in
             let value = part.drop { $0 != "=" }.dropFirst()
             return (name(of: part), PercentEncoding.decode(String(value.map { $0 == "+" ? " " : $0 })))

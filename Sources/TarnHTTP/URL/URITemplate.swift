@@ -5,9 +5,9 @@
 ///     let template = try URITemplate("/search{/kind}{?q,lang*}")
 ///     template.expand(["kind": "issues", "q": "café", "lang": ["de", "sv"]])
 ///     // /search/issues?q=caf%C3%A9&lang=de&lang=sv
-public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
+package struct URITemplate: Sendable, Hashable, CustomStringConvertible {
     /// The value of a variable (RFC 6570 §2.4.2, §3.2.1).
-    public enum Value: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral,
+    package enum Value: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral,
         ExpressibleByDictionaryLiteral
     {
         /// A string.
@@ -18,25 +18,25 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
         case members([Member])
 
         /// A pair of an associative array.
-        public struct Member: Sendable, Hashable {
+        package struct Member: Sendable, Hashable {
             /// The name.
-            public var name: String
+            package var name: String
             /// The value.
-            public var value: String
+            package var value: String
 
             /// Creates a pair.
-            public init(_ name: String, _ value: String) {
+            package init(_ name: String, _ value: String) {
                 self.name = name
                 self.value = value
             }
         }
 
         /// Creates a string.
-        public init(stringLiteral text: String) { self = .text(text) }
+        package init(stringLiteral text: String) { self = .text(text) }
         /// Creates a list.
-        public init(arrayLiteral elements: String...) { self = .list(elements) }
+        package init(arrayLiteral elements: String...) { self = .list(elements) }
         /// Creates an associative array.
-        public init(dictionaryLiteral elements: (String, String)...) {
+        package init(dictionaryLiteral elements: (String, String)...) {
             self = .members(elements.map { Member($0, $1) })
         }
 
@@ -100,13 +100,13 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
 
     let parts: [Part]
     /// The template as written.
-    public let description: String
+    package let description: String
 
     /// Parses a template.
     ///
     /// - Throws: `URITemplateError` for a brace without its partner, for an operator that RFC 6570
     ///   reserves, and for a malformed variable.
-    public init(_ text: String) throws(URITemplateError) {
+    package init(_ text: String) throws(URITemplateError) {
         var parts: [Part] = []
         var rest = text[...]
         while !rest.isEmpty {
@@ -130,7 +130,7 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The names of the variables, each once, in order.
-    public var variables: [String] {
+    package var variables: [String] {
         var names: [String] = []
         for case .expression(let expression) in parts {
             for variable in expression.variables where !names.contains(variable.name) { names.append(variable.name) }
@@ -207,7 +207,7 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
     // MARK: Expansion
 
     /// Returns the URI reference. Variables without a value are omitted (RFC 6570 §3.2.1).
-    public func expand(_ values: [String: Value]) -> String {
+    package func expand(_ values: [String: Value]) -> String {
         var output = ""
         for part in parts {
             switch part {

@@ -1,11 +1,11 @@
 /// The reason why a text is not a URI template.
-public enum URITemplateError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum URITemplateError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A brace has no partner.
     case unbalanced(template: String, brace: String)
     /// An expression is malformed.
     case malformed(template: String, expression: String)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .unbalanced(let template, let brace):
             "\(template): a \(brace) without its partner; an expression is written {name}"

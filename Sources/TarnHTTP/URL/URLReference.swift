@@ -1,22 +1,22 @@
 // URI references: components and resolution against a base (RFC 3986 §4, §5, appendix B). Pure.
 
 /// A URI reference split into its components, every byte as written.
-public struct URLReference: Sendable, Hashable, CustomStringConvertible {
+package struct URLReference: Sendable, Hashable, CustomStringConvertible {
     /// The scheme without its colon.
-    public var scheme: String?
+    package var scheme: String?
     /// The authority without its slashes.
-    public var authority: String?
+    package var authority: String?
     /// The path; it may be empty.
-    public var path: String
+    package var path: String
     /// The query without its `?`.
-    public var query: String?
+    package var query: String?
     /// The fragment without its `#`.
-    public var fragment: String?
+    package var fragment: String?
 
     /// Splits any text into components; no text is rejected (RFC 3986 appendix B).
     ///
     /// `HTTPURL` parses strictly.
-    public init(_ text: String) {
+    package init(_ text: String) {
         var rest = Array(text.utf8)[...]
         func string(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
@@ -42,7 +42,7 @@ public struct URLReference: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Returns the target of this reference relative to a base (RFC 3986 §5.2.2).
-    public func resolved(against base: URLReference) -> URLReference {
+    package func resolved(against base: URLReference) -> URLReference {
         var target = self
         if scheme != nil {
             target.path = URLReference.removingDotSegments(path)
@@ -66,7 +66,7 @@ public struct URLReference: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The recomposed text of the components (RFC 3986 §5.3).
-    public var description: String {
+    package var description: String {
         var text = ""
         if let scheme { text += scheme + ":" }
         if let authority { text += "//" + authority }

@@ -9,7 +9,8 @@ extension CacheRules {
     ///
     /// - Parameter keepsRange: whether the client's range is kept. If so, a changed representation
     ///   is sent only in that part (RFC 9110 §13.2.2).
-    package func validation(of stored: CachedResponse, for request: HTTPRequest, keepsRange: Bool = false) -> HTTPRequest
+    package func validation(of stored: CachedResponse, for request: HTTPRequest, keepsRange: Bool = false)
+        -> HTTPRequest
     {
         var conditional = request
         for name in ["If-None-Match", "If-Modified-Since"] + (keepsRange ? [] : ["If-Range", "Range"]) {

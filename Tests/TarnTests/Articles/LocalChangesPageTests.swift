@@ -1,4 +1,5 @@
-// swift-format-ignore-file: the pages of the documentation have parts of this file.
+// swift-format-ignore-file
+// (The pages of the documentation have parts of this file.)
 // The page "Local changes": its examples stand here as they stand there, and do what they say; its table has every policy.
 
 import Foundation
@@ -9,9 +10,7 @@ import Testing
 @Suite("The page Local changes")
 struct LocalChangesPageTests {
     private static var page: String {
-        get throws {
-            try String(contentsOfFile: Repository.root + "/Sources/Tarn/Tarn.docc/LocalChanges.md", encoding: .utf8)
-        }
+        get throws { try String(contentsOfFile: Repository.root + "/Sources/Tarn/Tarn.docc/LocalChanges.md", encoding: .utf8) }
     }
 
     @Test("every example of the page stands here, and its table has the policies that there are")
@@ -23,9 +22,7 @@ struct LocalChangesPageTests {
         let blocks = page.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
         #expect(blocks.count == 3)
         for block in blocks { #expect(own.contains(lines(block)), "\(block)") }
-        let words = page.split(separator: "\n").filter { $0.hasPrefix("| `") && !$0.contains("`local`") }.compactMap {
-            $0.split(separator: "`").dropFirst().first
-        }
+        let words = page.split(separator: "\n").filter { $0.hasPrefix("| `") && !$0.contains("`local`") }.compactMap { $0.split(separator: "`").dropFirst().first }
         #expect(words.map(String.init) == LocalPolicy.allCases.map(\.rawValue))
     }
 
@@ -33,15 +30,10 @@ struct LocalChangesPageTests {
     func walkthrough() throws {
         let folder = try TemporaryFolder()
         let schema = Schema([
-            EntityDefinition(
-                "Issue", key: ["id"],
-                attributes: [AttributeDefinition("id", .int), AttributeDefinition("title", .string)])
+            EntityDefinition("Issue", key: ["id"], attributes: [AttributeDefinition("id", .int), AttributeDefinition("title", .string)])
         ])
-        let store = try Store.open(
-            at: folder.path + "/s", schema: schema, options: Store.Options(durability: .volatile))
-        for key in [17, 18] {
-            try store.write { try $0.put("Issue", RecordKey(Int64(key)), [.init("title", .string("Theirs"))]) }
-        }
+        let store = try Store.open(at: folder.path + "/s", schema: schema, options: Store.Options(durability: .volatile))
+        for key in [17, 18] { try store.write { try $0.put("Issue", RecordKey(Int64(key)), [.init("title", .string("Theirs"))]) } }
         try store.write { writer in
             try writer.putLocally("Issue", RecordKey(17), [Record.Field("title", .string("Mine"))])
         }
@@ -66,13 +58,8 @@ struct LocalChangesPageTests {
             try writer.clearLocalChange("Issue", RecordKey(17), fields: ["title"])
             try writer.clearLocalChange("Issue", RecordKey(18), takingServer: true)
         }
-        let titles = try store.read { reader in
-            try [17, 18].map { try reader.record("Issue", RecordKey(Int64($0)))?["title"] }
-        }
+        let titles = try store.read { reader in try [17, 18].map { try reader.record("Issue", RecordKey(Int64($0)))?["title"] } }
         #expect(titles == [.string("Mine"), .string("New")])
-        #expect(
-            try store.read {
-                try $0.localChange("Issue", RecordKey(17)) == nil && $0.localChange("Issue", RecordKey(18)) == nil
-            })
+        #expect(try store.read { try $0.localChange("Issue", RecordKey(17)) == nil && $0.localChange("Issue", RecordKey(18)) == nil })
     }
 }

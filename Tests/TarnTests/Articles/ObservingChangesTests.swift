@@ -1,4 +1,5 @@
-// swift-format-ignore-file: the pages of the documentation have parts of this file.
+// swift-format-ignore-file
+// (The pages of the documentation have parts of this file.)
 // The examples of the page "Observing changes": they stand here as they stand there, and do what they say.
 
 import Foundation
@@ -24,8 +25,7 @@ struct ObservingChangesTests {
     }
 
     private static func open(_ folder: URL, _ name: String) throws -> Store {
-        try Store.open(
-            at: folder.appending(path: name).path, schema: schema, options: Store.Options(durability: .volatile))
+        try Store.open(at: folder.appending(path: name).path, schema: schema, options: Store.Options(durability: .volatile))
     }
 
     private func put(_ id: Int64, _ state: String) throws {
@@ -34,13 +34,11 @@ struct ObservingChangesTests {
 
     @Test("every example of the page stands here")
     func examples() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         func lines(_ text: String) -> String {
             text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
         }
-        let page = try String(
-            contentsOf: root.appending(path: "Sources/Tarn/Tarn.docc/ObservingChanges.md"), encoding: .utf8)
+        let page = try String(contentsOf: root.appending(path: "Sources/Tarn/Tarn.docc/ObservingChanges.md"), encoding: .utf8)
         let own = try lines(String(contentsOf: URL(filePath: #filePath), encoding: .utf8))
         let blocks = page.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
         #expect(blocks.count == 8)
@@ -105,9 +103,7 @@ struct ObservingChangesTests {
             }
             #expect(changes.changes.count == 2 - round)
             for id in [1, 2] as [Int64] {
-                #expect(
-                    try copy.read { try $0.record("Issue", RecordKey(id))?.fields }
-                        == store.read { try $0.record("Issue", RecordKey(id))?.fields })
+                #expect(try copy.read { try $0.record("Issue", RecordKey(id))?.fields } == store.read { try $0.record("Issue", RecordKey(id))?.fields })
             }
         }
     }

@@ -1,4 +1,5 @@
-// swift-format-ignore-file: the pages of the documentation have parts of this file.
+// swift-format-ignore-file
+// (The pages of the documentation have parts of this file.)
 // The examples of the page Queries, compiled and run: each block of Swift on the page stands in this file as it is there.
 
 import Foundation
@@ -67,17 +68,14 @@ private struct Issue: StoredRecord {
 @Suite("The page Queries")
 struct QueriesArticleTests {
     private static let schema = Schema([
+        EntityDefinition("User", key: ["id"], attributes: [AttributeDefinition("id", .int), AttributeDefinition("login", .string)]),
         EntityDefinition(
-            "User", key: ["id"], attributes: [AttributeDefinition("id", .int), AttributeDefinition("login", .string)]),
-        EntityDefinition(
-            "Label", key: ["id"],
-            attributes: [AttributeDefinition("id", .int), AttributeDefinition("name", .string, optional: true)]),
+            "Label", key: ["id"], attributes: [AttributeDefinition("id", .int), AttributeDefinition("name", .string, optional: true)]),
         EntityDefinition(
             "Issue", key: ["id"],
             attributes: [
                 AttributeDefinition("id", .int), AttributeDefinition("title", .string),
-                AttributeDefinition("state", .enumeration(["open", "closed"])),
-                AttributeDefinition("updatedAt", .date, indexed: true),
+                AttributeDefinition("state", .enumeration(["open", "closed"])), AttributeDefinition("updatedAt", .date, indexed: true),
             ],
             relationships: [
                 RelationshipDefinition("author", to: "User", inverse: "issues"),
@@ -97,15 +95,11 @@ struct QueriesArticleTests {
             try writer.put("Label", RecordKey(1), [Record.Field("name", .string("bug"))])
             try writer.put("Label", RecordKey(2), [])
             for id in 0..<40 as Range<Int64> {
-                try writer.put(
-                    "Issue", RecordKey(id),
-                    [
-                        Record.Field("title", .string("i\(id)")),
-                        Record.Field("state", .string(id % 2 == 0 ? "open" : "closed")),
-                        Record.Field("updatedAt", .date(Timestamp(microseconds: id * 1_000_000))),
-                        Record.Field("author", .reference(RecordKey(id % 4 == 0 ? 1 : 2))),
-                        Record.Field("labels", .references([RecordKey(1)])),
-                    ])
+                try writer.put("Issue", RecordKey(id), [
+                    Record.Field("title", .string("i\(id)")), Record.Field("state", .string(id % 2 == 0 ? "open" : "closed")),
+                    Record.Field("updatedAt", .date(Timestamp(microseconds: id * 1_000_000))),
+                    Record.Field("author", .reference(RecordKey(id % 4 == 0 ? 1 : 2))), Record.Field("labels", .references([RecordKey(1)])),
+                ])
             }
         }
         try body(store)
@@ -123,25 +117,22 @@ struct QueriesArticleTests {
                 .sorted(by: .updatedAt, .descending)
                 .prefix(20)
             // From text:
-            let condition = try Condition(
-                text: "state = open and author.login = ada", entity: "Issue", catalog: store.catalog)
+            let condition = try Condition(text: "state = open and author.login = ada", entity: "Issue", catalog: store.catalog)
             // From values:
             let query = Query("Issue", where: condition, sortedBy: [.descending("updatedAt")], limit: 20)
             #expect(open.query == query)
 
             try store.read { r in
-                let issues = try r.fetch(open)  // [Issue], copied
-                try r.forEach(open) { row in titles += try row.text(.title)?.count ?? 0 }  // lent: nothing is copied
-                let records = try r.fetch(query)  // [Record]
+                let issues = try r.fetch(open)                              // [Issue], copied
+                try r.forEach(open) { row in titles += try row.text(.title)?.count ?? 0 }   // lent: nothing is copied
+                let records = try r.fetch(query)                            // [Record]
                 let count = try r.count(open), any = try r.exists(query), first = try r.first(open)
                 print(issues.count, records.count, count, any, first?.title ?? "none")
             }
             #expect(titles == 27)
             try store.read { r in
                 let issues = try r.fetch(open), records = try r.fetch(query)
-                #expect(
-                    issues.map(\.id) == [36, 32, 28, 24, 20, 16, 12, 8, 4, 0]
-                        && records.map(\.key) == issues.map { RecordKey($0.id) })
+                #expect(issues.map(\.id) == [36, 32, 28, 24, 20, 16, 12, 8, 4, 0] && records.map(\.key) == issues.map { RecordKey($0.id) })
                 #expect(try r.count(open) == 10 && r.exists(query) && r.first(open)?.title == "i36")
             }
 
@@ -187,9 +178,7 @@ struct QueriesArticleTests {
             let query = Query("Issue", where: .compare("author", .equal, .int(1)))
             let limit = Timestamp(microseconds: 10_000_000)
             let report = try store.update(query, set: ["state": .string("closed")])
-            let other = try store.update(Issue.where { $0[.updatedAt] < limit }) { issue in
-                issue.set(.state, State.closed)
-            }
+            let other = try store.update(Issue.where { $0[.updatedAt] < limit }) { issue in issue.set(.state, State.closed) }
             let gone = try store.delete(Issue.where { $0[.state] == State.closed })
             print(report.matched, report.changed, other.changed, gone.changed)
             #expect(report.matched == 10 && report.changed == 10 && report.steps == 1)
@@ -216,10 +205,9 @@ struct QueriesArticleTests {
         for block in blocks {
             let lines = block.split(separator: "\n")
             // The page's lines begin at the margin; here they are indented, all by as much.
-            #expect(
-                [8, 12].contains { count in
-                    source.contains(lines.map { String(repeating: " ", count: count) + $0 + "\n" }.joined())
-                }, "\(block)")
+            #expect([8, 12].contains { count in
+                source.contains(lines.map { String(repeating: " ", count: count) + $0 + "\n" }.joined())
+            }, "\(block)")
         }
     }
 
@@ -228,15 +216,12 @@ struct QueriesArticleTests {
         var root = URL(filePath: #filePath)
         for _ in 0..<4 { root.deleteLastPathComponent() }
         let page = try String(contentsOf: root.appending(path: "Sources/Tarn/Tarn.docc/Queries.md"), encoding: .utf8)
-        let table = try #require(
-            page.components(separatedBy: "|---|---|\n").dropFirst().first?.components(separatedBy: "\n\n").first)
+        let table = try #require(page.components(separatedBy: "|---|---|\n").dropFirst().first?.components(separatedBy: "\n\n").first)
         let rows = table.split(separator: "\n").map { $0.components(separatedBy: "`")[1] }
         #expect(rows.count == 9)
         for row in rows { _ = try Condition(text: row) }
         let quoted = try #require(page.split(separator: "\n").first { $0.hasPrefix("`in` is missing") })
-        #expect(
-            try Condition(text: String(quoted))
-                == .and([.isMissing("in"), .compare("content-type", .equal, .string("text/html"))]))
+        #expect(try Condition(text: String(quoted)) == .and([.isMissing("in"), .compare("content-type", .equal, .string("text/html"))]))
         _ = try [Query.Order](text: "updatedAt desc, author.login")
     }
 }

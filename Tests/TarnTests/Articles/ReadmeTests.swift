@@ -1,4 +1,5 @@
-// swift-format-ignore-file: the pages of the documentation have parts of this file.
+// swift-format-ignore-file
+// (The pages of the documentation have parts of this file.)
 // The README's examples, run on the forge's recordings: what stands there works.
 
 import Foundation
@@ -7,8 +8,7 @@ import Testing
 
 @Suite("README")
 struct ReadmeTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
     private func block(_ language: String, _ place: Int = 0) throws -> String {

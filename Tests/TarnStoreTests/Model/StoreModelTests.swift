@@ -63,7 +63,7 @@ struct StoreModelTests {
         #"""
         [
         {"write":{"_0":[{"put":{"_0":"Release","_2":{"tag":38},"key":1}}],"end":"commit"}},
-        {"write":{"_0":[{"put":{"_0":"Push","_2":{},"key":3}},{"put":{"_0":"Release","_2":{"tag":38},"key":3}}],"end":"dropDoubles"}}
+        {"write":{"_0":[{"put":{"_0":"Push","_2":{},"key":3}},{"put":{"_0":"Release","_2":{"tag":38},"key":3}}],"end":"dropDuplicates"}}
         ]
         """#,
     ]

@@ -23,6 +23,10 @@
 //         applies the schema of a round, in steps of ROWS rows; `step INDEX DONE`
 //     StoreWorker serve STORE ROUND
 //         opens the store with the schema of a round and executes commands (`serve`)
+//     StoreWorker bits STORE PART PARTS
+//         flips every bit of the store's file, this process those of one part (`BitFlips`)
+//     StoreWorker shrink STORE COUNT
+//         deletes all but COUNT records of each entity and compacts the store; `shrunk`
 //     StoreWorker compact STORE
 //         compacts the store; `compacted`
 //     StoreWorker rewrite STORE
@@ -79,6 +83,12 @@ do {
     case ("churn", 3): try churn(arguments[1], seed: UInt64(arguments[2]) ?? 0)
     case ("evolve", 4): try evolve(arguments[1], round: Int(arguments[2]) ?? 0, rows: Int(arguments[3]) ?? 1)
     case ("serve", 3): try serve(arguments[1], round: Int(arguments[2]) ?? 0)
+    case ("bits", 4):
+        let finds = try BitFlips(arguments[1]).run(part: Int(arguments[2]) ?? 0, of: max(1, Int(arguments[3]) ?? 1))
+        exit(finds == 0 ? 0 : 1)
+    case ("shrink", 3):
+        try shrink(arguments[1], keeping: Int(arguments[2]) ?? 2)
+        say("shrunk")
     case ("compact", 2):
         try Store.compact(at: arguments[1])
         say("compacted")

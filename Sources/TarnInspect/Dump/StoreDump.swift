@@ -76,7 +76,12 @@ public struct StoreDump {
         of entity: Catalog.Entity, _ file: StoreFile, _ withVersions: Bool, _ line: (String) throws -> Void,
         _ damaged: (Damage) -> Void
     ) throws {
-        try file.forEach(in: TableName.records(entity.root)) { key, value in
+        // A table whose name is damaged would otherwise pass for an entity without records.
+        let table = TableName.records(entity.root)
+        guard file.snapshot.tables[table] != nil else {
+            return damaged(Damage(place: table, reason: "the table of \(entity.name) is missing", isOfPages: true))
+        }
+        try file.forEach(in: table) { key, value in
             func report(_ reason: String) {
                 damaged(Damage(place: "\(entity.name) \(file.describe(key))", reason: reason))
             }

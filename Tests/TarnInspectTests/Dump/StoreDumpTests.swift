@@ -16,6 +16,18 @@ struct StoreDumpTests {
         return (lines, damaged)
     }
 
+    @Test("a table of records whose name is damaged is damage to a dump, not an entity without records")
+    func missingTable() throws {
+        let rich = try RichStore()
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: rich.path + "/data.mdb")))
+        let name = Array("r/1".utf8)
+        while let place = bytes.firstRange(of: name) { bytes.replaceSubrange(place, with: Array("p/1".utf8)) }
+        try rich.write(bytes)
+        var damages: [String] = []
+        try StoreDump(storeAt: rich.path).records(line: { _ in }, damaged: { damages.append("\($0)") })
+        #expect(damages.contains { $0.hasPrefix("r/1: the table of User is missing") }, "\(damages)")
+    }
+
     @Test("records come entity by entity in key order, with key, version and fields as JSON")
     func formOfLines() throws {
         let store = try InspectedStore()

@@ -227,8 +227,11 @@ public struct APIMirror: Sendable {
         }
         await finish(run, &sync)
         await saveBudgets(&sync)
-        // If the store cannot be read, the sync has failed already.
-        sync.absentAttributes = (try? sync.report.absentAttributes.withoutStoredValues(in: store)) ?? []
+        do {
+            sync.absentAttributes = try sync.report.absentAttributes.withoutStoredValues(in: store)
+        } catch {
+            addFailure(ofStore: error, to: &sync)
+        }
         return sync
     }
 
@@ -243,10 +246,14 @@ public struct APIMirror: Sendable {
             let checkpoint = run.completed(at: Timestamp(options.time.now()))
             try await store.write(alone: true) { try $0.setCheckpoint(run.name, checkpoint) }
         } catch {
-            // A failure of the store is reported once.
-            if !sync.failures.contains(where: { if case .store = $0 { true } else { false } }) {
-                sync.endpoints.append(failed(error))
-            }
+            addFailure(ofStore: error, to: &sync)
+        }
+    }
+
+    /// Adds a failure of the store to a report, once.
+    private func addFailure(ofStore error: any Error, to sync: inout SyncReport) {
+        if !sync.failures.contains(where: { if case .store = $0 { true } else { false } }) {
+            sync.endpoints.append(failed(error))
         }
     }
 

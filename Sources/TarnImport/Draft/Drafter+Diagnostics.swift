@@ -42,16 +42,6 @@ extension Drafter {
                 sample: tape.sample(index)))
     }
 
-    /// Reports a listed record without an attribute that the schema requires.
-    mutating func reportAbsent(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) {
-        let field = plan.details[position].name
-        guard diagnostics.keepsNext(.valueAbsent, plan.entity.name, field) else { return }
-        diagnostics.add(
-            Diagnostic(
-                code: .valueAbsent, path: path(tape, index), entity: plan.entity.name, key: keyText, field: field,
-                message: "absent, and the schema requires a value; a stored value is kept"))
-    }
-
     /// Returns the plan by which an object is drafted: the most specific one that the rules choose.
     ///
     /// - Returns: nil if no rule holds and the record is skipped; a deleted record is not.

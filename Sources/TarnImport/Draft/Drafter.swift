@@ -258,7 +258,9 @@ struct Drafter: ~Copyable {
                 } else if !slot.isOptional {
                     isComplete = false
                     if pending.isListed, !slot.hasDefault, case .attribute = slot.kind {
-                        reportAbsent(tape, pending.index, position, plan)
+                        report(
+                            .valueAbsent, tape, pending.index, plan, keyText, plan.details[position].name,
+                            "absent, and the schema requires a value; a stored value is kept")
                     }
                 }
                 continue

@@ -86,6 +86,25 @@ struct LongKeyTests {
         #expect(try store.record("Board", board.asReference)?.key == board)
     }
 
+    @Test(
+        "a condition names a missing record by the digest of its key, reads its own text, and takes nothing beside it")
+    func digestInText() throws {
+        try store.put("Issue", RecordKey(1), ["labels": .references([long])])
+        try store.put("Issue", RecordKey(2), ["labels": .references([RecordKey("a")])])
+        let key = "key(digest(\"\(long.storageKey.hexadecimal)\"))"
+        let condition = try Condition(text: "labels contains \(key)", entity: "Issue", catalog: store.catalog)
+        #expect("\(condition)".contains(key), "\(condition)")
+        let found = try store.read { try $0.fetch(Query("Issue", where: condition)).map(\.key) }
+        #expect(found == [RecordKey(1)])
+        for wrong in [
+            "key(digest(\"00\"))", "key(digest(\"\(long.storageKey.hexadecimal)\"), 5)", "key(digest(\"zz\"))",
+        ] {
+            #expect(throws: QueryTextError.self) {
+                _ = try Condition(text: "labels contains \(wrong)", entity: "Issue", catalog: store.catalog)
+            }
+        }
+    }
+
     @Test("another key under the same digest is a collision: nothing is overwritten, read or deleted")
     func collisionIsAnError() throws {
         // Nobody can make two keys with one digest, so a row of another key is written where this one's belongs.

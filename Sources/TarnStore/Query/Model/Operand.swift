@@ -108,6 +108,7 @@ extension RecordKey {
     init?(_ value: Value, of entity: Catalog.Entity) {
         let types = entity.keyTypes
         switch value {
+        case .reference(let key) where key.isDigest && key.components.count == 1: self = key
         case .reference(let key):
             guard key.components.count == types.count else { return nil }
             let values = zip(types, key.components).compactMap { type, component in KeyComponent(Value(component), type)

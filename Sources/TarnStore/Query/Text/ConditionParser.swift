@@ -286,7 +286,7 @@ struct ConditionParser {
             case .int(let x): result.append(.int(x))
             case .string(let x): result.append(.string(x))
             case .uuid(let x): result.append(.uuid(x))
-            case .reference(let x) where x.isDigest: return x
+            case .reference(let x) where x.isDigest && components.count == 1: return x
             default:
                 throw scanner.error(
                     component.range, "this is no component of a key", expected: "a whole number, a text or a UUID")

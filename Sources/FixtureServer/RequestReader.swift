@@ -6,7 +6,7 @@ import TarnHTTP
 struct ReceivedRequest {
     var method: String
     var target: String
-    var headers: HTTPHeaders
+    var headers: TransportHeaders
     var wantsClose: Bool
     var body: [UInt8] = []
 }
@@ -34,7 +34,7 @@ struct RequestReader {
         guard requestLine.count == 3, HTTPSyntax.isToken(requestLine[0]), requestLine[2].hasPrefix("HTTP/1.") else {
             throw BadRequest(status: 400, message: "not an HTTP/1.1 request")
         }
-        var headers = HTTPHeaders()
+        var headers = TransportHeaders()
         for line in lines {
             guard let field = HTTPSyntax.field(ofLine: String(line)) else {
                 throw BadRequest(status: 400, message: "a malformed header field")
@@ -79,7 +79,7 @@ struct RequestReader {
         }
     }
 
-    private mutating func takeBody(_ headers: HTTPHeaders) throws(BadRequest) -> [UInt8] {
+    private mutating func takeBody(_ headers: TransportHeaders) throws(BadRequest) -> [UInt8] {
         if headers["Transfer-Encoding"] != nil {
             throw BadRequest(status: 411, message: "send a Content-Length")
         }

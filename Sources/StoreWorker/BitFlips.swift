@@ -92,9 +92,9 @@ struct BitFlips {
     }
 }
 
-/// Deletes records until each entity has a few, and compacts the store: a small store with every
-/// feature of the large one.
-func shrink(_ path: String, keeping count: Int) throws {
+/// Deletes records until each entity has a few, shortens long bodies, and compacts the store: a small
+/// store with every feature of the large one.
+func shrink(_ path: String, keeping count: Int, longestBody: Int) throws {
     do {
         let store = try Store.open(at: path)
         let surplus = try store.read { reader in
@@ -114,7 +114,28 @@ func shrink(_ path: String, keeping count: Int) throws {
             // A record that a delete rule protects stays.
             for record in surplus { _ = try? writer.delete(record.entity, record.key) }
         }
+        try shortenBodies(store, to: longestBody)
         try store.setChangeRetention(ChangeRetention(age: .seconds(0), share: nil))
     }
     try Store.compact(at: path)
+}
+
+/// Replaces stored bodies that are longer than so many bytes by their beginnings.
+private func shortenBodies(_ store: Store, to longest: Int) throws {
+    let bodies = try store.read { reader in
+        var bodies: [(entry: ResponseEntry, bytes: [UInt8])] = []
+        try reader.access.forEachResponse { response in
+            guard let entry = response.entry, (entry.caching?.bodySize ?? 0) > longest else { return true }
+            let bytes = try reader.access.body(of: response.id, 0..<longest)
+            if let bytes { bodies.append((entry, bytes)) }
+            return true
+        }
+        return bodies
+    }
+    try store.write { writer in
+        for var body in bodies {
+            body.entry.caching?.bodySize = body.bytes.count
+            try writer.putResponse(body.entry, body: body.bytes)
+        }
+    }
 }

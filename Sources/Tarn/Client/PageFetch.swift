@@ -10,10 +10,11 @@ struct PageFetch {
     let stored: ResponseEntry?
     /// The URL as errors and progress show it.
     let shownURL: String
-    let task: Task<Result<HTTPResponse, TransportError>, Never>
+    let task: Task<Result<TransportResponse, TransportError>, Never>
 
     init(
-        _ request: PageRequest, key: RequestKey, stored: ResponseEntry?, shownURL: String, sending sent: HTTPRequest,
+        _ request: PageRequest, key: RequestKey, stored: ResponseEntry?, shownURL: String,
+        sending sent: TransportRequest,
         over transport: RetryingTransport, pausing pause: @escaping @Sendable () async -> Void
     ) {
         self.request = request
@@ -22,7 +23,7 @@ struct PageFetch {
         self.shownURL = shownURL
         task = Task {
             await pause()
-            let result: Result<HTTPResponse, TransportError>
+            let result: Result<TransportResponse, TransportError>
             do throws(TransportError) { result = .success(try await transport.send(sent)) } catch {
                 result = .failure(error)
             }
@@ -32,7 +33,7 @@ struct PageFetch {
     }
 
     /// Waits for the response. Cancelling the waiting task cancels the transfer.
-    func answer() async throws(TransportError) -> HTTPResponse {
+    func answer() async throws(TransportError) -> TransportResponse {
         try await withTaskCancellationHandler {
             await task.value
         } onCancel: {

@@ -25,14 +25,14 @@ extension CachedResponse {
     ) {
         let received = validatedAt.seconds
         self.init(
-            method: method, status: status, headers: HTTPHeaders(flat: headers),
-            selecting: HTTPHeaders(flat: selecting),
+            method: method, status: status, headers: TransportHeaders(flat: headers),
+            selecting: TransportHeaders(flat: selecting),
             requestTime: min(requestedAt?.seconds ?? received, received), responseTime: received,
             isInvalidated: isInvalidated)
     }
 }
 
-extension HTTPHeaders {
+extension TransportHeaders {
     /// The fields as a flat list: name, value, name, value, …
     var flat: [String] { fields.flatMap { [$0.name, $0.value] } }
 }

@@ -6,7 +6,7 @@ import TarnStore
 
 extension CachedTransport {
     func forward(
-        _ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision,
+        _ request: TransportRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision,
         isConditional: Bool = true
     ) async throws -> Fetched {
         let rules = scope.rules, wantsPart = wantsPart(request)
@@ -23,7 +23,7 @@ extension CachedTransport {
         }
         let requestTime = now
         var status = CacheStatus(forward: decision.rule.forward)
-        let response: HTTPResponse
+        let response: TransportResponse
         do {
             response = try await inner.send(sent)
         } catch {
@@ -68,7 +68,7 @@ extension CachedTransport {
     ///
     /// A response of another variant is excluded: its date proves nothing about this one, and it is
     /// no answer to the request.
-    private func selected(_ request: HTTPRequest, _ url: String, _ scope: CacheScope, isPart: Bool = false) throws
+    private func selected(_ request: TransportRequest, _ url: String, _ scope: CacheScope, isPart: Bool = false) throws
         -> StoredMessage?
     {
         try shelf.find(request, url, scope, now: now, isPart: isPart).flatMap {
@@ -78,7 +78,7 @@ extension CachedTransport {
 
     /// The stored response that replaces one that did not arrive; nil if no rule allows it.
     private func stale(
-        _ found: StoredMessage?, _ request: HTTPRequest, _ scope: CacheScope, _ failure: CacheRules.Failure
+        _ found: StoredMessage?, _ request: TransportRequest, _ scope: CacheScope, _ failure: CacheRules.Failure
     ) throws -> Fetched? {
         let decision = scope.rules.decide(request, found?.response, at: now, after: failure)
         guard let found, decision.isHit, var answer = try served(found, request, scope, decision, isValidated: false)
@@ -89,7 +89,8 @@ extension CachedTransport {
 
     /// Stores a response if that is allowed, and adapts it to the request.
     private func taken(
-        _ response: HTTPResponse, _ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision,
+        _ response: TransportResponse, _ request: TransportRequest, _ url: String, _ scope: CacheScope,
+        _ decision: CacheDecision,
         _ status: CacheStatus,
         _ requestTime: Int, old: StoredMessage?
     ) async throws -> Fetched {
@@ -114,7 +115,7 @@ extension CachedTransport {
             let headers = CacheRules.notModifiedFields(response.headers)
             return Fetched(
                 answer: Answer(
-                    response: HTTPResponse(status: 304, headers: headers), status: status, decision: decision),
+                    response: TransportResponse(status: 304, headers: headers), status: status, decision: decision),
                 stored: stored)
         }
         return Fetched(answer: Answer(response: response, status: status, decision: decision), stored: stored)
@@ -122,7 +123,8 @@ extension CachedTransport {
 
     /// Stores a part of a representation (RFC 9111 §3.3, §3.4).
     private func takePart(
-        _ response: HTTPResponse, _ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ requestTime: Int
+        _ response: TransportResponse, _ request: TransportRequest, _ url: String, _ scope: CacheScope,
+        _ requestTime: Int
     ) async throws -> Bool {
         guard scope.rules.storability(ofPart: response, to: request, at: now) == .storable, fits(response),
             let part = ContentRange(response)
@@ -136,7 +138,8 @@ extension CachedTransport {
 
     /// Updates or invalidates the stored response by a HEAD (RFC 9111 §4.3.5).
     private func updateByHead(
-        _ response: HTTPResponse, _ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ requestTime: Int
+        _ response: TransportResponse, _ request: TransportRequest, _ url: String, _ scope: CacheScope,
+        _ requestTime: Int
     ) async throws {
         var get = request
         get.method = "GET"

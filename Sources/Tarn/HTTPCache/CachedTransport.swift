@@ -9,7 +9,7 @@ public import TarnStore
 /// It stores status, header fields in their order, and body, whether JSON or not.
 ///
 ///     let transport = CachedTransport(CurlTransport(), store: store)
-///     let page = try await transport.send(HTTPRequest(url: "https://api.example.org/readme"))
+///     let page = try await transport.send(TransportRequest(url: "https://api.example.org/readme"))
 ///
 /// GET and HEAD are answered from the store, also in part (`Range`), from stored parts (206), and
 /// with a 304 if the client has the response already. All other requests are forwarded to the inner
@@ -48,7 +48,7 @@ public final class CachedTransport: Transport, Sendable {
     /// A response, with its source and the decision behind it.
     public struct Answer: Sendable {
         /// The response for the client, without `Cache-Status`.
-        public var response: HTTPResponse
+        public var response: TransportResponse
         /// The cache status of RFC 9211.
         public var status: CacheStatus
         /// The decision of the cache, with its reasons.
@@ -74,7 +74,7 @@ public final class CachedTransport: Transport, Sendable {
     }
 
     /// Answers a request, as ``answer(_:)`` does.
-    public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    public func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         try await answer(request).response
     }
 
@@ -82,7 +82,7 @@ public final class CachedTransport: Transport, Sendable {
     ///
     /// - Throws: `TransportError` of the inner transport if no stored response may be used instead;
     ///   with the kind `store` if the store fails, since its content is unknown then.
-    public func answer(_ request: HTTPRequest) async throws(TransportError) -> Answer {
+    public func answer(_ request: TransportRequest) async throws(TransportError) -> Answer {
         do {
             guard let url = try? HTTPURL(request.url).normalized.description else {
                 return try await passOn(request, nil)
@@ -110,7 +110,7 @@ public final class CachedTransport: Transport, Sendable {
     /// Explains the decision about a request. Nothing is sent.
     ///
     /// - Throws: `StoreError`, or an error about an invalid URL.
-    public func explain(_ request: HTTPRequest) throws -> CacheExplanation {
+    public func explain(_ request: TransportRequest) throws -> CacheExplanation {
         let url = try HTTPURL(request.url).normalized.description
         guard let scope = try shelf.scope(request) else {
             let decision = CacheDecision(.miss, .credentials, steps: [.init(.credentials)])
@@ -130,7 +130,7 @@ public final class CachedTransport: Transport, Sendable {
 
     // MARK: Deciding
 
-    private func answer(_ request: HTTPRequest, _ url: String, _ scope: CacheScope) async throws -> Answer {
+    private func answer(_ request: TransportRequest, _ url: String, _ scope: CacheScope) async throws -> Answer {
         let found = try shelf.find(request, url, scope, now: now)
         var decision = scope.rules.decide(request, found?.response, at: now)
         if let found, decision.isHit {
@@ -153,25 +153,27 @@ public final class CachedTransport: Transport, Sendable {
         if decision.outcome == .unanswerable {
             // RFC 9111 §5.2.1.7
             return Answer(
-                response: HTTPResponse(status: 504), status: CacheStatus(forward: nil, detail: decision.rule.rawValue),
+                response: TransportResponse(status: 504),
+                status: CacheStatus(forward: nil, detail: decision.rule.rawValue),
                 decision: decision)
         }
         return try await fetched(request, url, scope, decision)
     }
 
-    func wantsPart(_ request: HTTPRequest) -> Bool { request.method == "GET" && request.headers["Range"] != nil }
+    func wantsPart(_ request: TransportRequest) -> Bool { request.method == "GET" && request.headers["Range"] != nil }
 
     /// The stored response as the request wants it; nil if only the server can answer.
     func served(
-        _ found: StoredMessage, _ request: HTTPRequest, _ scope: CacheScope, _ decision: CacheDecision,
+        _ found: StoredMessage, _ request: TransportRequest, _ scope: CacheScope, _ decision: CacheDecision,
         isValidated: Bool
     ) throws -> Answer? {
         let rules = scope.rules, now = now, remaining = rules.freshness(of: found.response, at: now).remaining
         var headers = rules.servedFields(of: found.response, at: now, isValidated: isValidated)
         let age = found.response.age(at: now)
-        func made(_ status: Int, _ headers: HTTPHeaders, _ body: [UInt8]) -> Answer {
+        func made(_ status: Int, _ headers: TransportHeaders, _ body: [UInt8]) -> Answer {
             Answer(
-                response: HTTPResponse(status: status, headers: headers, body: body, redirectedTo: found.redirectedTo),
+                response: TransportResponse(
+                    status: status, headers: headers, body: body, redirectedTo: found.redirectedTo),
                 status: CacheStatus(isHit: true, timeToLive: remaining), decision: decision, age: age)
         }
         if rules.clientHasCurrent(found.response, request.headers, at: now) {
@@ -184,7 +186,7 @@ public final class CachedTransport: Transport, Sendable {
             return try shelf.body(found, 0..<found.size).map { made(found.response.status, headers, $0) }
         case .several: return nil
         case .unsatisfiable:
-            return made(416, HTTPHeaders([.init("Content-Range", "bytes */\(found.size)")]), [])
+            return made(416, TransportHeaders([.init("Content-Range", "bytes */\(found.size)")]), [])
         case .part(let range):
             headers["Content-Range"] = ContentRange(range, of: found.size).description
             headers["Content-Length"] = String(range.count)
@@ -193,7 +195,7 @@ public final class CachedTransport: Transport, Sendable {
     }
 
     /// Whether a 304 would let the stored response answer the request.
-    func couldServe(_ found: StoredMessage, _ request: HTTPRequest) -> Bool {
+    func couldServe(_ found: StoredMessage, _ request: TransportRequest) -> Bool {
         guard request.headers["Range"] != nil else { return found.parts == nil }
         switch ByteRange.select(request.headers, of: found.response, length: found.size, at: now) {
         case .whole: return found.parts == nil
@@ -203,7 +205,7 @@ public final class CachedTransport: Transport, Sendable {
         }
     }
 
-    private func revalidateInBackground(_ request: HTTPRequest, _ url: String, _ scope: CacheScope) {
+    private func revalidateInBackground(_ request: TransportRequest, _ url: String, _ scope: CacheScope) {
         var plain = request
         // The range stays: the entry may consist of parts.
         for name in ["If-None-Match", "If-Modified-Since", "If-Range"] { plain.headers[name] = nil }
@@ -223,7 +225,7 @@ public final class CachedTransport: Transport, Sendable {
         var stored: StoredMessage?
     }
 
-    private func fetched(_ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision)
+    private func fetched(_ request: TransportRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision)
         async throws -> Answer
     {
         // Ranges, HEAD, and conditions for the server only concern a single request.
@@ -245,7 +247,7 @@ public final class CachedTransport: Transport, Sendable {
     }
 
     /// Runs one transfer for all processes. After a wait, the store is searched again.
-    private func claimed(_ request: HTTPRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision)
+    private func claimed(_ request: TransportRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision)
         async throws -> Fetched
     {
         let digest = digest(request, url)
@@ -267,7 +269,7 @@ public final class CachedTransport: Transport, Sendable {
     }
 
     /// The digest of a request: equal for equal method, URL and header fields.
-    private func digest(_ request: HTTPRequest, _ url: String) -> RequestDigest {
+    private func digest(_ request: TransportRequest, _ url: String) -> RequestDigest {
         RequestKey(
             method: request.method, url: url, endpoint: ResponseStore.endpoint,
             authScope: request.headers.fields.map { "\($0.name.lowercased()): \($0.value)" }.sorted().joined(
@@ -276,10 +278,10 @@ public final class CachedTransport: Transport, Sendable {
     }
 
     /// Forwards a request outside the cache: it neither reads nor stores a response.
-    private func bypass(_ request: HTTPRequest, _ rule: CacheRule) async throws -> Answer {
+    private func bypass(_ request: TransportRequest, _ rule: CacheRule) async throws -> Answer {
         if CacheControl(request.headers).onlyIfCached {
             return Answer(
-                response: HTTPResponse(status: 504),
+                response: TransportResponse(status: 504),
                 status: CacheStatus(forward: nil, detail: CacheRule.onlyIfCached.rawValue),
                 decision: CacheDecision(.unanswerable, .onlyIfCached))
         }
@@ -292,7 +294,7 @@ public final class CachedTransport: Transport, Sendable {
     /// Forwards a request with a method or a URL that cannot be cached.
     ///
     /// - Parameter scope: the scope of the response; nil if it must not be stored.
-    private func passOn(_ request: HTTPRequest, _ scope: CacheScope?) async throws -> Answer {
+    private func passOn(_ request: TransportRequest, _ scope: CacheScope?) async throws -> Answer {
         let requestTime = now, response = try await inner.send(request)
         let invalid = CacheRules.invalidated(by: request, response)
         if !invalid.isEmpty { try await shelf.invalidate(invalid) }
@@ -307,16 +309,16 @@ public final class CachedTransport: Transport, Sendable {
     }
 
     /// Whether a response is small enough to be stored, and can be served as it is.
-    func fits(_ response: HTTPResponse) -> Bool {
+    func fits(_ response: TransportResponse) -> Bool {
         response.body.count <= options.maximumBodySize && response.headers.fields.allSatisfy(HTTPSyntax.isWellFormed)
     }
 
     /// The stored form of a response.
-    func message(of response: HTTPResponse, to request: HTTPRequest, _ scope: CacheScope, _ requestTime: Int)
+    func message(of response: TransportResponse, to request: TransportRequest, _ scope: CacheScope, _ requestTime: Int)
         -> CachedResponse
     {
         CachedResponse(
-            status: response.status, headers: scope.rules.storedFields(of: HTTPHeaders(stored: response)),
+            status: response.status, headers: scope.rules.storedFields(of: TransportHeaders(stored: response)),
             selecting: CacheRules.selectingFields(of: request.headers, by: response.headers), requestTime: requestTime,
             responseTime: now)
     }

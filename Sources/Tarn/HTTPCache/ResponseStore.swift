@@ -34,9 +34,9 @@ final class ResponseStore: Sendable {
     }
 
     /// The scope of a request; nil if the request bypasses the cache.
-    func scope(_ request: HTTPRequest) throws -> CacheScope? {
+    func scope(_ request: TransportRequest) throws -> CacheScope? {
         var rules = options.rules
-        let fields: HTTPHeaders
+        let fields: TransportHeaders
         switch rules.audience(of: request.headers, scopedBy: options.scopeFields) {
         case .nobody: return nil
         case .everyone(let target): fields = target
@@ -65,7 +65,7 @@ final class ResponseStore: Sendable {
     /// Finds the stored response that a request selects.
     ///
     /// - Parameter isPart: whether to search the stored parts instead of the whole responses.
-    func find(_ request: HTTPRequest, _ url: String, _ scope: CacheScope, now: Int, isPart: Bool = false) throws
+    func find(_ request: TransportRequest, _ url: String, _ scope: CacheScope, now: Int, isPart: Bool = false) throws
         -> StoredMessage?
     {
         try store.read { reader in
@@ -104,7 +104,7 @@ final class ResponseStore: Sendable {
     }
 
     func keep(
-        _ message: CachedResponse, _ response: HTTPResponse, _ url: String, _ scope: CacheScope
+        _ message: CachedResponse, _ response: TransportResponse, _ url: String, _ scope: CacheScope
     ) async throws -> StoredMessage {
         let variant = CacheRules.variant(of: message), received = now, taken = uses.take(), known = uses.all,
             options = options
@@ -267,7 +267,7 @@ extension ResponseEntry {
     }
 
     /// Applies a confirmation to the entry.
-    fileprivate mutating func update(_ headers: HTTPHeaders, _ message: CachedResponse, _ received: Timestamp) {
+    fileprivate mutating func update(_ headers: TransportHeaders, _ message: CachedResponse, _ received: Timestamp) {
         self.headers = headers.flat
         validatedAt = received
         isInvalidated = false

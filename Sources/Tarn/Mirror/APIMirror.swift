@@ -313,15 +313,15 @@ public struct APIMirror: Sendable {
         return HTTPURL.rebase(link: url, from: [base], onto: description.api.base) ?? url
     }
 
-    func request(_ url: String) -> HTTPRequest {
-        let headers = HTTPHeaders(description.api.headers)
+    func request(_ url: String) -> TransportRequest {
+        let headers = TransportHeaders(description.api.headers)
         guard let target = try? HTTPURL(url), let home = try? HTTPURL(description.api.base),
             !target.hasSameOrigin(as: home)
         else {
-            return HTTPRequest(records: requestURL(url), headers: headers)
+            return TransportRequest(records: requestURL(url), headers: headers)
         }
         // A link to another server: headers that only this API may see are not sent.
-        return HTTPRequest(records: url, headers: headers.harmless)
+        return TransportRequest(records: url, headers: headers.harmless)
     }
 
     static func mirrorError(_ error: any Error, url: String, place: String) -> MirrorError {
@@ -337,9 +337,9 @@ public struct APIMirror: Sendable {
     }
 }
 
-extension HTTPRequest {
+extension TransportRequest {
     /// Creates a request that reads a successful body fully, and only the beginning of a refusal.
-    fileprivate init(records url: String, headers: HTTPHeaders) {
+    fileprivate init(records url: String, headers: TransportHeaders) {
         self.init(url: url, headers: headers)
         responseLimits = .records
     }

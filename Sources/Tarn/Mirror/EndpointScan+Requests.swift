@@ -32,7 +32,7 @@ extension EndpointScan {
             endpoint.method == "GET" && !mirror.options.refetches && !isUnconditional
             && !overtakenRequests.contains(key)
         let stored = try isConditional ? mirror.store.read { try $0.response(to: key) } : nil
-        if let stored { Validators(HTTPHeaders(flat: stored.headers)).apply(to: &request) }
+        if let stored { Validators(TransportHeaders(flat: stored.headers)).apply(to: &request) }
         let shownURL = Redaction.shown(request.url)
         progress(snapshot(requesting: shownURL))
         let mirror = mirror
@@ -139,9 +139,9 @@ extension EndpointScan {
     /// The server's message about a refusal, on one line.
     ///
     /// It is one of the usual members of a JSON body, else the beginning of the text.
-    static func message(of response: HTTPResponse) -> String {
+    static func message(of response: TransportResponse) -> String {
         // Tarn's transports cut the body at this length. A transport of the user may not.
-        let body = response.body.prefix(HTTPRequest.ResponseLimits.records.refusal)
+        let body = response.body.prefix(TransportRequest.ResponseLimits.records.refusal)
         let object = body.count == response.body.count ? JSONBody(parsing: body) : nil
         let said = ["message", "error", "detail", "title", "error_description"].lazy.compactMap { object?.text(of: $0) }
             .first

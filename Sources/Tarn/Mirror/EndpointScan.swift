@@ -279,7 +279,7 @@ struct EndpointScan {
             entry = stored
             asked = stored
             entry.isInvalidated = false
-            entry.headers = HTTPHeaders(flat: stored.headers).confirmed(byNotModified: response.headers).kept(
+            entry.headers = TransportHeaders(flat: stored.headers).confirmed(byNotModified: response.headers).kept(
                 also: pages.wants.fields)
             entry.validatedAt = now
         case .records(let isEmpty):
@@ -355,7 +355,7 @@ struct EndpointScan {
         case last
     }
 
-    private func verdict(_ response: HTTPResponse, _ pages: inout PageSequence) throws -> Verdict {
+    private func verdict(_ response: TransportResponse, _ pages: inout PageSequence) throws -> Verdict {
         let rule = mirror.rules(of: endpoint).first(for: response)
         switch rule?.action {
         case .ignore: return .ignored
@@ -367,7 +367,7 @@ struct EndpointScan {
                 message: rule?.message ?? EndpointScan.message(of: response))
         case nil: break
         }
-        if let reason = response.partReason(askedWith: HTTPHeaders(mirror.description.api.headers)) {
+        if let reason = response.partReason(askedWith: TransportHeaders(mirror.description.api.headers)) {
             throw MirrorError.status(code: response.status, method: endpoint.method, url: shownURL, message: reason)
         }
         switch response.status {
@@ -404,7 +404,7 @@ struct EndpointScan {
     ///   - url: the requested URL, as the API names it.
     ///   - position: the number of records that the previous pages list.
     func draft(
-        _ response: HTTPResponse, _ parent: Parent?, _ url: String, from position: Int
+        _ response: TransportResponse, _ parent: Parent?, _ url: String, from position: Int
     ) throws -> Importer.Added {
         // 204 and other empty responses list nothing (RFC 9110 §15.3.5).
         if response.body.isEmpty, response.status != 200 { return Importer.Added(listed: [], count: 0) }
@@ -431,7 +431,7 @@ struct EndpointScan {
     ///
     /// In increasing precedence: values of the parent record, parameters of the description,
     /// parameters of the query that was sent.
-    private func context(_ response: HTTPResponse, _ parent: Parent?, _ url: String, from position: Int)
+    private func context(_ response: TransportResponse, _ parent: Parent?, _ url: String, from position: Int)
         -> ImportContext
     {
         var parameters = parent?.values ?? [:]

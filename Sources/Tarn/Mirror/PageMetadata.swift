@@ -75,12 +75,13 @@ extension ResponseEntry {
     var pageFacts: PageFacts {
         let metadata = PageMetadata.read(metadata)
         return PageFacts(
-            headers: HTTPHeaders(flat: headers), recordCount: count, values: metadata.values, records: metadata.records,
+            headers: TransportHeaders(flat: headers), recordCount: count, values: metadata.values,
+            records: metadata.records,
             digest: PageMetadata.digest(of: listed, count: count, skipped: skipped))
     }
 }
 
-extension HTTPHeaders {
+extension TransportHeaders {
     /// The fields that a later request or page needs: validators, links, freshness.
     private static let keptNames = [
         "ETag", "Last-Modified", "Link", "Cache-Control", "Expires", "Date", "Age", "Vary", "Content-Type",
@@ -90,7 +91,7 @@ extension HTTPHeaders {
 
     /// The fields of a response that are stored, as a flat list.
     func kept(also others: [String]) -> [String] {
-        let names = HTTPHeaders.keptKeys.union(others.map { $0.lowercased() })
+        let names = TransportHeaders.keptKeys.union(others.map { $0.lowercased() })
         return fields.filter { names.contains($0.name.lowercased()) }.flatMap { [$0.name, $0.value] }
     }
 

@@ -11,7 +11,7 @@ public struct PreparedRequest: Sendable {
     let parent: EndpointScan.Parent?
     let key: RequestKey
     let digest: RequestDigest
-    let request: HTTPRequest
+    let request: TransportRequest
     let directives: String?
     /// The sequence of the list's pages, positioned at this page.
     let pages: PageSequence
@@ -21,7 +21,7 @@ public struct PreparedRequest: Sendable {
     let isPositioned: Bool
 
     init(
-        _ endpoint: Endpoint, _ parent: EndpointScan.Parent?, _ key: RequestKey, _ request: HTTPRequest,
+        _ endpoint: Endpoint, _ parent: EndpointScan.Parent?, _ key: RequestKey, _ request: TransportRequest,
         directives: String?,
         _ pages: PageSequence, isPositioned: Bool
     ) {
@@ -37,7 +37,7 @@ public struct PreparedRequest: Sendable {
     }
 
     /// Creates the request for another page of the same list.
-    init(_ other: PreparedRequest, at pages: PageSequence, requesting url: (String) -> HTTPRequest) {
+    init(_ other: PreparedRequest, at pages: PageSequence, requesting url: (String) -> TransportRequest) {
         var key = other.key
         key.url = pages.url
         self.init(

@@ -62,7 +62,8 @@ extension ResponseView {
     func page(_ listed: [ListedRecord]) -> (end: PageEnd, kept: [String: String]) {
         let metadata = PageMetadata.read(metadata)
         let facts = PageFacts(
-            headers: HTTPHeaders(flat: headers), recordCount: count, values: metadata.values, records: metadata.records,
+            headers: TransportHeaders(flat: headers), recordCount: count, values: metadata.values,
+            records: metadata.records,
             digest: PageMetadata.digest(of: listed, count: count, skipped: skipped))
         return (PageEnd(facts: facts, answeredBy: answeredBy, position: position), metadata.kept)
     }

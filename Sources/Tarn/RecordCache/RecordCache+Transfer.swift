@@ -47,7 +47,8 @@ extension RecordCache {
 
     private var timestamp: Timestamp { Timestamp(options.mirror.time.now()) }
 
-    private func refusal(_ response: HTTPResponse, _ prepared: PreparedRequest, _ message: String?) -> MirrorError {
+    private func refusal(_ response: TransportResponse, _ prepared: PreparedRequest, _ message: String?) -> MirrorError
+    {
         .refusal(
             response, method: "GET", url: prepared.shownURL, message: message ?? EndpointScan.message(of: response))
     }
@@ -69,7 +70,7 @@ extension RecordCache {
 
     /// Updates an entry after a 304; nil if the entry has changed since the request was sent.
     private func confirm(
-        _ stored: ResponseEntry, _ headers: HTTPHeaders, _ prepared: PreparedRequest, _ sent: Timestamp,
+        _ stored: ResponseEntry, _ headers: TransportHeaders, _ prepared: PreparedRequest, _ sent: Timestamp,
         _ received: Timestamp
     ) async throws -> Transfer? {
         let wants = prepared.pages.wants.fields, taken = uses.take(), mirror = mirror
@@ -100,7 +101,7 @@ extension RecordCache {
     // MARK: Another response
 
     private func take(
-        _ response: HTTPResponse, _ prepared: PreparedRequest, _ stored: ResponseEntry?, isEmpty: Bool,
+        _ response: TransportResponse, _ prepared: PreparedRequest, _ stored: ResponseEntry?, isEmpty: Bool,
         _ sent: Timestamp, _ received: Timestamp
     ) async throws -> Transfer {
         let pipeline = try pipelines.take(store)
@@ -120,7 +121,7 @@ extension RecordCache {
             : walk.draft(response, prepared.parent, prepared.url, from: prepared.pages.listed)
         var entry = ResponseEntry(
             request: prepared.key, status: response.status,
-            headers: HTTPHeaders(stored: response).kept(also: wants.fields), fetchedAt: received,
+            headers: TransportHeaders(stored: response).kept(also: wants.fields), fetchedAt: received,
             validatedAt: received, scan: stored?.scan ?? 0, count: added.count, listed: added.listed,
             metadata: PageMetadata(added.facts, wants, prepared.endpoint.metadata)?.text, walk: stored?.walk,
             skipped: added.skipped,
@@ -181,12 +182,12 @@ extension RecordCache {
     }
 }
 
-extension HTTPHeaders {
+extension TransportHeaders {
     /// The fields of a response as they are stored for the requested URL.
     ///
     /// A response after redirects belongs to another URL (RFC 9111 §2), and the lifetime of the
     /// redirect is unknown here: it is never fresh.
-    init(stored response: HTTPResponse) {
+    init(stored response: TransportResponse) {
         self = response.headers
         guard response.redirectedTo != nil else { return }
         self["Expires"] = nil

@@ -165,7 +165,7 @@ public final class RecordCache: Sendable {
     var now: Int { Int(options.mirror.time.now().timeIntervalSince1970) }
 
     /// The request as the cache rules see it, with the directives of the policy and the caller.
-    private func asked(_ prepared: PreparedRequest, _ policy: CachePolicy) -> HTTPRequest {
+    private func asked(_ prepared: PreparedRequest, _ policy: CachePolicy) -> TransportRequest {
         let directives = [policy.directives, prepared.directives].compactMap(\.self)
         guard !directives.isEmpty else { return prepared.request }
         var request = prepared.request
@@ -209,7 +209,7 @@ public final class RecordCache: Sendable {
             }
             explanation.status = view?.status
             explanation.records = view?.count
-            explanation.validators = view.map { Validators(HTTPHeaders(flat: $0.headers)) }
+            explanation.validators = view.map { Validators(TransportHeaders(flat: $0.headers)) }
         }
         return explanation
     }

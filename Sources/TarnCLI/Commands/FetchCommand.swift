@@ -146,7 +146,7 @@ struct FetchCommand: AsyncParsableCommand {
         }
         let store = try RawStore.open(path ?? "")
         let cached = CachedTransport(CurlTransport(transport), store: store, options: options)
-        var request = HTTPRequest(url: url.description)
+        var request = TransportRequest(url: url.description)
         for text in header {
             guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
                 throw Failure(.usage, "--header '\(text)': expected 'Name: value'")

@@ -25,7 +25,7 @@ struct StoreArgument: ParsableArguments {
 }
 
 private struct NoTransport: Transport {
-    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         throw TransportError(.connect, method: request.method, url: request.url, detail: "nothing is sent")
     }
 }

@@ -6,13 +6,13 @@ import Tarn
 enum ProxyMessage {
     struct Reply: Sendable {
         var status: Int
-        var headers: Tarn.HTTPHeaders
+        var headers: TransportHeaders
         var body: [UInt8]
 
         /// Creates a response of the proxy itself.
         init(_ status: Int, _ text: String, _ cacheStatus: CacheStatus = CacheStatus()) {
             self.status = status
-            headers = Tarn.HTTPHeaders([
+            headers = TransportHeaders([
                 .init("Content-Type", "text/plain; charset=utf-8"), .init("Cache-Status", cacheStatus.description),
             ])
             body = Array((text + "\n").utf8)
@@ -21,7 +21,7 @@ enum ProxyMessage {
         /// Creates a response of the cache or the upstream.
         ///
         /// - Parameter name: The proxy's name, for `Via`.
-        init(_ response: HTTPResponse, _ cacheStatus: CacheStatus, by name: String) {
+        init(_ response: TransportResponse, _ cacheStatus: CacheStatus, by name: String) {
             status = response.status
             headers = response.headers.withoutConnectionFields
             headers.fields.append(.init("Via", "1.1 \(name)"))
@@ -55,7 +55,7 @@ enum ProxyMessage {
 
     /// A client's request, or the response that refuses it.
     enum Received: Sendable {
-        case request(HTTPRequest)
+        case request(TransportRequest)
         case refused(Reply)
     }
 
@@ -82,7 +82,7 @@ enum ProxyMessage {
         }
         let prefix =
             upstream.path == "/" ? "" : upstream.path.hasSuffix("/") ? String(upstream.path.dropLast()) : upstream.path
-        var headers = Tarn.HTTPHeaders(head.headers.map { .init($0.name, $0.value) }).withoutConnectionFields
+        var headers = TransportHeaders(head.headers.map { .init($0.name, $0.value) }).withoutConnectionFields
         // The upstream has its own Host, the length is that of the sent body, and Expect is handled
         // here.
         for name in ["Host", "Content-Length", "Expect"] { headers[name] = nil }
@@ -96,7 +96,7 @@ enum ProxyMessage {
         // NIO names this method without its hyphen.
         let method = head.method == .MSEARCH ? "M-SEARCH" : head.method.rawValue
         return .request(
-            HTTPRequest(
+            TransportRequest(
                 method: method, url: upstream.origin + prefix + path, headers: headers, body: sendsBody ? body : nil))
     }
 
@@ -128,7 +128,7 @@ enum ProxyMessage {
             })
     }
 
-    static func reply(to request: HTTPRequest, through server: ProxyServer) async -> Reply {
+    static func reply(to request: TransportRequest, through server: ProxyServer) async -> Reply {
         do throws(TransportError) {
             let answer = try await server.transport.answer(request)
             if answer.decision.outcome == .unanswerable {

@@ -7,7 +7,7 @@ import Tarn
 struct WellFormedTransport: Transport {
     let inner: any Transport
 
-    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         let response = try await inner.send(request)
         guard (200...599).contains(response.status), response.headers.fields.allSatisfy(HTTPSyntax.isWellFormed) else {
             throw TransportError(

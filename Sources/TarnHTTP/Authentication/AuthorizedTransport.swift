@@ -32,7 +32,7 @@ package final class AuthorizedTransport: Transport, Sendable {
 
     /// Renews the credentials. Returns false if there are no new ones.
     package func refresh() async throws(TransportError) -> Bool {
-        try await authorizer.refresh(instead: nil, request: HTTPRequest(url: origins.sorted().first ?? ""))
+        try await authorizer.refresh(instead: nil, request: TransportRequest(url: origins.sorted().first ?? ""))
     }
 
     /// Returns a text that is unique to the account, or nil without authentication.
@@ -46,14 +46,14 @@ package final class AuthorizedTransport: Transport, Sendable {
     }
 
     /// Sends a request with credentials if its origin is one of the given ones.
-    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    package func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         guard let origin = try? HTTPURL(request.url).origin, origins.contains(origin) else {
             return try await inner.send(request)
         }
         var mayRefresh = true
         while true {
             let (authorized, scrubber, generation) = try await authorizer.authorize(request)
-            let response: HTTPResponse
+            let response: TransportResponse
             do throws(TransportError) {
                 response = try await inner.send(authorized)
             } catch {

@@ -39,7 +39,9 @@ actor Authorizer {
     /// Returns the request with its credentials.
     ///
     /// - Returns: the request, the scrubber of its secrets and the generation of its credentials.
-    func authorize(_ request: HTTPRequest) async throws(TransportError) -> (HTTPRequest, Scrubber, generation: Int) {
+    func authorize(_ request: TransportRequest) async throws(TransportError) -> (
+        TransportRequest, Scrubber, generation: Int
+    ) {
         switch authentication {
         case .none: return (request, Scrubber([], parameter: nil), 0)
         case .signer(let signer):
@@ -78,7 +80,7 @@ actor Authorizer {
     ///
     /// - Parameter used: the generation that got a 401; nil for the current one.
     /// - Returns: false if there are no other credentials.
-    func refresh(instead used: Int?, request: HTTPRequest) async throws(TransportError) -> Bool {
+    func refresh(instead used: Int?, request: TransportRequest) async throws(TransportError) -> Bool {
         if let used, used != generation, credentials != nil { return true }
         switch authentication {
         case .none, .signer: return false
@@ -100,11 +102,11 @@ actor Authorizer {
         case .oauth2(let settings):
             // Access tokens change; the account that requests them does not.
             let secrets = try await Authorizer.read(
-                settings.sources, environment, HTTPRequest(method: "POST", url: settings.tokenURL))
+                settings.sources, environment, TransportRequest(method: "POST", url: settings.tokenURL))
             let who = settings.account.map { [secrets[0].exposed, $0] } ?? secrets.map(\.exposed)
             return Secret((["oauth2", settings.tokenURL] + who + settings.scopes).joined(separator: "\n"))
         default:
-            let secrets = try await current(for: HTTPRequest(url: "")).secrets
+            let secrets = try await current(for: TransportRequest(url: "")).secrets
             return Secret(secrets.map(\.exposed).joined(separator: "\n"))
         }
     }
@@ -112,7 +114,7 @@ actor Authorizer {
     // MARK: One for all
 
     /// Returns valid credentials; renews them if they are missing or expired.
-    private func current(for request: HTTPRequest) async throws(TransportError) -> Credentials {
+    private func current(for request: TransportRequest) async throws(TransportError) -> Credentials {
         if let credentials, renewal == nil, credentials.endsAt.map({ $0 > time.now() }) ?? true { return credentials }
         // A detached lifetime: if the first caller is cancelled, the others still get the
         // credentials.
@@ -136,7 +138,8 @@ actor Authorizer {
             } else {
                 result = .success(
                     Credentials(
-                        secrets: try await Authorizer.read(authentication.sources, environment, HTTPRequest(url: ""))))
+                        secrets: try await Authorizer.read(
+                            authentication.sources, environment, TransportRequest(url: ""))))
             }
         } catch {
             result = .failure(error)
@@ -151,7 +154,7 @@ actor Authorizer {
 
     /// Requests an access token from the token endpoint, and saves a new refresh token.
     private func token(_ settings: OAuth2) async throws(TransportError) -> Credentials {
-        let place = HTTPRequest(method: "POST", url: settings.tokenURL)
+        let place = TransportRequest(method: "POST", url: settings.tokenURL)
         if let problem = OAuth2.problem(ofTokenURL: settings.tokenURL) {
             throw TransportError(.credentials, method: "POST", url: settings.tokenURL, detail: problem)
         }
@@ -170,7 +173,7 @@ actor Authorizer {
                 + [request.headers["Authorization"].map { String($0.dropFirst("Basic ".count)) }].compactMap(\.self),
             parameter: nil)
         let asked = time.now()
-        let response: HTTPResponse
+        let response: TransportResponse
         do throws(TransportError) {
             response = try await transport.send(request)
         } catch {
@@ -197,7 +200,7 @@ actor Authorizer {
 
     /// Reads secrets: on a thread of its own if a command may block.
     private static func read(
-        _ sources: [SecretSource], _ environment: [String: String], _ request: HTTPRequest
+        _ sources: [SecretSource], _ environment: [String: String], _ request: TransportRequest
     ) async throws(TransportError) -> [Secret] {
         @Sendable func read() -> Result<[Secret], SecretError> {
             do throws(SecretError) {
@@ -221,7 +224,7 @@ actor Authorizer {
     }
 
     /// Saves a refresh token atomically: the file has the whole new token or the old one.
-    private static func save(_ secret: Secret, _ path: String, _ request: HTTPRequest) throws(TransportError) {
+    private static func save(_ secret: Secret, _ path: String, _ request: TransportRequest) throws(TransportError) {
         guard PrivateFile.replace(path, with: Array((secret.exposed + "\n").utf8)) else {
             throw TransportError(
                 .credentials, method: request.method, url: request.url,

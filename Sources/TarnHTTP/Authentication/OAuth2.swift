@@ -88,7 +88,7 @@ public struct OAuth2: Sendable, Hashable {
     }
 
     /// Returns the token request (RFC 6749 §4.4.2, §6).
-    func request(_ credentials: Credentials) -> HTTPRequest {
+    func request(_ credentials: Credentials) -> TransportRequest {
         var form: [RequestBody.FormField] = []
         switch grant {
         case .clientCredentials: form.append(.init("grant_type", "client_credentials"))
@@ -99,7 +99,7 @@ public struct OAuth2: Sendable, Hashable {
         }
         if !scopes.isEmpty { form.append(.init("scope", scopes.joined(separator: " "))) }
         form += parameters
-        var headers = HTTPHeaders([
+        var headers = TransportHeaders([
             .init("Content-Type", RequestBody.form([]).contentType), .init("Accept", "application/json"),
         ])
         if let secret = credentials.clientSecret, clientAuthentication == .basic {
@@ -111,7 +111,7 @@ public struct OAuth2: Sendable, Hashable {
             form.append(.init("client_id", credentials.clientID.exposed))
             if let secret = credentials.clientSecret { form.append(.init("client_secret", secret.exposed)) }
         }
-        var request = HTTPRequest(
+        var request = TransportRequest(
             method: "POST", url: tokenURL, headers: headers, body: Array(RequestBody.form(form).text.utf8))
         request.responseLimits = OAuth2.responseLimits
         return request
@@ -119,7 +119,7 @@ public struct OAuth2: Sendable, Hashable {
 
     /// The maximum size of a response of the token endpoint, in bytes.
     private static let tokenAnswerLimit = 64 << 10
-    static let responseLimits = HTTPRequest.ResponseLimits(body: tokenAnswerLimit, refusal: tokenAnswerLimit)
+    static let responseLimits = TransportRequest.ResponseLimits(body: tokenAnswerLimit, refusal: tokenAnswerLimit)
 
     /// The tokens of a response.
     struct Token: Sendable {
@@ -132,7 +132,7 @@ public struct OAuth2: Sendable, Hashable {
     }
 
     /// Parses a response of the token endpoint (RFC 6749 §5.1, §5.2).
-    static func token(from response: HTTPResponse) -> Result<Token, OAuth2Refusal> {
+    static func token(from response: TransportResponse) -> Result<Token, OAuth2Refusal> {
         // The limit holds even if the transport ignores it: no header field fits a token of that
         // length.
         let object = response.body.count <= tokenAnswerLimit ? JSONBody(parsing: response.body[...]) ?? .null : .null

@@ -7,10 +7,10 @@ public struct RequestSigner: Sendable, Hashable {
     /// Returns the request with its signature. Called for every attempt.
     ///
     /// An error fails the request. Its text is shown, so it must not hold a secret.
-    public var sign: @Sendable (HTTPRequest) async throws -> HTTPRequest
+    public var sign: @Sendable (TransportRequest) async throws -> TransportRequest
 
     /// Creates a signer.
-    public init(name: String, sign: @escaping @Sendable (HTTPRequest) async throws -> HTTPRequest) {
+    public init(name: String, sign: @escaping @Sendable (TransportRequest) async throws -> TransportRequest) {
         self.name = name
         self.sign = sign
     }

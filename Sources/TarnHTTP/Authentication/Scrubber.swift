@@ -43,7 +43,7 @@ struct Scrubber: Sendable {
     /// Returns the response without secrets.
     ///
     /// Header fields, the redirect and the body of an error are changed.
-    func response(_ response: HTTPResponse) -> HTTPResponse {
+    func response(_ response: TransportResponse) -> TransportResponse {
         guard !isEmpty else { return response }
         var response = response
         for index in response.headers.fields.indices {
@@ -59,7 +59,7 @@ struct Scrubber: Sendable {
     }
 
     /// Returns the error without secrets.
-    func error(_ error: TransportError, of request: HTTPRequest) -> TransportError {
+    func error(_ error: TransportError, of request: TransportRequest) -> TransportError {
         TransportError(error.kind, method: error.method, url: request.url, detail: links(error.detail))
     }
 }

@@ -21,7 +21,8 @@ package struct ByteRange: Sendable, Hashable {
     ///   - stored: the stored response.
     ///   - length: the length of the complete representation in bytes.
     ///   - now: the current time in seconds since 1970.
-    package static func select(_ request: HTTPHeaders, of stored: CachedResponse, length: Int, at now: Int) -> Selection
+    package static func select(_ request: TransportHeaders, of stored: CachedResponse, length: Int, at now: Int)
+        -> Selection
     {
         guard let text = request["Range"], stored.status == 200 || stored.status == 206,
             condition(request, holdsFor: stored, at: now)
@@ -47,7 +48,7 @@ package struct ByteRange: Sendable, Hashable {
     }
 
     /// Returns whether `If-Range` has the stored strong validator, or is absent (RFC 9110 §13.1.5).
-    private static func condition(_ request: HTTPHeaders, holdsFor stored: CachedResponse, at now: Int) -> Bool {
+    private static func condition(_ request: TransportHeaders, holdsFor stored: CachedResponse, at now: Int) -> Bool {
         guard let value = request["If-Range"] else { return true }
         if let tag = EntityTag(value) {
             return !tag.isWeak && stored.headers["ETag"].flatMap(EntityTag.init) == tag

@@ -59,8 +59,8 @@ package struct CacheControl: Sendable, Hashable {
     package init() {}
 
     /// Parses all `Cache-Control` fields as one list.
-    package init(_ headers: HTTPHeaders) {
-        for field in headers.fields where HTTPHeaders.same(field.name, "Cache-Control") { read(field.value) }
+    package init(_ headers: TransportHeaders) {
+        for field in headers.fields where TransportHeaders.same(field.name, "Cache-Control") { read(field.value) }
     }
 
     private mutating func read(_ value: String) {

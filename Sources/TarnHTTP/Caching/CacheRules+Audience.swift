@@ -5,9 +5,9 @@ extension CacheRules {
     /// The requests for which a response may be reused, as far as their fields tell.
     package enum Audience: Sendable, Hashable {
         /// All requests with these values of `CacheRules.targetFields`; usually there are none.
-        case everyone(HTTPHeaders)
+        case everyone(TransportHeaders)
         /// The requests with these fields: one user's.
-        case user(HTTPHeaders)
+        case user(TransportHeaders)
         /// No other request. The field is a credential without a rule, or changes the method.
         case nobody(field: String)
     }
@@ -20,13 +20,13 @@ extension CacheRules {
     ///
     /// - Parameter fields: names of request fields whose values distinguish users, compared without
     ///   case.
-    package func audience(of request: HTTPHeaders, scopedBy fields: [String] = []) -> Audience {
-        var user = HTTPHeaders(), target = HTTPHeaders(), open: String?
+    package func audience(of request: TransportHeaders, scopedBy fields: [String] = []) -> Audience {
+        var user = TransportHeaders(), target = TransportHeaders(), open: String?
         for field in request.fields {
             let name = field.name.lowercased()
             if CacheRules.methodFields.contains(name) { return .nobody(field: field.name) }
             if CacheRules.targetFields.contains(name) { target.fields.append(.init(name, field.value)) }
-            if fields.contains(where: { HTTPHeaders.same($0, field.name) })
+            if fields.contains(where: { TransportHeaders.same($0, field.name) })
                 || !isShared && CacheRules.isCredential(name)
             {
                 user.fields.append(.init(name, field.value))
@@ -36,7 +36,7 @@ extension CacheRules {
         }
         // §3.5 applies to a cache for all users: it permits nothing beside a user's own entries.
         if let open, open.lowercased() != "authorization" || !user.fields.isEmpty { return .nobody(field: open) }
-        return user.fields.isEmpty ? .everyone(target) : .user(HTTPHeaders(user.fields + target.fields))
+        return user.fields.isEmpty ? .everyone(target) : .user(TransportHeaders(user.fields + target.fields))
     }
 
     /// Returns whether a request field may hold a credential, by its name.

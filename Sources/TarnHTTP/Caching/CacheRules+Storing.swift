@@ -18,7 +18,7 @@ extension CacheRules {
     /// `Set-Cookie`.
     ///
     /// - Returns: `.storable`, or the rule that forbids storing.
-    package func storability(of response: HTTPResponse, to request: HTTPRequest) -> CacheRule {
+    package func storability(of response: TransportResponse, to request: TransportRequest) -> CacheRule {
         storability(of: response, to: request, isPart: false)
     }
 
@@ -28,7 +28,8 @@ extension CacheRules {
     /// must identify the representation.
     ///
     /// - Parameter now: the current time in seconds since 1970.
-    package func storability(ofPart response: HTTPResponse, to request: HTTPRequest, at now: Int) -> CacheRule {
+    package func storability(ofPart response: TransportResponse, to request: TransportRequest, at now: Int) -> CacheRule
+    {
         let message = CachedResponse(status: 206, headers: response.headers, requestTime: now, responseTime: now)
         guard request.method == "GET", request.headers["Range"] != nil, ContentRange(response) != nil,
             message.strongValidator(at: now) != nil,
@@ -41,7 +42,7 @@ extension CacheRules {
     ///
     /// It must be a 200 with an explicit lifetime, and its `Content-Location` must be the requested
     /// URL.
-    package func storability(ofPost response: HTTPResponse, to request: HTTPRequest) -> CacheRule {
+    package func storability(ofPost response: TransportResponse, to request: TransportRequest) -> CacheRule {
         let control = CacheControl(response.headers)
         guard request.method == "POST", response.status == 200, response.redirectedTo == nil,
             let target = try? HTTPURL(request.url),
@@ -54,7 +55,7 @@ extension CacheRules {
         return storability(of: response, to: get, isPart: false)
     }
 
-    private func storability(of response: HTTPResponse, to request: HTTPRequest, isPart: Bool) -> CacheRule {
+    private func storability(of response: TransportResponse, to request: TransportRequest, isPart: Bool) -> CacheRule {
         guard request.method == "GET" || request.method == "HEAD" else { return .methodNotCacheable }
         guard response.status >= 200 else { return .statusNotFinal }
         if CacheControl(request.headers).noStore { return .requestNoStore }
@@ -82,11 +83,11 @@ extension CacheRules {
     }
 
     /// Returns whether a response sets a cookie without permission to store it in a shared cache.
-    private func setsCookie(_ headers: HTTPHeaders, _ control: CacheControl) -> Bool {
+    private func setsCookie(_ headers: TransportHeaders, _ control: CacheControl) -> Bool {
         guard CacheRules.cookieFields.contains(where: { headers[$0] != nil }), !control.isPublic,
             control.sharedMaxAge == nil
         else { return false }
-        return !(control.privateFields + control.noCacheFields).contains { HTTPHeaders.same($0, "Set-Cookie") }
+        return !(control.privateFields + control.noCacheFields).contains { TransportHeaders.same($0, "Set-Cookie") }
     }
 
     /// Fields that are meant only for the client of the original request.
@@ -97,7 +98,7 @@ extension CacheRules {
     /// The response may have been stored under other rules. A shared cache uses no private
     /// response. For a request with `Authorization`, it uses only responses that it could have
     /// stored for such a request (§3.5).
-    package func permits(_ stored: CachedResponse, for request: HTTPRequest) -> Bool {
+    package func permits(_ stored: CachedResponse, for request: TransportRequest) -> Bool {
         guard isShared else { return true }
         let control = CacheControl(stored.headers)
         return !control.isPrivate && (request.headers["Authorization"] == nil || allowsAuthorized(control))
@@ -112,22 +113,24 @@ extension CacheRules {
     ///
     /// Fields of the connection and of proxies are removed. Cookies are removed: they are never
     /// replayed. In a shared cache, the fields that `private` names are removed (§5.2.2.7).
-    package func storedFields(of headers: HTTPHeaders) -> HTTPHeaders {
+    package func storedFields(of headers: TransportHeaders) -> TransportHeaders {
         let control = CacheControl(headers)
         return headers.withoutConnectionFields.without(
             CacheRules.cookieFields + (isShared ? control.privateFields : []))
     }
 
     /// Adds the cookies of a transfer to the response to its request. They are not stored.
-    package static func addCookies(of response: HTTPHeaders, to answer: inout HTTPHeaders) {
-        answer.fields += response.fields.filter { field in cookieFields.contains { HTTPHeaders.same($0, field.name) } }
+    package static func addCookies(of response: TransportHeaders, to answer: inout TransportHeaders) {
+        answer.fields += response.fields.filter { field in
+            cookieFields.contains { TransportHeaders.same($0, field.name) }
+        }
     }
 
     /// Returns the header fields with which a stored response is served.
     ///
     /// Fields that `no-cache` names are removed unless the response was just validated (§5.2.2.4).
     /// `Age` is set (§5.1), and `Date` is added if it is missing (RFC 9110 §6.6.1).
-    package func servedFields(of stored: CachedResponse, at now: Int, isValidated: Bool) -> HTTPHeaders {
+    package func servedFields(of stored: CachedResponse, at now: Int, isValidated: Bool) -> TransportHeaders {
         let control = CacheControl(stored.headers)
         var headers = isValidated ? stored.headers : stored.headers.without(control.noCacheFields)
         headers["Age"] = String(stored.age(at: now))
@@ -138,7 +141,7 @@ extension CacheRules {
     }
 }
 
-extension HTTPHeaders {
+extension TransportHeaders {
     private static let connectionFields = [
         "Connection", "Proxy-Connection", "Keep-Alive", "TE", "Transfer-Encoding", "Upgrade", "Trailer",
         "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
@@ -147,18 +150,19 @@ extension HTTPHeaders {
     /// The fields without those of one connection (RFC 9110 §7.6.1, RFC 9111 §3.1).
     ///
     /// `Connection` may name further ones.
-    package var withoutConnectionFields: HTTPHeaders {
+    package var withoutConnectionFields: TransportHeaders {
         let named = all("Connection").flatMap { value in
             value.utf8.split(separator: UInt8(ascii: ",")).map {
                 String(decoding: $0.trimmingWhitespace(), as: UTF8.self)
             }
         }
-        return without(HTTPHeaders.connectionFields + named)
+        return without(TransportHeaders.connectionFields + named)
     }
 
     /// Returns the fields without those with the names.
-    func without(_ names: [String]) -> HTTPHeaders {
+    func without(_ names: [String]) -> TransportHeaders {
         names.isEmpty
-            ? self : HTTPHeaders(fields.filter { field in !names.contains { HTTPHeaders.same($0, field.name) } })
+            ? self
+            : TransportHeaders(fields.filter { field in !names.contains { TransportHeaders.same($0, field.name) } })
     }
 }

@@ -9,8 +9,8 @@ extension CacheRules {
     ///
     /// - Parameter keepsRange: whether the client's range is kept. If so, a changed representation
     ///   is sent only in that part (RFC 9110 §13.2.2).
-    package func validation(of stored: CachedResponse, for request: HTTPRequest, keepsRange: Bool = false)
-        -> HTTPRequest
+    package func validation(of stored: CachedResponse, for request: TransportRequest, keepsRange: Bool = false)
+        -> TransportRequest
     {
         var conditional = request
         for name in ["If-None-Match", "If-Modified-Since"] + (keepsRange ? [] : ["If-Range", "Range"]) {
@@ -23,7 +23,7 @@ extension CacheRules {
     /// The result of a validation.
     package enum Validation: Sendable, Hashable {
         /// The stored response is valid and has these header fields from now on.
-        case confirmed(HTTPHeaders)
+        case confirmed(TransportHeaders)
         /// The 304 concerns another representation: the request must be repeated unconditionally.
         case mismatched
         /// The response replaces the stored one.
@@ -33,7 +33,7 @@ extension CacheRules {
     }
 
     /// Evaluates the response to a validation (RFC 9111 §4.3.3, §4.3.4).
-    package func validate(_ stored: CachedResponse, with response: HTTPResponse) -> Validation {
+    package func validate(_ stored: CachedResponse, with response: TransportResponse) -> Validation {
         if response.status >= 500 { return .failed(status: response.status) }
         guard response.status == 304 else { return .replaced }
         let old = Validators(stored.headers), new = Validators(response.headers)
@@ -50,7 +50,7 @@ extension CacheRules {
     }
 
     /// Returns a stored response with the fields and the times of its validation.
-    package func freshened(_ stored: CachedResponse, _ headers: HTTPHeaders, requestTime: Int, responseTime: Int)
+    package func freshened(_ stored: CachedResponse, _ headers: TransportHeaders, requestTime: Int, responseTime: Int)
         -> CachedResponse
     {
         var fresh = stored
@@ -65,7 +65,7 @@ extension CacheRules {
     ///
     /// - Returns: nil if HEAD describes another representation: the stored response must not be
     ///   used any more.
-    package func updated(_ stored: CachedResponse, byHead response: HTTPResponse) -> HTTPHeaders? {
+    package func updated(_ stored: CachedResponse, byHead response: TransportResponse) -> TransportHeaders? {
         guard response.status == 200 else { return stored.headers }
         let old = Validators(stored.headers), new = Validators(response.headers)
         guard new.etag == nil || new.etag == old.etag, new.lastModified == nil || new.lastModified == old.lastModified
@@ -81,7 +81,7 @@ extension CacheRules {
     /// Returns whether the precondition of a request matches the stored response (RFC 9111 §4.3.2).
     ///
     /// If it does, the response to the request is 304.
-    package func clientHasCurrent(_ stored: CachedResponse, _ request: HTTPHeaders, at now: Int) -> Bool {
+    package func clientHasCurrent(_ stored: CachedResponse, _ request: TransportHeaders, at now: Int) -> Bool {
         guard stored.status == 200 || stored.status == 206 else { return false }
         if let condition = IfNoneMatch(request.all("If-None-Match")) {
             return condition.holds(stored.headers["ETag"].flatMap(EntityTag.init))
@@ -93,7 +93,7 @@ extension CacheRules {
     }
 
     /// Returns the header fields of a 304 made from a stored response (RFC 9110 §15.4.5).
-    package static func notModifiedFields(_ headers: HTTPHeaders) -> HTTPHeaders {
+    package static func notModifiedFields(_ headers: TransportHeaders) -> TransportHeaders {
         headers.without([
             "Content-Length", "Content-Encoding", "Content-Type", "Content-Range", "Content-Language", "Content-MD5",
         ])
@@ -105,7 +105,7 @@ extension CacheRules {
     ///
     /// A successful request with an unsafe method invalidates its own URL, and those of `Location`
     /// and `Content-Location` at the same origin.
-    package static func invalidated(by request: HTTPRequest, _ response: HTTPResponse) -> [String] {
+    package static func invalidated(by request: TransportRequest, _ response: TransportResponse) -> [String] {
         guard !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method), (200..<400).contains(response.status),
             let target = try? HTTPURL(request.url)
         else { return [] }

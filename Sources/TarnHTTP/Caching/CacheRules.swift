@@ -39,7 +39,7 @@ extension CacheRules {
     ///   - now: the current time in seconds since 1970.
     ///   - explains: whether ``CacheDecision/steps`` are recorded.
     package func decide(
-        _ request: HTTPRequest, _ stored: CachedResponse?, at now: Int, explains: Bool = false
+        _ request: TransportRequest, _ stored: CachedResponse?, at now: Int, explains: Bool = false
     ) -> CacheDecision {
         let wants = CacheControl(request.headers)
         var decision = decide(request, wants, stored, at: now, explains)
@@ -53,7 +53,7 @@ extension CacheRules {
     }
 
     private func decide(
-        _ request: HTTPRequest, _ wants: CacheControl, _ stored: CachedResponse?, at now: Int, _ explains: Bool
+        _ request: TransportRequest, _ wants: CacheControl, _ stored: CachedResponse?, at now: Int, _ explains: Bool
     ) -> CacheDecision {
         var steps: [CacheDecision.Step] = []
         func note(_ rule: CacheRule, _ detail: @autoclosure () -> String = "") {
@@ -134,7 +134,8 @@ extension CacheRules {
 
     /// Decides about a request after a failure (RFC 9111 §4.2.4, §4.3.3; RFC 5861 §4).
     package func decide(
-        _ request: HTTPRequest, _ stored: CachedResponse?, at now: Int, after failure: Failure, explains: Bool = false
+        _ request: TransportRequest, _ stored: CachedResponse?, at now: Int, after failure: Failure,
+        explains: Bool = false
     ) -> CacheDecision {
         guard let stored else {
             return CacheDecision(.unanswerable, .nothingStored, steps: explains ? [.init(.nothingStored)] : [])
@@ -172,16 +173,16 @@ extension CacheRules {
     }
 
     /// Returns whether `Pragma` has `no-cache`, for HTTP/1.0 clients (§5.4).
-    static func saysPragmaNoCache(_ headers: HTTPHeaders) -> Bool {
+    static func saysPragmaNoCache(_ headers: TransportHeaders) -> Bool {
         headers.all("Pragma").contains { value in
             value.utf8.split(separator: UInt8(ascii: ",")).contains {
-                HTTPHeaders.same(String(decoding: $0.trimmingWhitespace(), as: UTF8.self), "no-cache")
+                TransportHeaders.same(String(decoding: $0.trimmingWhitespace(), as: UTF8.self), "no-cache")
             }
         }
     }
 
     /// Returns the precondition that only the server can evaluate, or nil (RFC 9111 §4.3.2).
-    static func serversPrecondition(_ headers: HTTPHeaders) -> String? {
+    static func serversPrecondition(_ headers: TransportHeaders) -> String? {
         ["If-Match", "If-Unmodified-Since"].first { headers[$0] != nil }
     }
 }

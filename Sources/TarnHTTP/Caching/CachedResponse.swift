@@ -7,9 +7,9 @@ package struct CachedResponse: Sendable, Hashable {
     /// The status code.
     package var status: Int
     /// The header fields as stored, or as updated by a 304.
-    package var headers: HTTPHeaders
+    package var headers: TransportHeaders
     /// The request's header fields that `Vary` names.
-    package var selecting: HTTPHeaders
+    package var selecting: TransportHeaders
     /// The time at which the request was sent, in seconds since 1970.
     package var requestTime: Int
     /// The time at which the response, or the last 304 for it, was received, in seconds since 1970.
@@ -21,7 +21,8 @@ package struct CachedResponse: Sendable, Hashable {
 
     /// Creates a stored response, with times in seconds since 1970.
     package init(
-        method: String = "GET", status: Int, headers: HTTPHeaders, selecting: HTTPHeaders = HTTPHeaders(),
+        method: String = "GET", status: Int, headers: TransportHeaders,
+        selecting: TransportHeaders = TransportHeaders(),
         requestTime: Int, responseTime: Int,
         isInvalidated: Bool = false
     ) {

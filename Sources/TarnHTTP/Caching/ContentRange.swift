@@ -16,7 +16,7 @@ package struct ContentRange: Sendable, Hashable, CustomStringConvertible {
     /// Parses a field value; nil if it is no byte range, or if the complete length is unknown.
     package init?(_ text: String) {
         let parts = Array(text.utf8).split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        guard parts.count == 2, HTTPHeaders.same(String(decoding: parts[0], as: UTF8.self), "bytes"),
+        guard parts.count == 2, TransportHeaders.same(String(decoding: parts[0], as: UTF8.self), "bytes"),
             let slash = parts[1].firstIndex(of: UInt8(ascii: "/")),
             let dash = parts[1][..<slash].firstIndex(of: UInt8(ascii: "-")),
             let first = DeltaSeconds.number(parts[1][..<dash]),
@@ -29,7 +29,7 @@ package struct ContentRange: Sendable, Hashable, CustomStringConvertible {
     /// Creates the range of a 206 whose body has exactly the bytes of its only `Content-Range`.
     ///
     /// The result is nil for `multipart/byteranges`.
-    package init?(_ response: HTTPResponse) {
+    package init?(_ response: TransportResponse) {
         let values = response.headers.all("Content-Range")
         guard response.status == 206, values.count == 1, let part = ContentRange(values[0]),
             part.range.count == response.body.count

@@ -7,7 +7,7 @@ struct Variance {
     init(_ stored: CachedResponse) { self.stored = stored }
 
     /// Returns the rule by which a request does not match the stored response, or nil.
-    func mismatch(_ request: HTTPHeaders) -> CacheRule? {
+    func mismatch(_ request: TransportHeaders) -> CacheRule? {
         for name in Variance.names(stored.headers) {
             if name == "*" { return .variesByEverything }
             guard Variance.normalized(name, request) == Variance.normalized(name, stored.selecting) else {
@@ -18,9 +18,9 @@ struct Variance {
     }
 
     /// Returns the distinct names in `Vary`, in lower case. `*` is returned as it is.
-    static func names(_ headers: HTTPHeaders) -> [String] {
+    static func names(_ headers: TransportHeaders) -> [String] {
         var names: [String] = []
-        for value in headers.fields where HTTPHeaders.same(value.name, "Vary") {
+        for value in headers.fields where TransportHeaders.same(value.name, "Vary") {
             for part in value.value.utf8.split(separator: UInt8(ascii: ",")) {
                 let name = String(decoding: part.trimmingWhitespace(), as: UTF8.self).lowercased()
                 if !name.isEmpty, !names.contains(name) { names.append(name) }
@@ -30,17 +30,17 @@ struct Variance {
     }
 
     /// Returns the request fields that `Vary` names.
-    static func selecting(_ response: HTTPHeaders, _ request: HTTPHeaders) -> HTTPHeaders {
+    static func selecting(_ response: TransportHeaders, _ request: TransportHeaders) -> TransportHeaders {
         let names = names(response)
         return names.isEmpty
-            ? HTTPHeaders() : HTTPHeaders(request.fields.filter { names.contains($0.name.lowercased()) })
+            ? TransportHeaders() : TransportHeaders(request.fields.filter { names.contains($0.name.lowercased()) })
     }
 
     /// Returns the value of a field in normalized form for comparison; nil if the field is absent.
     ///
     /// Several lines become one, without white space around commas. In preference lists (RFC 9110
     /// §12.5), the order, the case, repetitions and the notation of weights are ignored.
-    static func normalized(_ name: String, _ headers: HTTPHeaders) -> String? {
+    static func normalized(_ name: String, _ headers: TransportHeaders) -> String? {
         let values = headers.all(name)
         guard !values.isEmpty else { return nil }
         var members = values.flatMap { value in
@@ -92,7 +92,7 @@ extension CacheRules {
     /// Of several responses that match, the one with the latest date is used.
     ///
     /// - Returns: nil if none matches.
-    package func select(_ stored: [CachedResponse], for request: HTTPRequest, at now: Int) -> Int? {
+    package func select(_ stored: [CachedResponse], for request: TransportRequest, at now: Int) -> Int? {
         stored.indices.filter { index in
             (stored[index].method == "GET" || stored[index].method == request.method)
                 && Variance(stored[index]).mismatch(request.headers) == nil
@@ -103,7 +103,8 @@ extension CacheRules {
     }
 
     /// Returns the request fields to store with a response (RFC 9111 §4.1).
-    package static func selectingFields(of request: HTTPHeaders, by response: HTTPHeaders) -> HTTPHeaders {
+    package static func selectingFields(of request: TransportHeaders, by response: TransportHeaders) -> TransportHeaders
+    {
         Variance.selecting(response, request)
     }
 }

@@ -3,6 +3,6 @@ import CCurl
 
 /// The response of a transfer, and the duration of the transfer.
 struct CurlAnswer: Sendable {
-    var response: HTTPResponse
+    var response: TransportResponse
     var duration: Duration
 }

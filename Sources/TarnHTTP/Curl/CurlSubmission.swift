@@ -4,7 +4,7 @@ import Foundation
 
 /// A queued request and its completion handler. A class, so that queues move a reference.
 final class CurlSubmission: Sendable {
-    let request: HTTPRequest
+    let request: TransportRequest
     let url: HTTPURL
     /// The origin of the URL.
     let origin: String
@@ -17,7 +17,7 @@ final class CurlSubmission: Sendable {
     let completion: @Sendable (Result<CurlAnswer, CurlFailure>) -> Void
 
     init(
-        request: HTTPRequest, url: HTTPURL, options: CurlTransport.Options, timeout: Duration, ticket: CurlTicket,
+        request: TransportRequest, url: HTTPURL, options: CurlTransport.Options, timeout: Duration, ticket: CurlTicket,
         interim: (@Sendable (InterimResponse) -> Void)?,
         completion: @escaping @Sendable (Result<CurlAnswer, CurlFailure>) -> Void
     ) {

@@ -11,7 +11,7 @@ final class CurlTransfer {
     let submission: CurlSubmission
     let handle: CurlHandle
     private var headerList: UnsafeMutablePointer<curl_slist>?
-    private var fields: [HTTPHeaders.Field] = []
+    private var fields: [TransportHeaders.Field] = []
     /// Whether a head is being read. Interim responses have their own fields; trailers are ignored.
     private var isInHead = false
     /// The status of the head that is being read if it is an interim one; nil otherwise.
@@ -154,11 +154,11 @@ final class CurlTransfer {
         } else if text.isEmpty {
             isInHead = false
             if let interimStatus {
-                submission.interim?(InterimResponse(status: interimStatus, headers: HTTPHeaders(fields)))
+                submission.interim?(InterimResponse(status: interimStatus, headers: TransportHeaders(fields)))
                 return line.count
             }
             isHeadComplete = true
-            let lengths = fields.filter { HTTPHeaders.same($0.name, "Content-Length") }
+            let lengths = fields.filter { TransportHeaders.same($0.name, "Content-Length") }
             // RFC 9112 §6.3: two different lengths are invalid. Recipients would disagree on the
             // end of the body.
             guard lengths.allSatisfy({ $0.value == lengths[0].value }) else {
@@ -176,7 +176,7 @@ final class CurlTransfer {
                 fields[fields.count - 1].value += " " + CurlTransfer.text(text.trimmingWhitespace())
             } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
                 fields.append(
-                    HTTPHeaders.Field(
+                    TransportHeaders.Field(
                         CurlTransfer.text(text[..<colon].trimmingWhitespace()),
                         CurlTransfer.text(text[(colon + 1)...].trimmingWhitespace())))
             }
@@ -272,7 +272,7 @@ final class CurlTransfer {
         var status = 0
         tarn_curl_get_long(easy, CURLINFO_RESPONSE_CODE, &status)
         // The body is moved out: its only owner may parse it in place.
-        let response = HTTPResponse(status: status, headers: HTTPHeaders(fields), body: takeBody())
+        let response = TransportResponse(status: status, headers: TransportHeaders(fields), body: takeBody())
         return .success(CurlAnswer(response: response, duration: time(CURLINFO_TOTAL_TIME_T)))
     }
 

@@ -91,7 +91,7 @@ public final class CurlTransport: Transport, Sendable {
     }
 
     /// Sends a request and follows its redirects; see ``Transport/send(_:)``.
-    public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    public func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         func error(_ kind: TransportError.Kind, _ detail: String) -> TransportError {
             TransportError(kind, method: request.method, url: request.url, detail: detail)
         }
@@ -138,7 +138,7 @@ public final class CurlTransport: Transport, Sendable {
 
     /// Performs one transfer on the engine's thread.
     private func exchange(
-        _ request: HTTPRequest, _ url: HTTPURL, timeout: Duration
+        _ request: TransportRequest, _ url: HTTPURL, timeout: Duration
     ) async -> Result<CurlAnswer, CurlFailure> {
         let ticket = CurlTicket()
         return await withTaskCancellationHandler {
@@ -158,7 +158,7 @@ public final class CurlTransport: Transport, Sendable {
     ///
     /// libcurl sends methods and fields unchanged; a server could parse them as something else
     /// (request smuggling).
-    private static func problem(of request: HTTPRequest) -> String? {
+    private static func problem(of request: TransportRequest) -> String? {
         guard HTTPSyntax.isToken(request.method) else { return "the method is not a token" }
         for field in request.headers.fields {
             guard HTTPSyntax.isToken(field.name) else { return "a header field's name is not a token" }

@@ -7,7 +7,7 @@ public struct FixtureFault: Sendable, Hashable {
         /// A delay before the response.
         case delay(Duration)
         /// A response with this status and a JSON message.
-        case status(Int, HTTPHeaders = HTTPHeaders())
+        case status(Int, TransportHeaders = TransportHeaders())
         /// A failure without a response.
         case failure(TransportError.Kind)
     }

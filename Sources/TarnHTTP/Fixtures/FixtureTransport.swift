@@ -30,7 +30,7 @@ public struct FixtureTransport: Transport {
         self.time = time
         library = try RecordingLibrary(directory: directory)
         for recording in library.recordings {
-            if let coding = recording.headers["Content-Encoding"], !HTTPHeaders.same(coding, "identity") {
+            if let coding = recording.headers["Content-Encoding"], !TransportHeaders.same(coding, "identity") {
                 throw RecordingError(
                     file: recording.file, "the body is compressed (\(coding)): record it without Content-Encoding")
             }
@@ -43,7 +43,7 @@ public struct FixtureTransport: Transport {
     }
 
     /// Returns the recorded response to a request, after the faults that affect it.
-    public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    public func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         func error(_ kind: TransportError.Kind, _ detail: String) -> TransportError {
             self.error(request, kind, detail)
         }
@@ -61,7 +61,7 @@ public struct FixtureTransport: Transport {
                 }
             case .failure(let kind): throw error(kind, "a fault was asked for")
             case .status(let status, let headers):
-                return HTTPResponse(
+                return TransportResponse(
                     status: status, headers: headers, body: Array(#"{"message":"a fault was asked for"}"#.utf8))
             }
         }
@@ -73,10 +73,10 @@ public struct FixtureTransport: Transport {
             throw error(.noFixture, "\(problem)")
         }
         guard let answer = found else { throw error(.noFixture, "there is no recording of this request") }
-        return HTTPResponse(status: answer.status, headers: answer.headers, body: answer.content)
+        return TransportResponse(status: answer.status, headers: answer.headers, body: answer.content)
     }
 
-    private func error(_ request: HTTPRequest, _ kind: TransportError.Kind, _ detail: String) -> TransportError {
+    private func error(_ request: TransportRequest, _ kind: TransportError.Kind, _ detail: String) -> TransportError {
         TransportError(kind, method: request.method, url: request.url, detail: detail)
     }
 }

@@ -3,7 +3,7 @@ package struct RecordedAnswer: Sendable {
     package var status: Int
     package var statusLine: String
     package var fieldLines: [String]
-    package var headers: HTTPHeaders
+    package var headers: TransportHeaders
     /// The body as on the wire.
     package var body: [UInt8]
     /// The body without transfer coding.
@@ -28,10 +28,10 @@ package struct RecordedAnswer: Sendable {
         status = 304
         statusLine = "HTTP/1.1 304 Not Modified"
         let keeps = recording.headers.fields.map { field in
-            !["Content-Length", "Content-Type", "Transfer-Encoding"].contains { HTTPHeaders.same($0, field.name) }
+            !["Content-Length", "Content-Type", "Transfer-Encoding"].contains { TransportHeaders.same($0, field.name) }
         }
         fieldLines = zip(recording.fieldLines, keeps).filter(\.1).map(\.0)
-        headers = HTTPHeaders(zip(recording.headers.fields, keeps).filter(\.1).map(\.0))
+        headers = TransportHeaders(zip(recording.headers.fields, keeps).filter(\.1).map(\.0))
         body = []
         content = []
         undeclaredLength = nil

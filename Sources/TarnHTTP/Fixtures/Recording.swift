@@ -29,7 +29,7 @@ package struct Recording: Sendable, Hashable {
     package var status: Int
     /// The header lines as recorded, without their line ends.
     package var fieldLines: [String]
-    package var headers: HTTPHeaders
+    package var headers: TransportHeaders
     /// The bytes after the head, as on the wire.
     package var body: [UInt8]
     /// The body without its transfer coding.
@@ -60,22 +60,22 @@ package struct Recording: Sendable, Hashable {
         self.status = status
 
         fieldLines = []
-        headers = HTTPHeaders()
+        headers = TransportHeaders()
         var declaredLength: (value: Int, line: Int)?
         var isChunked = false
         while true {
             let line = try lines.next(expected: "an empty line after the header fields")
             if line.isEmpty { break }
             guard let field = HTTPSyntax.field(ofLine: line) else { throw lines.error("expected `Name: value`") }
-            if HTTPHeaders.same(field.name, "Content-Length") {
+            if TransportHeaders.same(field.name, "Content-Length") {
                 guard let value = HTTPSyntax.decimal(field.value) else {
                     throw lines.error("Content-Length is not a number")
                 }
                 guard declaredLength == nil else { throw lines.error("a second Content-Length") }
                 declaredLength = (value, lines.number)
             }
-            if HTTPHeaders.same(field.name, "Transfer-Encoding") {
-                guard HTTPHeaders.same(field.value, "chunked") else {
+            if TransportHeaders.same(field.name, "Transfer-Encoding") {
+                guard TransportHeaders.same(field.value, "chunked") else {
                     throw lines.error("the only transfer coding that can be recorded is chunked")
                 }
                 isChunked = true

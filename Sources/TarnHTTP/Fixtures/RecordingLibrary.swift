@@ -117,7 +117,7 @@ package struct RecordingLibrary: Sendable {
     ///
     /// If-None-Match is evaluated.
     package func answer(
-        method: String, target: String, headers: HTTPHeaders, body: [UInt8]? = nil
+        method: String, target: String, headers: TransportHeaders, body: [UInt8]? = nil
     ) throws(RecordingError) -> RecordedAnswer? {
         guard let recording = try recording(method: method, target: target, body: body) else { return nil }
         // RFC 9110 §13.2.1: a precondition counts only if the response without it would be a

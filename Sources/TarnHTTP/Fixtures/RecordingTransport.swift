@@ -53,7 +53,7 @@ public final class RecordingTransport: Transport, Sendable {
     ///
     /// - Throws: `TransportError`, also with the kind ``TransportError/Kind/noFixture`` if the
     ///   response cannot be written.
-    public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    public func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         var whole = request
         for name in ["If-None-Match", "If-Modified-Since"] { whole.headers[name] = nil }
         let response = try await inner.send(whole)
@@ -91,10 +91,10 @@ public final class RecordingTransport: Transport, Sendable {
     ]
 
     /// Returns the bytes of a recording.
-    private func recording(_ first: String, _ response: HTTPResponse) -> [UInt8] {
+    private func recording(_ first: String, _ response: TransportResponse) -> [UInt8] {
         var head = first + "\nHTTP/1.1 \(response.status) \n"
         for field in response.headers.fields
-        where !RecordingTransport.left.contains(where: { HTTPHeaders.same($0, field.name) }) {
+        where !RecordingTransport.left.contains(where: { TransportHeaders.same($0, field.name) }) {
             // Control characters are replaced: a recording cannot hold them.
             let value = String(
                 scrubber.text(Redaction.links(field.value)).unicodeScalars.map {

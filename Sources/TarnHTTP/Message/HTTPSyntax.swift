@@ -38,20 +38,20 @@ package enum HTTPSyntax {
     /// Parses a field line without its line end (RFC 9112 §5); nil if it is malformed.
     ///
     /// Folded lines are not accepted.
-    package static func field(ofLine line: String) -> HTTPHeaders.Field? {
+    package static func field(ofLine line: String) -> TransportHeaders.Field? {
         let bytes = Array(line.utf8)
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let name = String(decoding: bytes[..<colon], as: UTF8.self)
         guard isToken(name) else { return nil }
         let value = bytes[(colon + 1)...].trimmingWhitespace()
         guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else { return nil }
-        return HTTPHeaders.Field(name, String(decoding: value, as: UTF8.self))
+        return TransportHeaders.Field(name, String(decoding: value, as: UTF8.self))
     }
 
     /// Returns whether a field may be forwarded unchanged (RFC 9110 §5.1, §5.5).
     ///
     /// Its name is a token, and its value has no control character except the tab.
-    package static func isWellFormed(_ field: HTTPHeaders.Field) -> Bool {
+    package static func isWellFormed(_ field: TransportHeaders.Field) -> Bool {
         isToken(field.name) && field.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }
 

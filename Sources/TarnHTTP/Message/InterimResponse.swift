@@ -3,10 +3,10 @@ public struct InterimResponse: Sendable, Hashable {
     /// The status code: 100 to 199, except 101.
     public var status: Int
     /// The header fields of the interim response.
-    public var headers: HTTPHeaders
+    public var headers: TransportHeaders
 
     /// Creates an interim response.
-    public init(status: Int, headers: HTTPHeaders = HTTPHeaders()) {
+    public init(status: Int, headers: TransportHeaders = TransportHeaders()) {
         self.status = status
         self.headers = headers
     }

@@ -29,7 +29,7 @@ package struct ObservedTransport: Transport {
     }
 
     /// Sends a request, then counts and logs its outcome.
-    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    package func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         let host = (try? HTTPURL(request.url))?.host ?? ""
         let started = ContinuousClock.now
         do throws(TransportError) {
@@ -48,7 +48,7 @@ package struct ObservedTransport: Transport {
         }
     }
 
-    private func note(_ request: HTTPRequest, _ host: String, _ status: String, _ duration: Duration) {
+    private func note(_ request: TransportRequest, _ host: String, _ status: String, _ duration: Duration) {
         Counter(
             label: "tarn_http_requests", dimensions: [("host", host), ("method", request.method), ("status", status)]
         ).increment()
@@ -56,7 +56,7 @@ package struct ObservedTransport: Transport {
             .recordNanoseconds(Int64(duration.inSeconds * 1e9))
     }
 
-    private func metadata(_ request: HTTPRequest) -> Logger.Metadata {
+    private func metadata(_ request: TransportRequest) -> Logger.Metadata {
         ["method": "\(request.method)", "url": "\(Redaction.url(request.url, hiding: secretParameters))"]
     }
 }

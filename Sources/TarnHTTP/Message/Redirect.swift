@@ -17,13 +17,13 @@ enum Redirect {
     ]
 
     /// Returns the `Location` of a response that is a redirect, or nil.
-    static func location(of response: HTTPResponse) -> String? {
+    static func location(of response: TransportResponse) -> String? {
         guard [301, 302, 303, 307, 308].contains(response.status) else { return nil }
         return response.headers["Location"]
     }
 
     /// Returns the URL at which a redirect is followed.
-    static func destination(_ target: HTTPURL, of request: HTTPRequest) throws(HTTPURLError) -> HTTPURL {
+    static func destination(_ target: HTTPURL, of request: TransportRequest) throws(HTTPURLError) -> HTTPURL {
         guard let scope = request.redirects else { return target }
         if let moved = scope.moved,
             let url = HTTPURL.rebase(link: target.description, from: [moved.from], onto: moved.to)
@@ -45,7 +45,7 @@ enum Redirect {
     }
 
     /// Returns the request that follows a redirect.
-    static func request(after request: HTTPRequest, status: Int, from: HTTPURL, to: HTTPURL) -> HTTPRequest {
+    static func request(after request: TransportRequest, status: Int, from: HTTPURL, to: HTTPURL) -> TransportRequest {
         var next = request
         next.url = to.description
         // RFC 9110 §15.4.2 to §15.4.4: after 301 and 302, POST becomes GET by custom; after 303,
@@ -53,7 +53,7 @@ enum Redirect {
         if (status == 301 || status == 302) && request.method == "POST" || status == 303 && request.method != "HEAD" {
             next.method = "GET"
             next.body = nil
-            next.headers.fields.removeAll { field in contentFields.contains { HTTPHeaders.same($0, field.name) } }
+            next.headers.fields.removeAll { field in contentFields.contains { TransportHeaders.same($0, field.name) } }
         }
         if !to.hasSameOrigin(as: from) {
             next.headers = next.headers.harmless
@@ -62,9 +62,10 @@ enum Redirect {
     }
 }
 
-extension HTTPHeaders {
+extension TransportHeaders {
     /// The fields that may be sent to a server without credentials.
-    package var harmless: HTTPHeaders {
-        HTTPHeaders(fields.filter { field in Redirect.harmless.contains { HTTPHeaders.same($0, field.name) } })
+    package var harmless: TransportHeaders {
+        TransportHeaders(
+            fields.filter { field in Redirect.harmless.contains { TransportHeaders.same($0, field.name) } })
     }
 }

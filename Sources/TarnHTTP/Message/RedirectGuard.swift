@@ -10,7 +10,7 @@ package struct RedirectGuard: Transport {
         self.scope = scope
     }
 
-    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    package func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         var request = request
         request.redirects = scope
         let response = try await inner.send(request)

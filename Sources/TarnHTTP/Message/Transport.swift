@@ -11,5 +11,5 @@ public protocol Transport: Sendable {
     ///
     /// - Throws: `TransportError` if there is no complete response. An incomplete body is never a
     ///   success.
-    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse
 }

@@ -18,7 +18,7 @@ package struct Validators: Sendable, Hashable, Codable {
     ///
     /// A malformed entity tag (RFC 9110 §8.8.3) is ignored, since a server could not compare it. An
     /// empty Last-Modified is ignored, too.
-    package init(_ headers: HTTPHeaders) {
+    package init(_ headers: TransportHeaders) {
         etag = headers["ETag"].flatMap(EntityTag.init)?.text
         lastModified = headers["Last-Modified"].flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -30,39 +30,40 @@ package struct Validators: Sendable, Hashable, Codable {
     ///
     /// If-Modified-Since is sent only without an entity tag: a server ignores it beside
     /// If-None-Match (RFC 9110 §13.1.3).
-    package func apply(to request: inout HTTPRequest) {
+    package func apply(to request: inout TransportRequest) {
         guard !isEmpty else { return }
         request.headers["If-None-Match"] = etag
         request.headers["If-Modified-Since"] = etag == nil ? lastModified : nil
     }
 }
 
-extension HTTPHeaders {
+extension TransportHeaders {
     /// Returns the stored header fields of a response, updated by those of a 304 (RFC 9111 §3.2).
     ///
     /// A field of the 304 replaces the stored fields of its name; other fields are kept. Two groups
     /// of fields are not updated: those of the connection (RFC 9110 §7.6.1, RFC 9111 §3.1), and
     /// those of the stored body (Content-Length, Content-Encoding, Content-Range, Content-Type). A
     /// 304 has no body, and its fields about one are often wrong.
-    package func updated(byNotModified headers: HTTPHeaders) -> HTTPHeaders {
+    package func updated(byNotModified headers: TransportHeaders) -> TransportHeaders {
         let connectionOptions = headers.all("Connection").flatMap { value in
             value.split(separator: ",").map { String($0.filter { $0 != " " && $0 != "\t" }) }
         }
-        let excluded = HTTPHeaders.notUpdated + connectionOptions
+        let excluded = TransportHeaders.notUpdated + connectionOptions
         var updates = headers.fields.filter { field in
-            !excluded.contains { HTTPHeaders.same($0, field.name) }
+            !excluded.contains { TransportHeaders.same($0, field.name) }
         }
         var result: [Field] = []
         for field in fields {
-            guard headers[field.name] != nil, !excluded.contains(where: { HTTPHeaders.same($0, field.name) }) else {
+            guard headers[field.name] != nil, !excluded.contains(where: { TransportHeaders.same($0, field.name) })
+            else {
                 result.append(field)
                 continue
             }
             // All new fields of a name take the place of the first old one.
-            result += updates.filter { HTTPHeaders.same($0.name, field.name) }
-            updates.removeAll { HTTPHeaders.same($0.name, field.name) }
+            result += updates.filter { TransportHeaders.same($0.name, field.name) }
+            updates.removeAll { TransportHeaders.same($0.name, field.name) }
         }
-        return HTTPHeaders(result + updates)
+        return TransportHeaders(result + updates)
     }
 
     /// Returns the stored header fields of a response that a 304 has confirmed.
@@ -70,7 +71,7 @@ extension HTTPHeaders {
     /// The fields are updated. `Age` and `Date` are removed unless the 304 repeats them: they refer
     /// to an earlier moment. A response without a date was generated when it was received (RFC 9110
     /// §6.6.1).
-    package func confirmed(byNotModified headers: HTTPHeaders) -> HTTPHeaders {
+    package func confirmed(byNotModified headers: TransportHeaders) -> TransportHeaders {
         let silent = ["Age", "Date"].filter { headers[$0] == nil }
         return updated(byNotModified: headers).without(silent)
     }

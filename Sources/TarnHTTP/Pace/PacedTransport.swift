@@ -76,7 +76,7 @@ package final class PacedTransport: Transport, Sendable {
     ///
     /// - Throws: ``TransportError/Kind/rateLimit`` if a server limit is exhausted for longer than
     ///   ``Pace/longestWait``, and the errors of the inner transport.
-    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    package func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         // A malformed URL does not wait: the inner transport rejects it.
         guard let url = try? HTTPURL(request.url) else { return try await inner.send(request) }
         let origin = url.origin, started = time.now()
@@ -145,7 +145,7 @@ package final class PacedTransport: Transport, Sendable {
     }
 
     /// Updates the budget with a response, and admits the next requests.
-    private func leave(_ origin: String, status: Int, _ headers: HTTPHeaders?) {
+    private func leave(_ origin: String, status: Int, _ headers: TransportHeaders?) {
         let now = time.now()
         state.withLock { state in
             state.lines[origin]?.budget.answered(status: status, headers, now: now, longestLimit: pace.longestLimit)

@@ -75,7 +75,7 @@ package struct RateBudget: Sendable, Hashable, Codable {
     ///   - longestLimit: the longest time until a reset; longer ones are cut. See
     ///     ``Pace/longestLimit``.
     package mutating func answered(
-        status: Int = 0, _ headers: HTTPHeaders?, now: Date, longestLimit: Duration = .seconds(86_400)
+        status: Int = 0, _ headers: TransportHeaders?, now: Date, longestLimit: Duration = .seconds(86_400)
     ) {
         underWay = max(0, underWay - 1)
         guard let headers else { return }

@@ -29,7 +29,7 @@ package struct RateLimit: Sendable, Hashable, Codable {
     ///   prefixed with `X-`, and then also as `X-Rate-Limit-…`.
     ///
     /// Values that are not numbers are ignored.
-    package static func all(in headers: HTTPHeaders, now: Date) -> [RateLimit] {
+    package static func all(in headers: TransportHeaders, now: Date) -> [RateLimit] {
         let structured = headers.all("RateLimit").flatMap { self.structured($0, now: now) }
         if !structured.isEmpty { return structured }
         for prefix in ["RateLimit", "X-RateLimit", "X-Rate-Limit"] {
@@ -44,7 +44,7 @@ package struct RateLimit: Sendable, Hashable, Codable {
     }
 
     /// Returns whether a response reports an exhausted limit.
-    static func isUsedUp(_ headers: HTTPHeaders) -> Bool {
+    static func isUsedUp(_ headers: TransportHeaders) -> Bool {
         all(in: headers, now: Date(timeIntervalSince1970: 0)).contains { $0.remaining == 0 }
     }
 
@@ -52,7 +52,7 @@ package struct RateLimit: Sendable, Hashable, Codable {
     ///
     /// `Retry-After` (RFC 9110 §10.2.3) takes precedence over rate limits. Rate limits count only
     /// for the statuses 403, 429 and 503.
-    package static func wait(status: Int, _ headers: HTTPHeaders, now: Date) -> Duration? {
+    package static func wait(status: Int, _ headers: TransportHeaders, now: Date) -> Duration? {
         if let text = headers["Retry-After"], let wait = retryAfter(text, now: now) { return wait }
         guard status == 429 || status == 403 || status == 503 else { return nil }
         let resets = all(in: headers, now: now).filter { $0.remaining == 0 }.compactMap(\.resetsAt)

@@ -11,6 +11,6 @@ package struct Link: Sendable, Hashable {
     ///
     /// Relation types are compared without case (RFC 8288 §2.1).
     package func has(relation: String) -> Bool {
-        relations.contains { HTTPHeaders.same($0, relation) }
+        relations.contains { TransportHeaders.same($0, relation) }
     }
 }

@@ -9,7 +9,7 @@ package enum LinkHeader {
     ///
     /// Links with an anchor describe another resource and are skipped (RFC 8288 §3.2). The target
     /// is as written: resolve it against the URL of the request.
-    package static func target(relation: String, in headers: HTTPHeaders) -> String? {
+    package static func target(relation: String, in headers: TransportHeaders) -> String? {
         for value in headers.all("Link") {
             for link in parse(value) where link.has(relation: relation) && (link.anchor ?? "").isEmpty {
                 return link.target

@@ -22,7 +22,7 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
             switch self {
             case .fail: false
             case .ignore: true
-            case .ignoring(let names): names.contains { HTTPHeaders.same($0, name) }
+            case .ignoring(let names): names.contains { TransportHeaders.same($0, name) }
             }
         }
     }
@@ -227,7 +227,8 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     /// Returns 100 for `items 0-9/100` (RFC 9110 §14.4); nil for byte ranges, which are not counts.
     private static func rangeSize(_ value: String) -> Int? {
         let parts = value.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, !HTTPHeaders.same(String(parts[0]), "bytes"), let slash = parts[1].lastIndex(of: "/")
+        guard parts.count == 2, !TransportHeaders.same(String(parts[0]), "bytes"),
+            let slash = parts[1].lastIndex(of: "/")
         else { return nil }
         return Int(parts[1][parts[1].index(after: slash)...])
     }

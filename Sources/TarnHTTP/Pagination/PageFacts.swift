@@ -3,7 +3,7 @@
 /// The facts about a page on which its successor may depend.
 public struct PageFacts: Sendable, Hashable {
     /// The header fields of the response.
-    public var headers: HTTPHeaders
+    public var headers: TransportHeaders
     /// The number of records that the page lists.
     public var recordCount: Int
     /// The scalars of the body at the paths of ``Pagination/wants``.
@@ -48,7 +48,7 @@ public struct PageFacts: Sendable, Hashable {
 
     /// Creates the facts about a page.
     public init(
-        headers: HTTPHeaders = HTTPHeaders(), recordCount: Int, values: [String: String] = [:],
+        headers: TransportHeaders = TransportHeaders(), recordCount: Int, values: [String: String] = [:],
         records: RecordValues? = nil, digest: Int? = nil
     ) {
         self.headers = headers

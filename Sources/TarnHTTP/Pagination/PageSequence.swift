@@ -5,7 +5,7 @@
 ///
 ///     var pages = try PageSequence(pagination, url: url, base: base, aliases: aliases)
 ///     repeat {
-///         let response = try await transport.send(HTTPRequest(url: pages.url))
+///         let response = try await transport.send(TransportRequest(url: pages.url))
 ///         …
 ///     } while try pages.advance(PageFacts(headers: response.headers, recordCount: count))
 package struct PageSequence: Sendable, Hashable {
@@ -122,7 +122,7 @@ package struct PageSequence: Sendable, Hashable {
     ///
     /// Returns nil if the whole page must be read first, or if the scan ends or fails at this page;
     /// ``advance(_:answeredBy:)`` distinguishes these cases.
-    package func next(byHeaders headers: HTTPHeaders, answeredBy: String? = nil) -> PageRequest? {
+    package func next(byHeaders headers: TransportHeaders, answeredBy: String? = nil) -> PageRequest? {
         guard deep == nil, bounds.recordLimit == nil else { return nil }
         if pagination == .automatic {
             // A Link field decides the style, regardless of the body.
@@ -140,7 +140,7 @@ package struct PageSequence: Sendable, Hashable {
 
     /// Advances like ``advance(_:answeredBy:)``, for styles that need no value of the body.
     package mutating func advance(
-        headers: HTTPHeaders, recordCount: Int, answeredBy: String? = nil
+        headers: TransportHeaders, recordCount: Int, answeredBy: String? = nil
     ) throws(PaginationError) -> Bool {
         try advance(PageFacts(headers: headers, recordCount: recordCount), answeredBy: answeredBy)
     }

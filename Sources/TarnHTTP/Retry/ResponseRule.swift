@@ -38,16 +38,16 @@ public struct ResponseRule: Sendable, Hashable {
     }
 
     /// Returns whether the rule applies to a response.
-    public func matches(_ response: HTTPResponse) -> Bool {
+    public func matches(_ response: TransportResponse) -> Bool {
         guard statuses.isEmpty || statuses.contains(where: { $0.contains(response.status) }) else { return false }
         guard let text else { return true }
-        return response.body.prefix(HTTPRequest.ResponseLimits.records.refusal).firstRange(of: text.utf8) != nil
+        return response.body.prefix(TransportRequest.ResponseLimits.records.refusal).firstRange(of: text.utf8) != nil
     }
 }
 
 extension [ResponseRule] {
     /// Returns the first rule that applies to a response.
-    public func first(for response: HTTPResponse) -> ResponseRule? {
+    public func first(for response: TransportResponse) -> ResponseRule? {
         first { $0.matches(response) }
     }
 }

@@ -42,7 +42,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// The outcome of an attempt.
     public enum Outcome: Sendable {
         /// A response.
-        case answer(status: Int, headers: HTTPHeaders)
+        case answer(status: Int, headers: TransportHeaders)
         /// A failure without a response.
         case failure(TransportError.Kind)
     }

@@ -38,7 +38,7 @@ package struct RetryingTransport: Transport {
     /// Sends a request until an outcome is final.
     ///
     /// - Returns: the last response, even if its status is transient.
-    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    package func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         var attempt = 1, mayRefresh = refresh != nil
         while true {
             let failure: TransportError
@@ -77,7 +77,8 @@ package struct RetryingTransport: Transport {
 
     /// Waits before a retry, and reports it.
     private func pause(
-        _ delay: Duration, before request: HTTPRequest, attempt: Int, because reason: String, _ kind: RequestWait.Reason
+        _ delay: Duration, before request: TransportRequest, attempt: Int, because reason: String,
+        _ kind: RequestWait.Reason
     ) async throws(TransportError) {
         Counter(label: "tarn_http_retries", dimensions: [("reason", reason)]).increment()
         logger?.notice(

@@ -13,10 +13,12 @@ struct AuthorizedTransportTests {
     private static let source = SecretSource.value(Secret(secret))
 
     /// What a server receives of a request with credentials.
-    private func head(_ authentication: Authentication, _ fields: [HTTPHeaders.Field] = []) async throws -> String {
+    private func head(_ authentication: Authentication, _ fields: [TransportHeaders.Field] = []) async throws -> String
+    {
         let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         let transport = AuthorizedTransport(CurlTransport(), authentication, origins: [server.base])
-        _ = try await transport.send(HTTPRequest(url: server.base + "/items?page=1", headers: HTTPHeaders(fields)))
+        _ = try await transport.send(
+            TransportRequest(url: server.base + "/items?page=1", headers: TransportHeaders(fields)))
         return server.requests.first ?? ""
     }
 
@@ -50,10 +52,10 @@ struct AuthorizedTransportTests {
         for url in [
             "http://api.example/", "https://api.example:444/", "https://api.example.evil/", "https://cdn.example/",
         ] {
-            _ = try await transport.send(HTTPRequest(url: url))
+            _ = try await transport.send(TransportRequest(url: url))
         }
         #expect(inner.requests.allSatisfy { $0.headers.fields.isEmpty })
-        _ = try await transport.send(HTTPRequest(url: "https://API.example:443/x"))
+        _ = try await transport.send(TransportRequest(url: "https://API.example:443/x"))
         #expect(inner.requests.last?.headers["Authorization"] == "Bearer s3cret/token+1")
     }
 
@@ -68,16 +70,16 @@ struct AuthorizedTransportTests {
         let echo = forms.joined(separator: " ")
         let inner = ScriptedTransport([
             .answer(
-                HTTPResponse(
+                TransportResponse(
                     status: 401,
-                    headers: HTTPHeaders([
+                    headers: TransportHeaders([
                         .init("Link", "<http://h/items?key=s3cret%2Ftoken%2B1&page=2>; rel=\"next\""),
                         .init("X-Echo", echo),
                     ]), body: Array("{\"message\":\"bad: \(echo)\"}".utf8),
                     redirectedTo: "http://h/items?page=1&key=s3cret%2Ftoken%2B1"))
         ])
         let transport = AuthorizedTransport(inner, authentication, origins: ["http://h"])
-        let response = try await transport.send(HTTPRequest(url: "http://h/items?page=1"))
+        let response = try await transport.send(TransportRequest(url: "http://h/items?page=1"))
         var shown = "\(response) " + String(decoding: response.body, as: UTF8.self)
         if case .apiKey(_, .query) = authentication {
             #expect(response.headers["Link"] == "<http://h/items?page=2>; rel=\"next\"")
@@ -87,7 +89,7 @@ struct AuthorizedTransportTests {
             let failing = AuthorizedTransport(
                 FailingTransport(kind: kind, detail: echo), authentication, origins: ["http://h"])
             let error = await #expect(throws: TransportError.self) {
-                try await failing.send(HTTPRequest(url: "http://h/items?page=1"))
+                try await failing.send(TransportRequest(url: "http://h/items?page=1"))
             }
             shown += "\(String(describing: error)) \(error?.url ?? "")"
         }
@@ -104,7 +106,7 @@ struct AuthorizedTransportTests {
         try Data("old-token".utf8).write(to: URL(fileURLWithPath: path))
         let inner = ScriptedTransport([.status(200), .status(401), .status(200), .status(401)])
         let transport = AuthorizedTransport(inner, .bearer(.file(path)), origins: ["http://h"])
-        let request = HTTPRequest(url: "http://h/")
+        let request = TransportRequest(url: "http://h/")
         _ = try await transport.send(request)
         try Data("new-token".utf8).write(to: URL(fileURLWithPath: path))
         #expect(try await transport.send(request).status == 200)
@@ -120,7 +122,7 @@ struct AuthorizedTransportTests {
         let inner = ScriptedTransport([.status(200)])
         let transport = AuthorizedTransport(
             inner, .bearer(.environment("NOT_SET")), origins: ["http://h"], environment: [:])
-        let error = await expectFailure(.credentials) { try await transport.send(HTTPRequest(url: "http://h/")) }
+        let error = await expectFailure(.credentials) { try await transport.send(TransportRequest(url: "http://h/")) }
         #expect(error?.detail.contains("the environment variable NOT_SET") == true && inner.requests.isEmpty)
     }
 
@@ -149,7 +151,7 @@ private struct FailingTransport: Transport {
     var kind: TransportError.Kind
     var detail: String
 
-    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         throw TransportError(kind, method: request.method, url: request.url, detail: detail)
     }
 }

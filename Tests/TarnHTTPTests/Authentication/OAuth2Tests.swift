@@ -11,7 +11,7 @@ import Testing
 struct OAuth2Tests {
     /// A server of tokens and an API in one: hands out numbered tokens, and accepts the newest one only.
     private final class TokenServer: Transport {
-        private let state = Mutex<(tokens: Int, requests: [HTTPRequest], revoked: Bool)>((0, [], false))
+        private let state = Mutex<(tokens: Int, requests: [TransportRequest], revoked: Bool)>((0, [], false))
         let lifetime: Int?
         let rotates: Bool
 
@@ -20,16 +20,16 @@ struct OAuth2Tests {
             self.rotates = rotates
         }
 
-        var tokenRequests: [HTTPRequest] { state.withLock { $0.requests } }
+        var tokenRequests: [TransportRequest] { state.withLock { $0.requests } }
         func revoke() { state.withLock { $0.revoked = true } }
 
-        func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
             // Long enough for others to come and wait; of the API, some come back when the new token is there already.
             try? await Task.sleep(for: .milliseconds(request.url.hasSuffix("/token") ? 5 : Int.random(in: 1...40)))
             return state.withLock { state in
                 guard request.url.hasSuffix("/token") else {
                     let isValid = request.headers["Authorization"] == "Bearer token-\(state.tokens)" && !state.revoked
-                    return HTTPResponse(status: isValid ? 200 : 401)
+                    return TransportResponse(status: isValid ? 200 : 401)
                 }
                 state.requests.append(request)
                 state.tokens += 1
@@ -37,7 +37,7 @@ struct OAuth2Tests {
                 var json = "{\"access_token\":\"token-\(state.tokens)\",\"token_type\":\"bearer\""
                 if let lifetime { json += ",\"expires_in\":\(lifetime)" }
                 if rotates { json += ",\"refresh_token\":\"refresh-\(state.tokens)\"" }
-                return HTTPResponse(status: 200, body: Array((json + "}").utf8))
+                return TransportResponse(status: 200, body: Array((json + "}").utf8))
             }
         }
     }
@@ -46,7 +46,7 @@ struct OAuth2Tests {
         tokenURL: "https://auth.example/token", clientID: .value(Secret("tarn")),
         clientSecret: .value(Secret("cl:i/ent")),
         scopes: ["read", "list"], parameters: [.init("audience", "a b")])
-    private let request = HTTPRequest(url: "https://api.example/items")
+    private let request = TransportRequest(url: "https://api.example/items")
 
     private func transport(_ server: TokenServer, _ settings: OAuth2 = client, time: TimeSource = .system)
         -> AuthorizedTransport
@@ -54,7 +54,7 @@ struct OAuth2Tests {
         AuthorizedTransport(server, .oauth2(settings), origins: ["https://api.example"], time: time)
     }
 
-    private func form(_ request: HTTPRequest) -> String { String(decoding: request.body ?? [], as: UTF8.self) }
+    private func form(_ request: TransportRequest) -> String { String(decoding: request.body ?? [], as: UTF8.self) }
 
     @Test("client credentials: the form and the proof of the client are as RFC 6749 has them")
     func clientCredentials() async throws {
@@ -223,7 +223,7 @@ struct OAuth2Tests {
         var settings = Self.client
         settings.tokenURL = auth.base + "/token"
         let transport = AuthorizedTransport(CurlTransport(), .oauth2(settings), origins: [api.base])
-        #expect(try await transport.send(HTTPRequest(url: api.base + "/items")).status == 200)
+        #expect(try await transport.send(TransportRequest(url: api.base + "/items")).status == 200)
         #expect(auth.requests.first?.hasPrefix("POST /token ") == true)
         #expect(api.requests.first?.contains("\r\nAuthorization: Bearer abc\r\n") == true)
     }

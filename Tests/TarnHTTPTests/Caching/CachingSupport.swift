@@ -6,8 +6,8 @@
 let t0 = 1_000_000_000
 
 /// `A: b | C: d`.
-func fields(_ text: String) -> HTTPHeaders {
-    HTTPHeaders(text.split(separator: "|").compactMap { HTTPSyntax.field(ofLine: $0.trimmed) })
+func fields(_ text: String) -> TransportHeaders {
+    TransportHeaders(text.split(separator: "|").compactMap { HTTPSyntax.field(ofLine: $0.trimmed) })
 }
 
 extension Substring {
@@ -41,8 +41,8 @@ func dated(_ text: String) -> String {
     return result + rest
 }
 
-func request(_ text: String = "", method: String = "GET") -> HTTPRequest {
-    HTTPRequest(method: method, url: "http://api.example/issues", headers: fields(dated(text)))
+func request(_ text: String = "", method: String = "GET") -> TransportRequest {
+    TransportRequest(method: method, url: "http://api.example/issues", headers: fields(dated(text)))
 }
 
 extension CacheDecision {

@@ -10,7 +10,7 @@ struct StoringTests {
         _ rules: CacheRules, _ response: String, _ status: Int, _ wants: String = "", method: String = "GET"
     ) -> CacheRule {
         rules.storability(
-            of: HTTPResponse(status: status, headers: fields(dated(response))), to: request(wants, method: method))
+            of: TransportResponse(status: status, headers: fields(dated(response))), to: request(wants, method: method))
     }
 
     @Test(
@@ -105,7 +105,7 @@ struct StoringTests {
             ("bytes=0-1", "bytes 0-1/9", "ETag: \"a\" | Vary: *", .variesByEverything),
         ] as [(String, String, String, CacheRule)])
     func partStorability(_ range: String, _ contentRange: String, _ headers: String, _ expected: CacheRule) {
-        let response = HTTPResponse(
+        let response = TransportResponse(
             status: 206, headers: fields("\(headers) | Content-Range: \(contentRange)"), body: [1, 2])
         #expect(
             privateRules.storability(ofPart: response, to: request(range.isEmpty ? "" : "Range: \(range)"), at: t0)
@@ -125,7 +125,7 @@ struct StoringTests {
             ("Content-Location: /issues | Cache-Control: max-age=60, no-store", 200, .responseNoStore),
         ] as [(String, Int, CacheRule)])
     func post(_ headers: String, _ status: Int, _ expected: CacheRule) {
-        let response = HTTPResponse(status: status, headers: fields(dated(headers)))
+        let response = TransportResponse(status: status, headers: fields(dated(headers)))
         #expect(privateRules.storability(ofPost: response, to: request(method: "POST")) == expected)
         #expect(privateRules.storability(ofPost: response, to: request(method: "PUT")) == .methodNotCacheable)
     }

@@ -36,7 +36,7 @@ struct ValidationTests {
     func answers(_ response: String, _ status: Int, _ answer: String, _ expected: String) {
         let text =
             switch privateRules.validate(
-                stored(response), with: HTTPResponse(status: status, headers: fields(dated(answer))))
+                stored(response), with: TransportResponse(status: status, headers: fields(dated(answer))))
             {
             case .confirmed: "confirmed"
             case .mismatched: "mismatched"
@@ -49,7 +49,7 @@ struct ValidationTests {
     @Test("§3.2, §4.3.4: a 304 brings the stored fields up to date, and the response is young again")
     func freshened() throws {
         let old = stored("ETag: \"a\" | Cache-Control: max-age=60 | Age: 50 | X: 1 | Content-Length: 5")
-        let answer = HTTPResponse(
+        let answer = TransportResponse(
             status: 304,
             headers: fields(dated("Cache-Control: max-age=90 | Y: 2 | Content-Length: 0 | Connection: Z | Z: 1")))
         guard case .confirmed(let headers) = privateRules.validate(old, with: answer) else {
@@ -72,7 +72,7 @@ struct ValidationTests {
     func head(_ answer: String, _ status: Int, _ expected: String?) {
         let old = stored("ETag: \"a\" | Last-Modified: {0} | Content-Length: 5 | X: 1")
         #expect(
-            privateRules.updated(old, byHead: HTTPResponse(status: status, headers: fields(dated(answer))))?["X"]
+            privateRules.updated(old, byHead: TransportResponse(status: status, headers: fields(dated(answer))))?["X"]
                 == expected)
     }
 
@@ -121,9 +121,9 @@ struct ValidationTests {
             ("GET", 200, "Location: /b", []), ("HEAD", 200, "", []), ("OPTIONS", 200, "", []), ("TRACE", 200, "", []),
         ] as [(String, Int, String, [String])])
     func invalidation(_ method: String, _ status: Int, _ answer: String, _ paths: [String]) {
-        let request = HTTPRequest(method: method, url: "http://api.example/a")
+        let request = TransportRequest(method: method, url: "http://api.example/a")
         #expect(
-            CacheRules.invalidated(by: request, HTTPResponse(status: status, headers: fields(answer)))
+            CacheRules.invalidated(by: request, TransportResponse(status: status, headers: fields(answer)))
                 == paths.map { "http://api.example" + $0 })
     }
 }
@@ -191,11 +191,12 @@ struct ByteRangeTests {
         ] as [(String, Range<Int>?, Int)])
     func contentRange(_ text: String, _ range: Range<Int>?, _ length: Int) {
         #expect(ContentRange(text) == range.map { ContentRange($0, of: length) })
-        let response = HTTPResponse(
+        let response = TransportResponse(
             status: 206, headers: fields("Content-Range: \(text)"), body: Array(repeating: 0, count: range?.count ?? 1))
         #expect((ContentRange(response) != nil) == (range != nil))
-        #expect(ContentRange(HTTPResponse(status: 206, headers: response.headers, body: response.body + [0])) == nil)
-        #expect(ContentRange(HTTPResponse(status: 200, headers: response.headers, body: response.body)) == nil)
+        #expect(
+            ContentRange(TransportResponse(status: 206, headers: response.headers, body: response.body + [0])) == nil)
+        #expect(ContentRange(TransportResponse(status: 200, headers: response.headers, body: response.body)) == nil)
     }
 
     @Test(

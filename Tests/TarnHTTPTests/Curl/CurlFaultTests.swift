@@ -21,7 +21,7 @@ struct CurlFaultTests {
     func refused() async throws {
         let dead = DeadPort()
         let error = await expectFailure(.connect) {
-            try await CurlTransport().send(HTTPRequest(url: "http://127.0.0.1:\(dead.port)/x?token=t"))
+            try await CurlTransport().send(TransportRequest(url: "http://127.0.0.1:\(dead.port)/x?token=t"))
         }
         #expect(
             error?.description
@@ -35,7 +35,7 @@ struct CurlFaultTests {
         // A label of more than 63 bytes is refused by the resolver itself: no query leaves the machine.
         let host = String(repeating: "a", count: 70) + ".invalid"
         let error = await expectFailure(.resolve) {
-            try await CurlTransport().send(HTTPRequest(url: "http://\(host)/"))
+            try await CurlTransport().send(TransportRequest(url: "http://\(host)/"))
         }
         #expect(error?.detail == "could not resolve the host \(host)")
         #expect(error?.isUnreachable == true)
@@ -45,7 +45,7 @@ struct CurlFaultTests {
     func cut(_ bytes: Int) async throws {
         let server = try LocalServer([Self.page], "--fault", "page:cut:\(bytes)")
         let error = await expectFailure(.cutShort) {
-            try await CurlTransport().send(HTTPRequest(url: server.base + "/page"))
+            try await CurlTransport().send(TransportRequest(url: server.base + "/page"))
         }
         #expect(error?.detail.contains("127.0.0.1:\(server.port) was cut short") ?? false)
         #expect(error?.isUnreachable == false)
@@ -59,40 +59,40 @@ struct CurlFaultTests {
     func brokenChunks(_ body: String) async throws {
         let lines = body.replacingOccurrences(of: "|", with: "\r\n")
         let server = try RawServer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + lines)
-        await expectFailure(.cutShort) { try await CurlTransport().send(HTTPRequest(url: server.base + "/")) }
+        await expectFailure(.cutShort) { try await CurlTransport().send(TransportRequest(url: server.base + "/")) }
     }
 
     @Test("a connection that is closed or reset before the answer is an error", arguments: ["close", "reset"])
     func endedBeforeHead(_ fault: String) async throws {
         let server = try LocalServer([Self.page], "--fault", "page:\(fault):times=1")
         let transport = CurlTransport()
-        await expectFailure(.cutShort) { try await transport.send(HTTPRequest(url: server.base + "/page")) }
+        await expectFailure(.cutShort) { try await transport.send(TransportRequest(url: server.base + "/page")) }
         #expect(server.requests.count == 1)
-        #expect(try await transport.send(HTTPRequest(url: server.base + "/page")).status == 200)
+        #expect(try await transport.send(TransportRequest(url: server.base + "/page")).status == 200)
     }
 
     @Test("a head that breaks off is an error")
     func brokenHead() async throws {
         let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Le")
-        await expectFailure(.cutShort) { try await CurlTransport().send(HTTPRequest(url: server.base + "/")) }
+        await expectFailure(.cutShort) { try await CurlTransport().send(TransportRequest(url: server.base + "/")) }
     }
 
     @Test("what is not HTTP is an error", arguments: ["SSH-2.0-OpenSSH_9.2", "{\"id\":1}"])
     func notHTTP(_ answer: String) async throws {
         let server = try RawServer(answer + "\r\n")
-        await expectFailure(.protocol) { try await CurlTransport().send(HTTPRequest(url: server.base + "/")) }
+        await expectFailure(.protocol) { try await CurlTransport().send(TransportRequest(url: server.base + "/")) }
     }
 
     @Test("a body that is not in the announced coding is an error")
     func brokenCoding() async throws {
         let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 7\r\n\r\n[1,2,3]")
-        await expectFailure(.protocol) { try await CurlTransport().send(HTTPRequest(url: server.base + "/")) }
+        await expectFailure(.protocol) { try await CurlTransport().send(TransportRequest(url: server.base + "/")) }
     }
 
     @Test("HTML instead of JSON is a response that says so")
     func html() async throws {
         let server = try LocalServer([Self.page], "--fault", "page:html")
-        let response = try await CurlTransport().send(HTTPRequest(url: server.base + "/page"))
+        let response = try await CurlTransport().send(TransportRequest(url: server.base + "/page"))
         #expect(response.status == 200)
         #expect(response.headers["Content-Type"] == "text/html; charset=utf-8")
         #expect(String(decoding: response.body, as: UTF8.self).hasPrefix("<!DOCTYPE html>"))
@@ -103,7 +103,9 @@ struct CurlFaultTests {
         let server = try LocalServer([Self.page], "--fault", "page:status:503:from=2:times=2")
         let transport = CurlTransport()
         var statuses: [Int] = []
-        for _ in 1...5 { statuses.append(try await transport.send(HTTPRequest(url: server.base + "/page")).status) }
+        for _ in 1...5 {
+            statuses.append(try await transport.send(TransportRequest(url: server.base + "/page")).status)
+        }
         #expect(statuses == [200, 503, 503, 200, 200])
     }
 
@@ -111,7 +113,9 @@ struct CurlFaultTests {
     func stallAndIdleTimeout() async throws {
         let server = try LocalServer([Self.page], "--fault", "page:stall:600")
         let transport = CurlTransport(options { $0.idleTimeout = .seconds(1) })
-        let error = await expectFailure(.timeout) { try await transport.send(HTTPRequest(url: server.base + "/page")) }
+        let error = await expectFailure(.timeout) {
+            try await transport.send(TransportRequest(url: server.base + "/page"))
+        }
         #expect(error?.detail == "127.0.0.1:\(server.port) sent nothing for 1.0 seconds")
     }
 
@@ -119,7 +123,9 @@ struct CurlFaultTests {
     func dripAndTotalTimeout() async throws {
         let server = try LocalServer([Self.page], "--fault", "page:drip:100")
         let transport = CurlTransport(options { $0.totalTimeout = .milliseconds(1500) })
-        let error = await expectFailure(.timeout) { try await transport.send(HTTPRequest(url: server.base + "/page")) }
+        let error = await expectFailure(.timeout) {
+            try await transport.send(TransportRequest(url: server.base + "/page"))
+        }
         #expect(error?.detail == "no complete answer from 127.0.0.1:\(server.port) within 1.5 seconds")
     }
 
@@ -129,7 +135,7 @@ struct CurlFaultTests {
             [Self.page], "--fault", "page:stall:0.2:times=1", "--fault", "page:drip:50000:times=2")
         let transport = CurlTransport()
         for _ in 1...2 {
-            #expect(try await transport.send(HTTPRequest(url: server.base + "/page")).body.count == 10_000)
+            #expect(try await transport.send(TransportRequest(url: server.base + "/page")).body.count == 10_000)
         }
     }
 
@@ -143,7 +149,7 @@ struct CurlFaultTests {
             })
         let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 1...6 {
-                group.addTask { try await transport.send(HTTPRequest(url: server.base + "/page")).status }
+                group.addTask { try await transport.send(TransportRequest(url: server.base + "/page")).status }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -157,7 +163,7 @@ struct CurlFaultTests {
             "GET /chunked\nHTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n8\r\n[1,2,3,4\r\n8\r\n,5,6,7,8\r\n1\r\n]\r\n0\r\n\r\n",
         ])
         for (path, size) in [("/page", 10_000), ("/chunked", 17)] {
-            let request = HTTPRequest(url: server.base + path)
+            let request = TransportRequest(url: server.base + path)
             #expect(try await CurlTransport(options { $0.maximumBodySize = size }).send(request).body.count == size)
             let error = await expectFailure(.tooLarge) {
                 try await CurlTransport(options { $0.maximumBodySize = size - 1 }).send(request)
@@ -179,7 +185,8 @@ struct CurlFaultTests {
             Array("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body
         ])
         await expectFailure(.tooLarge) {
-            try await CurlTransport(options { $0.maximumBodySize = 1000 }).send(HTTPRequest(url: server.base + "/"))
+            try await CurlTransport(options { $0.maximumBodySize = 1000 }).send(
+                TransportRequest(url: server.base + "/"))
         }
     }
 
@@ -187,7 +194,7 @@ struct CurlFaultTests {
     func noTLS() async throws {
         let server = try LocalServer([Self.page])
         let error = await expectFailure(.tls) {
-            try await CurlTransport().send(HTTPRequest(url: "https://127.0.0.1:\(server.port)/page"))
+            try await CurlTransport().send(TransportRequest(url: "https://127.0.0.1:\(server.port)/page"))
         }
         #expect(error?.detail.hasPrefix("no secure connection to 127.0.0.1:\(server.port): ") ?? false)
         #expect(error?.isUnreachable == false)
@@ -197,7 +204,7 @@ struct CurlFaultTests {
     func oneLine(_ fault: String) async throws {
         let server = try LocalServer([Self.page], "--fault", "page:\(fault)")
         let error = await expectFailure(.cutShort) {
-            try await CurlTransport().send(HTTPRequest(url: server.base + "/page"))
+            try await CurlTransport().send(TransportRequest(url: server.base + "/page"))
         }
         #expect(error?.description.contains(where: \.isNewline) == false)
     }
@@ -224,22 +231,22 @@ struct CurlCancellationTests {
     func duringStall() async throws {
         let server = try LocalServer([CurlFaultTests.page], "--fault", "page:stall:600:times=1")
         let transport = CurlTransport(Self.patient)
-        let task = Task { try await transport.send(HTTPRequest(url: server.base + "/page")) }
+        let task = Task { try await transport.send(TransportRequest(url: server.base + "/page")) }
         try await seen(1, by: server)
         let start = ContinuousClock.now
         task.cancel()
         await expectFailure(.cancelled) { try await task.value }
         #expect(ContinuousClock.now - start < .seconds(120))
-        #expect(try await transport.send(HTTPRequest(url: server.base + "/page")).status == 200)
+        #expect(try await transport.send(TransportRequest(url: server.base + "/page")).status == 200)
     }
 
     @Test("a task that is cancelled already sends nothing")
     func beforeStart() async throws {
         let server = try LocalServer([CurlFaultTests.page])
         let transport = CurlTransport()
-        let task = Task { () throws -> HTTPResponse in
+        let task = Task { () throws -> TransportResponse in
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await transport.send(HTTPRequest(url: server.base + "/page"))
+            return try await transport.send(TransportRequest(url: server.base + "/page"))
         }
         await expectFailure(.cancelled) { try await task.value }
         #expect(server.requests.isEmpty)
@@ -253,10 +260,10 @@ struct CurlCancellationTests {
         var options = Self.patient
         options.concurrencyPerHost = 1
         let transport = CurlTransport(options)
-        let first = Task { try await transport.send(HTTPRequest(url: server.base + "/first")) }
+        let first = Task { try await transport.send(TransportRequest(url: server.base + "/first")) }
         try await seen(1, by: server)
-        let waiting = Task { try await transport.send(HTTPRequest(url: server.base + "/page")) }
-        let last = Task { try await transport.send(HTTPRequest(url: server.base + "/last")) }
+        let waiting = Task { try await transport.send(TransportRequest(url: server.base + "/page")) }
+        let last = Task { try await transport.send(TransportRequest(url: server.base + "/last")) }
         waiting.cancel()
         await expectFailure(.cancelled) { try await waiting.value }
         first.cancel()
@@ -273,7 +280,7 @@ struct CurlCancellationTests {
         let answered = await withTaskGroup(of: Bool.self) { group in
             for number in 0..<100 {
                 group.addTask {
-                    let task = Task { try await transport.send(HTTPRequest(url: server.base + "/page")) }
+                    let task = Task { try await transport.send(TransportRequest(url: server.base + "/page")) }
                     let delay = (seed &* (2 * UInt64(number) + 1)) >> 40 % 30
                     if number % 2 == 0 {
                         try? await Task.sleep(for: .milliseconds(Int(delay)))

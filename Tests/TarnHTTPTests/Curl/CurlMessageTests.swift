@@ -18,10 +18,10 @@ struct CurlMessageTests {
         let server = try RawServer(Self.ok, Self.ok)
         let body = Array("{\"a\":\"ü\u{0}\"}".utf8), transport = CurlTransport()
         _ = try await transport.send(
-            HTTPRequest(
+            TransportRequest(
                 method: method, url: server.base + "/x",
-                headers: HTTPHeaders([.init("Content-Type", "application/json")]), body: body))
-        _ = try await transport.send(HTTPRequest(method: method, url: server.base + "/x", body: body))
+                headers: TransportHeaders([.init("Content-Type", "application/json")]), body: body))
+        _ = try await transport.send(TransportRequest(method: method, url: server.base + "/x", body: body))
         let first = try #require(server.requests.first), second = try #require(server.requests.last)
         #expect(first.hasPrefix("\(method) /x HTTP/1.1\r\n") && first.hasSuffix("\r\n\r\n{\"a\":\"ü\u{0}\"}"))
         #expect(
@@ -34,8 +34,8 @@ struct CurlMessageTests {
     func noBody() async throws {
         let server = try RawServer(Self.ok, Self.ok)
         let transport = CurlTransport()
-        _ = try await transport.send(HTTPRequest(method: "POST", url: server.base + "/x"))
-        _ = try await transport.send(HTTPRequest(url: server.base + "/x"))
+        _ = try await transport.send(TransportRequest(method: "POST", url: server.base + "/x"))
+        _ = try await transport.send(TransportRequest(url: server.base + "/x"))
         #expect(server.requests[0].contains("\r\nContent-Length: 0\r\n"))
         #expect(!server.requests[1].contains("Content-Length"))
     }
@@ -45,11 +45,11 @@ struct CurlMessageTests {
         let body = [UInt8](repeating: UInt8(ascii: "x"), count: 3 << 20)
         let polite = try LocalServer([CurlTransportTests.page])
         let response = try await CurlTransport().send(
-            HTTPRequest(method: "POST", url: polite.base + "/issues?page=1", body: body))
+            TransportRequest(method: "POST", url: polite.base + "/issues?page=1", body: body))
         #expect(response.status == 404)
         let silent = try RawServer(Self.ok)
         #expect(
-            try await CurlTransport().send(HTTPRequest(method: "POST", url: silent.base + "/", body: body)).status
+            try await CurlTransport().send(TransportRequest(method: "POST", url: silent.base + "/", body: body)).status
                 == 200)
         #expect(silent.requests.first?.contains("Expect: 100-continue") == true)
         #expect(silent.requests.first?.utf8.count ?? 0 > body.count)
@@ -61,9 +61,9 @@ struct CurlMessageTests {
     func redirectedBodies() async throws {
         for status in [301, 302, 303, 307, 308] {
             let server = try RawServer("HTTP/1.1 \(status) Moved\r\nLocation: /y\r\nContent-Length: 0\r\n\r\n", Self.ok)
-            let request = HTTPRequest(
+            let request = TransportRequest(
                 method: "POST", url: server.base + "/x",
-                headers: HTTPHeaders([.init("Content-Type", "text/plain"), .init("X-A", "b")]),
+                headers: TransportHeaders([.init("Content-Type", "text/plain"), .init("X-A", "b")]),
                 body: Array("hello".utf8))
             _ = try await CurlTransport().send(request)
             let second = try #require(server.requests.last)
@@ -84,7 +84,7 @@ struct CurlMessageTests {
         let server = try RawServer("HTTP/1.1 307 Moved\r\nLocation: \(other.base)/y\r\nContent-Length: 0\r\n\r\n")
         let error = await expectFailure(.protocol) {
             try await CurlTransport().send(
-                HTTPRequest(method: "POST", url: server.base + "/x", body: Array("client_secret=1".utf8)))
+                TransportRequest(method: "POST", url: server.base + "/x", body: Array("client_secret=1".utf8)))
         }
         #expect(error?.detail.contains("sent to no other server") == true && other.requests.isEmpty)
     }
@@ -97,7 +97,7 @@ struct CurlMessageTests {
         ])
     func withoutBody(head: String) async throws {
         let server = try RawServer("HTTP/1.1 \(head)\r\n\r\n")
-        let response = try await CurlTransport().send(HTTPRequest(url: server.base + "/"))
+        let response = try await CurlTransport().send(TransportRequest(url: server.base + "/"))
         #expect(response.body.isEmpty && response.status == HTTPSyntax.decimal(String(head.prefix(3))))
     }
 
@@ -106,7 +106,7 @@ struct CurlMessageTests {
         let answer =
             "HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n\0HTTP/1.1 102 Processing\r\n\r\n\0" + Self.ok
         let server = try RawServer([Array(answer.utf8)], pause: 0.05)
-        let response = try await CurlTransport().send(HTTPRequest(url: server.base + "/"))
+        let response = try await CurlTransport().send(TransportRequest(url: server.base + "/"))
         #expect(response.status == 200 && response.headers["Link"] == nil && response.body == Array("[]".utf8))
     }
 
@@ -121,19 +121,20 @@ struct CurlMessageTests {
         ] {
             let server = try RawServer(head + "Content-Length: 2\r\n\r\n[]")
             let error = await expectFailure(.tooLarge) {
-                try await CurlTransport().send(HTTPRequest(url: server.base + "/"))
+                try await CurlTransport().send(TransportRequest(url: server.base + "/"))
             }
             #expect(error?.detail.contains("262144 bytes") == true)
         }
         let longest = try RawServer(
             "HTTP/1.1 200 OK\r\nX-Huge: \(String(repeating: "a", count: 400_000))\r\nContent-Length: 2\r\n\r\n[]")
         let error = await expectFailure(.tooLarge) {
-            try await CurlTransport().send(HTTPRequest(url: longest.base + "/"))
+            try await CurlTransport().send(TransportRequest(url: longest.base + "/"))
         }
         #expect(error?.detail.contains("a header field of 127.0.0.1:\(longest.port) is longer than 100 KB") == true)
         let fine = try RawServer("HTTP/1.1 200 OK\r\n\(huge)Content-Length: 2\r\n\r\n[]")
         #expect(
-            try await CurlTransport().send(HTTPRequest(url: fine.base + "/")).headers["X-Huge"]?.utf8.count == 90_000)
+            try await CurlTransport().send(TransportRequest(url: fine.base + "/")).headers["X-Huge"]?.utf8.count
+                == 90_000)
     }
 
     @Test(
@@ -146,7 +147,7 @@ struct CurlMessageTests {
         ] {
             let server = try RawServer("HTTP/1.1 200 OK\r\n\(head)")
             let error = await #expect(throws: TransportError.self) {
-                try await CurlTransport().send(HTTPRequest(url: server.base + "/"))
+                try await CurlTransport().send(TransportRequest(url: server.base + "/"))
             }
             #expect(error?.kind == .cutShort || error?.kind == .protocol, "\(head): \(String(describing: error))")
         }
@@ -159,11 +160,12 @@ struct CurlMessageTests {
         let proxy = try LocalServer([CurlTransportTests.page])
         var options = CurlTransport.Options()
         options.proxy = proxy.base
-        let response = try await CurlTransport(options).send(HTTPRequest(url: "http://forge.invalid/issues?page=1"))
+        let response = try await CurlTransport(options).send(
+            TransportRequest(url: "http://forge.invalid/issues?page=1"))
         #expect(response.status == 200 && proxy.requests.count == 1)
         options.proxy = ""
         await expectFailure(.resolve) {
-            try await CurlTransport(options).send(HTTPRequest(url: "http://forge.invalid/issues?page=1"))
+            try await CurlTransport(options).send(TransportRequest(url: "http://forge.invalid/issues?page=1"))
         }
     }
 
@@ -172,16 +174,16 @@ struct CurlMessageTests {
         var options = CurlTransport.Options()
         options.proxy = "http://127.0.0.1:\(DeadPort().port)"
         await expectFailure(.connect) {
-            try await CurlTransport(options).send(HTTPRequest(url: "http://forge.invalid/"))
+            try await CurlTransport(options).send(TransportRequest(url: "http://forge.invalid/"))
         }
         options.proxy = "http://proxy.invalid:3128"
         await expectFailure(.resolve) {
-            try await CurlTransport(options).send(HTTPRequest(url: "http://forge.invalid/"))
+            try await CurlTransport(options).send(TransportRequest(url: "http://forge.invalid/"))
         }
         let refusing = try RawServer("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
         options.proxy = refusing.base
         let error = await #expect(throws: TransportError.self) {
-            try await CurlTransport(options).send(HTTPRequest(url: "https://forge.invalid/"))
+            try await CurlTransport(options).send(TransportRequest(url: "https://forge.invalid/"))
         }
         #expect(error?.kind == .cutShort || error?.kind == .connect, "\(String(describing: error))")
         #expect(refusing.requests.first?.hasPrefix("CONNECT forge.invalid:443 ") == true)
@@ -207,10 +209,10 @@ struct CurlMessageTests {
         .enabled(if: hasIPv6, "this machine has no IPv6"))
     func addressesOfIPv6() async throws {
         let server = try RawServer([Array(Self.ok.utf8)], onIPv6: true)
-        #expect(try await CurlTransport().send(HTTPRequest(url: "http://[::1]:\(server.port)/")).status == 200)
+        #expect(try await CurlTransport().send(TransportRequest(url: "http://[::1]:\(server.port)/")).status == 200)
         #expect(server.requests.first?.contains("\r\nHost: [::1]:\(server.port)\r\n") == true)
         let error = await expectFailure(.connect) {
-            try await CurlTransport().send(HTTPRequest(url: "http://[::1]:\(DeadPort().port)/"))
+            try await CurlTransport().send(TransportRequest(url: "http://[::1]:\(DeadPort().port)/"))
         }
         #expect(error?.detail.contains("[::1]:") == true)
     }

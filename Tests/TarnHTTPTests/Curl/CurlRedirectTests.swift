@@ -24,13 +24,13 @@ struct CurlRedirectTests {
             "GET /old/a?x=1\nHTTP/1.1 \(status) Moved\nLocation: ../new/b?y=2\nX-Hop: 1\n\n{}",
             "GET /new/b?y=2\nHTTP/1.1 200 OK\nX-End: 1\n\n[]",
         ])
-        let response = try await CurlTransport().send(HTTPRequest(url: server.base + "/old/a?x=1"))
+        let response = try await CurlTransport().send(TransportRequest(url: server.base + "/old/a?x=1"))
         #expect(response.status == 200)
         #expect(response.headers.fields == [.init("X-End", "1"), .init("Content-Length", "2")])
         #expect(response.redirectedTo == server.base + "/new/b?y=2")
     }
 
-    static let secrets: [HTTPHeaders.Field] = [
+    static let secrets: [TransportHeaders.Field] = [
         .init("Authorization", "Bearer hush"), .init("Cookie", "session=hush"), .init("PRIVATE-TOKEN", "hush"),
         .init("X-Api-Key", "hush"), .init("Proxy-Authorization", "hush"),
     ]
@@ -43,9 +43,10 @@ struct CurlRedirectTests {
     func credentialsStayHome(_ host: String) async throws {
         let other = try RawServer(ok)
         let home = try RawServer(redirect(302, "http://\(host):\(other.port)/there"))
-        let request = HTTPRequest(
+        let request = TransportRequest(
             url: home.base + "/here",
-            headers: HTTPHeaders(Self.secrets + [.init("Accept", "application/json"), .init("If-None-Match", "\"e\"")]))
+            headers: TransportHeaders(
+                Self.secrets + [.init("Accept", "application/json"), .init("If-None-Match", "\"e\"")]))
         let response = try await CurlTransport().send(request)
         #expect(response.status == 200)
         #expect(home.requests[0].contains("Authorization: Bearer hush"))
@@ -61,7 +62,7 @@ struct CurlRedirectTests {
     func sameServerAndDetour() async throws {
         let other = try RawServer(ok)
         let first = try RawServer(redirect(307, "/second"), redirect(307, "http://127.0.0.1:\(other.port)/"))
-        let request = HTTPRequest(url: first.base + "/first", headers: HTTPHeaders(Self.secrets))
+        let request = TransportRequest(url: first.base + "/first", headers: TransportHeaders(Self.secrets))
         _ = try await CurlTransport().send(request)
         #expect(first.requests.count == 2)
         #expect(first.requests.allSatisfy { $0.contains("Authorization: Bearer hush") })
@@ -80,7 +81,7 @@ struct CurlRedirectTests {
         var options = CurlTransport.Options()
         options.maximumRedirects = 3
         let error = await expectFailure(.protocol) {
-            try await CurlTransport(options).send(HTTPRequest(url: server.base + "/a"))
+            try await CurlTransport(options).send(TransportRequest(url: server.base + "/a"))
         }
         #expect(error?.detail == "more than 3 redirects, the last one to /a")
         #expect(server.requests.count == 4)
@@ -95,7 +96,7 @@ struct CurlRedirectTests {
     func otherSchemes(_ location: String) async throws {
         let server = try LocalServer(["GET /a\nHTTP/1.1 302 Found\nLocation: \(location)\n\n"])
         let error = await expectFailure(.protocol) {
-            try await CurlTransport().send(HTTPRequest(url: server.base + "/a"))
+            try await CurlTransport().send(TransportRequest(url: server.base + "/a"))
         }
         #expect(error?.detail.hasPrefix("a redirect that cannot be followed: ") ?? false)
     }
@@ -104,7 +105,7 @@ struct CurlRedirectTests {
     func notRedirects(_ status: Int) async throws {
         let location = status == 301 ? "X: 1" : "Location: /b"
         let server = try LocalServer(["GET /a\nHTTP/1.1 \(status) Odd\n\(location)\n\n"])
-        #expect(try await CurlTransport().send(HTTPRequest(url: server.base + "/a")).status == status)
+        #expect(try await CurlTransport().send(TransportRequest(url: server.base + "/a")).status == status)
     }
 
     @Test(
@@ -117,7 +118,7 @@ struct CurlRedirectTests {
     func method(_ method: String, _ status: Int, _ expected: String) throws {
         let url = try HTTPURL("http://a/")
         let next = Redirect.request(
-            after: HTTPRequest(method: method, url: "http://a/"), status: status, from: url, to: url)
+            after: TransportRequest(method: method, url: "http://a/"), status: status, from: url, to: url)
         #expect(next.method == expected)
     }
 
@@ -127,7 +128,9 @@ struct CurlRedirectTests {
         var options = CurlTransport.Options()
         options.totalTimeout = .seconds(1)
         options.maximumRedirects = 1000
-        await expectFailure(.timeout) { try await CurlTransport(options).send(HTTPRequest(url: server.base + "/a")) }
+        await expectFailure(.timeout) {
+            try await CurlTransport(options).send(TransportRequest(url: server.base + "/a"))
+        }
         #expect(server.requests.count <= 5)
     }
 }

@@ -14,7 +14,7 @@ struct CurlTLSTests {
     @Test("a self-signed certificate is refused, and accepted when it is named as an authority")
     func verification() async throws {
         let server = try TLSServer(name: "localhost")
-        let request = HTTPRequest(url: "https://localhost:\(server.port)/")
+        let request = TransportRequest(url: "https://localhost:\(server.port)/")
         let error = await expectFailure(.tls) { try await CurlTransport().send(request) }
         #expect(error?.detail.contains("certificate") ?? false, "\(error?.detail ?? "")")
 
@@ -29,7 +29,9 @@ struct CurlTLSTests {
         var options = CurlTransport.Options()
         options.certificateAuthorities = server.certificate
         let transport = CurlTransport(options)
-        await expectFailure(.tls) { try await transport.send(HTTPRequest(url: "https://localhost:\(server.port)/")) }
+        await expectFailure(.tls) {
+            try await transport.send(TransportRequest(url: "https://localhost:\(server.port)/"))
+        }
     }
 
     @Test(
@@ -38,9 +40,9 @@ struct CurlTLSTests {
     func tunnel() async throws {
         let server = try TLSServer(name: "localhost"), proxy = try TunnelServer()
         defer { proxy.close() }
-        let request = HTTPRequest(
+        let request = TransportRequest(
             url: "https://localhost:\(server.port)/secret-path",
-            headers: HTTPHeaders([.init("Authorization", "Bearer hush")]))
+            headers: TransportHeaders([.init("Authorization", "Bearer hush")]))
         var options = CurlTransport.Options()
         options.proxy = proxy.base.replacing("http://", with: "http://ada:lovelace@")
         // Who answers behind the proxy is verified as without.
@@ -63,7 +65,7 @@ struct CurlTLSTests {
     @Test("a server that wants to know its client is shown the certificate, from one file or from two")
     func clientCertificate() async throws {
         let authority = try TestAuthority(), server = try TLSServer(authority, asksForClient: true)
-        let request = HTTPRequest(url: "https://localhost:\(server.port)/")
+        let request = TransportRequest(url: "https://localhost:\(server.port)/")
         var options = CurlTransport.Options()
         options.certificateAuthorities = authority.certificate
         // TLS 1.3 tells of a missing certificate behind the handshake only.

@@ -23,7 +23,7 @@ struct CurlTransportTests {
     @Test("a response comes back whole: status, body, header fields in order and as received")
     func wholeResponse() async throws {
         let server = try LocalServer([Self.page])
-        let response = try await CurlTransport().send(HTTPRequest(url: server.base + "/issues?page=1"))
+        let response = try await CurlTransport().send(TransportRequest(url: server.base + "/issues?page=1"))
         #expect(response.status == 200)
         #expect(String(decoding: response.body, as: UTF8.self) == #"[{"id":1}]"#)
         #expect(
@@ -38,17 +38,17 @@ struct CurlTransportTests {
     func errorStatuses() async throws {
         let server = try LocalServer([Self.page], "--fault", "page=1:status:500")
         let transport = CurlTransport()
-        let missing = try await transport.send(HTTPRequest(url: server.base + "/nothing"))
+        let missing = try await transport.send(TransportRequest(url: server.base + "/nothing"))
         #expect(missing.status == 404)
         #expect(String(decoding: missing.body, as: UTF8.self).contains("no recording of GET /nothing"))
-        #expect(try await transport.send(HTTPRequest(url: server.base + "/issues?page=1")).status == 500)
+        #expect(try await transport.send(TransportRequest(url: server.base + "/issues?page=1")).status == 500)
     }
 
     @Test("a conditional request is answered 304, without a body")
     func conditionalRequest() async throws {
         let server = try LocalServer([Self.page])
         let transport = CurlTransport()
-        var request = HTTPRequest(url: server.base + "/issues?page=1")
+        var request = TransportRequest(url: server.base + "/issues?page=1")
         Validators(try await transport.send(request).headers).apply(to: &request)
         let second = try await transport.send(request)
         #expect(second.status == 304)
@@ -66,7 +66,7 @@ struct CurlTransportTests {
         var options = CurlTransport.Options()
         options.maximumBodySize = 5
         let response = try await CurlTransport(options).send(
-            HTTPRequest(method: "HEAD", url: server.base + "/issues?page=1"))
+            TransportRequest(method: "HEAD", url: server.base + "/issues?page=1"))
         #expect(response.status == 200)
         #expect(response.headers["Content-Length"] == "10")
         #expect(response.body.isEmpty)
@@ -75,8 +75,8 @@ struct CurlTransportTests {
     @Test("method, target and header fields arrive as they were given")
     func requestAsGiven() async throws {
         let server = try RawServer("HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
-        var request = HTTPRequest(method: "DELETE", url: server.base + "/a/../b/%7e?x[y]=z&q='#part")
-        request.headers = HTTPHeaders([
+        var request = TransportRequest(method: "DELETE", url: server.base + "/a/../b/%7e?x[y]=z&q='#part")
+        request.headers = TransportHeaders([
             .init("Accept", "application/json"), .init("X-Empty", ""), .init("X-Twice", "1"),
             .init("X-Twice", "ü; \"2\""),
         ])
@@ -90,7 +90,7 @@ struct CurlTransportTests {
             lines.filter { $0.hasPrefix("X-") || $0.hasPrefix("Accept:") }
                 == ["Accept: application/json", "X-Empty:", "X-Twice: 1", "X-Twice: ü; \"2\""])
 
-        request.headers = HTTPHeaders([.init("User-Agent", "mine/1")])
+        request.headers = TransportHeaders([.init("User-Agent", "mine/1")])
         _ = try await CurlTransport().send(request)
         let second = try #require(server.requests.last)
         #expect(second.contains("User-Agent: mine/1\r\n"))
@@ -102,9 +102,11 @@ struct CurlTransportTests {
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
         let server = try RawServer(answer, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", answer, answer, answer)
         let transport = CurlTransport()
-        func send(_ method: String, _ fields: [HTTPHeaders.Field] = [], body: String? = nil) async throws -> String {
-            let request = HTTPRequest(
-                method: method, url: server.base + "/", headers: HTTPHeaders(fields), body: body.map { Array($0.utf8) })
+        func send(_ method: String, _ fields: [TransportHeaders.Field] = [], body: String? = nil) async throws -> String
+        {
+            let request = TransportRequest(
+                method: method, url: server.base + "/", headers: TransportHeaders(fields),
+                body: body.map { Array($0.utf8) })
             return String(decoding: try await transport.send(request).body, as: UTF8.self)
         }
         #expect(
@@ -125,18 +127,21 @@ struct CurlTransportTests {
     @Test("a request that would be read as two is refused before it is sent")
     func smuggling() async throws {
         let transport = CurlTransport()
-        let fields: [HTTPHeaders.Field] = [
+        let fields: [TransportHeaders.Field] = [
             .init("X", "1\r\nY: 2"), .init("X\r\nY", "1"), .init("X Y", "1"), .init("", "1"), .init("X", "\u{0}"),
         ]
         for field in fields {
             await expectFailure(.protocol) {
-                try await transport.send(HTTPRequest(url: "http://127.0.0.1:9/", headers: HTTPHeaders([field])))
+                try await transport.send(
+                    TransportRequest(url: "http://127.0.0.1:9/", headers: TransportHeaders([field])))
             }
         }
         await expectFailure(.protocol) {
-            try await transport.send(HTTPRequest(method: "GET /", url: "http://127.0.0.1:9/"))
+            try await transport.send(TransportRequest(method: "GET /", url: "http://127.0.0.1:9/"))
         }
-        await expectFailure(.url) { try await transport.send(HTTPRequest(url: "http://127.0.0.1:9/ HTTP/1.1\r\nX: y")) }
+        await expectFailure(.url) {
+            try await transport.send(TransportRequest(url: "http://127.0.0.1:9/ HTTP/1.1\r\nX: y"))
+        }
     }
 
     @Test("interim responses and trailers lend no header fields, and folded and Latin-1 fields are read")
@@ -146,7 +151,7 @@ struct CurlTransportTests {
                 + Array(
                     "\r\nX-Fold: a\r\n  b\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX-Late: 1\r\n\r\n".utf8)
         ])
-        let response = try await CurlTransport().send(HTTPRequest(url: server.base + "/"))
+        let response = try await CurlTransport().send(TransportRequest(url: server.base + "/"))
         #expect(String(decoding: response.body, as: UTF8.self) == "{}")
         #expect(
             response.headers.fields == [
@@ -163,7 +168,7 @@ struct CurlTransportTests {
         let server = try RawServer([
             Array("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body
         ])
-        let response = try await CurlTransport().send(HTTPRequest(url: server.base + "/"))
+        let response = try await CurlTransport().send(TransportRequest(url: server.base + "/"))
         #expect(String(decoding: response.body, as: UTF8.self) == "[1,2,3]")
         #expect(server.requests[0].contains("Accept-Encoding: "))
         #expect(server.requests[0].contains("gzip"))
@@ -173,7 +178,7 @@ struct CurlTransportTests {
     func connectionReuse() async throws {
         let server = try LocalServer([Self.page])
         let transport = CurlTransport()
-        for _ in 1...20 { _ = try await transport.send(HTTPRequest(url: server.base + "/issues?page=1")) }
+        for _ in 1...20 { _ = try await transport.send(TransportRequest(url: server.base + "/issues?page=1")) }
         #expect(server.requests.count == 20)
         #expect(Set(server.requests.compactMap { $0.split(separator: "=").last }) == ["1"])
     }
@@ -190,7 +195,7 @@ struct CurlTransportTests {
         let bodies = try await withThrowingTaskGroup(of: (Int, [UInt8]).self) { group in
             for number in 1...50 {
                 group.addTask {
-                    (number, try await transport.send(HTTPRequest(url: server.base + "/item/\(number)")).body)
+                    (number, try await transport.send(TransportRequest(url: server.base + "/item/\(number)")).body)
                 }
             }
             return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
@@ -209,7 +214,7 @@ struct CurlTransportTests {
         let bodies = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 1...6 {
                 group.addTask {
-                    try await CurlTransport().send(HTTPRequest(url: server.base + "/issues?page=1")).status
+                    try await CurlTransport().send(TransportRequest(url: server.base + "/issues?page=1")).status
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }
@@ -225,7 +230,7 @@ struct CurlTransportTests {
                 (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
             }
             let server = try LocalServer([CurlTransportTests.page])
-            let request = HTTPRequest(url: server.base + "/issues?page=1")
+            let request = TransportRequest(url: server.base + "/issues?page=1")
             guard try await CurlTransport().send(request).status == 200 else { exit(2) }
             let before = threads()
             var transports: [CurlTransport] = []

@@ -19,8 +19,8 @@ struct HostileAnswerTests {
         Array("HTTP/1.1 \(status)\r\n\(fields)Content-Length: \(body.count)\r\n\r\n".utf8) + body
     }
 
-    private func request(_ server: RawServer) -> HTTPRequest {
-        var request = HTTPRequest(url: server.base + "/")
+    private func request(_ server: RawServer) -> TransportRequest {
+        var request = TransportRequest(url: server.base + "/")
         request.responseLimits = .records
         return request
     }
@@ -64,7 +64,7 @@ struct HostileAnswerTests {
     @Test("without limits of the request a refusal is read as a whole, as a cache needs it")
     func whole() async throws {
         let server = try RawServer([answer("404 Not Found", "", Array(repeating: UInt8(ascii: "x"), count: 200_000))])
-        #expect(try await CurlTransport().send(HTTPRequest(url: server.base + "/")).body.count == 200_000)
+        #expect(try await CurlTransport().send(TransportRequest(url: server.base + "/")).body.count == 200_000)
     }
 
     @Test("more header fields than a thousand are an error")
@@ -72,7 +72,7 @@ struct HostileAnswerTests {
         let fields = (0..<1001).map { "X-\($0): a\r\n" }.joined()
         let server = try RawServer("HTTP/1.1 200 OK\r\n\(fields)\r\n")
         let error = await #expect(throws: TransportError.self) {
-            try await CurlTransport().send(HTTPRequest(url: server.base + "/"))
+            try await CurlTransport().send(TransportRequest(url: server.base + "/"))
         }
         #expect(error?.kind == .tooLarge)
     }
@@ -114,11 +114,11 @@ struct HostileAnswerTests {
     @Test("a server of tokens cannot answer with a document of any size")
     func tokens() throws {
         let filler = String(repeating: " ", count: 70 << 10)
-        let response = HTTPResponse(status: 200, body: Array("{\"access_token\":\"x\"\(filler)}".utf8))
+        let response = TransportResponse(status: 200, body: Array("{\"access_token\":\"x\"\(filler)}".utf8))
         #expect(throws: OAuth2Refusal.self) { try OAuth2.token(from: response).get() }
-        let deep = HTTPResponse(status: 400, body: Array(repeating: UInt8(ascii: "["), count: 60 << 10))
+        let deep = TransportResponse(status: 400, body: Array(repeating: UInt8(ascii: "["), count: 60 << 10))
         #expect(throws: OAuth2Refusal(reason: "answers 400")) { try OAuth2.token(from: deep).get() }
-        let endless = HTTPResponse(status: 200, body: Array(#"{"access_token":"x","expires_in":1e999}"#.utf8))
+        let endless = TransportResponse(status: 200, body: Array(#"{"access_token":"x","expires_in":1e999}"#.utf8))
         #expect(try OAuth2.token(from: endless).get().lifetime == nil)
     }
 

@@ -21,7 +21,7 @@ struct NginxTests {
             for number in 0..<40 {
                 group.addTask {
                     let response = try await transport.send(
-                        HTTPRequest(url: "https://localhost:\(server.tlsPort)/page.json?n=\(number)"))
+                        TransportRequest(url: "https://localhost:\(server.tlsPort)/page.json?n=\(number)"))
                     #expect(
                         response.status == 200 && response.body == server.page
                             && response.headers["Content-Type"] == "application/json")
@@ -29,7 +29,7 @@ struct NginxTests {
             }
             try await group.waitForAll()
         }
-        _ = try await transport.send(HTTPRequest(url: "http://localhost:\(server.port)/page.json?plain"))
+        _ = try await transport.send(TransportRequest(url: "http://localhost:\(server.port)/page.json?plain"))
         let log = try await server.log(lines: 41)
         #expect(log.filter { $0.contains(" HTTP/2.0 200 ") }.count == 40, "\(log)")
         #expect(Set(log.filter { $0.contains("HTTP/2.0") }.compactMap { $0.split(separator: " ").last }).count <= 4)
@@ -42,10 +42,10 @@ struct NginxTests {
         let transport = CurlTransport(server.options)
         let body = [UInt8](repeating: UInt8(ascii: "x"), count: 300_000)
         let taken = try await transport.send(
-            HTTPRequest(method: "POST", url: "https://localhost:\(server.tlsPort)/echo", body: body))
+            TransportRequest(method: "POST", url: "https://localhost:\(server.tlsPort)/echo", body: body))
         #expect(taken.status == 200 && String(decoding: taken.body, as: UTF8.self) == "POST 300000\n")
         let refused = try await transport.send(
-            HTTPRequest(
+            TransportRequest(
                 method: "POST", url: "https://localhost:\(server.tlsPort)/echo",
                 body: [UInt8](repeating: 0, count: 3 << 20)))
         #expect(refused.status == 413)
@@ -57,15 +57,15 @@ struct NginxTests {
     func compressionAndTrust() async throws {
         let server = try NginxServer()
         let large = try await CurlTransport(server.options).send(
-            HTTPRequest(url: "https://localhost:\(server.tlsPort)/large.json"))
+            TransportRequest(url: "https://localhost:\(server.tlsPort)/large.json"))
         #expect(large.headers["Content-Encoding"] == "gzip" && large.body.count == server.largeSize)
         var small = server.options
         small.maximumBodySize = 1 << 20
         await expectFailure(.tooLarge) {
-            try await CurlTransport(small).send(HTTPRequest(url: "https://localhost:\(server.tlsPort)/large.json"))
+            try await CurlTransport(small).send(TransportRequest(url: "https://localhost:\(server.tlsPort)/large.json"))
         }
         await expectFailure(.tls) {
-            try await CurlTransport().send(HTTPRequest(url: "https://localhost:\(server.tlsPort)/page.json"))
+            try await CurlTransport().send(TransportRequest(url: "https://localhost:\(server.tlsPort)/page.json"))
         }
     }
 
@@ -76,7 +76,7 @@ struct NginxTests {
         for wait in [Duration.milliseconds(300), .seconds(2), .seconds(15)] {
             let server = try NginxServer()
             let transport = CurlTransport(server.options)
-            let request = HTTPRequest(url: "https://localhost:\(server.tlsPort)/slow.json")
+            let request = TransportRequest(url: "https://localhost:\(server.tlsPort)/slow.json")
             let task = Task { try await transport.send(request) }
             try await Task.sleep(for: wait)
             server.kill()

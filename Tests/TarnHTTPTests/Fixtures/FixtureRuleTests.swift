@@ -20,15 +20,16 @@ struct FixtureRuleTests {
         "\(first)\nHTTP/1.1 \(status)\n\n\(body)"
     }
 
-    private func answer(_ transport: FixtureTransport, _ target: String) async throws -> HTTPResponse {
-        try await transport.send(HTTPRequest(url: "http://h\(target)"))
+    private func answer(_ transport: FixtureTransport, _ target: String) async throws -> TransportResponse {
+        try await transport.send(TransportRequest(url: "http://h\(target)"))
     }
 
     private func text(_ transport: FixtureTransport, _ target: String, method: String = "GET", body: [UInt8]? = nil)
         async throws -> String
     {
         String(
-            decoding: try await transport.send(HTTPRequest(method: method, url: "http://h\(target)", body: body)).body,
+            decoding: try await transport.send(TransportRequest(method: method, url: "http://h\(target)", body: body))
+                .body,
             as: UTF8.self)
     }
 
@@ -98,7 +99,7 @@ struct FixtureRuleTests {
             faults: [
                 FixtureFault("/a", .delay(.seconds(2)), first: 2, times: 1),
                 FixtureFault("/a", .failure(.connect), first: 3, times: 1),
-                FixtureFault("/b", .status(429, HTTPHeaders([.init("Retry-After", "7")])), times: 1),
+                FixtureFault("/b", .status(429, TransportHeaders([.init("Retry-After", "7")])), times: 1),
             ], time: time.source)
         #expect(try await text(transport, "/a") == "a" && time.slept.isEmpty)
         #expect(try await text(transport, "/a") == "a" && time.slept == [.seconds(2)])
@@ -106,7 +107,7 @@ struct FixtureRuleTests {
         #expect(try await text(transport, "/a") == "a")
         // With retries it is a server that has a bad moment.
         let patient = RetryingTransport(transport, time: time.source)
-        #expect(try await patient.send(HTTPRequest(url: "http://h/b")).status == 200)
+        #expect(try await patient.send(TransportRequest(url: "http://h/b")).status == 200)
         #expect(time.slept.last.map { $0 >= .seconds(7) } == true)
     }
 
@@ -120,11 +121,11 @@ struct FixtureRuleTests {
         ])
         let folder = try LocalServer.makeFolder() + "/new"
         let recorder = try RecordingTransport(CurlTransport(), directory: folder, secrets: [Secret(secret)])
-        var first = HTTPRequest(url: server.base + "/items?page=1&api_key=\(secret)")
+        var first = TransportRequest(url: server.base + "/items?page=1&api_key=\(secret)")
         first.headers["If-None-Match"] = "\"a\""
         #expect(try await recorder.send(first).status == 200)
-        #expect(try await recorder.send(HTTPRequest(url: server.base + "/items?page=2")).status == 404)
-        let search = HTTPRequest(method: "POST", url: server.base + "/search", body: Array("{}".utf8))
+        #expect(try await recorder.send(TransportRequest(url: server.base + "/items?page=2")).status == 404)
+        let search = TransportRequest(method: "POST", url: server.base + "/search", body: Array("{}".utf8))
         _ = try await recorder.send(search)
         _ = try await recorder.send(search)
         // Another run adds to it.
@@ -136,17 +137,17 @@ struct FixtureRuleTests {
             #expect(!text.contains(secret) && !text.contains("Set-Cookie"), "\(text)")
         }
         let replay = try FixtureTransport(directory: folder)
-        let page = try await replay.send(HTTPRequest(url: "http://h/items?page=1"))
+        let page = try await replay.send(TransportRequest(url: "http://h/items?page=1"))
         #expect(
             page.headers["ETag"] == "\"a\""
                 && String(decoding: page.body, as: UTF8.self) == "[{\"id\":1,\"token\":\"***\"}]")
         #expect(page.headers["Link"] == "</items?page=2&api_key=***>; rel=\"next\"")
-        #expect(try await replay.send(HTTPRequest(url: "http://h/items?page=2")).status == 404)
+        #expect(try await replay.send(TransportRequest(url: "http://h/items?page=2")).status == 404)
         #expect(
-            try await replay.send(HTTPRequest(method: "POST", url: "http://h/search", body: Array("{}".utf8))).body
+            try await replay.send(TransportRequest(method: "POST", url: "http://h/search", body: Array("{}".utf8))).body
                 == Array("[1]".utf8))
         await expectFailure(.noFixture) {
-            try await replay.send(HTTPRequest(method: "POST", url: "http://h/search", body: Array("{ }".utf8)))
+            try await replay.send(TransportRequest(method: "POST", url: "http://h/search", body: Array("{ }".utf8)))
         }
     }
 }

@@ -130,7 +130,7 @@ struct FixtureServerTests {
         let transport = CurlTransport()
         var statuses: [Int] = []
         for path in ["/t:1", "/t:1", "/x?a=1&b=2", "/x?a=1&b=2", "/t:1"] {
-            statuses.append(try await transport.send(HTTPRequest(url: server.base + path)).status)
+            statuses.append(try await transport.send(TransportRequest(url: server.base + path)).status)
         }
         #expect(statuses == [418, 503, 503, 200, 200])
         #expect(server.requests[3] == "GET /x?a=1&b=2 200 fault=html connection=1")

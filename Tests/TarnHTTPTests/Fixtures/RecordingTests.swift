@@ -139,7 +139,8 @@ struct RecordingLibraryTests {
         let library = try library(
             "GET /x\nHTTP/1.1 200 OK\nDate: d\nContent-Type: t\nContent-Length: 2\nETag: \"abc\"\nLink: l\n\n{}")
         let answer = try #require(
-            try library.answer(method: "GET", target: "/x", headers: HTTPHeaders([.init("if-none-match", condition)])))
+            try library.answer(
+                method: "GET", target: "/x", headers: TransportHeaders([.init("if-none-match", condition)])))
         #expect(answer.status == status)
         if status == 304 {
             #expect(answer.fieldLines == ["Date: d", "ETag: \"abc\"", "Link: l"])
@@ -153,7 +154,8 @@ struct RecordingLibraryTests {
             "GET /none\nHTTP/1.1 200 OK\n\n{}", "GET /gone\nHTTP/1.1 404 No\nETag: \"a\"\n\n{}",
             "POST /p\nHTTP/1.1 200 OK\nETag: \"a\"\n\n")
         func status(_ method: String, _ target: String, _ tag: String) -> Int? {
-            (try? library.answer(method: method, target: target, headers: HTTPHeaders([.init("If-None-Match", tag)])))?
+            (try? library.answer(
+                method: method, target: target, headers: TransportHeaders([.init("If-None-Match", tag)])))?
                 .status
         }
         #expect(status("GET", "/none", #""a""#) == 200)
@@ -182,20 +184,20 @@ struct FixtureTransportTests {
         ])
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let transport = try FixtureTransport(directory: folder)
-        let response = try await transport.send(HTTPRequest(url: "https://api.example/x?a=2&b=1"))
+        let response = try await transport.send(TransportRequest(url: "https://api.example/x?a=2&b=1"))
         #expect(response.status == 200)
         #expect(response.headers.fields == [.init("Z", "1"), .init("ETag", "\"e\""), .init("A", "2")])
         #expect(response.body == Array("[1]".utf8))
-        #expect(try await transport.send(HTTPRequest(url: "http://h/c")).body == Array("{}".utf8))
-        #expect(try await transport.send(HTTPRequest(method: "HEAD", url: "http://h/x?b=1&a=2")).body == [])
+        #expect(try await transport.send(TransportRequest(url: "http://h/c")).body == Array("{}".utf8))
+        #expect(try await transport.send(TransportRequest(method: "HEAD", url: "http://h/x?b=1&a=2")).body == [])
 
-        var conditional = HTTPRequest(url: "http://h/x?b=1&a=2")
+        var conditional = TransportRequest(url: "http://h/x?b=1&a=2")
         Validators(response.headers).apply(to: &conditional)
         #expect(try await transport.send(conditional).status == 304)
 
         let bound = try FixtureTransport(directory: folder, base: "https://api.example/v1")
-        #expect(try await bound.send(HTTPRequest(url: "https://api.example/c")).status == 200)
-        await expectFailure(.noFixture) { try await bound.send(HTTPRequest(url: "https://other.example/c")) }
+        #expect(try await bound.send(TransportRequest(url: "https://api.example/c")).status == 200)
+        await expectFailure(.noFixture) { try await bound.send(TransportRequest(url: "https://other.example/c")) }
     }
 
     @Test("a request without a recording is an error that names it, and so is a URL that is none")
@@ -203,16 +205,18 @@ struct FixtureTransportTests {
         let folder = try directory(["a.http": "GET /x\nHTTP/1.1 404 Not Found\n\n{}"])
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let transport = try FixtureTransport(directory: folder)
-        #expect(try await transport.send(HTTPRequest(url: "http://h/x")).status == 404)
+        #expect(try await transport.send(TransportRequest(url: "http://h/x")).status == 404)
         let missing = await expectFailure(.noFixture) {
-            try await transport.send(HTTPRequest(url: "http://h/y?token=t"))
+            try await transport.send(TransportRequest(url: "http://h/y?token=t"))
         }
         #expect(missing?.description == "GET http://h/y?token=***: there is no recording of this request")
-        await expectFailure(.noFixture) { try await transport.send(HTTPRequest(method: "POST", url: "http://h/x")) }
-        await expectFailure(.url) { try await transport.send(HTTPRequest(url: "/x")) }
-        let task = Task { () throws -> HTTPResponse in
+        await expectFailure(.noFixture) {
+            try await transport.send(TransportRequest(method: "POST", url: "http://h/x"))
+        }
+        await expectFailure(.url) { try await transport.send(TransportRequest(url: "/x")) }
+        let task = Task { () throws -> TransportResponse in
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await transport.send(HTTPRequest(url: "http://h/x"))
+            return try await transport.send(TransportRequest(url: "http://h/x"))
         }
         await expectFailure(.cancelled) { try await task.value }
     }
@@ -236,7 +240,7 @@ struct FixtureTransportTests {
 @discardableResult
 func expectFailure(
     _ kind: TransportError.Kind, sourceLocation: SourceLocation = #_sourceLocation,
-    _ body: () async throws -> HTTPResponse
+    _ body: () async throws -> TransportResponse
 ) async -> TransportError? {
     do {
         let response = try await body()

@@ -20,8 +20,8 @@ struct ObservedTransportTests {
         let transport = RetryingTransport(
             ObservedTransport(inner, logger: logger, secretParameters: ["kk"]), time: TestTime().source, logger: logger)
         let host = "observed.example"
-        _ = try await transport.send(HTTPRequest(url: "http://\(host)/a?token=s3cret&kk=s3cret&page=2"))
-        await expectFailure(.connect) { try await transport.send(HTTPRequest(url: "http://\(host)/b")) }
+        _ = try await transport.send(TransportRequest(url: "http://\(host)/a?token=s3cret&kk=s3cret&page=2"))
+        await expectFailure(.connect) { try await transport.send(TransportRequest(url: "http://\(host)/b")) }
         #expect(CountingMetrics.value("tarn_http_requests", ["host": host, "method": "GET", "status": "200"]) == 1)
         #expect(CountingMetrics.value("tarn_http_requests", ["host": host, "method": "GET", "status": "503"]) == 1)
         #expect(CountingMetrics.value("tarn_http_requests", ["host": host, "method": "GET", "status": "connect"]) == 3)

@@ -26,7 +26,7 @@ struct ValidatorsTests {
         ])
     func malformedTag(_ text: String) {
         #expect(EntityTag(text) == nil)
-        #expect(Validators(HTTPHeaders([.init("ETag", text)])).etag == nil)
+        #expect(Validators(TransportHeaders([.init("ETag", text)])).etag == nil)
     }
 
     @Test("weak comparison looks at the bytes alone")
@@ -42,15 +42,17 @@ struct ValidatorsTests {
 
     @Test("validators are those of the response, as they came")
     func ofResponse() {
-        let headers = HTTPHeaders([.init("etag", #"W/"x""#), .init("Last-Modified", "Tue, 19 Jul 2022 04:38:40 GMT")])
+        let headers = TransportHeaders([
+            .init("etag", #"W/"x""#), .init("Last-Modified", "Tue, 19 Jul 2022 04:38:40 GMT"),
+        ])
         #expect(Validators(headers) == Validators(etag: #"W/"x""#, lastModified: "Tue, 19 Jul 2022 04:38:40 GMT"))
-        #expect(Validators(HTTPHeaders()).isEmpty)
-        #expect(Validators(HTTPHeaders([.init("Last-Modified", "")])).isEmpty)
+        #expect(Validators(TransportHeaders()).isEmpty)
+        #expect(Validators(TransportHeaders([.init("Last-Modified", "")])).isEmpty)
     }
 
     @Test("a request is made conditional on the entity tag, on the date only without one")
     func apply() {
-        var request = HTTPRequest(url: "http://h/", headers: HTTPHeaders([.init("Accept", "*/*")]))
+        var request = TransportRequest(url: "http://h/", headers: TransportHeaders([.init("Accept", "*/*")]))
         Validators(etag: #""x""#, lastModified: "yesterday").apply(to: &request)
         #expect(request.headers.fields == [.init("Accept", "*/*"), .init("If-None-Match", #""x""#)])
         Validators(lastModified: "yesterday").apply(to: &request)
@@ -61,11 +63,11 @@ struct ValidatorsTests {
 
     @Test("a 304 replaces fields in place, adds new ones, and leaves alone what speaks of the body or the connection")
     func updatedByNotModified() {
-        let stored = HTTPHeaders([
+        let stored = TransportHeaders([
             .init("Date", "old"), .init("Content-Type", "application/json"), .init("Content-Length", "42"),
             .init("Link", "</1>; rel=a"), .init("ETag", #""1""#), .init("link", "</2>; rel=b"), .init("X-Kept", "1"),
         ])
-        let update = HTTPHeaders([
+        let update = TransportHeaders([
             .init("date", "new"), .init("Content-Length", "0"), .init("Content-Type", "text/html"),
             .init("Connection", "close, X-Hop"), .init("X-Hop", "1"), .init("Transfer-Encoding", "chunked"),
             .init("Link", "</3>; rel=c"), .init("Link", "</4>; rel=d"), .init("X-New", "2"),
@@ -77,15 +79,17 @@ struct ValidatorsTests {
                 .init("Link", "</3>; rel=c"), .init("Link", "</4>; rel=d"), .init("ETag", #""1""#),
                 .init("X-Kept", "1"), .init("X-New", "2"),
             ])
-        #expect(stored.updated(byNotModified: HTTPHeaders()) == stored)
+        #expect(stored.updated(byNotModified: TransportHeaders()) == stored)
     }
 
     @Test("header fields are found without case, and set once")
     func headerFields() {
-        var headers = HTTPHeaders([.init("A", "1"), .init("b", "2"), .init("a", "3")])
+        var headers = TransportHeaders([.init("A", "1"), .init("b", "2"), .init("a", "3")])
         #expect(headers["A"] == "1" && headers.all("a") == ["1", "3"] && headers["c"] == nil)
         headers["a"] = "4"
         #expect(headers.fields == [.init("b", "2"), .init("a", "4")])
-        #expect(!HTTPHeaders.same("a[", "a{") && !HTTPHeaders.same("@", "`") && HTTPHeaders.same("X-a", "x-A"))
+        #expect(
+            !TransportHeaders.same("a[", "a{") && !TransportHeaders.same("@", "`")
+                && TransportHeaders.same("X-a", "x-A"))
     }
 }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Paced transport", .timeLimit(.minutes(1)))
 struct PacedTransportTests {
-    private let request = HTTPRequest(url: "http://h.example/items")
+    private let request = TransportRequest(url: "http://h.example/items")
 
     @Test("requests go one after the other as the pace allows, each host by itself")
     func pace() async throws {
@@ -18,7 +18,7 @@ struct PacedTransportTests {
         for _ in 0..<4 { _ = try await transport.send(request) }
         #expect(abs(time.now.timeIntervalSince(TestTime.start) - 1.5) < 0.02)
         let before = time.now
-        _ = try await transport.send(HTTPRequest(url: "http://other.example/"))
+        _ = try await transport.send(TransportRequest(url: "http://other.example/"))
         #expect(time.now == before)
     }
 
@@ -97,7 +97,7 @@ struct PacedTransportTests {
         let transport = PacedTransport(inner, pace: Pace(concurrent: 3))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<40 {
-                group.addTask { _ = try await transport.send(HTTPRequest(url: "http://h.example/\(number)")) }
+                group.addTask { _ = try await transport.send(TransportRequest(url: "http://h.example/\(number)")) }
             }
             try await group.waitForAll()
         }
@@ -118,10 +118,10 @@ struct PacedTransportTests {
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
         let inner = ScriptedTransport([.status(200)]) { _ in for await _ in gate { break } }
         let transport = PacedTransport(inner, pace: Pace(concurrent: 1))
-        let first = Task { try await transport.send(HTTPRequest(url: "http://h.example/1")) }
+        let first = Task { try await transport.send(TransportRequest(url: "http://h.example/1")) }
         while inner.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
-        let second = Task { try await transport.send(HTTPRequest(url: "http://h.example/2")) }
-        let third = Task { try await transport.send(HTTPRequest(url: "http://h.example/3")) }
+        let second = Task { try await transport.send(TransportRequest(url: "http://h.example/2")) }
+        let third = Task { try await transport.send(TransportRequest(url: "http://h.example/3")) }
         second.cancel()
         await expectFailure(.cancelled) { try await second.value }
         open.finish()
@@ -131,7 +131,7 @@ struct PacedTransportTests {
         // One that is cancelled before it asks does not stand in line.
         let late = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await transport.send(HTTPRequest(url: "http://h.example/4"))
+            return try await transport.send(TransportRequest(url: "http://h.example/4"))
         }
         await expectFailure(.cancelled) { try await late.value }
     }
@@ -143,7 +143,7 @@ struct PacedTransportTests {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<200 {
                 group.addTask {
-                    let task = Task { try await transport.send(HTTPRequest(url: "http://h.example/")) }
+                    let task = Task { try await transport.send(TransportRequest(url: "http://h.example/")) }
                     try? await Task.sleep(for: .microseconds(Int.random(in: 0...20_000)))
                     task.cancel()
                     _ = await task.result
@@ -158,7 +158,7 @@ struct PacedTransportTests {
         let server = try LocalServer([CurlTransportTests.page])
         let transport = PacedTransport(CurlTransport(), pace: Pace(perSecond: 20))
         let started = ContinuousClock.now
-        for _ in 0..<5 { _ = try await transport.send(HTTPRequest(url: server.base + "/issues?page=1")) }
+        for _ in 0..<5 { _ = try await transport.send(TransportRequest(url: server.base + "/issues?page=1")) }
         // The first goes at once, the others 50 ms apart.
         #expect(ContinuousClock.now - started >= .milliseconds(195))
         #expect(server.requests.count == 5)

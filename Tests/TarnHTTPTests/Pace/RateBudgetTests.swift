@@ -64,7 +64,7 @@ struct RateBudgetTests {
             ),
         ] as [(Int, [String: String])])
     func farAhead(status: Int, fields: [String: String]) throws {
-        let headers = HTTPHeaders(fields.map { .init($0.key, $0.value) })
+        let headers = TransportHeaders(fields.map { .init($0.key, $0.value) })
         for (pace, most) in [(Pace(), 86_400.0), (Pace(longestLimit: .seconds(600)), 600)] {
             var budget = RateBudget()
             #expect(budget.admit(pace, now: at(0)) == .now)
@@ -96,7 +96,7 @@ struct RateBudgetTests {
         var budget = RateBudget()
         for step in 0..<20_000 {
             func number() -> String { numbers.randomElement(using: &generator) ?? "" }
-            let fields = (0..<3).map { _ -> HTTPHeaders.Field in
+            let fields = (0..<3).map { _ -> TransportHeaders.Field in
                 let name = names.randomElement(using: &generator) ?? ""
                 return .init(
                     name,
@@ -106,8 +106,9 @@ struct RateBudgetTests {
             let now = at(Double(step))
             if let wait = wait(budget.admit(Pace(), now: now)) { #expect(wait <= 86_401, "seed \(seed): \(fields)") }
             budget.answered(
-                status: [200, 403, 429, 503].randomElement(using: &generator) ?? 200, HTTPHeaders(fields), now: now)
-            _ = RateLimit.wait(status: 429, HTTPHeaders(fields), now: now)
+                status: [200, 403, 429, 503].randomElement(using: &generator) ?? 200, TransportHeaders(fields), now: now
+            )
+            _ = RateLimit.wait(status: 429, TransportHeaders(fields), now: now)
             if step % 50 == 0 { budget = RateBudget() }
         }
     }
@@ -150,7 +151,7 @@ struct RateBudgetTests {
         var budget = RateBudget()
         let pace = Pace()
         #expect(budget.admit(pace, now: at(0)) == .now)
-        budget.answered(status: 200, HTTPHeaders([.init("RateLimit", #""a";r=2;t=30"#)]), now: at(0))
+        budget.answered(status: 200, TransportHeaders([.init("RateLimit", #""a";r=2;t=30"#)]), now: at(0))
         #expect(budget.admit(pace, now: at(0)) == .now)
         #expect(budget.admit(pace, now: at(0)) == .now)
         #expect(wait(budget.admit(pace, now: at(10))) == 20)
@@ -161,7 +162,7 @@ struct RateBudgetTests {
     func underWay() {
         var budget = RateBudget()
         for _ in 0..<3 { #expect(budget.admit(Pace(), now: at(0)) == .now) }
-        budget.answered(status: 200, HTTPHeaders([.init("RateLimit", #""a";r=2;t=30"#)]), now: at(0))
+        budget.answered(status: 200, TransportHeaders([.init("RateLimit", #""a";r=2;t=30"#)]), now: at(0))
         #expect(wait(budget.admit(Pace(), now: at(0))) == 30)
     }
 
@@ -170,7 +171,7 @@ struct RateBudgetTests {
         var budget = RateBudget()
         #expect(budget.admit(Pace(), now: at(0)) == .now)
         budget.answered(
-            status: 200, HTTPHeaders([.init("RateLimit", #""second";r=0;t=1, "hour";r=1;t=3600, "ever";r=0"#)]),
+            status: 200, TransportHeaders([.init("RateLimit", #""second";r=0;t=1, "hour";r=1;t=3600, "ever";r=0"#)]),
             now: at(0))
         #expect(wait(budget.admit(Pace(), now: at(0))) == 1)
         #expect(budget.admit(Pace(), now: at(1)) == .now)
@@ -181,8 +182,8 @@ struct RateBudgetTests {
     func refusals() {
         var budget = RateBudget()
         for _ in 0..<2 { #expect(budget.admit(Pace(), now: at(0)) == .now) }
-        budget.answered(status: 429, HTTPHeaders([.init("Retry-After", "60")]), now: at(0))
-        budget.answered(status: 503, HTTPHeaders([.init("Retry-After", "10")]), now: at(0))
+        budget.answered(status: 429, TransportHeaders([.init("Retry-After", "60")]), now: at(0))
+        budget.answered(status: 503, TransportHeaders([.init("Retry-After", "10")]), now: at(0))
         #expect(wait(budget.admit(Pace(), now: at(0))) == 60)
         #expect(budget.admit(Pace(obeysHeaders: false), now: at(0)) == .now)
         #expect(budget.admit(Pace(), now: at(60)) == .now)
@@ -195,7 +196,8 @@ struct RateBudgetTests {
         #expect(!budget.isWorthKeeping)
         #expect(budget.admit(pace, now: at(0)) == .now)
         budget.answered(
-            status: 429, HTTPHeaders([.init("Retry-After", "60"), .init("RateLimit", #""a";r=1;t=100"#)]), now: at(0))
+            status: 429, TransportHeaders([.init("Retry-After", "60"), .init("RateLimit", #""a";r=1;t=100"#)]),
+            now: at(0))
         #expect(budget.isWorthKeeping)
         #expect(budget.admit(pace, now: at(61)) == .now)
         var restored = try JSONDecoder().decode(RateBudget.self, from: JSONEncoder().encode(budget))

@@ -64,7 +64,7 @@ struct RateLimitTests {
         "a limit is read in the form of the IETF's draft, of its older versions and of what servers had before",
         arguments: rows)
     func forms(_ row: Row) throws {
-        let headers = HTTPHeaders(
+        let headers = TransportHeaders(
             row.fields.compactMap { line in
                 let colon = line.firstIndex(of: ":") ?? line.endIndex
                 return .init(String(line[..<colon]), line[colon...].dropFirst().trimmingPrefix(" ").description)
@@ -78,7 +78,7 @@ struct RateLimitTests {
     @Test("a wait is asked for by Retry-After on any answer, by a used-up limit on a refusal only, the last of several")
     func waits() {
         func wait(_ status: Int, _ fields: [String: String]) -> Duration? {
-            RateLimit.wait(status: status, HTTPHeaders(fields.map { .init($0.key, $0.value) }), now: Self.now)
+            RateLimit.wait(status: status, TransportHeaders(fields.map { .init($0.key, $0.value) }), now: Self.now)
         }
         #expect(wait(200, ["Retry-After": "3"]) == .seconds(3))
         #expect(wait(200, ["RateLimit": #""a";r=0;t=9"#]) == nil)

@@ -66,7 +66,8 @@ struct LinkHeaderTests {
 
     @Test("the target of a relation is found as RFC 8288 says, and what is no link hides nothing", arguments: rows)
     func targetIsFound(_ row: Row) {
-        let headers = HTTPHeaders([.init("Content-Type", "application/json")] + row.fields.map { .init("link", $0) })
+        let headers = TransportHeaders(
+            [.init("Content-Type", "application/json")] + row.fields.map { .init("link", $0) })
         #expect(LinkHeader.target(relation: row.relation, in: headers) == row.target)
     }
 
@@ -93,7 +94,7 @@ struct LinkHeaderTests {
             ),
         ] as [(String, String, String?)])
     func examplesOfTheStandard(field: String, relation: String, target: String?) {
-        #expect(LinkHeader.target(relation: relation, in: HTTPHeaders([.init("Link", field)])) == target)
+        #expect(LinkHeader.target(relation: relation, in: TransportHeaders([.init("Link", field)])) == target)
     }
 
     @Test("every link of a field is parsed, in order")

@@ -39,7 +39,7 @@ struct PaginationStyleTests {
         _ count: Int, _ values: [String: String] = [:], _ fields: [String: String] = [:], ids: [String] = []
     ) -> PageFacts {
         PageFacts(
-            headers: HTTPHeaders(fields.map { .init($0.key, $0.value) }), recordCount: count, values: values,
+            headers: TransportHeaders(fields.map { .init($0.key, $0.value) }), recordCount: count, values: values,
             records: PageFacts.RecordValues(ids))
     }
 

@@ -12,13 +12,13 @@ struct PaginationTests {
     struct Row: Sendable {
         var pagination: Pagination
         var url = "http://h/posts?state=all"
-        var headers = HTTPHeaders()
+        var headers = TransportHeaders()
         var count = 10
         var ordinal = 1
         var next: NextPage
     }
 
-    static let link = HTTPHeaders([.init("Link", #"</posts?page=2>; rel="next", </posts?page=9>; rel="older""#)])
+    static let link = TransportHeaders([.init("Link", #"</posts?page=2>; rel="next", </posts?page=9>; rel="older""#)])
     static let rows = [
         Row(pagination: .singlePage, headers: link, next: .end),
         Row(pagination: .headerLink(), headers: link, next: .next("/posts?page=2")),
@@ -63,8 +63,8 @@ struct PaginationTests {
 
 @Suite("Page sequences")
 struct PageSequenceTests {
-    private func headers(_ target: String) -> HTTPHeaders {
-        HTTPHeaders([.init("Link", "<\(target)>; rel=\"next\"")])
+    private func headers(_ target: String) -> TransportHeaders {
+        TransportHeaders([.init("Link", "<\(target)>; rel=\"next\"")])
     }
 
     @Test("a walk follows links to its end, on the base, and counts its pages")
@@ -80,7 +80,7 @@ struct PageSequenceTests {
         #expect(try pages.advance(headers: headers("/other/4"), recordCount: 2))
         #expect(pages.url == "http://127.0.0.1:1/other/4")
         #expect(pages.ordinal == 4)
-        #expect(try !pages.advance(headers: HTTPHeaders(), recordCount: 2))
+        #expect(try !pages.advance(headers: TransportHeaders(), recordCount: 2))
         #expect(pages.ordinal == 4)
     }
 
@@ -88,9 +88,9 @@ struct PageSequenceTests {
     func numberedPages() throws {
         var pages = try PageSequence(PaginationTests.numbered, url: "http://h/posts", base: "http://h")
         #expect(pages.url == "http://h/posts?_page=1&_limit=10")
-        #expect(try pages.advance(headers: HTTPHeaders(), recordCount: 10))
+        #expect(try pages.advance(headers: TransportHeaders(), recordCount: 10))
         #expect(pages.url == "http://h/posts?_page=2&_limit=10")
-        #expect(try !pages.advance(headers: HTTPHeaders(), recordCount: 3))
+        #expect(try !pages.advance(headers: TransportHeaders(), recordCount: 3))
     }
 
     @Test("a page that names itself or an earlier one as the next is an error, not a loop")
@@ -111,10 +111,10 @@ struct PageSequenceTests {
     @Test("a walk ends with an error at its page limit")
     func pageLimit() throws {
         var pages = try PageSequence(.pageNumber(parameter: "p"), url: "http://h/", base: "http://h", pageLimit: 3)
-        #expect(try pages.advance(headers: HTTPHeaders(), recordCount: 1))
-        #expect(try pages.advance(headers: HTTPHeaders(), recordCount: 1))
+        #expect(try pages.advance(headers: TransportHeaders(), recordCount: 1))
+        #expect(try pages.advance(headers: TransportHeaders(), recordCount: 1))
         #expect(throws: PaginationError.tooManyPages(limit: 3, url: "http://h/?p=4")) {
-            try pages.advance(headers: HTTPHeaders(), recordCount: 1)
+            try pages.advance(headers: TransportHeaders(), recordCount: 1)
         }
     }
 
@@ -185,14 +185,14 @@ struct PageSequenceTests {
             page(3, "Link: <\(api)?page=2&per_page=1>; rel=\"prev\""),
         ])
         let transport = CurlTransport()
-        var stored: [String: HTTPHeaders] = [:]
+        var stored: [String: TransportHeaders] = [:]
         var bodies: [String] = []
         for expected in [200, 304] {
             var pages = try PageSequence(
                 .headerLink(), url: server.base + "/repos/acme/anvil/issues?per_page=1", base: server.base,
                 aliases: ["https://api.forge.example"])
             repeat {
-                var request = HTTPRequest(url: pages.url)
+                var request = TransportRequest(url: pages.url)
                 if let known = stored[pages.url] { Validators(known).apply(to: &request) }
                 let response = try await transport.send(request)
                 #expect(response.status == expected)

@@ -20,7 +20,7 @@ struct RetryPolicyTests {
     }
 
     static func answer(_ status: Int, _ fields: [String: String] = [:]) -> RetryPolicy.Outcome {
-        .answer(status: status, headers: HTTPHeaders(fields.map { .init($0.key, $0.value) }))
+        .answer(status: status, headers: TransportHeaders(fields.map { .init($0.key, $0.value) }))
     }
 
     static let now = Date(timeIntervalSince1970: 784_111_777)  // Sun, 06 Nov 1994 08:49:37 GMT

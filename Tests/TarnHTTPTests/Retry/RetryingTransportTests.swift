@@ -20,7 +20,7 @@ struct RetryingTransportTests {
     func recovers(fault: String) async throws {
         let server = try LocalServer([CurlTransportTests.page], "--fault", fault)
         let transport = RetryingTransport(CurlTransport(), policy: Self.quick)
-        let response = try await transport.send(HTTPRequest(url: server.base + "/issues?page=1"))
+        let response = try await transport.send(TransportRequest(url: server.base + "/issues?page=1"))
         #expect(response.status == 200 && response.body == Array(#"[{"id":1}]"#.utf8))
         let faults = try #require(fault.split(separator: "=").last.flatMap { Int($0) })
         #expect(server.requests.count == faults + 1)
@@ -30,12 +30,12 @@ struct RetryingTransportTests {
     func givesUp() async throws {
         let server = try LocalServer([CurlTransportTests.page], "--fault", "page=1:status:500")
         let transport = RetryingTransport(CurlTransport(), policy: Self.quick)
-        #expect(try await transport.send(HTTPRequest(url: server.base + "/issues?page=1")).status == 500)
+        #expect(try await transport.send(TransportRequest(url: server.base + "/issues?page=1")).status == 500)
         #expect(server.requests.count == 4)
 
         let dead = DeadPort()
         let error = await expectFailure(.connect) {
-            try await transport.send(HTTPRequest(url: "http://127.0.0.1:\(dead.port)/"))
+            try await transport.send(TransportRequest(url: "http://127.0.0.1:\(dead.port)/"))
         }
         #expect(error?.detail.hasSuffix("(tried 4 times)") == true)
     }
@@ -43,7 +43,7 @@ struct RetryingTransportTests {
     @Test("a POST is sent once, unless the user says that it may be repeated")
     func methods() async throws {
         let server = try LocalServer([CurlTransportTests.page], "--fault", ":status:503")
-        let request = HTTPRequest(method: "POST", url: server.base + "/issues", body: Array("{}".utf8))
+        let request = TransportRequest(method: "POST", url: server.base + "/issues", body: Array("{}".utf8))
         _ = try await RetryingTransport(CurlTransport(), policy: Self.quick).send(request)
         #expect(server.requests.count == 1)
         var policy = Self.quick
@@ -60,7 +60,7 @@ struct RetryingTransportTests {
             "HTTP/1.1 503 Later\r\nRetry-After: \(date)\r\nContent-Length: 0\r\n\r\n",
             "HTTP/1.1 503 Later\r\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Length: 0\r\n\r\n", Self.ok)
         let started = ContinuousClock.now
-        let response = try await RetryingTransport(CurlTransport()).send(HTTPRequest(url: server.base + "/"))
+        let response = try await RetryingTransport(CurlTransport()).send(TransportRequest(url: server.base + "/"))
         #expect(response.status == 200 && server.requests.count == 4)
         #expect(ContinuousClock.now - started >= .milliseconds(1100))
     }
@@ -68,7 +68,8 @@ struct RetryingTransportTests {
     @Test("a server that asks for more time than allowed is not waited for: its answer is final")
     func tooLong() async throws {
         let server = try RawServer("HTTP/1.1 503 Later\r\nRetry-After: 86400\r\nContent-Length: 0\r\n\r\n")
-        #expect(try await RetryingTransport(CurlTransport()).send(HTTPRequest(url: server.base + "/")).status == 503)
+        #expect(
+            try await RetryingTransport(CurlTransport()).send(TransportRequest(url: server.base + "/")).status == 503)
         #expect(server.requests.count == 1)
     }
 
@@ -81,7 +82,7 @@ struct RetryingTransportTests {
             PacedTransport(CurlTransport()), policy: RetryPolicy(attempts: 20, firstDelay: .milliseconds(10)))
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<12 {
-                group.addTask { try await transport.send(HTTPRequest(url: server.base + "/issues?page=1")).status }
+                group.addTask { try await transport.send(TransportRequest(url: server.base + "/issues?page=1")).status }
             }
             for try await status in group { #expect(status == 200) }
         }
@@ -94,7 +95,7 @@ struct RetryingTransportTests {
         let server = try LocalServer([CurlTransportTests.page], "--fault", ":status:503")
         let transport = RetryingTransport(
             CurlTransport(), policy: RetryPolicy(firstDelay: .seconds(3600), longestDelay: .seconds(3600)))
-        let task = Task { try await transport.send(HTTPRequest(url: server.base + "/issues?page=1")) }
+        let task = Task { try await transport.send(TransportRequest(url: server.base + "/issues?page=1")) }
         while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(2)) }
         task.cancel()
         await expectFailure(.cancelled) { try await task.value }
@@ -110,14 +111,14 @@ struct RetryingTransportTests {
         let time = TestTime()
         let transport = RetryingTransport(
             inner, rules: [ResponseRule(statuses: [200...200], text: "ratelimited", action: .retry)], time: time.source)
-        #expect(try await transport.send(HTTPRequest(url: "http://h/")).body == Array("[]".utf8))
+        #expect(try await transport.send(TransportRequest(url: "http://h/")).body == Array("[]".utf8))
         #expect(time.slept == [.milliseconds(250), .milliseconds(500)])
 
         for action in [ResponseRule.Action.ignore, .fail, .empty, .stop] {
             let inner = ScriptedTransport([.status(503)])
             let transport = RetryingTransport(
                 inner, rules: [ResponseRule(statuses: [500...599], action: action)], time: time.source)
-            #expect(try await transport.send(HTTPRequest(url: "http://h/")).status == 503)
+            #expect(try await transport.send(TransportRequest(url: "http://h/")).status == 503)
             #expect(inner.requests.count == 1)
         }
     }
@@ -129,7 +130,7 @@ struct RetryingTransportTests {
             ResponseRule(statuses: [400...499], text: "deep", action: .ignore),
         ]
         func action(_ status: Int, _ body: String) -> ResponseRule.Action? {
-            rules.first(for: HTTPResponse(status: status, body: Array(body.utf8)))?.action
+            rules.first(for: TransportResponse(status: status, body: Array(body.utf8)))?.action
         }
         #expect(action(404, "gone\"") == .empty)
         #expect(action(410, "") == .empty)
@@ -146,8 +147,8 @@ struct RetryingTransportTests {
         let transport = RetryingTransport(
             inner, rules: [ResponseRule(statuses: [419...419], action: .refreshToken)],
             refresh: { () async throws(TransportError) in true })
-        #expect(try await transport.send(HTTPRequest(url: "http://h/")).status == 200)
-        #expect(try await transport.send(HTTPRequest(url: "http://h/")).status == 419)
+        #expect(try await transport.send(TransportRequest(url: "http://h/")).status == 200)
+        #expect(try await transport.send(TransportRequest(url: "http://h/")).status == 419)
         #expect(inner.requests.count == 4)
     }
 }

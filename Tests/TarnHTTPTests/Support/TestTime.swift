@@ -35,22 +35,22 @@ final class TestTime: Sendable {
 /// Answers the n-th request with the n-th outcome, and the last one ever after. Keeps what it was asked.
 final class ScriptedTransport: Transport {
     enum Outcome: Sendable {
-        case answer(HTTPResponse)
+        case answer(TransportResponse)
         case failure(TransportError.Kind)
     }
 
     private let outcomes: [Outcome]
-    private let received = Mutex<[HTTPRequest]>([])
-    private let before: @Sendable (HTTPRequest) async -> Void
+    private let received = Mutex<[TransportRequest]>([])
+    private let before: @Sendable (TransportRequest) async -> Void
 
-    init(_ outcomes: [Outcome], before: @escaping @Sendable (HTTPRequest) async -> Void = { _ in }) {
+    init(_ outcomes: [Outcome], before: @escaping @Sendable (TransportRequest) async -> Void = { _ in }) {
         self.outcomes = outcomes
         self.before = before
     }
 
-    var requests: [HTTPRequest] { received.withLock { $0 } }
+    var requests: [TransportRequest] { received.withLock { $0 } }
 
-    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         let number = received.withLock { received in
             received.append(request)
             return received.count - 1
@@ -67,7 +67,8 @@ final class ScriptedTransport: Transport {
 extension ScriptedTransport.Outcome {
     static func status(_ status: Int, _ fields: [String: String] = [:], _ body: String = "") -> Self {
         .answer(
-            HTTPResponse(
-                status: status, headers: HTTPHeaders(fields.map { .init($0.key, $0.value) }), body: Array(body.utf8)))
+            TransportResponse(
+                status: status, headers: TransportHeaders(fields.map { .init($0.key, $0.value) }),
+                body: Array(body.utf8)))
     }
 }

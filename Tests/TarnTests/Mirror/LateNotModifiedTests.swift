@@ -212,7 +212,7 @@ struct LateNotModifiedTests {
         }
         let fixture = try MirrorStore(yaml: itemsYAML())
         let transport = CachedTransport(MirrorStore.impatient(), store: try fixture.open())
-        let request = HTTPRequest(url: server.base + "/text")
+        let request = TransportRequest(url: server.base + "/text")
         _ = try await transport.send(request)
         async let late = transport.send(request)
         try await gate.reached()

@@ -53,8 +53,8 @@ struct MirrorRedirectTests {
     @Test("an answer that a transport of the program brings from another server is refused as well")
     func otherTransport() async throws {
         struct Wandering: Transport {
-            func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-                HTTPResponse(
+            func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+                TransportResponse(
                     status: 200, body: Array("[{\"id\":3,\"name\":\"n\"}]".utf8),
                     redirectedTo: "https://other.example/items")
             }

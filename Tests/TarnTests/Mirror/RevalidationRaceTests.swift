@@ -123,7 +123,7 @@ struct RevalidationRaceTests {
                     for _ in 0..<6 {
                         let page = 1 + dice.roll(Self.pages), url = base + "/items" + (page == 1 ? "" : "?page=\(page)")
                         let answer = try await transport.send(
-                            HTTPRequest(url: url, headers: HTTPHeaders([.init("Cache-Control", "no-cache")])))
+                            TransportRequest(url: url, headers: TransportHeaders([.init("Cache-Control", "no-cache")])))
                         let version = answer.headers["ETag"]?.last { $0.isNumber }?.wholeNumberValue ?? 0
                         #expect(String(decoding: answer.body, as: UTF8.self) == Self.body(page, version), "\(what)")
                     }

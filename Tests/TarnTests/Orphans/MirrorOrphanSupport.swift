@@ -22,7 +22,7 @@ final class WrittenTransport: Transport {
         self.onRequest = onRequest
     }
 
-    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         log.withLock { $0.append(request.url.replacing("https://api.test.example/v1", with: "")) }
         onRequest?(request.url)
         return try await inner.send(request)

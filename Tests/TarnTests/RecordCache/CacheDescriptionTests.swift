@@ -71,7 +71,8 @@ struct CacheDescriptionTests {
         let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(nil, transport: origin.transport)
         _ = try await cache.fetch(CacheRequest("items"))
         let transport = CachedTransport(origin.transport, store: fixture.store)
-        _ = try await transport.send(HTTPRequest(method: "POST", url: "https://api.test.example/v1/items", body: [1]))
+        _ = try await transport.send(
+            TransportRequest(method: "POST", url: "https://api.test.example/v1/items", body: [1]))
         #expect(try await cache.explain(CacheRequest("items")).decision.rule == .unsafeMethod)
         origin.become(304, [.init("ETag", "\"a\"")])
         #expect(try await cache.fetch(CacheRequest("items")).source == .revalidated)

@@ -20,8 +20,8 @@ struct CacheFailureTests {
     func transport() async throws {
         let origin = Origin([.init("Cache-Control", "max-age=60")]), fixture = try ShelfFixture(origin),
             cached = fixture.cached()
-        let request = HTTPRequest(
-            url: "http://origin.example/a", headers: HTTPHeaders([.init("Authorization", "Bearer a")]))
+        let request = TransportRequest(
+            url: "http://origin.example/a", headers: TransportHeaders([.init("Authorization", "Bearer a")]))
         try await withoutReaders(fixture.store) {
             let error = await #expect(throws: TransportError.self) { _ = try await cached.answer(request) }
             #expect(error?.kind == .store && error?.detail.contains("reader") == true)

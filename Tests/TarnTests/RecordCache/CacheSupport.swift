@@ -70,9 +70,9 @@ extension CachedAnswer {
 
 /// A transport that runs a closure: for what a server cannot be made to do at the right moment.
 struct ClosureTransport: Transport {
-    let body: @Sendable (HTTPRequest) async throws -> HTTPResponse
+    let body: @Sendable (TransportRequest) async throws -> TransportResponse
 
-    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         do {
             return try await body(request)
         } catch let error as TransportError {

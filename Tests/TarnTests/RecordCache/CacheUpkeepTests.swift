@@ -10,8 +10,9 @@ struct CacheUpkeepTests {
     private func transport() -> ClosureTransport {
         ClosureTransport { request in
             let number = request.url.split(separator: "=").last.flatMap { Int($0) } ?? 0
-            return HTTPResponse(
-                status: 200, headers: HTTPHeaders([.init("Cache-Control", "max-age=100000"), .init("ETag", "\"a\"")]),
+            return TransportResponse(
+                status: 200,
+                headers: TransportHeaders([.init("Cache-Control", "max-age=100000"), .init("ETag", "\"a\"")]),
                 body: Array(#"[{"id":\#(number),"name":"n"},{"id":0,"name":"zero"}]"#.utf8))
         }
     }
@@ -155,7 +156,7 @@ struct CacheUpkeepTests {
         let cache = try fixture.cache(
             nil,
             transport: ClosureTransport { _ in
-                HTTPResponse(status: 200, body: Array(#"[{"id":1,"author":{"id":7}}]"#.utf8))
+                TransportResponse(status: 200, body: Array(#"[{"id":1,"author":{"id":7}}]"#.utf8))
             })
         _ = try await cache.fetch(CacheRequest("issues"))
         try await fixture.store.write { writer in
@@ -183,8 +184,8 @@ struct CacheUpkeepTests {
         let gate = Gate(),
             origin = Origin { _ in
                 await gate.wait()
-                return HTTPResponse(
-                    status: 200, headers: HTTPHeaders([.init("Cache-Control", "max-age=60")]),
+                return TransportResponse(
+                    status: 200, headers: TransportHeaders([.init("Cache-Control", "max-age=60")]),
                     body: Array(twoItems.utf8))
             }
         let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(nil, transport: origin.transport)

@@ -9,29 +9,30 @@ import Testing
 
 @Suite("Cached transport: parts, POST, users", .timeLimit(.minutes(5)))
 struct CachedPartsTests {
-    private static let minute = HTTPHeaders.Field("Cache-Control", "max-age=60")
-    private static let tag = HTTPHeaders.Field("ETag", "\"a\"")
+    private static let minute = TransportHeaders.Field("Cache-Control", "max-age=60")
+    private static let tag = TransportHeaders.Field("ETag", "\"a\"")
     private static let digits = Array("0123456789".utf8)
 
     /// A server of one representation that understands `Range` with one range, `If-Range` and `If-None-Match`.
     private static func serve(
-        _ request: HTTPRequest, _ body: [UInt8], _ tag: String, _ fields: [HTTPHeaders.Field] = [minute]
-    ) -> HTTPResponse {
-        var headers = HTTPHeaders(fields + [.init("ETag", tag)])
-        if request.headers["If-None-Match"] == tag { return HTTPResponse(status: 304, headers: headers) }
+        _ request: TransportRequest, _ body: [UInt8], _ tag: String, _ fields: [TransportHeaders.Field] = [minute]
+    ) -> TransportResponse {
+        var headers = TransportHeaders(fields + [.init("ETag", tag)])
+        if request.headers["If-None-Match"] == tag { return TransportResponse(status: 304, headers: headers) }
         if let range = request.headers["Range"], request.headers["If-Range"] ?? tag == tag {
             let ends = range.dropFirst("bytes=".count).split(separator: "-", omittingEmptySubsequences: false)
             if !range.contains(","), ends.count == 2, let start = Int(ends[0]) {
                 let part = ContentRange(start..<min(body.count, (Int(ends[1]) ?? body.count) + 1), of: body.count)
                 headers["Content-Range"] = part.description
-                return HTTPResponse(status: 206, headers: headers, body: Array(body[part.range]))
+                return TransportResponse(status: 206, headers: headers, body: Array(body[part.range]))
             }
         }
-        return HTTPResponse(status: 200, headers: headers, body: body)
+        return TransportResponse(status: 200, headers: headers, body: body)
     }
 
-    private func range(_ text: String, _ fields: HTTPHeaders.Field...) -> HTTPRequest {
-        HTTPRequest(url: "http://api.example/a", headers: HTTPHeaders([.init("Range", "bytes=\(text)")] + fields))
+    private func range(_ text: String, _ fields: TransportHeaders.Field...) -> TransportRequest {
+        TransportRequest(
+            url: "http://api.example/a", headers: TransportHeaders([.init("Range", "bytes=\(text)")] + fields))
     }
 
     @Test(
@@ -110,7 +111,7 @@ struct CachedPartsTests {
     @Test(
         "RFC 9111 §3.4: without a strong validator, with another length or in several pieces, nothing is stored",
         arguments: [
-            [HTTPHeaders.Field("ETag", "W/\"a\""), .init("Content-Range", "bytes 0-1/10")],
+            [TransportHeaders.Field("ETag", "W/\"a\""), .init("Content-Range", "bytes 0-1/10")],
             [.init("Content-Range", "bytes 0-1/10")],
             [.init("ETag", "\"a\""), .init("Content-Range", "bytes 0-1/*")],
             [.init("ETag", "\"a\""), .init("Content-Range", "bytes 0-2/10")],
@@ -118,7 +119,7 @@ struct CachedPartsTests {
             [.init("ETag", "\"a\"")],
             [.init("ETag", "\"a\""), .init("Content-Range", "bytes 0-1/10"), .init("Content-Range", "bytes 1-2/10")],
         ])
-    func unusable(_ fields: [HTTPHeaders.Field]) async throws {
+    func unusable(_ fields: [TransportHeaders.Field]) async throws {
         let fixture = try ShelfFixture(Origin([Self.minute] + fields, "01", status: 206)), cached = fixture.cached()
         #expect(try await cached.answer(range("0-1")).response.body == Array("01".utf8))
         #expect(try await cached.answer(range("0-1")).status.isHit == false)
@@ -250,7 +251,7 @@ struct CachedPartsTests {
         _ = try await cached.answer(get())
         fixture.origin.become(
             200, [Self.minute, .init("Content-Location", "/x/../a"), .init("Set-Cookie", "a=1")], "new")
-        let answer = try await cached.answer(HTTPRequest(method: "POST", url: "http://api.example/a", body: [1]))
+        let answer = try await cached.answer(TransportRequest(method: "POST", url: "http://api.example/a", body: [1]))
         #expect(
             answer.text == "200 new; fwd=method; fwd-status=200; stored"
                 && answer.response.headers["Set-Cookie"] == "a=1")
@@ -264,10 +265,11 @@ struct CachedPartsTests {
     func question() async throws {
         let
             fixture = try ShelfFixture(
-                Origin { HTTPResponse(status: 200, headers: HTTPHeaders([Self.minute]), body: $0.body ?? []) }),
+                Origin { TransportResponse(status: 200, headers: TransportHeaders([Self.minute]), body: $0.body ?? []) }
+            ),
             cached = fixture.cached()
         for text in ["a", "b"] {
-            let answer = try await cached.answer(HTTPRequest(url: "http://api.example/a", body: Array(text.utf8)))
+            let answer = try await cached.answer(TransportRequest(url: "http://api.example/a", body: Array(text.utf8)))
             #expect(answer.text == "200 \(text); fwd=bypass; fwd-status=200")
         }
         #expect(try await cached.answer(get()).text == "200 ; fwd=uri-miss; fwd-status=200; stored")
@@ -279,7 +281,7 @@ struct CachedPartsTests {
     func invalidation() async throws {
         let fixture = try ShelfFixture(Origin([Self.minute, Self.tag])), cached = fixture.cached()
         for number in 0..<40 {
-            let user = HTTPHeaders.Field("Cookie", "\(number)")
+            let user = TransportHeaders.Field("Cookie", "\(number)")
             for path in [
                 "/a", "/a/b", "/a?c", "/ab", "/" + String(repeating: "x", count: 500),
                 "/" + String(repeating: "x", count: 501),
@@ -337,18 +339,19 @@ struct CachedPartsTests {
         fixture.clock.pass(100)
         fixture.origin.become { request in
             guard request.headers["If-None-Match"] != nil else {
-                return HTTPResponse(
-                    status: 200, headers: HTTPHeaders([Self.minute, .init("ETag", "\"b\"")]), body: Array("two".utf8))
+                return TransportResponse(
+                    status: 200, headers: TransportHeaders([Self.minute, .init("ETag", "\"b\"")]),
+                    body: Array("two".utf8))
             }
             await gate.wait()
-            return HTTPResponse(status: 304, headers: HTTPHeaders([Self.tag, Self.minute]))
+            return TransportResponse(status: 304, headers: TransportHeaders([Self.tag, Self.minute]))
         }
         async let slow = cached.answer(get())
         while fixture.origin.requests.count < 2 { await Task.yield() }
         // At the same moment, by a transport that knows nothing of the other one's transfer; the clock stands still.
         let other = ClosureTransport { _ in
-            HTTPResponse(
-                status: 200, headers: HTTPHeaders([Self.minute, .init("ETag", "\"b\"")]), body: Array("two".utf8))
+            TransportResponse(
+                status: 200, headers: TransportHeaders([Self.minute, .init("ETag", "\"b\"")]), body: Array("two".utf8))
         }
         var options = CachedTransport.Options()
         options.time = fixture.clock.source
@@ -376,13 +379,13 @@ struct CachedPartsTests {
     func otherVariants(_ isGone: Bool) async throws {
         let fixture = try ShelfFixture(
             Origin { request in
-                if request.headers["If-Modified-Since"] != nil { return HTTPResponse(status: 304) }
+                if request.headers["If-Modified-Since"] != nil { return TransportResponse(status: 304) }
                 let language = request.headers["Accept-Language"] ?? "none"
-                let headers = HTTPHeaders([
+                let headers = TransportHeaders([
                     Self.minute, .init("Vary", "Accept-Language"),
                     .init("Last-Modified", "Sat, 01 Jan 2000 00:00:00 GMT"),
                 ])
-                return HTTPResponse(status: 200, headers: headers, body: Array(language.utf8))
+                return TransportResponse(status: 200, headers: headers, body: Array(language.utf8))
             })
         let cached = fixture.cached(), german = get("/a", .init("Accept-Language", "de"))
         #expect(try await cached.answer(german).text == "200 de; fwd=uri-miss; fwd-status=200; stored")

@@ -8,21 +8,24 @@ import Testing
 
 /// A server in this process: answers as a closure says, and counts.
 final class Origin: Sendable {
-    private let state: Mutex<(requests: [HTTPRequest], answer: @Sendable (HTTPRequest) async throws -> HTTPResponse)>
+    private let state:
+        Mutex<(requests: [TransportRequest], answer: @Sendable (TransportRequest) async throws -> TransportResponse)>
 
-    init(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) { state = Mutex(([], answer)) }
+    init(_ answer: @escaping @Sendable (TransportRequest) async throws -> TransportResponse) {
+        state = Mutex(([], answer))
+    }
 
     /// Always the same.
-    convenience init(_ headers: [HTTPHeaders.Field], _ body: String = "hello", status: Int = 200) {
-        self.init { _ in HTTPResponse(status: status, headers: HTTPHeaders(headers), body: Array(body.utf8)) }
+    convenience init(_ headers: [TransportHeaders.Field], _ body: String = "hello", status: Int = 200) {
+        self.init { _ in TransportResponse(status: status, headers: TransportHeaders(headers), body: Array(body.utf8)) }
     }
 
-    var requests: [HTTPRequest] { state.withLock { $0.requests } }
-    func become(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
+    var requests: [TransportRequest] { state.withLock { $0.requests } }
+    func become(_ answer: @escaping @Sendable (TransportRequest) async throws -> TransportResponse) {
         state.withLock { $0.answer = answer }
     }
-    func become(_ status: Int, _ headers: [HTTPHeaders.Field] = [], _ body: String = "") {
-        become { _ in HTTPResponse(status: status, headers: HTTPHeaders(headers), body: Array(body.utf8)) }
+    func become(_ status: Int, _ headers: [TransportHeaders.Field] = [], _ body: String = "") {
+        become { _ in TransportResponse(status: status, headers: TransportHeaders(headers), body: Array(body.utf8)) }
     }
 
     func goAway() { become { throw TransportError(.connect, method: $0.method, url: $0.url, detail: "refused") } }
@@ -61,8 +64,8 @@ struct ShelfFixture {
     }
 }
 
-func get(_ path: String = "/a", method: String = "GET", _ headers: HTTPHeaders.Field...) -> HTTPRequest {
-    HTTPRequest(method: method, url: "http://api.example" + path, headers: HTTPHeaders(headers))
+func get(_ path: String = "/a", method: String = "GET", _ headers: TransportHeaders.Field...) -> TransportRequest {
+    TransportRequest(method: method, url: "http://api.example" + path, headers: TransportHeaders(headers))
 }
 
 extension CachedTransport.Answer {
@@ -74,8 +77,8 @@ extension CachedTransport.Answer {
 
 @Suite("Cached transport", .timeLimit(.minutes(5)))
 struct CachedTransportTests {
-    private static let minute = HTTPHeaders.Field("Cache-Control", "max-age=60")
-    private static let tag = HTTPHeaders.Field("ETag", "\"a\"")
+    private static let minute = TransportHeaders.Field("Cache-Control", "max-age=60")
+    private static let tag = TransportHeaders.Field("ETag", "\"a\"")
 
     @Test("RFC 9111 §4: a whole response is stored and served, with its fields in order and its age, whatever it is")
     func stored() async throws {
@@ -107,7 +110,7 @@ struct CachedTransportTests {
         let fixture = try ShelfFixture(Origin([Self.minute])), cached = fixture.cached()
         _ = try await cached.answer(get())
         #expect(try await cached.answer(get(path)).status.isHit)
-        #expect(try await cached.answer(HTTPRequest(url: "HTTP://API.example:80/a")).status.isHit)
+        #expect(try await cached.answer(TransportRequest(url: "HTTP://API.example:80/a")).status.isHit)
         #expect(try await cached.answer(get("/A")).status.isHit == false)
     }
 
@@ -132,8 +135,8 @@ struct CachedTransportTests {
         fixture.clock.pass(100)
         fixture.origin.become { request in
             request.headers["If-None-Match"] != nil
-                ? HTTPResponse(status: 304, headers: HTTPHeaders([.init("ETag", "\"b\"")]))
-                : HTTPResponse(status: 200, body: Array("new".utf8))
+                ? TransportResponse(status: 304, headers: TransportHeaders([.init("ETag", "\"b\"")]))
+                : TransportResponse(status: 200, body: Array("new".utf8))
         }
         #expect(try await cached.answer(get()).response.body == Array("new".utf8))
         #expect(fixture.origin.requests.count == 3)
@@ -144,8 +147,8 @@ struct CachedTransportTests {
         let fixture = try ShelfFixture(
             Origin { request in
                 let language = request.headers["Accept-Language"] ?? "none"
-                return HTTPResponse(
-                    status: 200, headers: HTTPHeaders([Self.minute, .init("Vary", "Accept-Language")]),
+                return TransportResponse(
+                    status: 200, headers: TransportHeaders([Self.minute, .init("Vary", "Accept-Language")]),
                     body: Array(language.utf8))
             })
         let cached = fixture.cached()
@@ -179,7 +182,7 @@ struct CachedTransportTests {
     @Test("RFC 9111 §4.3.2: a client that has what is stored gets 304, fresh or just fetched")
     func clientConditions() async throws {
         let fixture = try ShelfFixture(Origin([Self.minute, Self.tag])), cached = fixture.cached()
-        let condition = HTTPHeaders.Field("If-None-Match", "\"x\", \"a\"")
+        let condition = TransportHeaders.Field("If-None-Match", "\"x\", \"a\"")
         #expect(try await cached.answer(get("/a", condition)).response.status == 304)
         #expect(
             fixture.origin.requests.first?.headers["If-None-Match"] == nil
@@ -225,7 +228,8 @@ struct CachedTransportTests {
 
     @Test("RFC 9111 §3.5: what was authorised for one is not for another; a shared cache needs the response's leave")
     func authorised() async throws {
-        let fixture = try ShelfFixture(Origin([Self.minute])), ada = HTTPHeaders.Field("Authorization", "Bearer ada")
+        let fixture = try ShelfFixture(Origin([Self.minute])),
+            ada = TransportHeaders.Field("Authorization", "Bearer ada")
         let cached = fixture.cached()
         _ = try await cached.answer(get("/a", ada))
         #expect(try await cached.answer(get("/a", ada)).status.isHit)
@@ -294,8 +298,9 @@ struct CachedTransportTests {
         let fixture = try ShelfFixture(
             Origin { _ in
                 await gate.wait()
-                return HTTPResponse(
-                    status: 200, headers: HTTPHeaders([.init("Cache-Control", isStorable ? "max-age=60" : "no-store")]),
+                return TransportResponse(
+                    status: 200,
+                    headers: TransportHeaders([.init("Cache-Control", isStorable ? "max-age=60" : "no-store")]),
                     body: [1])
             })
         let cached = fixture.cached()
@@ -315,8 +320,8 @@ struct CachedTransportTests {
     func redirected() async throws {
         let fixture = try ShelfFixture(
             Origin { _ in
-                HTTPResponse(
-                    status: 200, headers: HTTPHeaders([Self.minute, Self.tag]), body: [1],
+                TransportResponse(
+                    status: 200, headers: TransportHeaders([Self.minute, Self.tag]), body: [1],
                     redirectedTo: "http://api.example/b")
             })
         let cached = fixture.cached()
@@ -342,7 +347,7 @@ struct CachedTransportTests {
     func chunks(_ size: Int) async throws {
         let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let fixture = try ShelfFixture(
-            Origin { _ in HTTPResponse(status: 200, headers: HTTPHeaders([Self.minute]), body: bytes) })
+            Origin { _ in TransportResponse(status: 200, headers: TransportHeaders([Self.minute]), body: bytes) })
         let cached = fixture.cached()
         _ = try await cached.answer(get())
         #expect(try await cached.answer(get()).response.body == bytes)

@@ -14,7 +14,7 @@ public struct APIDescription: Sendable, Hashable {
     /// Requests there carry neither credentials nor ``headers``.
     public var follows: [String]
     /// Header fields of every request, in the order of the file.
-    public var headers: [HTTPHeaders.Field]
+    public var headers: [TransportHeaders.Field]
     /// The authentication of requests. The file contains no secrets.
     public var authentication: Authentication
     /// The pace of requests.
@@ -30,7 +30,7 @@ public struct APIDescription: Sendable, Hashable {
 
     /// Creates the description of an API.
     public init(
-        base: String, aliases: [String] = [], follows: [String] = [], headers: [HTTPHeaders.Field] = [],
+        base: String, aliases: [String] = [], follows: [String] = [], headers: [TransportHeaders.Field] = [],
         authentication: Authentication = .none,
         transport: CurlTransport.Options = CurlTransport.Options(), pace: Pace = Pace(),
         retry: RetryPolicy = RetryPolicy(), responses: [ResponseRule] = [],

@@ -134,8 +134,8 @@ extension DescriptionReader {
 
     // MARK: Header fields and authentication
 
-    private mutating func headers(_ section: Section, setByAuthentication: String?) -> [HTTPHeaders.Field] {
-        var fields: [HTTPHeaders.Field] = []
+    private mutating func headers(_ section: Section, setByAuthentication: String?) -> [TransportHeaders.Field] {
+        var fields: [TransportHeaders.Field] = []
         for entry in entries(section, "headers", of: "field names to values") {
             let field = "api.headers.\(entry.key)"
             guard let value = text(entry.value, field) else { continue }

@@ -63,7 +63,7 @@ enum Fuzz {
     static func headers(_ text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let status = lines.first.flatMap { Int($0) } ?? 200
-        let headers = HTTPHeaders(lines.dropFirst().compactMap { HTTPSyntax.field(ofLine: String($0)) })
+        let headers = TransportHeaders(lines.dropFirst().compactMap { HTTPSyntax.field(ofLine: String($0)) })
         _ = LinkHeader.target(relation: "next", in: headers)
         for link in headers.all("Link") { _ = LinkHeader.parse(link) }
         _ = RateLimit.wait(status: status, headers, now: now)
@@ -81,15 +81,15 @@ enum Fuzz {
             _ = Redaction.links(field.value)
         }
         _ = CacheControl(headers)
-        let rules = CacheRules(), request = HTTPRequest(url: "http://h/", headers: headers)
-        let response = HTTPResponse(status: status, headers: headers)
+        let rules = CacheRules(), request = TransportRequest(url: "http://h/", headers: headers)
+        let response = TransportResponse(status: status, headers: headers)
         _ = rules.storability(of: response, to: request)
         for time in [0, 1_790_000_000, Int(Int32.max)] {
             let stored = CachedResponse(
                 method: "GET", status: status, headers: headers, selecting: headers, requestTime: time, responseTime: time, isInvalidated: false)
             _ = rules.decide(request, stored, at: 1_790_000_000)
             _ = rules.validation(of: stored, for: request)
-            _ = rules.validate(stored, with: HTTPResponse(status: 304, headers: headers))
+            _ = rules.validate(stored, with: TransportResponse(status: 304, headers: headers))
         }
         _ = OAuth2.token(from: response)
     }
@@ -119,7 +119,7 @@ enum Fuzz {
         precondition(JSONBody(parsing: body.text) == body, "what is written is read as something else")
         guard var pages = try? PageSequence(.automatic, PageRequest(url: "http://h/items"), .init(base: "http://h")) else { return }
         try? pages.resume(at: body.text, ordinal: 1)
-        _ = OAuth2.token(from: HTTPResponse(status: 200, body: bytes))
+        _ = OAuth2.token(from: TransportResponse(status: 200, body: bytes))
     }
 
     private static func number(_ values: [String]) -> Int { values.lazy.compactMap { Int($0) }.first ?? 0 }
@@ -129,7 +129,7 @@ enum Fuzz {
         for (index, value) in values.prefix(20).enumerated() {
             let other = values[(index + 1) % values.count]
             let facts = PageFacts(
-                headers: HTTPHeaders([.init("Link", "<\(value)>; rel=next"), .init("X-Next", value), .init("X-Total-Count", other), .init("X-Total-Pages", value)]),
+                headers: TransportHeaders([.init("Link", "<\(value)>; rel=next"), .init("X-Next", value), .init("X-Total-Count", other), .init("X-Total-Pages", value)]),
                 recordCount: max(0, Int(other) ?? index), values: ["next": value, "total": other, "more": value, "next_cursor": other, "total_pages": value],
                 records: PageFacts.RecordValues([value, other]), digest: index)
             guard (try? pages.advance(facts)) == true else { break }

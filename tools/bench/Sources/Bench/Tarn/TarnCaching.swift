@@ -25,8 +25,8 @@ enum TarnCaching {
     struct Pretended: Transport {
         let body: [UInt8]
 
-        func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-            HTTPResponse(status: 200, headers: HTTPHeaders([.init("Cache-Control", "max-age=1000000"), .init("ETag", "\"a\"")]), body: body)
+        func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+            TransportResponse(status: 200, headers: TransportHeaders([.init("Cache-Control", "max-age=1000000"), .init("ETag", "\"a\"")]), body: body)
         }
     }
 
@@ -57,7 +57,7 @@ enum TarnCaching {
             }
             guard hit != nil else { throw BenchmarkError("no hit") }
         }
-        let whole = CachedTransport(Pretended(body: body), store: store), request = HTTPRequest(url: "https://api.test.example/whole")
+        let whole = CachedTransport(Pretended(body: body), store: store), request = TransportRequest(url: "https://api.test.example/whole")
         _ = try await whole.answer(request)
         var times: [Double] = []
         for _ in 0..<200 {

@@ -97,7 +97,7 @@ enum TarnMirror {
                 group.addTask {
                     var bytes = 0
                     for number in stride(from: task, to: Self.requests, by: Self.atATime) {
-                        let response = try await transport.send(HTTPRequest(url: "\(base)/small/\(number)"))
+                        let response = try await transport.send(TransportRequest(url: "\(base)/small/\(number)"))
                         guard response.status == 200 else { throw BenchmarkError("request \(number) was answered \(response.status)") }
                         bytes += response.body.count
                     }

@@ -1,7 +1,7 @@
 // Header fields as values: no connection, no I/O.
 
 /// Header fields in order of receipt. Names are compared without case (RFC 9110 §5.1).
-public struct HTTPHeaders: Sendable, Hashable {
+public struct TransportHeaders: Sendable, Hashable {
     /// One header field line.
     public struct Field: Sendable, Hashable {
         /// The name as written; compared without case.
@@ -26,16 +26,16 @@ public struct HTTPHeaders: Sendable, Hashable {
 
     /// The first value of a field, or nil. A set replaces all fields of the name; nil removes them.
     public subscript(name: String) -> String? {
-        get { fields.first { HTTPHeaders.same($0.name, name) }?.value }
+        get { fields.first { TransportHeaders.same($0.name, name) }?.value }
         set {
-            fields.removeAll { HTTPHeaders.same($0.name, name) }
+            fields.removeAll { TransportHeaders.same($0.name, name) }
             if let newValue { fields.append(Field(name, newValue)) }
         }
     }
 
     /// Returns every value of a field, in order.
     public func all(_ name: String) -> [String] {
-        fields.filter { HTTPHeaders.same($0.name, name) }.map(\.value)
+        fields.filter { TransportHeaders.same($0.name, name) }.map(\.value)
     }
 
     /// Returns whether two texts are equal without ASCII case, as for tokens (RFC 9110 §5.1).

@@ -1,9 +1,9 @@
 /// An HTTP response.
-public struct HTTPResponse: Sendable, Hashable {
+public struct TransportResponse: Sendable, Hashable {
     /// The status code.
     public var status: Int
     /// The header fields as received, in order.
-    public var headers: HTTPHeaders
+    public var headers: TransportHeaders
     /// The complete body, without content codings.
     public var body: [UInt8]
     /// The URL after redirects, to which relative links are relative; nil without redirects.
@@ -11,7 +11,7 @@ public struct HTTPResponse: Sendable, Hashable {
 
     /// Creates a response.
     public init(
-        status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [], redirectedTo: String? = nil
+        status: Int, headers: TransportHeaders = TransportHeaders(), body: [UInt8] = [], redirectedTo: String? = nil
     ) {
         self.status = status
         self.headers = headers

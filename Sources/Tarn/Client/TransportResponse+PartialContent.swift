@@ -3,7 +3,7 @@
 import Foundation
 import TarnHTTP
 
-extension HTTPResponse {
+extension TransportResponse {
     /// The reason why a successful response is only a part of the representation.
     ///
     /// A 206 answers a request for a range (RFC 9110 §15.3.7). In a 200, `Content-Range` has no
@@ -12,7 +12,7 @@ extension HTTPResponse {
     ///
     /// - Parameter fields: the header fields of the request.
     /// - Returns: nil if the response is complete, or if a part was requested.
-    func partReason(askedWith fields: HTTPHeaders) -> String? {
+    func partReason(askedWith fields: TransportHeaders) -> String? {
         guard fields["Range"] == nil else { return nil }
         let range = headers["Content-Range"]
         switch status {
@@ -21,7 +21,7 @@ extension HTTPResponse {
                 "the answer is a part (\(range.map { "Content-Range: \($0.prefix(100))" } ?? "without Content-Range")) that was not asked for, "
                 + "and not stored; without a Range field the server has to send the whole page: ask for smaller pages by its own parameters"
         case 200:
-            guard let range, HTTPResponse.isCutRange(range) else { return nil }
+            guard let range, TransportResponse.isCutRange(range) else { return nil }
             return
                 "the answer says that it is a part (Content-Range: \(range.prefix(100))) and, by its status, that it is whole; it is not stored"
         default: return nil

@@ -1,11 +1,11 @@
 /// An HTTP request.
-public struct HTTPRequest: Sendable, Hashable {
+public struct TransportRequest: Sendable, Hashable {
     /// The method, such as `GET`; case-sensitive (RFC 9110 §9.1).
     public var method: String
     /// The absolute `http` or `https` URL, percent-encoded.
     public var url: String
     /// The header fields, in addition to those of the transport.
-    public var headers: HTTPHeaders
+    public var headers: TransportHeaders
     /// The body; nil for none, which differs from an empty body. ``headers`` has its type.
     public var body: [UInt8]?
     /// The servers to which redirects may lead, besides the request's own origin; nil for any.
@@ -33,7 +33,9 @@ public struct HTTPRequest: Sendable, Hashable {
     }
 
     /// Creates a request; by default GET without a body.
-    public init(method: String = "GET", url: String, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8]? = nil) {
+    public init(
+        method: String = "GET", url: String, headers: TransportHeaders = TransportHeaders(), body: [UInt8]? = nil
+    ) {
         self.method = method
         self.url = url
         self.headers = headers

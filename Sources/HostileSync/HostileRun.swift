@@ -103,13 +103,13 @@ final class HostileRun: Sendable {
             (transport.idleTimeout, transport.totalTimeout) = (.seconds(5), .seconds(10))
             let store = try Store.open(
                 at: path, schema: description.schema, options: Store.Options(durability: .volatile))
-            var options = APIMirror.Options()
-            options.time = clock.source
-            options.pageLimit = 20
+            var client = APIClient.Options()
+            client.time = clock.source
+            client.pageLimit = 20
             for _ in 0..<syncs {
                 server.set(answers)
                 let report = try await APIMirror(
-                    description, store: store, transport: CurlTransport(transport), options: options, environment: [:]
+                    description, store: store, transport: CurlTransport(transport), client: client, environment: [:]
                 ).sync()
                 // The report is formatted as a program would print it.
                 var text = report.failures.map(\.description).joined(separator: "\n")

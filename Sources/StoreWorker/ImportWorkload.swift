@@ -48,9 +48,9 @@ struct ImportWorkload {
     /// Imports a unit.
     func run(_ number: Int) throws {
         importer.discard()
-        let (entry, checkpoint) = try ImportWorkload.add(number, to: importer)
+        try ImportWorkload.add(number, to: importer)
         _ = try store.write(alone: true) { writer in
-            try importer.commit(into: &writer, responses: [entry], checkpoints: [ImportWorkload.name: checkpoint])
+            try importer.commit(into: &writer)
         }
     }
 
@@ -65,12 +65,12 @@ struct ImportWorkload {
             done = try store.read { try count($0) }
         var reported = done
         for number in done + 1..<max(done, last) + 1 {
-            let (entry, checkpoint) = try add(number, to: pipeline.importer)
+            try add(number, to: pipeline.importer)
             while pipeline.isFull, try await pipeline.finish() != nil {
                 reported += 1
                 acknowledged(reported)
             }
-            await pipeline.start(to: store, responses: [entry], checkpoints: [name: checkpoint], trains: false)
+            await pipeline.start(to: store, trains: false)
         }
         while try await pipeline.finish() != nil {
             reported += 1
@@ -78,19 +78,18 @@ struct ImportWorkload {
         }
     }
 
-    private static func add(_ number: Int, to importer: Importer) throws -> (ResponseEntry, Checkpoint) {
+    /// Adds the document of a unit, with its entry and the progress.
+    private static func add(_ number: Int, to importer: Importer) throws {
         let added = try importer.add(Array(document(number).utf8), entity: "Issue")
         let time = Timestamp(microseconds: Int64(number))
         let entry = ResponseEntry(
             request: RequestKey(url: "https://api.example.org/issues?page=\(number % 40)", endpoint: name), status: 200,
             headers: ["etag", "\"\(number)\""], fetchedAt: time, validatedAt: time, scan: 1, count: added.count,
             listed: added.listed)
-        return (
-            entry,
-            Checkpoint(
-                state: .underWay, plan: "p", nextURL: "\(number + 1)", scan: 1, pages: number, records: 0,
-                startedAt: time, completedAt: nil)
-        )
+        importer.unit.responses = [entry]
+        importer.unit.checkpoints[name] = Checkpoint(
+            state: .underWay, plan: "p", nextURL: "\(number + 1)", scan: 1, pages: number, records: 0,
+            startedAt: time, completedAt: nil)
     }
 
     static func document(_ number: Int) -> String {

@@ -4,33 +4,42 @@ import TarnHTTP
 import TarnStore
 
 struct PageFetch {
-    let request: PageRequest
+    let page: PageRequest
     let key: RequestKey
     /// The stored entry of the request; nil if it is sent without a condition.
     let stored: ResponseEntry?
-    /// The URL as errors and progress show it.
-    let shownURL: String
-    let task: Task<Result<TransportResponse, TransportError>, Never>
+    /// The message that was sent, before credentials were added.
+    let message: TransportRequest
+    private let task: Task<Result<TransportResponse, TransportError>, Never>
 
+    /// Sends a request for a page, with the validators of its stored response.
     init(
-        _ request: PageRequest, key: RequestKey, stored: ResponseEntry?, shownURL: String,
-        sending sent: TransportRequest,
-        over transport: RetryingTransport, pausing pause: @escaping @Sendable () async -> Void
+        _ page: PageRequest, of request: EndpointRequest, revalidating stored: ResponseEntry?,
+        over transport: RetryingTransport
     ) {
-        self.request = request
-        self.key = key
+        self.page = page
         self.stored = stored
-        self.shownURL = shownURL
-        task = Task {
-            await pause()
+        key = request.key(of: page)
+        var message = request.message(for: page)
+        if let stored { Validators(TransportHeaders(flat: stored.headers)).apply(to: &message) }
+        self.message = message
+        let client = request.client
+        task = Task { [message] in
+            await client.pause()
             let result: Result<TransportResponse, TransportError>
-            do throws(TransportError) { result = .success(try await transport.send(sent)) } catch {
+            do throws(TransportError) { result = .success(try await transport.send(message)) } catch {
                 result = .failure(error)
             }
-            await pause()
+            await client.pause()
             return result
         }
     }
+
+    /// The URL as errors and progress show it.
+    var shownURL: String { Redaction.shown(message.url) }
+
+    /// Ends the transfer.
+    func cancel() { task.cancel() }
 
     /// Waits for the response. Cancelling the waiting task cancels the transfer.
     func answer() async throws(TransportError) -> TransportResponse {

@@ -28,29 +28,29 @@ extension APIMirror {
     ) async -> SyncReport {
         var sync = SyncReport()
         do {
-            let pipeline = try ImportPipeline(description.mapping, store.catalog), scope = try await scope()
+            let pipeline = try ImportPipeline(description.mapping, store.catalog), scope = try await client.authScope()
             // If a 304 of an atomic group is void, the group is repeated once, without conditions.
             for isUnconditional in [false, true] {
-                var walks: [EndpointScan] = []
+                var scans: [EndpointScan] = []
                 for request in requests {
-                    walks.append(try walk(request, pipeline, scope, isUnconditional: isUnconditional))
+                    scans.append(try scan(request, pipeline, scope, isUnconditional: isUnconditional))
                 }
                 // All first pages are requested before the first one is imported.
-                for index in walks.indices { walks[index].askFirst() }
+                for index in scans.indices { scans[index].askFirst() }
                 var done = 0, isOver = false
-                for index in walks.indices {
-                    walks[index].holdsCommits = isAtomic
-                    if isOver { walks[index].giveUp() } else { await walks[index].run() }
-                    let failures = walks[index].report.failures
+                for index in scans.indices {
+                    scans[index].holdsCommits = isAtomic
+                    if isOver { scans[index].giveUp() } else { await scans[index].run() }
+                    let failures = scans[index].report.failures
                     isOver = isOver || failures.contains(where: \.endsEverything) || isAtomic && !failures.isEmpty
                     done += 1
                     guard !isUnconditional else { continue }
                     progress(
                         BatchProgress(
-                            index: index, hasFailed: isOver || !failures.isEmpty, done: done, count: walks.count))
+                            index: index, hasFailed: isOver || !failures.isEmpty, done: done, count: scans.count))
                 }
-                let isCommitted = isAtomic && !isOver ? await EndpointScan.commitHeld(&walks) : true
-                sync.endpoints = walks.map(\.report)
+                let isCommitted = isAtomic && !isOver ? await EndpointScan.commitHeld(&scans) : true
+                sync.endpoints = scans.map(\.report)
                 if isCommitted { break }
             }
         } catch {
@@ -60,27 +60,34 @@ extension APIMirror {
         return sync
     }
 
-    private func walk(_ request: BatchRequest, _ pipeline: ImportPipeline, _ scope: String, isUnconditional: Bool)
+    private func scan(_ request: BatchRequest, _ pipeline: ImportPipeline, _ scope: String, isUnconditional: Bool)
         throws -> EndpointScan
     {
         guard var endpoint = description.endpoints.first(where: { $0.name == request.endpoint }) else {
             throw MirrorError.endpoint(place: description.file, message: "there is no endpoint \(request.endpoint)")
         }
-        let fingerprint = description.fingerprint(of: endpoint), names = Set(request.parameters.map(\.name))
-        endpoint.parameters = endpoint.parameters.filter { !names.contains($0.name) } + request.parameters
+        let fingerprint = description.fingerprint(of: endpoint)
+        endpoint.replaceParameters(by: request.parameters)
         endpoint.orphans = nil
         if let limits = request.limits { endpoint.limits = limits }
-        var walk = EndpointScan(
-            mirror: self, endpoint: endpoint, pipeline: pipeline, authScope: scope, fingerprint: fingerprint,
-            progress: { _ in },
-            retry: request.retry)
-        walk.isUnconditional = isUnconditional
+        var scan = EndpointScan(
+            EndpointRequest(client: client, endpoint: endpoint, fingerprint: fingerprint, authScope: scope), options,
+            pipeline: pipeline, retry: request.retry)
+        scan.isUnconditional = isUnconditional
         // A checkpoint of its own: the endpoint's describes the whole list.
-        walk.variant =
+        scan.variant =
             request.parameters.isEmpty
             ? nil
             : SHA256.hexadecimal(request.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: "\n")).prefix(16)
                 .description
-        return walk
+        return scan
+    }
+}
+
+extension Endpoint {
+    /// Replaces parameters of the same names; others are added.
+    mutating func replaceParameters(by others: [Parameter]) {
+        let names = Set(others.map(\.name))
+        parameters = parameters.filter { !names.contains($0.name) } + others
     }
 }

@@ -21,7 +21,7 @@ struct Batch {
 
     /// A scan that this batch completes: after the commit, its orphans are looked for.
     struct Completed {
-        var walk: WalkIdentity
+        var identity: ScanIdentity
         var parent: RecordKey?
         var checkpointName: String
         var scan: UInt64

@@ -33,9 +33,9 @@ final class SyncRun: Sendable {
     ///   - selected: names and fingerprints of the endpoints, in the order of the description.
     ///   - isAll: whether these are all endpoints of the description.
     init(
-        _ mirror: APIMirror, _ selected: [(name: String, fingerprint: String)], isAll: Bool, authScope: String,
-        now: Timestamp
+        _ mirror: APIMirror, _ selected: [(name: String, fingerprint: String)], isAll: Bool, authScope: String
     ) throws {
+        let now = mirror.client.now
         let name = isAll ? "*" : "* " + selected.map(\.name).sorted().joined(separator: " ")
         self.name = name
         let plan = SHA256.hexadecimal(

@@ -5,7 +5,7 @@ import TarnStore
 
 extension EndpointScan {
     /// Whether a complete scan may be followed by an orphan pass; a refusal is added to the report.
-    mutating func mayHaveOrphans(_ rules: Orphans, _ checkpoint: Checkpoint) -> Bool {
+    mutating func mayHaveOrphans(_ rules: Orphans, _ checkpoint: Checkpoint, isCutOff: Bool) -> Bool {
         var refusal: String?
         if checkpoint.members == nil {
             refusal = "the walk began before it was asked for, or with other credentials: the next one looks"
@@ -27,29 +27,30 @@ extension EndpointScan {
     ///
     /// If the description has changed, the scan members of the old one are removed.
     mutating func finishOrphans(
-        _ old: Checkpoint?, _ identity: WalkIdentity, _ name: String, _ plan: String, parent: RecordKey?
+        _ old: Checkpoint?, _ request: EndpointRequest, _ identity: ScanIdentity, _ name: String, _ plan: String
     ) async throws {
         guard let old else { return }
         if old.plan != plan {
-            let members = WalkIdentity.members(identity.responses, plan: old.plan), step = mirror.options.orphanStep
-            while try mirror.store.read({ reader in try reader.access.hasScanMembers(of: members) }) {
-                _ = try await mirror.store.write(alone: true) { try $0.removeScanMembers(of: members, limit: step) }
+            let members = ScanIdentity.members(identity.responses, plan: old.plan), step = options.orphanStep
+            while try client.store.read({ reader in try reader.access.hasScanMembers(of: members) }) {
+                _ = try await client.store.write(alone: true) { try $0.removeScanMembers(of: members, limit: step) }
             }
         } else if old.hasOrphans, endpoint.orphans != nil {
             try await lookForOrphans(
-                Batch.Completed(walk: identity, parent: parent, checkpointName: name, scan: old.scan))
+                Batch.Completed(
+                    identity: identity, parent: request.parent?.key, checkpointName: name, scan: old.scan))
         }
     }
 
     mutating func lookForOrphans(_ completed: Batch.Completed) async throws {
         guard let rules = endpoint.orphans else { return }
-        var pass = OrphanPass(mirror, endpoint, rules, completed.walk, parent: completed.parent, scan: completed.scan)
+        var pass = OrphanPass(request, options, rules, completed)
         defer {
             report.add(pass.report)
             report.report.add(pass.imported)
         }
         try await pass.run()
-        try await mirror.store.write(alone: true) { writer in
+        try await client.store.write(alone: true) { writer in
             guard var checkpoint = try writer.access.checkpoint(completed.checkpointName),
                 checkpoint.scan == completed.scan
             else { return }

@@ -7,7 +7,7 @@ import TarnStore
 struct OrphanJudge: Sendable {
     let endpoint: Endpoint
     let rules: Orphans
-    let walk: WalkIdentity
+    let identity: ScanIdentity
     let parent: RecordKey?
     let scan: UInt64
     /// The maximum number of records that one step deletes.
@@ -37,7 +37,7 @@ struct OrphanJudge: Sendable {
             guard var member = try open(candidate.record, &writer) else { continue }
             let access = writer.access
             guard let record = try access.record(candidate.record) else {
-                try writer.removeScanMember(candidate.record, of: walk.members)
+                try writer.removeScanMember(candidate.record, of: identity.members)
                 continue
             }
             member.judged = scan
@@ -49,12 +49,12 @@ struct OrphanJudge: Sendable {
             if isDue, !isDryRun {
                 switch try carryOut(record, candidate.record, &writer, &verdict, &imported) {
                 case .done(let count): deleted += count
-                case .stays: try writer.putScanMember(member, of: walk.members)
+                case .stays: try writer.putScanMember(member, of: identity.members)
                 case .tooLarge: return (index, (record.entity, record.key))
                 }
             } else {
                 if isDue { verdict.due = 1 }
-                try writer.putScanMember(member, of: walk.members)
+                try writer.putScanMember(member, of: identity.members)
             }
             if verdict.due + verdict.deleted + verdict.unlinked > 0 {
                 verdict.records = ["\(record.entity) \(record.key)"]
@@ -66,7 +66,7 @@ struct OrphanJudge: Sendable {
 
     /// The scan member of a candidate; nil if it was listed or decided about since it was found.
     private func open(_ record: ListedRecord, _ writer: inout StoreWriter) throws -> ScanMember? {
-        let member = try writer.access.scanMember(record, of: walk.members) ?? ScanMember(record, lastListed: 0)
+        let member = try writer.access.scanMember(record, of: identity.members) ?? ScanMember(record, lastListed: 0)
         return member.lastListed < scan && member.judged < scan ? member : nil
     }
 
@@ -89,7 +89,7 @@ struct OrphanJudge: Sendable {
             verdict.existing = 1
         } else if answer != .gone, member.misses < UInt64(rules.walks) {
             verdict.waiting = 1
-        } else if try access.isListed(member.record, exceptBy: walk.owns) {
+        } else if try access.isListed(member.record, exceptBy: identity.owns) {
             verdict.listedElsewhere = 1
         } else if isKept {
             verdict.kept = 1
@@ -122,7 +122,7 @@ struct OrphanJudge: Sendable {
                 verdict.unlinked = 1
                 merge(counts, record.entity, into: &imported)
             }
-            try writer.removeScanMember(listed, of: walk.members)
+            try writer.removeScanMember(listed, of: identity.members)
             return .done(1)
         case .delete:
             guard let entity = writer.catalog.entity(record.entity) else { return .stays }
@@ -131,7 +131,7 @@ struct OrphanJudge: Sendable {
                 else {
                     return .tooLarge
                 }
-                try writer.removeScanMember(listed, of: walk.members)
+                try writer.removeScanMember(listed, of: identity.members)
                 counts.deleted = 1
                 verdict.deleted = 1
                 merge(counts, record.entity, into: &imported)

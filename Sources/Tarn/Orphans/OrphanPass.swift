@@ -9,10 +9,10 @@ import TarnStore
 /// A record is processed and marked as processed in the same transaction. If a pass is interrupted,
 /// even by a kill, the next run continues with the remaining records.
 struct OrphanPass {
-    let mirror: APIMirror
-    let endpoint: Endpoint
+    private let request: EndpointRequest
+    private let options: APIMirror.Options
     let rules: Orphans
-    let walk: WalkIdentity
+    let identity: ScanIdentity
     let parent: RecordKey?
     let scan: UInt64
     private(set) var report = OrphanReport()
@@ -23,18 +23,20 @@ struct OrphanPass {
     private var checksLeft: Int
 
     init(
-        _ mirror: APIMirror, _ endpoint: Endpoint, _ rules: Orphans, _ walk: WalkIdentity, parent: RecordKey?,
-        scan: UInt64
+        _ request: EndpointRequest, _ options: APIMirror.Options, _ rules: Orphans, _ completed: Batch.Completed
     ) {
-        self.mirror = mirror
-        self.endpoint = endpoint
+        self.request = request
+        self.options = options
         self.rules = rules
-        self.walk = walk
-        self.parent = parent
-        self.scan = scan
-        checksLeft = mirror.options.orphanCheckLimit
-        report.isDryRun = mirror.options.reportsOrphansOnly
+        identity = completed.identity
+        parent = completed.parent
+        scan = completed.scan
+        checksLeft = options.orphanCheckLimit
+        report.isDryRun = options.reportsOrphansOnly
     }
+
+    private var client: APIClient { request.client }
+    private var endpoint: Endpoint { request.endpoint }
 
     /// The result of an individual request for a record.
     enum Answer: Sendable {
@@ -57,7 +59,7 @@ struct OrphanPass {
                 candidates = try members(after: last)
                 last = candidates.last?.record
             } else {
-                candidates = others.prefix(mirror.options.orphanStep).map { Candidate(record: $0) }
+                candidates = others.prefix(options.orphanStep).map { Candidate(record: $0) }
                 others = others.dropFirst(candidates.count)
             }
             guard !candidates.isEmpty else { return }
@@ -70,7 +72,7 @@ struct OrphanPass {
                 let large = try await judge(Array(rest))
                 rest = rest.dropFirst(large.done)
                 if let (entity, key) = large.record {
-                    _ = try await mirror.store.deleteMost(entity, key, step: mirror.options.orphanStep)
+                    _ = try await client.store.deleteMost(entity, key, step: options.orphanStep)
                 }
             }
         }
@@ -83,10 +85,10 @@ struct OrphanPass {
     /// A part of the response may be missing.
     private mutating func unlistedEntities() throws -> Set<UInt16> {
         guard !endpoint.envelope.isEmpty, !rules.allowsEmpty else { return [] }
-        let scan = scan, walk = walk.members
-        let (unlisted, names) = try mirror.store.read { reader in
+        let scan = scan, members = identity.members
+        let (unlisted, names) = try client.store.read { reader in
             var known: Set<UInt16> = [], listed: Set<UInt16> = []
-            try reader.access.forEachScanMember(of: walk) { member in
+            try reader.access.forEachScanMember(of: members) { member in
                 known.insert(member.record.entity)
                 if member.lastListed == scan { listed.insert(member.record.entity) }
                 return true
@@ -100,10 +102,10 @@ struct OrphanPass {
 
     /// The next records that only earlier scans have listed and that are not yet processed.
     private func members(after last: ListedRecord?) throws -> [Candidate] {
-        let scan = scan, limit = mirror.options.orphanStep, unlisted = unlisted
-        return try mirror.store.read { reader in
+        let scan = scan, limit = options.orphanStep, unlisted = unlisted
+        return try client.store.read { reader in
             var candidates: [Candidate] = []
-            try reader.access.forEachScanMember(of: walk.members, after: last) { member in
+            try reader.access.forEachScanMember(of: identity.members, after: last) { member in
                 let isOpen =
                     member.lastListed < scan && member.judged < scan && !unlisted.contains(member.record.entity)
                 if isOpen { candidates.append(Candidate(record: member.record)) }
@@ -126,13 +128,13 @@ struct OrphanPass {
             guard let parent, let relationship = endpoint.forEach?.parent else { return [] }
             condition = .compare(FieldPath([relationship]), .equal, .reference(parent))
         }
-        let scan = scan, walk = walk.members
-        return try mirror.store.read { reader in
+        let scan = scan, members = identity.members
+        return try client.store.read { reader in
             guard let root = reader.catalog.entity(endpoint.entity)?.root else { return [] }
             var records: [ListedRecord] = []
             try reader.forEach(Query(endpoint.entity, where: condition, partials: .excluded)) { record in
                 let listed = ListedRecord(entity: root, storageKey: record.key.storageKey)
-                let member = try reader.access.scanMember(listed, of: walk)
+                let member = try reader.access.scanMember(listed, of: members)
                 if member.map({ $0.lastListed < scan && $0.judged < scan }) ?? true { records.append(listed) }
                 return true
             }
@@ -145,13 +147,13 @@ struct OrphanPass {
     /// Requests candidates individually, if the endpoint declares how.
     private mutating func ask(_ candidates: inout [Candidate]) async throws {
         guard let check = rules.check else { return }
-        let template = try PathTemplate(check), transport = mirror.transport(for: endpoint)
+        let template = try PathTemplate(check), transport = client.transport(for: endpoint)
         for index in candidates.indices where checksLeft > 0 {
             guard let url = try url(template, candidates[index].record) else { continue }
             try Task.checkCancellation()
             checksLeft -= 1
             // A failed request decides nothing.
-            guard let response = try? await transport.send(mirror.request(url)) else { continue }
+            guard let response = try? await transport.send(client.request(url)) else { continue }
             switch response.status {
             case 404, 410: candidates[index].answer = .gone
             case 200..<400: candidates[index].answer = .exists
@@ -163,13 +165,13 @@ struct OrphanPass {
     /// The URL of a record; nil if the record is not stored, or lacks a value for the path.
     private func url(_ template: PathTemplate, _ listed: ListedRecord) throws -> String? {
         let variable = Endpoint.ForEach.variable(of: endpoint.entity), parameters = endpoint.parameters
-        let values = try mirror.store.read { reader -> [String: String]? in
+        let values = try client.store.read { reader -> [String: String]? in
             guard let record = try reader.access.record(listed) else { return nil }
             var values: [String: String] = [:]
             for name in template.variables {
                 if name.hasPrefix(variable + ".") {
                     let path = name.dropFirst(variable.count + 1).split(separator: ".").map(String.init)
-                    guard let value = try EndpointScan.value(at: path[...], of: record, reader) else { return nil }
+                    guard let value = try reader.text(at: path[...], of: record) else { return nil }
                     values[name] = value
                 } else if let parameter = parameters.first(where: { $0.name == name }) {
                     values[name] = parameter.value
@@ -178,7 +180,7 @@ struct OrphanPass {
             return values
         }
         guard let values else { return nil }
-        return (try? template.expanded(values)).map { mirror.description.api.base + $0 }
+        return (try? template.expanded(values)).map { client.description.api.base + $0 }
     }
 
     // MARK: Judging
@@ -196,12 +198,12 @@ struct OrphanPass {
     private mutating func judge(_ candidates: [Candidate]) async throws -> (
         done: Int, record: (entity: String, key: RecordKey)?
     ) {
-        let mapping = mirror.description.mapping, schema = mirror.description.schema
+        let mapping = client.description.mapping, schema = client.description.schema
         let judge = OrphanJudge(
-            endpoint: endpoint, rules: rules, walk: walk, parent: parent, scan: scan, limit: mirror.options.orphanStep,
-            isDryRun: mirror.options.reportsOrphansOnly, mayDelete: mirror.options.mayDelete,
+            endpoint: endpoint, rules: rules, identity: identity, parent: parent, scan: scan, limit: options.orphanStep,
+            isDryRun: options.reportsOrphansOnly, mayDelete: options.mayDelete,
             keepsLocal: Set(schema.entities.map(\.name).filter { mapping.local(of: $0, in: schema) != .server }))
-        let step = try await mirror.store.write(alone: true) { writer in
+        let step = try await client.store.write(alone: true) { writer in
             var step = Step()
             let (done, record) = try judge.run(
                 candidates.map { ($0.record, $0.answer) }, &writer, &step.report, &step.imported)

@@ -32,7 +32,6 @@ public indirect enum CacheError: Error, Sendable, CustomStringConvertible {
     }
 
     init(_ error: any Error, url: String, place: String) {
-        self =
-            (error as? CacheError) ?? .request(APIMirror.mirrorError(error, url: Redaction.url(url), place: place), nil)
+        self = (error as? CacheError) ?? .request(MirrorError(error, url: Redaction.url(url), place: place), nil)
     }
 }

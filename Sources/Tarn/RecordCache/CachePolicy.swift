@@ -73,19 +73,14 @@ extension RecordCache {
         public var evictionStep = 32
         /// Whether one transfer serves all processes that request the same resource concurrently.
         public var sharesTransfersBetweenProcesses = true
-        /// The options of requests, such as base, retries, logger and clock.
-        ///
-        /// Options that concern only scans have no effect here.
-        public var mirror: APIMirror.Options
+        /// Returns the import hooks of an endpoint; called before each import.
+        public var hooks: (@Sendable (Endpoint) -> ImportHooks)?
 
         /// Creates the options of a description.
         ///
         /// - Parameter description: policy, rules and limits, as a description file declares them.
-        public init(
-            _ description: CacheDescription = CacheDescription(), mirror: APIMirror.Options = APIMirror.Options()
-        ) {
+        public init(_ description: CacheDescription = CacheDescription()) {
             (policy, rules, limits) = (description.policy, description.rules, description.limits)
-            self.mirror = mirror
         }
     }
 }

@@ -58,12 +58,12 @@ extension RecordCache {
         do {
             return try await prepared(request)
         } catch {
-            throw CacheError(error, url: request.url ?? "", place: mirror.description.file)
+            throw CacheError(error, url: request.url ?? "", place: client.description.file)
         }
     }
 
     private func prepared(_ request: CacheRequest) async throws -> PreparedRequest {
-        let description = mirror.description
+        let description = client.description
         guard var endpoint = description.endpoints.first(where: { $0.name == request.endpoint }),
             let fingerprint = fingerprints[endpoint.name]
         else {
@@ -82,14 +82,9 @@ extension RecordCache {
         let parameters = request.parameters.filter { parameter in
             variable.map { !parameter.name.hasPrefix($0) } ?? true
         }
-        let names = Set(parameters.map(\.name))
-        endpoint.parameters = endpoint.parameters.filter { !names.contains($0.name) } + parameters
-        let scope = try await mirror.scope()
-        let pipeline = try pipelines.take(store)
-        defer { pipelines.give(back: pipeline) }
-        let walk = EndpointScan(
-            mirror: mirror, endpoint: endpoint, pipeline: pipeline.value, authScope: scope, fingerprint: fingerprint,
-            progress: { _ in })
+        endpoint.replaceParameters(by: parameters)
+        var target = EndpointRequest(
+            client: client, endpoint: endpoint, fingerprint: fingerprint, authScope: try await client.authScope())
         if let url = request.url {
             // A URL of another server is refused, unless a link of the previous page leads there
             // and the description allows it.
@@ -100,48 +95,41 @@ extension RecordCache {
                     place: endpoint.place, message: "\(Redaction.url(url)) is not of \(description.api.base)")
             }
         }
-        var parent = try request.parent.map { try walk.parent($0) }
+        target.parent = try request.parent.map { try target.parentRecord($0) }
         if endpoint.forEach != nil {
             if let url = request.url {
-                parent = try walk.parent(ofURL: url, known: parent)
-            } else if parent == nil {
+                target.parent = try target.parentRecord(ofURL: url, known: target.parent)
+            } else if target.parent == nil {
                 throw MirrorError.endpoint(
                     place: endpoint.place, message: "it is asked for each record of an entity: name one")
             }
         }
-        let (pages, isPositioned) = try sequence(request, walk, parent)
+        let (pages, isPositioned) = try sequence(request, target)
         guard pages.request.body == nil else {
             throw MirrorError.endpoint(
                 place: endpoint.place,
                 message: "its pages are asked for with a body, and such answers are not cached: use a mirror")
         }
-        let key = RequestKey(url: pages.url, endpoint: "\(endpoint.name) \(fingerprint)", authScope: scope)
-        return PreparedRequest(
-            endpoint, parent, key, mirror.request(pages.url), directives: request.directives, pages,
-            isPositioned: isPositioned)
+        return PreparedRequest(target, at: pages, isPositioned: isPositioned, directives: request.directives)
     }
 
     /// The page sequence of a request, positioned at its page.
     ///
     /// - Returns: the sequence, and whether the position in the list is known.
     private func sequence(
-        _ request: CacheRequest, _ walk: EndpointScan, _ parent: EndpointScan.Parent?
+        _ request: CacheRequest, _ target: EndpointRequest
     ) throws -> (PageSequence, isPositioned: Bool) {
-        let endpoint = walk.endpoint
-        guard let url = request.url else {
-            return (
-                try PageSequence(endpoint.pagination, walk.firstRequest(parent), walk.bounds, deep: endpoint.deep), true
-            )
-        }
+        let endpoint = target.endpoint
+        guard let url = request.url else { return (try target.pages(), true) }
         // The caller may have changed the URL or the endpoint of a request for a next page.
         if case .page(let pages)? = request.continuation, pages.url == url, pages.pagination == endpoint.pagination {
             return (pages, true)
         }
-        let first = (try? walk.firstRequest(parent)) ?? PageRequest(url: url)
-        var pages = try PageSequence(endpoint.pagination, first, walk.bounds, deep: endpoint.deep)
+        let first = (try? target.firstPage()) ?? PageRequest(url: url)
+        var bounds = client.bounds(of: endpoint)
+        var pages = try PageSequence(endpoint.pagination, first, bounds, deep: endpoint.deep)
         guard pages.url != url else { return (pages, true) }
         // The number of records before the page is unknown, so record counts cannot be checked.
-        var bounds = walk.bounds
         bounds.more = .ignore
         pages = try PageSequence(endpoint.pagination, first, bounds, deep: endpoint.deep)
         try pages.resume(at: url, ordinal: 1)
@@ -152,11 +140,11 @@ extension RecordCache {
     ///
     /// If several paths match, the one with the fewest variables is chosen.
     public func request(for url: String) -> CacheRequest? {
-        guard let wanted = try? HTTPURL(url), let base = try? HTTPURL(mirror.description.api.base),
+        guard let wanted = try? HTTPURL(url), let base = try? HTTPURL(client.description.api.base),
             wanted.hasSameOrigin(as: base)
         else { return nil }
         var best: (endpoint: Endpoint, values: [Endpoint.Parameter])?
-        for endpoint in mirror.description.endpoints where endpoint.method == "GET" && endpoint.body == nil {
+        for endpoint in client.description.endpoints where endpoint.method == "GET" && endpoint.body == nil {
             guard let values = endpoint.pathValues(of: wanted, on: base) else { continue }
             if best.map({ values.count < $0.values.count }) ?? true { best = (endpoint, values) }
         }

@@ -7,11 +7,11 @@ import TarnStore
 public struct PreparedRequest: Sendable {
     /// The URL of the API, as the store knows it.
     public let url: String
-    let endpoint: Endpoint
-    let parent: EndpointScan.Parent?
+    let request: EndpointRequest
     let key: RequestKey
     let digest: RequestDigest
-    let request: TransportRequest
+    /// The message for the page, without conditions and credentials.
+    let message: TransportRequest
     let directives: String?
     /// The sequence of the list's pages, positioned at this page.
     let pages: PageSequence
@@ -20,30 +20,19 @@ public struct PreparedRequest: Sendable {
     /// Otherwise only the URL of the page is known.
     let isPositioned: Bool
 
-    init(
-        _ endpoint: Endpoint, _ parent: EndpointScan.Parent?, _ key: RequestKey, _ request: TransportRequest,
-        directives: String?,
-        _ pages: PageSequence, isPositioned: Bool
-    ) {
-        url = key.url
-        self.endpoint = endpoint
-        self.parent = parent
-        self.key = key
-        digest = key.digest
+    init(_ request: EndpointRequest, at pages: PageSequence, isPositioned: Bool, directives: String?) {
         self.request = request
-        self.directives = directives
         self.pages = pages
         self.isPositioned = isPositioned
+        self.directives = directives
+        key = request.key(of: pages.request)
+        digest = key.digest
+        url = key.url
+        message = request.message(for: pages.request)
     }
 
-    /// Creates the request for another page of the same list.
-    init(_ other: PreparedRequest, at pages: PageSequence, requesting url: (String) -> TransportRequest) {
-        var key = other.key
-        key.url = pages.url
-        self.init(
-            other.endpoint, other.parent, key, url(pages.url), directives: other.directives, pages, isPositioned: true)
-    }
+    var endpoint: Endpoint { request.endpoint }
 
     /// The URL as messages show it, without secrets.
-    var shownURL: String { Redaction.url(request.url) }
+    var shownURL: String { Redaction.url(message.url) }
 }

@@ -6,7 +6,7 @@ import TarnStore
 extension PreparedRequest {
     /// The request for the page after this one; nil after the last page.
     func next(_ end: PageEnd) -> CacheRequest? {
-        var next = CacheRequest(endpoint.name, parameters: endpoint.parameters, url: "", parent: parent?.key)
+        var next = CacheRequest(endpoint.name, parameters: endpoint.parameters, url: "", parent: request.parent?.key)
         do throws(PaginationError) {
             var pages = pages
             // A position known from the requests so far has precedence over the stored one.
@@ -31,7 +31,8 @@ extension RecordCache {
     func restarted(_ prepared: PreparedRequest, afterStatus status: Int) -> PreparedRequest? {
         var pages = prepared.pages
         guard prepared.isPositioned, (try? pages.restart(afterStatus: status)) == true else { return nil }
-        return PreparedRequest(prepared, at: pages) { mirror.request($0) }
+        return PreparedRequest(
+            prepared.request, at: pages, isPositioned: true, directives: prepared.directives)
     }
 
     /// The stored request that replaces one for a refused page; nil if there is none.

@@ -14,21 +14,18 @@ extension RecordCache {
     func perform(_ prepared: PreparedRequest, isConditional: Bool) async throws -> Transfer {
         let stored = try store.read { try $0.access.responseView(prepared.digest)?.entry }
         let known = isConditional ? stored.map(CachedResponse.init) : nil
-        let request = known.map { options.rules.validation(of: $0, for: prepared.request) } ?? prepared.request
-        await mirror.pause()
-        let sent = timestamp
-        let response = try await mirror.transport(for: prepared.endpoint).send(request)
-        let received = timestamp
-        await mirror.pause()
-        let rule = mirror.rules(of: prepared.endpoint).first(for: response)
-        switch rule?.action {
-        case .empty: return try await take(response, prepared, stored, isEmpty: true, sent, received)
-        case .fail, .retry, .refreshToken, .ignore, .stop: throw refusal(response, prepared, rule?.message)
-        case nil: break
-        }
-        if let reason = response.partReason(askedWith: request.headers) { throw refusal(response, prepared, reason) }
-        switch response.status {
-        case 304:
+        let request = known.map { options.rules.validation(of: $0, for: prepared.message) } ?? prepared.message
+        await client.pause()
+        let sent = client.now
+        let response = try await client.transport(for: prepared.endpoint).send(request)
+        let received = client.now
+        await client.pause()
+        switch prepared.request.decision(about: response, sent: request.headers) {
+        case .records(let isEmpty):
+            return try await take(response, prepared, stored, isEmpty: isEmpty, sent, received)
+        case .failed(let message): throw refusal(response, prepared, message)
+        case .ignored, .last: throw refusal(response, prepared, nil)
+        case .notModified:
             guard let stored, let known else {
                 throw refusal(response, prepared, "not modified, but the request had no condition")
             }
@@ -37,20 +34,16 @@ extension RecordCache {
                 // The 304 is about another representation, or the entry was removed meanwhile.
             else { return try await perform(prepared, isConditional: false) }
             return transfer
-        case 200..<300: return try await take(response, prepared, stored, isEmpty: false, sent, received)
-        default:
+        case .refused:
             // The list itself is gone: its stored response is no longer an answer.
             if response.status == 404 || response.status == 410, stored != nil { try await forget(prepared) }
             throw refusal(response, prepared, nil)
         }
     }
 
-    private var timestamp: Timestamp { Timestamp(options.mirror.time.now()) }
-
     private func refusal(_ response: TransportResponse, _ prepared: PreparedRequest, _ message: String?) -> MirrorError
     {
-        .refusal(
-            response, method: "GET", url: prepared.shownURL, message: message ?? EndpointScan.message(of: response))
+        .refusal(response, method: "GET", url: prepared.shownURL, message: message ?? response.refusalMessage)
     }
 
     /// The response that another process has fetched since a moment; nil if there is none.
@@ -73,7 +66,7 @@ extension RecordCache {
         _ stored: ResponseEntry, _ headers: TransportHeaders, _ prepared: PreparedRequest, _ sent: Timestamp,
         _ received: Timestamp
     ) async throws -> Transfer? {
-        let wants = prepared.pages.wants.fields, taken = uses.take(), mirror = mirror
+        let wants = prepared.pages.wants.fields, taken = uses.take(), client = client
         return try await store.write { writer in
             // A newer response, or an unsafe request, may have come in between: the 304 is not
             // about that.
@@ -87,7 +80,7 @@ extension RecordCache {
                 requestedAt: sent, selecting: entry.caching?.selecting ?? [], usedAt: received)
             try writer.putResponse(entry)
             try writer.noteUses(taken)
-            try mirror.saveBudgets(&writer)
+            try client.saveBudgets(&writer)
             return Transfer(entry, .revalidated)
         }
     }
@@ -104,52 +97,44 @@ extension RecordCache {
         _ response: TransportResponse, _ prepared: PreparedRequest, _ stored: ResponseEntry?, isEmpty: Bool,
         _ sent: Timestamp, _ received: Timestamp
     ) async throws -> Transfer {
-        let pipeline = try pipelines.take(store)
-        defer { pipelines.give(back: pipeline) }
-        let hooks = options.mirror.hooks?(prepared.endpoint) ?? ImportHooks()
-        pipeline.value.configure { $0.hooks = hooks }
-        var walk = EndpointScan(
-            mirror: mirror, endpoint: prepared.endpoint, pipeline: pipeline.value, authScope: prepared.key.authScope,
-            fingerprint: "",
-            progress: { _ in })
-        walk.shownURL = prepared.shownURL
-        let wants = prepared.pages.wants
-        walk.questions = try walk.questions(wants)
+        let lent = try importers.take(store)
+        defer { importers.give(back: lent) }
+        lent.value.hooks = options.hooks?(prepared.endpoint) ?? ImportHooks()
+        let importer = try PageImporter(prepared.request, prepared.pages.wants)
+        let page = PageImporter.Page(
+            url: prepared.url, shownURL: prepared.shownURL, position: prepared.pages.listed)
         let added =
             try isEmpty
-            ? Importer.Added(listed: [], count: 0)
-            : walk.draft(response, prepared.parent, prepared.url, from: prepared.pages.listed)
-        var entry = ResponseEntry(
-            request: prepared.key, status: response.status,
-            headers: TransportHeaders(stored: response).kept(also: wants.fields), fetchedAt: received,
-            validatedAt: received, scan: stored?.scan ?? 0, count: added.count, listed: added.listed,
-            metadata: PageMetadata(added.facts, wants, prepared.endpoint.metadata)?.text, walk: stored?.walk,
-            skipped: added.skipped,
-            caching: ResponseCaching(
-                requestedAt: sent,
-                selecting: CacheRules.selectingFields(of: prepared.request.headers, by: response.headers).flat,
-                usedAt: received))
-        entry.answeredBy = response.redirectedTo.map(mirror.canonicalURL)
+            ? Importer.Added(listed: [], count: 0) : importer.draft(response, page, into: lent.value)
+        var entry = importer.entry(
+            prepared.key, response, headers: TransportHeaders(stored: response), added, at: received)
+        entry.scan = stored?.scan ?? 0
+        entry.walk = stored?.walk
+        entry.caching = ResponseCaching(
+            requestedAt: sent,
+            selecting: CacheRules.selectingFields(of: prepared.message.headers, by: response.headers).flat,
+            usedAt: received)
         entry.position = prepared.isPositioned ? prepared.pages.listPosition : stored?.position
-        guard options.rules.storability(of: response, to: prepared.request) == .storable else {
-            return try await show(entry, prepared, pipeline, isReplacing: stored != nil)
+        guard options.rules.storability(of: response, to: prepared.message) == .storable else {
+            return try await show(entry, prepared, lent, isReplacing: stored != nil)
         }
-        return try await keep(entry, prepared, pipeline)
+        return try await keep(entry, prepared, lent)
     }
 
-    private func keep(_ entry: ResponseEntry, _ prepared: PreparedRequest, _ pipeline: PipelinePool.Lent) async throws
+    private func keep(_ entry: ResponseEntry, _ prepared: PreparedRequest, _ lent: ImporterPool.Lent) async throws
         -> Transfer
     {
-        let taken = uses.take(), known = uses.all, options = options, mirror = mirror, now = timestamp
-        let report = try await pipeline.value.importer.commit(to: store, responses: [entry]) { _, writer in
+        let taken = uses.take(), known = uses.all, options = options, client = client, now = client.now
+        lent.value.unit = ImportUnit(responses: [entry]) { _, writer in
             try writer.removeSuperseded(by: prepared.key)
             try writer.noteUses(taken)
             let kept = try writer.access.responseView(prepared.digest)?.id
             _ = try writer.evict(
                 options.limits, uses: known, kept: kept, atMost: options.evictionStep, now: now,
-                random: options.mirror.time.random)
-            try mirror.saveBudgets(&writer)
+                random: client.options.time.random)
+            try client.saveBudgets(&writer)
         }
+        let report = try await lent.value.commit(to: store)
         // Rows are stored uncompressed until there is a dictionary.
         inBackground([], "training of dictionaries") { [store] in try store.trainDictionaries() }
         var transfer = Transfer(entry, .fetched, report: report)
@@ -162,11 +147,11 @@ extension RecordCache {
     ///
     /// RFC 9111 §5.2.1.5, §5.2.2.5.
     private func show(
-        _ entry: ResponseEntry, _ prepared: PreparedRequest, _ pipeline: PipelinePool.Lent, isReplacing: Bool
+        _ entry: ResponseEntry, _ prepared: PreparedRequest, _ lent: ImporterPool.Lent, isReplacing: Bool
     ) async throws -> Transfer {
         do {
             try await store.write(alone: true) { writer in
-                let report = try pipeline.value.importer.commit(into: &writer)
+                let report = try lent.value.commit(into: &writer)
                 var transfer = Transfer(entry, .fetched, report: report)
                 transfer.isStored = false
                 let reader = try writer.reader()

@@ -56,7 +56,7 @@ extension RecordCache {
     @discardableResult
     public func trim() async throws -> Int {
         var count = 0
-        let limits = options.limits, uses = uses.all, random = options.mirror.time.random
+        let limits = options.limits, uses = uses.all, random = client.options.time.random
         let now = Timestamp(seconds: now)
         if let age = limits.age {
             let before = now.earlier(bySeconds: age)

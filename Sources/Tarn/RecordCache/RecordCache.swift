@@ -25,11 +25,11 @@ public import TarnStore
 /// See <doc:Caching>.
 public final class RecordCache: Sendable {
     /// The store of the records and responses.
-    public let store: Store
+    public var store: Store { client.store }
     /// The options of the cache.
     public let options: Options
-    let mirror: APIMirror
-    let pipelines: PipelinePool
+    let client: APIClient
+    let importers: ImporterPool
     let uses = CacheUses()
     /// Fingerprints of the endpoints' mappings, by name: too large to be hashed for each request.
     let fingerprints: [String: String]
@@ -37,24 +37,32 @@ public final class RecordCache: Sendable {
     private let flights = Flights<Transfer>()
     private let background = BackgroundTasks()
 
-    /// Creates a cache over a store.
+    /// Creates a cache over a client.
     ///
     /// - Parameter options: the options; nil for those of the description.
-    /// - Throws: as ``APIMirror``'s initializer.
-    public init(
-        _ description: Description, store: Store, transport: any Transport, options: Options? = nil,
-        environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws(MirrorError) {
-        let options = options ?? Options(description.api.cache)
-        self.store = store
-        self.options = options
-        mirror = try APIMirror(
-            description, store: store, transport: transport, options: options.mirror, environment: environment)
-        pipelines = PipelinePool(description.mapping)
+    public init(_ client: APIClient, options: Options? = nil) {
+        let description = client.description
+        self.client = client
+        self.options = options ?? Options(description.api.cache)
+        importers = ImporterPool(description.mapping)
         fingerprints = Dictionary(description.endpoints.map { ($0.name, description.fingerprint(of: $0)) }) {
             first, _ in first
         }
-        claims = options.sharesTransfersBetweenProcesses ? RequestLock(directory: store.path) : nil
+        claims = self.options.sharesTransfersBetweenProcesses ? RequestLock(directory: client.store.path) : nil
+    }
+
+    /// Creates a cache with a client of its own.
+    ///
+    /// - Parameter options: the options; nil for those of the description.
+    /// - Throws: as ``APIClient/init(_:store:transport:options:environment:)``.
+    public convenience init(
+        _ description: Description, store: Store, transport: any Transport,
+        client: APIClient.Options = APIClient.Options(), options: Options? = nil,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(MirrorError) {
+        self.init(
+            try APIClient(description, store: store, transport: transport, options: client, environment: environment),
+            options: options)
     }
 
     /// The part of an answer that is copied from the store.
@@ -157,18 +165,18 @@ public final class RecordCache: Sendable {
 
     /// Waits for background work: revalidations, and the training of dictionaries.
     ///
-    /// Failures are logged to the logger of ``Options/mirror``.
+    /// Failures are logged to the client's logger.
     public func finishBackground() async { await background.finish() }
 
     // MARK: Deciding
 
-    var now: Int { Int(options.mirror.time.now().timeIntervalSince1970) }
+    var now: Int { Int(client.options.time.now().timeIntervalSince1970) }
 
     /// The request as the cache rules see it, with the directives of the policy and the caller.
     private func asked(_ prepared: PreparedRequest, _ policy: CachePolicy) -> TransportRequest {
         let directives = [policy.directives, prepared.directives].compactMap(\.self)
-        guard !directives.isEmpty else { return prepared.request }
-        var request = prepared.request
+        guard !directives.isEmpty else { return prepared.message }
+        var request = prepared.message
         request.headers.fields += directives.map { .init("Cache-Control", $0) }
         return request
     }
@@ -282,7 +290,7 @@ public final class RecordCache: Sendable {
         do {
             (transfer, isShared) = try await self.transfer(prepared, isConditional: policy != .networkOnly)
         } catch {
-            let error = APIMirror.mirrorError(error, url: prepared.shownURL, place: prepared.endpoint.place)
+            let error = MirrorError(error, url: prepared.shownURL, place: prepared.endpoint.place)
             guard policy != .networkOnly, let failure = error.cacheFailure else { throw CacheError.request(error, nil) }
             return try store.read(verifyingRows: true) { reader in
                 let view = try reader.access.responseView(prepared.digest)
@@ -320,7 +328,7 @@ public final class RecordCache: Sendable {
 
     private func claimed(_ prepared: PreparedRequest, _ body: () async throws -> Transfer) async throws -> Transfer {
         guard let claims else { return try await body() }
-        let began = options.mirror.time.now()
+        let began = client.options.time.now()
         var hasWaited = false
         while claims.claim(prepared.digest) == .isAnothers {
             hasWaited = true
@@ -341,7 +349,7 @@ public final class RecordCache: Sendable {
 
     /// Runs work in the background that no answer waits for, one task per key at a time.
     func inBackground(_ key: [UInt8], _ what: String, _ body: @escaping @Sendable () async throws -> Void) {
-        let logger = options.mirror.logger
+        let logger = client.options.logger
         background.start(key) {
             do { try await body() } catch { logger?.warning("\(what) has failed: \(error)") }
         }

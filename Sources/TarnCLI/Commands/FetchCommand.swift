@@ -81,14 +81,14 @@ struct FetchCommand: AsyncParsableCommand {
     private func fetchRecords() async throws {
         let description = try description.load(), policy = try wantedPolicy()
         let store = try Store.open(at: store ?? description.storePath, schema: description.schema)
-        var options = RecordCache.Options(description.api.cache)
-        options.mirror.base = base
-        options.mirror.ignoresLimits = ignoreLimits
+        var client = APIClient.Options()
+        client.base = base
+        client.ignoresLimits = ignoreLimits
         let progress = ProgressLine(quiet ? .none : Output.errorIsTerminal ? .line : .waitsOnly)
-        options.mirror.onWait = progress.wait
+        client.onWait = progress.wait
         defer { progress.clear() }
         let cache = try RecordCache(
-            description, store: store, transport: CurlTransport(description.api.transport), options: options)
+            description, store: store, transport: CurlTransport(description.api.transport), client: client)
         var request: CacheRequest
         if description.endpoints.contains(where: { $0.name == target }) {
             request = CacheRequest(target)

@@ -66,15 +66,15 @@ struct SyncCommand: AsyncParsableCommand {
             throw Failure(
                 .usage, "\(description.file) has no endpoint \(name); it has \(known.isEmpty ? "none" : known)")
         }
-        var options = APIMirror.Options()
+        var client = APIClient.Options(), options = APIMirror.Options()
         if let base {
             guard (try? HTTPURL(base)) != nil else { throw Failure(.usage, "--base \(base): not an http or https URL") }
-            options.base = base
+            client.base = base
         }
         options.refetches = refetch
         options.restarts = restart
         options.waitsForOtherSyncs = wait
-        options.ignoresLimits = ignoreLimits
+        client.ignoresLimits = ignoreLimits
         options.reportsOrphansOnly = dryRunOrphans
         if let commitEvery {
             guard commitEvery > 0 else {
@@ -86,13 +86,13 @@ struct SyncCommand: AsyncParsableCommand {
             guard attempts > 0 else { throw Failure(.usage, "--attempts \(attempts): a request is sent once at least") }
             var retry = description.api.retry
             retry.attempts = attempts
-            options.retry = retry
+            client.retry = retry
         }
         let store = try Store.open(
             at: store ?? description.storePath, schema: description.schema,
             options: Store.Options(permissions: permissions))
         guard record == nil || replay == nil else { throw Failure(.usage, "--record and --replay: one of the two") }
-        options.recordsTo = record
+        client.recordsTo = record
         let transport: any Transport
         if let replay {
             // A replay needs no credentials, since it sends no requests.
@@ -104,8 +104,9 @@ struct SyncCommand: AsyncParsableCommand {
             transport = CurlTransport(description.api.transport)
         }
         let progress = ProgressLine(quiet ? .none : Output.errorIsTerminal ? .line : .waitsOnly)
-        options.onWait = progress.wait
-        let mirror = try APIMirror(description, store: store, transport: transport, options: options)
+        client.onWait = progress.wait
+        let mirror = try APIMirror(
+            description, store: store, transport: transport, client: client, options: options)
         let names = endpoints.isEmpty ? nil : Set(endpoints)
         let task = Task { await mirror.sync(names) { progress.update($0) } }
         // A second interrupt ends the process at once; committed data is safe either way.

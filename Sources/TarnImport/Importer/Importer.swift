@@ -13,7 +13,8 @@ public final class Importer {
     let plan: ImportPlan
     let parser: JSONParser
     var drafter: Drafter
-    private var listed = 0
+    /// The number of elements in the lists of the unit's documents.
+    private(set) var listed = 0
     /// The limits on the size of documents.
     public var limits = Limits()
     /// Whether a record with unique values of another record fails the unit.
@@ -22,6 +23,8 @@ public final class Importer {
     public var isStrict = false
     /// The closures that the importer calls.
     public var hooks = ImportHooks()
+    /// The parts of the current unit besides its records.
+    public var unit = ImportUnit()
     /// The cancellation of the waiting task, checked during the merge.
     var cancellation: Cancellation?
     /// The paths of one-to-one references, built on first use.
@@ -187,6 +190,9 @@ public final class Importer {
         return added
     }
 
+    /// The bytes that the current unit keeps in memory.
+    var byteCount: Int { drafter.list.byteCount }
+
     /// The diagnostics of the unit so far.
     public var diagnostics: [Diagnostic] { drafter.diagnostics.diagnostics }
 
@@ -195,128 +201,16 @@ public final class Importer {
     /// A record has no usable key, and the policy is ``KeylessPolicy/fail``.
     public var hasFailed: Bool { drafter.failure != nil }
 
-    /// Discards everything that was added since the last commit.
+    /// Discards the current unit: everything that was added since the last commit, with its ``unit``.
     public func discard() {
+        unit = ImportUnit()
+        discardDrafts()
+    }
+
+    /// Discards the drafts of the current unit.
+    func discardDrafts() {
         drafter.reset()
         listed = 0
         for plan in plan.plans { _ = plan.takeUnmapped() }
-    }
-
-    /// Merges the unit into the store and begins a new one. Unchanged rows are not written.
-    ///
-    /// - Throws: `StoreError`: the transaction must not be committed then. `.notUnique` if
-    ///   ``isStrict``. `ImportError.recordWithoutKey` if the unit has failed with it, until
-    ///   ``discard()``.
-    public func commit(into writer: inout StoreWriter) throws -> ImportReport {
-        if let failure = drafter.failure { throw failure }
-        writer.remembersRecords = !isStrict
-        defer { writer.remembersRecords = false }
-        var report = ImportReport()
-        report.listed = listed
-        let order = drafter.list.sorted()
-        let hasHook = hooks.afterDraft != nil
-        let hasLocal = try writer.access.hasLocalChanges
-        var editedBody = ByteWriter(), localBody = ByteWriter()
-        var tally = ImportTally(plans: plan.plans.count, drafts: drafter.list.count)
-        var next = 0, deletions: [Int] = [], olderLists: Set<[UInt8]> = []
-        while next < order.count {
-            let planIndex = Int(drafter.list.drafts[order[next]].plan)
-            let entity = plan.plans[planIndex].entity
-            while next < order.count, Int(drafter.list.drafts[order[next]].plan) == planIndex {
-                let index = order[next], draft = drafter.list.drafts[index]
-                next += 1
-                if next % 1024 == 0 { try cancellation?.check() }
-                guard var body = drafter.list.body(draft) else { continue }
-                if draft.isDeleted {
-                    deletions.append(index)
-                    continue
-                }
-                let key = drafter.list.key(draft)
-                if hasHook {
-                    let edited = hooks.edit(
-                        plan.plans[planIndex], key, body, isComplete: draft.isComplete, into: &editedBody
-                    ) {
-                        reportRefused(plan.plans[planIndex], key, $0, $1)
-                    }
-                    guard edited.isKept else {
-                        tally.skipped(planIndex)
-                        report.skipped += 1
-                        let access = writer.access
-                        // The root entity: the stored record may be of any concrete entity of the
-                        // tree.
-                        if try access.lending({ try access.row(root(of: entity), key) == nil }) {
-                            report.dropped.append(ListedRecord(entity: entity.root, storageKey: Array(key)))
-                        }
-                        continue
-                    }
-                    if let isWide = edited.isWide, let changed = RowBody(editedBody.bytes, isWide: isWide) {
-                        body = changed
-                    }
-                }
-                var target = planIndex, isExact = draft.isExact
-                if hasLocal {
-                    switch try respectLocal(planIndex, key, body, into: &localBody, &writer) {
-                    case .whole: break
-                    case .nothing:
-                        tally.skipped(planIndex)
-                        report.skipped += 1
-                        report.dropped.append(ListedRecord(entity: entity.root, storageKey: Array(key)))
-                        continue
-                    case .part(let isWide, let kept):
-                        if let kept { (target, isExact) = (kept, false) }
-                        if let rest = RowBody(localBody.bytes, isWide: isWide) { body = rest }
-                    }
-                }
-                var outcome: StoreWriter.Outcome?
-                if plan.plans[planIndex].policies.readsStored {
-                    outcome = try merge(
-                        plan.plans[target], key, body, isComplete: draft.isComplete, isExact: isExact, &writer)
-                } else {
-                    outcome = try writer.merge(
-                        plan.plans[target].entity, key, body, isComplete: draft.isComplete, isExact: isExact)
-                }
-                guard let outcome else {
-                    tally.older(planIndex)
-                    olderLists.insert(Array("\(entity.root) ".utf8) + Array(key))
-                    continue
-                }
-                tally.stored(planIndex, draft: index, outcome)
-                if !draft.isComplete, case .created = outcome {
-                    let access = writer.access
-                    if try access.lending({ try access.row(entity, key)?.isPartial == true }) {
-                        tally.partial(planIndex)
-                    }
-                }
-            }
-        }
-        try connectDerived(&writer, &tally, except: olderLists, hasLocal: hasLocal)
-        try settleConflicts(&writer, &tally)
-        try delete(deletions, &writer, &tally, &report)
-        if isStrict {
-            try writer.checkUnique()
-        } else {
-            try dropDuplicates(&writer, &tally, &report)
-        }
-        for (index, plan) in plan.plans.enumerated() {
-            if let count = drafter.skippedByEntity[plan.entity.name] { tally.skipped(index, count) }
-        }
-        for (index, counts) in tally.counts.enumerated() where counts != ImportReport.Counts() {
-            report.entities[plan.plans[index].entity.name] = counts
-        }
-        report.diagnostics = drafter.diagnostics.diagnostics
-        report.diagnosticCount = drafter.diagnostics.count
-        report.diagnosticGroups = drafter.diagnostics.groups
-        report.presence = drafter.presence.fields(plan.plans)
-        report.skipped += drafter.skipped
-        report.conflicts = drafter.list.conflicts
-        for plan in plan.plans {
-            for (path, count) in plan.takeUnmapped() {
-                report.unmapped.append(ImportReport.UnmappedPath(entity: plan.entity.name, path: path, count: count))
-            }
-        }
-        report.unmapped.sort { ($0.entity, $0.path) < ($1.entity, $1.path) }
-        discard()
-        try hooks.afterMerge?(report, &writer)
-        return report
     }
 }

@@ -8,13 +8,12 @@ public import TarnStore
 ///
 ///     let pipeline = try ImportPipeline(mapping, store.catalog)
 ///     for pages in units {
-///         var entries: [ResponseEntry] = []
 ///         for page in pages {
 ///             let added = try pipeline.importer.add(page.body, entity: "Issue")
-///             entries.append(page.entry(listing: added))
+///             pipeline.importer.unit.responses.append(page.entry(listing: added))
 ///         }
 ///         if let report = try await pipeline.finish() { print(report) }   // of the unit before
-///         await pipeline.start(to: store, responses: entries)
+///         await pipeline.start(to: store)
 ///     }
 ///     if let report = try await pipeline.finish() { print(report) }
 ///
@@ -27,7 +26,7 @@ public import TarnStore
 /// reported before all of them are durable.
 ///
 ///     while pipeline.isFull, let report = try await pipeline.finish() { print(report) }
-///     await pipeline.start(to: store, responses: entries)
+///     await pipeline.start(to: store)
 public final class ImportPipeline {
     private struct Unit {
         let task: Task<(report: ImportReport, trainingFailure: (any Error)?), any Error>
@@ -73,7 +72,7 @@ public final class ImportPipeline {
 
     /// The importer of the next unit, to which its documents are added.
     ///
-    /// It is another one after each ``start(to:responses:revalidated:checkpoints:trains:and:)``.
+    /// It is another one after each ``start(to:trains:)``.
     public var importer: Importer { importers[current] }
 
     /// Whether a unit was started and is not finished.
@@ -96,32 +95,23 @@ public final class ImportPipeline {
         for importer in importers { change(importer) }
     }
 
-    /// Starts the commit of the added documents, with its responses and checkpoints, and returns.
+    /// Starts the commit of the importer's unit, as ``Importer/commit(to:)`` does, and returns.
     ///
-    /// See ``Importer/commit(to:responses:revalidated:checkpoints:and:)``. Documents that are added
-    /// from then on belong to the next unit.
+    /// Documents that are added from then on belong to the next unit.
     ///
     /// With hooks, it returns after the commit: two threads never call hooks at once.
     ///
-    /// - Parameters:
-    ///   - trains: whether dictionaries are trained afterwards for entities that have enough rows
-    ///     and no dictionary, which takes long. An error of the training is ``trainingFailure``.
-    ///   - additions: writes further parts of the unit, in its transaction.
+    /// - Parameter trains: whether dictionaries are trained afterwards for entities that have
+    ///   enough rows and no dictionary, which takes long. An error of the training is
+    ///   ``trainingFailure``.
     /// - Precondition: the pipeline is not full.
-    public nonisolated(nonsending) func start(
-        to store: Store, responses: [ResponseEntry] = [], revalidated: [RevalidatedResponse] = [],
-        checkpoints: [String: Checkpoint] = [:],
-        trains: Bool = true, and additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)? = nil
-    ) async {
+    public nonisolated(nonsending) func start(to store: Store, trains: Bool = true) async {
         precondition(!isFull, "no more units may be under way: call finish() before the next start")
         // The importer is not used again until the unit is finished.
         nonisolated(unsafe) let importer = importer
         let used = current, byteCount = importer.byteCount
         current = free.removeLast()
-        let commit = importer.enqueue(
-            to: store, responses: responses, revalidated: revalidated, checkpoints: checkpoints, after: chain,
-            mayShare: depth > 1,
-            and: additions)
+        let commit = enqueue(importer, store)
         let task = Task.detached { [chain] () async throws -> (report: ImportReport, trainingFailure: (any Error)?) in
             // Keeps the store open until the commit has ended.
             defer { withExtendedLifetime(store) {} }
@@ -157,7 +147,7 @@ public final class ImportPipeline {
     ///
     /// - Parameter isCancellable: false to wait for the commit even if the task is cancelled.
     /// - Returns: the unit's report; nil if no unit is in progress.
-    /// - Throws: the errors of ``Importer/commit(to:responses:revalidated:checkpoints:and:)``. The
+    /// - Throws: the errors of ``Importer/commit(to:)``. The
     ///   store then has nothing of the unit, and all later units are discarded.
     public nonisolated(nonsending) func finish(isCancellable: Bool = true) async throws -> ImportReport? {
         guard !underWay.isEmpty else { return nil }
@@ -189,4 +179,39 @@ public final class ImportPipeline {
 
     /// Discards the documents that were added since the last start. Units in progress continue.
     public func discard() { importer.discard() }
+
+    /// The size in bytes up to which waiting units share a transaction.
+    ///
+    /// Sharing saves most of the cost of a small commit. A larger unit gets its own transaction: a
+    /// shared one keeps all changes of a unit in memory.
+    private static let largestShared = 1 << 18
+
+    /// Enqueues the importer's unit as one write behind the waiting ones.
+    ///
+    /// The importer must not be used until the result is delivered.
+    private func enqueue(_ importer: Importer, _ store: Store) -> UnitCommit {
+        let commit = UnitCommit(), chain = chain
+        let isAlone = depth == 1 || importer.byteCount > ImportPipeline.largestShared
+        nonisolated(unsafe) let importer = importer
+        importer.cancellation = commit.cancellation
+        do {
+            try store.enqueue(alone: isAlone) { writer in
+                do {
+                    if chain.hasFailed { throw UnitBeforeFailed() }
+                    return try importer.commit(into: &writer)
+                } catch {
+                    // Before the next unit runs, possibly in the same transaction.
+                    chain.fail()
+                    throw error
+                }
+            } deliver: { result in
+                if case .failure = result { chain.fail() }
+                commit.deliver(result)
+            }
+        } catch {
+            chain.fail()
+            commit.deliver(.failure(error))
+        }
+        return commit
+    }
 }

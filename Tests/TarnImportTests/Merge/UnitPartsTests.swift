@@ -48,8 +48,8 @@ struct UnitPartsTests {
         let before = try bed.sequence
         var entries: [ResponseEntry] = []
         for page in 1...pages { entries.append(entry(page, try bed.add(#"[{"id":\#(page),"title":"t"}]"#, "Issue"))) }
-        let report = try await bed.importer.commit(
-            to: bed.store, responses: entries, checkpoints: ["issues": checkpoint(pages)])
+        bed.importer.unit = ImportUnit(responses: entries, checkpoints: ["issues": checkpoint(pages)])
+        let report = try await bed.importer.commit(to: bed.store)
         #expect(report.created == pages && report.listed == pages)
         #expect(try bed.sequence == before + 1)
         for page in 1...pages { #expect(try response(page, bed)?.listed.count == 1) }
@@ -77,8 +77,9 @@ struct UnitPartsTests {
         let entry = entry(1, try bed.add(Self.page, "Issue"))
         struct Stop: Error {}
         await #expect(throws: Stop.self) {
-            _ = try await bed.importer.commit(to: bed.store, responses: [entry], checkpoints: ["issues": checkpoint(1)])
-            { _, _ in throw Stop() }
+            bed.importer.unit = ImportUnit(
+                responses: [entry], checkpoints: ["issues": checkpoint(1)], additions: { _, _ in throw Stop() })
+            _ = try await bed.importer.commit(to: bed.store)
         }
         #expect(try bed.lines() == [] && response(1, bed) == nil)
         #expect(try bed.store.read { try $0.checkpoint("issues") } == nil)
@@ -120,9 +121,12 @@ struct UnitPartsTests {
         let held = Held(importer: bed.importer), store = bed.store
         let work = Task { @Sendable in
             for await _ in gate.stream { break }
-            return try await held.importer.commit(to: store, responses: [entry]) { _, _ in
-                if moment == .atTheEnd { task.withLock { $0?.cancel() } }
-            }
+            held.importer.unit = ImportUnit(
+                responses: [entry],
+                additions: { _, _ in
+                    if moment == .atTheEnd { task.withLock { $0?.cancel() } }
+                })
+            return try await held.importer.commit(to: store)
         }
         task.withLock { $0 = work }
         if moment == .before { work.cancel() }
@@ -138,12 +142,14 @@ struct UnitPartsTests {
         mapping.entities["Issue"]?.tombstone = TombstoneRule(path: "gone")
         let bed = try TestStore(Forge.schema, mapping)
         let first = entry(1, try bed.add(#"[{"id":1,"title":"t"},{"id":2,"title":"t"}]"#, "Issue"))
-        _ = try await bed.importer.commit(to: bed.store, responses: [first])
+        bed.importer.unit = ImportUnit(responses: [first])
+        _ = try await bed.importer.commit(to: bed.store)
         // The first page is as it was, the second one lists a record and takes it back, and another that stands in the first.
         let second = entry(2, try bed.add(#"[{"id":3,"title":"t"},{"id":4,"title":"t"}]"#, "Issue"))
         let third = entry(3, try bed.add(#"[{"id":3,"gone":true},{"id":1,"gone":true}]"#, "Issue"))
-        let report = try await bed.importer.commit(
-            to: bed.store, responses: [second, third], revalidated: [RevalidatedResponse(asked: first, entry: first)])
+        bed.importer.unit = ImportUnit(
+            responses: [second, third], revalidated: [RevalidatedResponse(asked: first, entry: first)])
+        let report = try await bed.importer.commit(to: bed.store)
         #expect(report.deleted == 1)
         #expect(try response(1, bed) == nil && response(3, bed)?.listed == [])
         #expect(try response(2, bed)?.listed.map(\.storageKey) == [RecordKey(4).storageKey])
@@ -169,7 +175,8 @@ struct UnitPartsTests {
         var asked = entry(1, try bed.add(Self.page, "Issue"))
         asked.headers = ["ETag", "\"1\""]
         asked.caching = ResponseCaching(requestedAt: Timestamp(microseconds: 1), usedAt: Timestamp(microseconds: 1))
-        _ = try await bed.importer.commit(to: bed.store, responses: [asked])
+        bed.importer.unit = ImportUnit(responses: [asked])
+        _ = try await bed.importer.commit(to: bed.store)
         var other = asked
         switch meanwhile {
         case .nothing: break
@@ -197,12 +204,14 @@ struct UnitPartsTests {
         let second = entry(2, try bed.add(#"[{"id":2,"title":"t"}]"#, "Issue"))
         let revalidated = [RevalidatedResponse(asked: asked, entry: confirmed)]
         guard meanwhile.isConflict else {
-            _ = try await bed.importer.commit(to: bed.store, responses: [second], revalidated: revalidated)
+            bed.importer.unit = ImportUnit(responses: [second], revalidated: revalidated)
+            _ = try await bed.importer.commit(to: bed.store)
             #expect(try response(1, bed)?.validatedAt == Timestamp(microseconds: 7))
             return
         }
         let conflict = await #expect(throws: RevalidationConflict.self) {
-            _ = try await bed.importer.commit(to: bed.store, responses: [second], revalidated: revalidated)
+            bed.importer.unit = ImportUnit(responses: [second], revalidated: revalidated)
+            _ = try await bed.importer.commit(to: bed.store)
         }
         #expect(conflict?.requests == [key])
         #expect(try response(1, bed) == before && response(2, bed) == nil && bed.count("Issue") == 1)
@@ -220,7 +229,8 @@ struct UnitPartsTests {
         let bed = try TestStore(schema)
         let entry = entry(1, try bed.add(#"[{"id":1,"slug":"a"},{"id":2,"slug":"a"}]"#, "Thing"))
         #expect(entry.listed.count == 2)
-        _ = try await bed.importer.commit(to: bed.store, responses: [entry])
+        bed.importer.unit = ImportUnit(responses: [entry])
+        _ = try await bed.importer.commit(to: bed.store)
         #expect(try response(1, bed)?.listed.map(\.storageKey) == [RecordKey(1).storageKey])
     }
 

@@ -31,7 +31,8 @@ struct PipelineTests {
                 state: .underWay, plan: "p", nextURL: nil, scan: 1, pages: unit, records: 0,
                 startedAt: Timestamp(microseconds: 0),
                 completedAt: nil)
-            await pipeline.start(to: bed.store, checkpoints: ["issues": checkpoint])
+            pipeline.importer.unit.checkpoints["issues"] = checkpoint
+            await pipeline.start(to: bed.store)
             #expect(pipeline.isUnderWay)
         }
         reports.append(try #require(try await pipeline.finish()))
@@ -65,7 +66,8 @@ struct PipelineTests {
     func failure() async throws {
         let bed = try Forge.store(), pipeline = try ImportPipeline(Mapping(), bed.store.catalog)
         _ = try pipeline.importer.add(issues(1...3), entity: "Issue")
-        await pipeline.start(to: bed.store) { _, _ in throw Stop() }
+        pipeline.importer.unit.additions = { _, _ in throw Stop() }
+        await pipeline.start(to: bed.store)
         _ = try pipeline.importer.add(issues(4...6), entity: "Issue")
         await #expect(throws: Stop.self) { _ = try await pipeline.finish() }
         #expect(try bed.count("Issue") == 0 && bed.count("User") == 0)
@@ -87,10 +89,11 @@ struct PipelineTests {
             let pipeline = try ImportPipeline(Mapping(), store.catalog)
             _ = try pipeline.importer.add(body, entity: "Issue")
             nonisolated(unsafe) let importer = pipeline.importer
-            await pipeline.start(to: store) { _, _ in
+            importer.unit.additions = { _, _ in
                 // Everything is merged, and not committed before the unit has heard of the end of the task.
                 while let cancellation = importer.cancellation, (try? cancellation.check()) != nil { usleep(1000) }
             }
+            await pipeline.start(to: store)
             return try await pipeline.finish()
         }
         task.cancel()
@@ -134,7 +137,8 @@ struct PipelineTests {
         let holder = await hold(store)
         for unit in 0..<4 {
             _ = try pipeline.importer.add(issues(unit * 10...unit * 10 + 9), entity: "Issue")
-            await pipeline.start(to: store) { _, _ in if unit == 2 { throw Stop() } }
+            pipeline.importer.unit.additions = { _, _ in if unit == 2 { throw Stop() } }
+            await pipeline.start(to: store)
         }
         _ = try pipeline.importer.add(issues(90...94), entity: "Issue")
         try await holder.release()

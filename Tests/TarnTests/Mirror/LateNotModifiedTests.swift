@@ -56,11 +56,12 @@ struct LateNotModifiedTests {
                 })
             #expect(report.failures.isEmpty, "\(report.texts)")
         case .cache:
-            var options = RecordCache.Options()
-            options.mirror.base = base + "/v1"
+            var client = APIClient.Options(), options = RecordCache.Options()
+            client.base = base + "/v1"
             options.sharesTransfersBetweenProcesses = false
             let cache = try RecordCache(
-                fixture.description, store: try fixture.open(), transport: MirrorStore.impatient(), options: options)
+                fixture.description, store: try fixture.open(), transport: MirrorStore.impatient(),
+                client: client, options: options)
             let url = page == 1 ? nil : "https://api.test.example/v1/items?page=\(page)"
             _ = try await cache.fetch(CacheRequest("items", url: url), policy: .networkFirst)
         }
@@ -163,10 +164,11 @@ struct LateNotModifiedTests {
         let server = try ScriptedServer { versions.answer($0) }
         try await fetch(.mirror, fixture, server.base, page: 1, unit: .pages(1))
         versions.hold()
-        var options = APIMirror.Options()
+        var options = SyncOptions()
         options.base = server.base + "/v1"
         let mirror = try APIMirror(
-            fixture.description, store: try fixture.open(), transport: MirrorStore.impatient(), options: options)
+            fixture.description, store: try fixture.open(), transport: MirrorStore.impatient(),
+            client: options.client, options: options.mirror)
         async let late = mirror.sync(batch: [BatchRequest("items")], isAtomic: true)
         try await versions.gate.reached()
         versions.set(1, 2)

@@ -36,9 +36,10 @@ struct MirrorBatchTests {
     ]
 
     private func mirror(_ store: MirrorStore, _ server: LocalServer, retry: RetryPolicy = .never) throws -> APIMirror {
-        var options = APIMirror.Options()
+        var options = SyncOptions()
         (options.base, options.retry) = (server.base + "/v1", retry)
-        return try APIMirror(store.description, store: store.open(), transport: CurlTransport(), options: options)
+        return try APIMirror(store.description, store: store.open(), transport: CurlTransport(),
+            client: options.client, options: options.mirror)
     }
 
     @Test("a group is fetched side by side, reported in its order, and told of as it goes", arguments: [false, true])
@@ -99,7 +100,7 @@ struct MirrorBatchTests {
     func hooks(isAtomic: Bool) async throws {
         let server = try LocalServer(Self.answers), store = try MirrorStore(yaml: Self.yaml),
             merged = Mutex<[String]>([])
-        var options = APIMirror.Options()
+        var options = SyncOptions()
         (options.base, options.retry) = (server.base + "/v1", .never)
         options.hooks = { endpoint in
             let name = endpoint.name
@@ -112,7 +113,8 @@ struct MirrorBatchTests {
                 },
                 afterMerge: { report, _ in merged.withLock { $0.append("\(name) \(report.created)") } })
         }
-        let mirror = try APIMirror(store.description, store: store.open(), transport: CurlTransport(), options: options)
+        let mirror = try APIMirror(store.description, store: store.open(), transport: CurlTransport(),
+            client: options.client, options: options.mirror)
         let report = await mirror.sync(batch: Self.group, isAtomic: isAtomic)
         #expect(report.failures.isEmpty, "\(report.texts)")
         #expect(try store.count("Item") == 2 && store.count("User") == 1)

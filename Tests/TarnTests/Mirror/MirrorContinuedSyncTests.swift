@@ -75,7 +75,7 @@ struct MirrorContinuedSyncTests {
         /// What was requested since a number of requests.
         func asked(since count: Int) -> [String] { Array(server.targets.dropFirst(count)) }
 
-        func sync(_ names: Set<String>? = nil, _ change: @escaping (inout APIMirror.Options) -> Void = { _ in })
+        func sync(_ names: Set<String>? = nil, _ change: @escaping (inout SyncOptions) -> Void = { _ in })
             async throws -> SyncReport
         {
             try await store.sync(server.base, names: names, options: change)

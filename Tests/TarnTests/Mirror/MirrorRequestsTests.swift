@@ -126,7 +126,8 @@ struct MirrorRequestsTests {
             counts.withLock { $0.append(other.requests.count) }
         }
         _ = try await MirrorStore(yaml: itemsYAML()).sync(other.base + "/v1") {
-            ($0.hooks, $0.prefetches) = ({ _ in Self.hooks(counting) }, false)
+            $0.hooks = { _ in Self.hooks(counting) }
+            $0.prefetches = false
         }
         #expect(counts.withLock { $0 } == [1, 2, 3, 4])
     }

@@ -74,8 +74,8 @@ struct RevalidationRaceTests {
         @Sendable func pause() async {
             if dice.roll(2) == 0 { try? await Task.sleep(for: .microseconds(dice.roll(4000))) }
         }
-        @Sendable func options(_ unit: Endpoint.CommitUnit) -> APIMirror.Options {
-            var options = APIMirror.Options()
+        @Sendable func options(_ unit: Endpoint.CommitUnit) -> SyncOptions {
+            var options = SyncOptions()
             options.base = base
             options.retry = .never
             options.commitUnit = unit
@@ -85,8 +85,10 @@ struct RevalidationRaceTests {
             return options
         }
         let sync: @Sendable (Endpoint.CommitUnit) async throws -> Void = { unit in
+            let options = options(unit)
             let mirror = try APIMirror(
-                fixture.description, store: store, transport: MirrorStore.impatient(), options: options(unit))
+                fixture.description, store: store, transport: MirrorStore.impatient(), client: options.client,
+                options: options.mirror)
             let report = await mirror.sync()
             #expect(report.failures.isEmpty, "\(what): \(report.texts)")
         }
@@ -100,10 +102,10 @@ struct RevalidationRaceTests {
             for _ in 0..<2 {
                 group.addTask {
                     var cacheOptions = RecordCache.Options()
-                    cacheOptions.mirror = options(.pages(1))
                     cacheOptions.sharesTransfersBetweenProcesses = false
                     let cache = try RecordCache(
-                        fixture.description, store: store, transport: MirrorStore.impatient(), options: cacheOptions)
+                        fixture.description, store: store, transport: MirrorStore.impatient(),
+                        client: options(.pages(1)).client, options: cacheOptions)
                     for _ in 0..<8 {
                         let page = 1 + dice.roll(Self.pages)
                         _ = try await cache.fetch(CacheRequest("items", url: Self.url(page)), policy: .networkFirst)

@@ -47,7 +47,7 @@ extension MirrorStore {
     /// One sync of a list that has these pages now.
     @discardableResult
     func scan(
-        _ pages: [[Int]], and others: [String] = [], options: (inout APIMirror.Options) -> Void = { _ in }
+        _ pages: [[Int]], and others: [String] = [], options: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> SyncReport {
         try await sync(nil, transport: try WrittenTransport(writtenPages(pages) + others), options: options)
     }

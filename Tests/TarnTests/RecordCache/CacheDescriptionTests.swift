@@ -53,11 +53,11 @@ struct CacheDescriptionTests {
     func used() async throws {
         let server = try itemServer("Cache-Control: max-age=60")
         let fixture = try CacheFixture(yaml: itemsYAML(api: "  cache: { policy: network_only }"))
-        var mirror = APIMirror.Options()
-        mirror.base = server.base
+        var client = APIClient.Options()
+        client.base = server.base
         let cache = try RecordCache(
             fixture.mirrored.description, store: fixture.store, transport: MirrorStore.impatient(),
-            options: RecordCache.Options(fixture.mirrored.description.api.cache, mirror: mirror), environment: [:])
+            client: client, environment: [:])
         #expect(try await cache.fetch(CacheRequest("items")).source == .fetched)
         #expect(try await cache.fetch(CacheRequest("items")).source == .fetched)
         #expect(

@@ -38,7 +38,7 @@ struct CacheFailureTests {
             fixture = try CacheFixture(yaml: itemsYAML())
         _ = try await fixture.cache(server.base).fetch(CacheRequest("items"))
         fixture.clock.pass(100)
-        let alone = try fixture.cache(try CacheFixture.nobody()) { $0.mirror.logger = logs.logger }
+        let alone = try fixture.cache(try CacheFixture.nobody()) { $0.client.logger = logs.logger }
         #expect(try await alone.fetch(CacheRequest("items")).text == "stale 2")
         await alone.finishBackground()
         #expect(logs.text.contains("warning revalidation of") && logs.text.contains("/items has failed"))

@@ -35,16 +35,16 @@ struct CacheFixture {
 
     func cache(
         _ base: String?, transport: (any Transport)? = nil, environment: [String: String] = [:],
-        options change: (inout RecordCache.Options) -> Void = { _ in }
+        options change: (inout CacheOptions) -> Void = { _ in }
     ) throws -> RecordCache {
-        var options = RecordCache.Options()
-        options.mirror.base = base
-        options.mirror.retry = .never
-        options.mirror.time = clock.source
+        var options = CacheOptions()
+        options.client.base = base
+        options.client.retry = .never
+        options.client.time = clock.source
         change(&options)
         return try RecordCache(
-            mirrored.description, store: store, transport: transport ?? MirrorStore.impatient(), options: options,
-            environment: environment)
+            mirrored.description, store: store, transport: transport ?? MirrorStore.impatient(),
+            client: options.client, options: options.cache, environment: environment)
     }
 
     /// An address at which nobody listens: a server had it, and is gone.
@@ -80,5 +80,17 @@ struct ClosureTransport: Transport {
         } catch {
             throw TransportError(.cancelled, method: request.method, url: request.url, detail: "\(error)")
         }
+    }
+}
+
+/// The options of a cache and of its client, as one.
+@dynamicMemberLookup
+struct CacheOptions {
+    var client = APIClient.Options()
+    var cache = RecordCache.Options()
+
+    subscript<Value>(dynamicMember path: WritableKeyPath<RecordCache.Options, Value>) -> Value {
+        get { cache[keyPath: path] }
+        set { cache[keyPath: path] = newValue }
     }
 }

@@ -171,11 +171,11 @@ struct RecordCacheTests {
         var description = changed.description
         description.storePath = path
         let store = try Store.open(at: path, schema: description.schema, options: Store.Options(durability: .relaxed))
-        var options = RecordCache.Options()
-        options.mirror.base = server.base
-        options.mirror.time = fixture.clock.source
+        var client = APIClient.Options()
+        client.base = server.base
+        client.time = fixture.clock.source
         let cache = try RecordCache(
-            description, store: store, transport: MirrorStore.impatient(), options: options, environment: [:])
+            description, store: store, transport: MirrorStore.impatient(), client: client, environment: [:])
         let answer = try await cache.fetch(CacheRequest("items"))
         #expect(answer.source == .fetched && answer.records.first?["size"] == .int(5))
         #expect(try cache.totals.entries == 1)
@@ -215,11 +215,11 @@ struct RecordCacheTests {
         _ = try await fixture.cache(server.base).fetch(CacheRequest("items"))
         #expect(try await fixture.cache(server.base).fetch(CacheRequest("items")).source == .stored)
         let other = try Description.parse(yaml("en"), file: "tarn.yaml")
-        var options = RecordCache.Options()
-        options.mirror.base = server.base
-        options.mirror.time = fixture.clock.source
+        var client = APIClient.Options()
+        client.base = server.base
+        client.time = fixture.clock.source
         let cache = try RecordCache(
-            other, store: fixture.store, transport: MirrorStore.impatient(), options: options, environment: [:])
+            other, store: fixture.store, transport: MirrorStore.impatient(), client: client, environment: [:])
         let explanation = try await cache.explain(CacheRequest("items"))
         #expect(explanation.decision.rule == .varies)
         #expect(try await cache.fetch(CacheRequest("items")).source == .fetched)

@@ -65,17 +65,17 @@ struct MirrorStore {
     func sync(
         _ base: String?, transport: (any Transport)? = nil, names: Set<String>? = nil,
         environment: [String: String] = [:],
-        options change: (inout APIMirror.Options) -> Void = { _ in },
+        options change: (inout SyncOptions) -> Void = { _ in },
         progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async throws -> SyncReport {
-        var options = APIMirror.Options()
+        var options = SyncOptions()
         options.base = base
         // A failure is what most tests are about: the first one counts.
         options.retry = .never
         change(&options)
         let mirror = try APIMirror(
-            description, store: try open(), transport: transport ?? MirrorStore.impatient(), options: options,
-            environment: environment)
+            description, store: try open(), transport: transport ?? MirrorStore.impatient(),
+            client: options.client, options: options.mirror, environment: environment)
         return await mirror.sync(names, progress: progress)
     }
 
@@ -177,5 +177,22 @@ func itemPages(_ count: Int, tag: String = "a") -> [String] {
         return page < count
             ? recording(target, "[\(items)]", "ETag: \"\(tag)\(page)\"", link)
             : recording(target, "[\(items)]", "ETag: \"\(tag)\(page)\"")
+    }
+}
+
+/// The options of a mirror and of its client, as one.
+@dynamicMemberLookup
+struct SyncOptions {
+    var client = APIClient.Options()
+    var mirror = APIMirror.Options()
+
+    subscript<Value>(dynamicMember path: WritableKeyPath<APIClient.Options, Value>) -> Value {
+        get { client[keyPath: path] }
+        set { client[keyPath: path] = newValue }
+    }
+
+    subscript<Value>(dynamicMember path: WritableKeyPath<APIMirror.Options, Value>) -> Value {
+        get { mirror[keyPath: path] }
+        set { mirror[keyPath: path] = newValue }
     }
 }

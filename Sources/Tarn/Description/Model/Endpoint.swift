@@ -8,7 +8,7 @@ public struct Endpoint: Sendable, Hashable {
     /// The name, unique in the description.
     public var name: String
     /// The HTTP method: `GET`, or another one for an API whose queries are in the body.
-    public var method: String
+    public var method = "GET"
     /// The path template, appended to the API's base URL.
     ///
     /// `{name}` is replaced by a parameter or, below a ``forEach``, `{milestone.number}` by an
@@ -26,27 +26,32 @@ public struct Endpoint: Sendable, Hashable {
     /// The entity of the listed records; the first one if there are several.
     public var entity: String
     /// The key paths and entities of an envelope; empty if there is one list.
-    public var envelope: [EnvelopePart]
+    public var envelope: [EnvelopePart] = []
     /// The pagination style.
     public var pagination: Pagination
     /// The continuation of a scan whose further pages the server refuses; nil if that is an error.
     public var deep: DeepPages?
     /// The limits of a scan.
-    public var limits: Limits
+    public var limits = Limits()
     /// The rule for evidence of pages that the pagination does not reach.
-    public var more: PageEvidence.Rule
+    public var more = PageEvidence.Rule.fail
     /// The parents, if the endpoint is scanned once for every stored record of an entity.
     public var forEach: ForEach?
     /// The pages that one commit contains.
-    public var commitUnit: CommitUnit
+    public var commitUnit = CommitUnit.pages(1)
     /// The rules for orphans; nil if they stay.
-    public var orphans: Orphans?
+    ///
+    /// - Precondition: they fit the ``envelope`` and the parents of ``forEach``, which are set
+    ///   before.
+    public var orphans: Orphans? {
+        didSet { checkOrphans() }
+    }
     /// The rules for responses. They have precedence over those of the API.
-    public var responses: [ResponseRule]
+    public var responses: [ResponseRule] = []
     /// The metadata of a response that is stored with its entry.
-    public var metadata: [Metadata]
+    public var metadata: [Metadata] = []
     /// The location of the declaration, for error texts: `forge.yaml:41`.
-    public var place: String
+    public var place = ""
 
     /// The part of a scan that is one change of the store.
     public enum CommitUnit: Sendable, Hashable {
@@ -124,48 +129,30 @@ public struct Endpoint: Sendable, Hashable {
         public static func variable(of entity: String) -> String { entity.prefix(1).lowercased() + entity.dropFirst() }
     }
 
-    /// Creates an endpoint.
-    ///
-    /// - Precondition: the rules for orphans fit the envelope and the parents.
+    /// Creates an endpoint; the other properties have their defaults.
     public init(
-        name: String, method: String = "GET", path: String, parameters: [Parameter] = [], body: RequestBody? = nil,
-        records: JSONPath = JSONPath(keys: []), entity: String,
-        envelope: [EnvelopePart] = [], pagination: Pagination = .automatic, deep: DeepPages? = nil,
-        limits: Limits = Limits(),
-        more: PageEvidence.Rule = .fail,
-        forEach: ForEach? = nil,
-        commitUnit: CommitUnit = .pages(1), orphans: Orphans? = nil, responses: [ResponseRule] = [],
-        metadata: [Metadata] = [], place: String = ""
+        name: String, path: String, parameters: [Parameter] = [], records: JSONPath = JSONPath(keys: []),
+        entity: String, pagination: Pagination = .automatic
     ) {
-        self.metadata = metadata
-        if let orphans {
-            let hasOwner = forEach?.parent != nil
-            precondition(
-                envelope.isEmpty
-                    || (orphans.scope == .listed && orphans.keep == nil && orphans.check == nil
-                        && orphans.action == .delete),
-                "of several entities only listed records are looked for, without a condition or a path of their own")
-            precondition(
-                hasOwner || (orphans.scope != .owner && orphans.action != .unlink),
-                "without for_each and its parent there is no owner")
-        }
-        self.commitUnit = commitUnit
-        self.orphans = orphans
-        self.responses = responses
         self.name = name
         self.path = path
         self.parameters = parameters
         self.records = records
         self.entity = entity
-        self.envelope = envelope
         self.pagination = pagination
-        self.method = method
-        self.body = body
-        self.deep = deep
-        self.limits = limits
-        self.more = more
-        self.forEach = forEach
-        self.place = place
+    }
+
+    /// Stops the program if the rules for orphans do not fit the envelope and the parents.
+    private func checkOrphans() {
+        guard let orphans else { return }
+        precondition(
+            envelope.isEmpty
+                || (orphans.scope == .listed && orphans.keep == nil && orphans.check == nil
+                    && orphans.action == .delete),
+            "of several entities only listed records are looked for, without a condition or a path of their own")
+        precondition(
+            forEach?.parent != nil || (orphans.scope != .owner && orphans.action != .unlink),
+            "without for_each and its parent there is no owner")
     }
 
     /// The variables of the path, in order, each once: `owner`, `repo`, `milestone.number`.

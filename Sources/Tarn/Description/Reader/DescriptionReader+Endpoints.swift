@@ -61,12 +61,22 @@ extension DescriptionReader {
         }
         let responses = responses(section), metadata = metadata(section)
         guard let path = template?.description, let entity else { return nil }
-        return Endpoint(
-            name: entry.key, method: method, path: path, parameters: parameters, body: body,
-            records: records ?? JSONPath(keys: []), entity: entity,
-            envelope: envelope ?? [], pagination: pagination ?? .automatic, deep: deep, limits: limits, more: more,
-            forEach: forEach, commitUnit: commitUnit, orphans: orphans, responses: responses,
-            metadata: metadata, place: "\(file):\(entry.keyMark.line)")
+        var endpoint = Endpoint(
+            name: entry.key, path: path, parameters: parameters, records: records ?? JSONPath(keys: []),
+            entity: entity, pagination: pagination ?? .automatic)
+        endpoint.method = method
+        endpoint.body = body
+        endpoint.envelope = envelope ?? []
+        endpoint.deep = deep
+        endpoint.limits = limits
+        endpoint.more = more
+        endpoint.forEach = forEach
+        endpoint.commitUnit = commitUnit
+        endpoint.orphans = orphans
+        endpoint.responses = responses
+        endpoint.metadata = metadata
+        endpoint.place = "\(file):\(entry.keyMark.line)"
+        return endpoint
     }
 
     /// Reads names and key paths from the root of a response.

@@ -57,7 +57,8 @@ struct TarnImporting {
 
     private mutating func commit() async throws {
         while pipeline.isFull, let report = try await pipeline.finish() { reports.append(report) }
-        await pipeline.start(to: store, responses: responses)
+        pipeline.importer.unit.responses = responses
+        await pipeline.start(to: store)
         responses.removeAll(keepingCapacity: true)
         commits += 1
     }

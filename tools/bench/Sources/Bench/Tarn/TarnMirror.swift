@@ -31,9 +31,9 @@ enum TarnMirror {
     /// A sync of an empty store, as `tarn sync` does it, from a server that lists the workload's pages.
     static func measure(_ options: Options, _ compression: EntityDefinition.Compression) async throws -> MirrorMeasurement {
         let store = try TarnCases.open(options, compression)
-        let endpoint = Endpoint(
-            name: "issues", path: "/issues", parameters: [.init("page", "1")], entity: "Issue", pagination: .headerLink(),
-            commitUnit: .pages(options.pagesPerCommit))
+        var endpoint = Endpoint(
+            name: "issues", path: "/issues", parameters: [.init("page", "1")], entity: "Issue", pagination: .headerLink())
+        endpoint.commitUnit = .pages(options.pagesPerCommit)
         let description = Description(
             file: "bench", storePath: options.store.path, api: APIDescription(base: options.base),
             schema: TarnModel.schema(compression), mapping: TarnModel.mapping, endpoints: [endpoint])

@@ -3,7 +3,7 @@ import TarnImport
 import TarnStore
 
 /// The identity of a scan: it determines which responses and scan members belong to it.
-struct WalkIdentity: Sendable {
+struct ScanIdentity: Sendable {
     let endpoint: String
     let authScope: String
     let isForEach: Bool
@@ -16,21 +16,21 @@ struct WalkIdentity: Sendable {
     /// Another description may list other records: those that it does not list are no orphans.
     let members: String
 
-    init(name: String, _ endpoint: Endpoint, authScope: String, plan: String) {
-        self.endpoint = endpoint.name
-        self.authScope = authScope
-        isForEach = endpoint.forEach != nil
+    init(name: String, _ request: EndpointRequest, plan: String) {
+        endpoint = request.endpoint.name
+        authScope = request.authScope
+        isForEach = request.endpoint.forEach != nil
         responses = String(SHA256.hexadecimal("walk\n\(name)\n\(authScope)").prefix(32))
-        members = WalkIdentity.members(responses, plan: plan)
+        members = ScanIdentity.members(responses, plan: plan)
     }
 
-    static func members(_ walk: String, plan: String) -> String { "\(walk) \(plan)" }
+    static func members(_ scan: String, plan: String) -> String { "\(scan) \(plan)" }
 
     /// Whether a response belongs to the scan or to an earlier one with this identity.
     ///
     /// An entry from before identities were stored belongs to it if the endpoint has only one scan.
-    func owns(_ walk: String?, _ request: RequestKey) -> Bool {
-        if let walk { return walk == responses }
+    func owns(_ scan: String?, _ request: RequestKey) -> Bool {
+        if let scan { return scan == responses }
         return !isForEach && request.authScope == authScope && request.endpoint.hasPrefix(endpoint + " ")
     }
 }

@@ -113,6 +113,22 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     }
 }
 
+extension MirrorError {
+    /// Creates the error of a failed request from the error of a layer below.
+    init(_ error: any Error, url: String, place: String) {
+        self =
+            switch error {
+            case let error as MirrorError: error
+            case let error as TransportError: error.kind == .cancelled ? .cancelled : .transport(error)
+            case let error as ImportError: .response(error, url: url, place: place)
+            case let error as PaginationError: .pagination(error, place: place)
+            case let error as StoreError: .store(error)
+            case is CancellationError: .cancelled
+            default: .endpoint(place: place, message: "\(error)")
+            }
+    }
+}
+
 // MARK: Parents of a for_each
 
 extension MirrorError {

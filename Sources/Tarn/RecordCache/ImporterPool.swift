@@ -1,16 +1,16 @@
-// A pool of import pipelines: creating one compiles the mapping.
+// A pool of importers: creating one compiles the mapping.
 
 import Synchronization
 import TarnImport
 import TarnStore
 
-final class PipelinePool: Sendable {
-    /// A pipeline that one task at a time uses.
+final class ImporterPool: Sendable {
+    /// An importer that one task at a time uses.
     ///
     /// It is safe to send, although the compiler cannot see it: between `take(_:)` and
-    /// `give(back:)` only the task that has taken the pipeline uses it.
+    /// `give(back:)` only the task that has taken the importer uses it.
     struct Lent: @unchecked Sendable {
-        let value: ImportPipeline
+        let value: Importer
         fileprivate let catalog: Catalog
     }
 
@@ -21,13 +21,14 @@ final class PipelinePool: Sendable {
 
     func take(_ store: Store) throws -> Lent {
         let catalog = store.catalog
-        // Another process may have changed the catalog since the pipeline was made.
+        // Another process may have changed the catalog since the importer was made.
         if let lent = idle.withLock({ $0.popLast() }), lent.catalog == catalog { return lent }
-        return Lent(value: try ImportPipeline(mapping, catalog), catalog: catalog)
+        return Lent(value: try Importer(mapping, catalog), catalog: catalog)
     }
 
     func give(back lent: Lent) {
         lent.value.discard()
+        lent.value.hooks = ImportHooks()
         idle.withLock { if $0.count < 8 { $0.append(lent) } }
     }
 }

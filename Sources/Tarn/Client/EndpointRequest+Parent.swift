@@ -4,18 +4,46 @@ import Foundation
 import TarnHTTP
 import TarnStore
 
-extension EndpointScan {
+extension EndpointRequest {
+    /// The stored records that the endpoint is requested for, and the count of those that lack a
+    /// value.
+    func parents(_ forEach: Endpoint.ForEach) throws -> (parents: [ParentRecord], skipped: [SkippedParents]) {
+        let names = parentVariables(forEach)
+        return try client.store.read { reader in
+            var parents: [ParentRecord] = [], skipped: [SkippedParents] = []
+            try reader.forEach(forEach.entity) { record in
+                var parent = ParentRecord(key: record.key, values: [:])
+                for name in names {
+                    // A partial record may lack a value for the path; a later sync will have it.
+                    guard let value = try reader.text(at: keys(name, forEach), of: record) else {
+                        if let known = skipped.firstIndex(where: { $0.name == name }) {
+                            skipped[known].count += 1
+                        } else {
+                            skipped.append(
+                                SkippedParents(entity: forEach.entity, name: name, count: 1, first: "\(record.key)"))
+                        }
+                        return true
+                    }
+                    parent.values[name] = value
+                }
+                parents.append(parent)
+                return true
+            }
+            return (parents, skipped)
+        }
+    }
+
     /// Looks up a stored parent record by its key.
     ///
     /// - Throws: `MirrorError.endpoint` if it is not stored, or lacks a value for the path.
-    func parent(_ key: RecordKey) throws -> Parent {
+    func parentRecord(_ key: RecordKey) throws -> ParentRecord {
         let forEach = try wantedForEach()
-        return try mirror.store.read(verifyingRows: true) { reader in
+        return try client.store.read(verifyingRows: true) { reader in
             guard let record = try reader.record(forEach.entity, key) else {
                 throw MirrorError.endpoint(
                     place: endpoint.place, message: "there is no \(forEach.entity) \(key) in the store: fetch it first")
             }
-            return try parent(record, reader) { name in
+            return try parentRecord(record, reader) { name in
                 MirrorError.endpoint(
                     place: endpoint.place,
                     message: "\(forEach.entity) \(key) has no value for {\(name)}, which the path needs")
@@ -29,9 +57,9 @@ extension EndpointScan {
     ///   match the path is taken to belong to it.
     /// - Throws: `MirrorError.endpoint` if the URL names another record than `known`, or does not
     ///   name exactly one.
-    func parent(ofURL url: String, known: Parent?) throws -> Parent {
+    func parentRecord(ofURL url: String, known: ParentRecord?) throws -> ParentRecord {
         let forEach = try wantedForEach()
-        let named = pathValues(of: url, on: mirror.description.api.base)
+        let named = pathValues(of: url)
         let names = parentVariables(forEach)
         if let known {
             if let named, names.contains(where: { named[$0] != nil && named[$0] != known.values[$0] }) {
@@ -49,14 +77,14 @@ extension EndpointScan {
             )
         }
         let wanted = names.map { name in (name, named[name] ?? "") }
-        return try mirror.store.read(verifyingRows: true) { reader in
-            var found: [Parent] = []
+        return try client.store.read(verifyingRows: true) { reader in
+            var found: [ParentRecord] = []
             for record in try reader.fetch(query(forEach, wanted, reader)) {
                 let fits = try wanted.allSatisfy { name, text in
-                    try EndpointScan.value(at: keys(name, forEach), of: record, reader) == text
+                    try reader.text(at: keys(name, forEach), of: record) == text
                 }
                 guard fits else { continue }
-                found.append(Parent(key: record.key, values: Dictionary(wanted) { first, _ in first }))
+                found.append(ParentRecord(key: record.key, values: Dictionary(wanted) { first, _ in first }))
                 if found.count > 1 { break }
             }
             let what = wanted.map { "\($0.dropFirst(forEach.variable.count + 1)) \"\($1)\"" }.joined(separator: " and ")
@@ -94,11 +122,13 @@ extension EndpointScan {
         variable.dropFirst(forEach.variable.count + 1).split(separator: ".").map(String.init)[...]
     }
 
-    private func parent(_ record: Record, _ reader: StoreReader, lacking: (String) -> MirrorError) throws -> Parent {
-        var parent = Parent(key: record.key, values: [:])
+    private func parentRecord(_ record: Record, _ reader: StoreReader, lacking: (String) -> MirrorError) throws
+        -> ParentRecord
+    {
+        var parent = ParentRecord(key: record.key, values: [:])
         guard let forEach = endpoint.forEach else { return parent }
         for name in parentVariables(forEach) {
-            guard let value = try EndpointScan.value(at: keys(name, forEach), of: record, reader) else {
+            guard let value = try reader.text(at: keys(name, forEach), of: record) else {
                 throw lacking(name)
             }
             parent.values[name] = value
@@ -124,7 +154,7 @@ extension EndpointScan {
                 entity = next
             }
             guard case .attribute(let attribute)? = entity.field(last)?.kind,
-                let value = EndpointScan.value(text, attribute)
+                let value = EndpointRequest.value(text, attribute)
             else { return nil }
             return .compare(FieldPath(path.joined(separator: ".")), .equal, value)
         }
@@ -141,38 +171,12 @@ extension EndpointScan {
         default: nil
         }
     }
-}
 
-extension EndpointScan {
-    fileprivate func pathValues(of url: String, on base: String) -> [String: String]? {
-        guard let url = try? HTTPURL(url), let base = try? HTTPURL(base) else { return nil }
+    /// The values of the path's variables in a URL; nil if the path does not match.
+    private func pathValues(of url: String) -> [String: String]? {
+        guard let url = try? HTTPURL(url), let base = try? HTTPURL(client.description.api.base) else { return nil }
         return endpoint.pathValues(of: url, on: base).map {
             Dictionary($0.map { ($0.name, $0.value) }) { first, _ in first }
         }
-    }
-}
-
-extension Endpoint {
-    /// The values of the path's variables in a URL, in their order; nil if the path does not match.
-    ///
-    /// Only variables that are a whole segment are matched.
-    func pathValues(of url: HTTPURL, on base: HTTPURL) -> [Parameter]? {
-        guard url.hasSameOrigin(as: base), let template = try? PathTemplate(path).description else { return nil }
-        let root = base.path == "/" ? "" : base.path
-        guard url.path.hasPrefix(root) else { return nil }
-        let segments = url.path.dropFirst(root.count).split(separator: "/", omittingEmptySubsequences: false)
-        let pattern = template.split(separator: "/", omittingEmptySubsequences: false)
-        guard pattern.count == segments.count else { return nil }
-        var values: [Parameter] = []
-        for (pattern, segment) in zip(pattern, segments) {
-            guard pattern.hasPrefix("{"), pattern.hasSuffix("}") else {
-                guard pattern == segment else { return nil }
-                continue
-            }
-            guard !segment.isEmpty else { return nil }
-            values.append(
-                Parameter(String(pattern.dropFirst().dropLast()), segment.removingPercentEncoding ?? String(segment)))
-        }
-        return values
     }
 }

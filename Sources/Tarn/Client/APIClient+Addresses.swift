@@ -1,0 +1,56 @@
+// The addresses of an API: its base URL, the URL that replaces it, and the servers of links.
+
+import TarnHTTP
+
+extension APIClient {
+    /// The servers that redirects may lead to: the same ones as for links.
+    var redirects: RedirectScope {
+        let api = description.api
+        return RedirectScope(
+            bases: [api.base] + api.aliases + api.follows,
+            moved: options.base.map { RedirectScope.Moved(from: api.base, to: $0) })
+    }
+
+    /// The scope of links in an endpoint's pages, and the limits of its scan.
+    func bounds(of endpoint: Endpoint) -> PageSequence.Bounds {
+        let api = description.api
+        var bounds = PageSequence.Bounds(
+            base: api.base, aliases: api.aliases + [options.base].compactMap(\.self), follows: api.follows,
+            pageLimit: min(options.pageLimit, endpoint.limits.pages ?? .max), recordLimit: endpoint.limits.records,
+            stopsAtLimit: endpoint.limits.stopsQuietly, secretParameter: api.authentication.queryParameter)
+        bounds.more = endpoint.more
+        return bounds
+    }
+
+    /// Maps a URL of the API to the URL that is requested.
+    func requestURL(_ url: String) -> String {
+        guard let base = options.base else { return url }
+        if let moved = HTTPURL.rebase(link: url, from: [description.api.base], onto: base) { return moved }
+        // A link may lead outside the path of the base URL. Even then it must not reach the real
+        // server.
+        guard let home = try? HTTPURL(description.api.base), let other = try? HTTPURL(base) else { return url }
+        return HTTPURL.rebase(link: url, from: [home.origin], onto: other.origin) ?? url
+    }
+
+    /// Maps a requested URL back to the URL of the API, which links are relative to.
+    func canonicalURL(_ url: String) -> String {
+        guard let base = options.base else { return url }
+        return HTTPURL.rebase(link: url, from: [base], onto: description.api.base) ?? url
+    }
+
+    /// A GET request for a URL of the API, without credentials.
+    ///
+    /// A successful body is read fully, and only the beginning of a refusal.
+    func request(_ url: String) -> TransportRequest {
+        let headers = TransportHeaders(description.api.headers)
+        var request = TransportRequest(url: requestURL(url), headers: headers)
+        if let target = try? HTTPURL(url), let home = try? HTTPURL(description.api.base),
+            !target.hasSameOrigin(as: home)
+        {
+            // A link to another server: headers that only this API may see are not sent.
+            request = TransportRequest(url: url, headers: headers.harmless)
+        }
+        request.responseLimits = .records
+        return request
+    }
+}

@@ -1,0 +1,152 @@
+// A client of an API: its transports, addresses and credentials, below mirrors and caches.
+
+public import Foundation
+public import Logging
+public import TarnHTTP
+import TarnImport
+public import TarnStore
+
+/// A client of the API that a description declares: sends its requests.
+///
+/// Requests follow the pace, the credentials and the retry policy of the description. Known limits
+/// of servers are restored from the store. An ``APIMirror`` and a ``RecordCache`` work over a
+/// client; those that share one also share its pace, its credentials and the known limits.
+public struct APIClient: Sendable {
+    /// The options of a client.
+    public struct Options: Sendable {
+        /// The URL that replaces the description's base URL: a proxy, a gateway or a test server.
+        ///
+        /// Links to the base URL are requested there, too. Stored data does not depend on it.
+        public var base: String?
+        /// The page limit of one list: a guard against endless pagination.
+        public var pageLimit = 10_000
+        /// The retry policy that replaces the description's; nil keeps the description's.
+        public var retry: RetryPolicy?
+        /// Whether requests are sent even if a server's limit is used up.
+        ///
+        /// Stored limits are ignored, and limits that servers announce before they refuse are not
+        /// obeyed.
+        public var ignoresLimits = false
+        /// Called when requests begin to wait: for a limit, for the pace, or before a retry.
+        public var onWait: (@Sendable (RequestWait) -> Void)?
+        /// The directory where exchanges are recorded for a `FixtureTransport`; nil for none.
+        ///
+        /// Recordings contain no secrets. Conditions are not sent while recording.
+        public var recordsTo: String?
+        /// The logger of requests, waits and retries, without secrets; nil for none.
+        public var logger: Logger?
+        /// The clock of waits and of stored times, and the random source of waits.
+        public var time = TimeSource.system
+        /// Called wherever a sync or a cache is suspended: tests of races delay it there.
+        package var interleave: (@Sendable () async -> Void)?
+
+        /// Creates the default options.
+        public init() {}
+    }
+
+    /// The description of the API.
+    public let description: Description
+    /// The store that receives the records.
+    public let store: Store
+    /// The options of the client.
+    public let options: Options
+    private let paced: PacedTransport
+    private let authorized: AuthorizedTransport
+    private let recording: RecordingTransport?
+    private let budgets: BudgetKeeper
+
+    /// Creates a client that sends its requests over a transport.
+    ///
+    /// Commands that print secrets run only when a request needs them.
+    ///
+    /// - Throws: `MirrorError.missingToken` if the description names an environment variable that
+    ///   is not set, `.secret` if a file that it names cannot be read.
+    public init(
+        _ description: Description, store: Store, transport: any Transport, options: Options = Options(),
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(MirrorError) {
+        self.description = description
+        self.store = store
+        self.options = options
+        let api = description.api
+        try APIClient.check(api.authentication.sources, environment)
+        budgets = BudgetKeeper(store)
+        let secrets = Set([api.authentication.queryParameter].compactMap(\.self))
+        var pace = api.pace
+        if options.ignoresLimits { pace.obeysHeaders = false }
+        paced = PacedTransport(
+            ObservedTransport(transport, logger: options.logger, secretParameters: secrets), pace: pace,
+            budgets: options.ignoresLimits ? [:] : budgets.restored, time: options.time, onWait: options.onWait)
+        var tokens = options.retry ?? api.retry
+        // A retried token request may present a token that the first attempt has already used up.
+        tokens.methods = []
+        authorized = AuthorizedTransport(
+            paced, api.authentication,
+            origins: Set([api.base, options.base].compactMap { $0.flatMap { try? HTTPURL($0) }?.origin }),
+            tokens: RetryingTransport(paced, policy: tokens, time: options.time, logger: options.logger),
+            environment: environment, time: options.time)
+        do throws(RecordingError) {
+            recording =
+                if let directory = options.recordsTo {
+                    try RecordingTransport(authorized, directory: directory, hiding: secrets)
+                } else {
+                    nil
+                }
+        } catch {
+            throw .endpoint(place: error.file, message: error.message)
+        }
+    }
+
+    /// Checks that secrets can be read, except those that commands print.
+    private static func check(
+        _ sources: [SecretSource], _ environment: [String: String]
+    ) throws(MirrorError) {
+        for source in sources {
+            if case .command = source { continue }
+            do throws(SecretError) { _ = try source.read(environment: environment) } catch {
+                if case .environment(let variable) = source { throw .missingToken(variable: variable) }
+                throw .secret(error)
+            }
+        }
+    }
+
+    // MARK: Sending
+
+    /// The chain of transports for the requests of an endpoint.
+    ///
+    /// - Parameter retry: the retry policy that replaces that of the options.
+    func transport(for endpoint: Endpoint, retry: RetryPolicy? = nil) -> RetryingTransport {
+        RetryingTransport(
+            RedirectGuard(recording ?? authorized, redirects), policy: retry ?? options.retry ?? description.api.retry,
+            rules: rules(of: endpoint),
+            refresh: { [authorized] () async throws(TransportError) in try await authorized.refresh() },
+            time: options.time, logger: options.logger, onWait: options.onWait)
+    }
+
+    /// The rules for responses; the first one that matches applies.
+    func rules(of endpoint: Endpoint) -> [ResponseRule] { endpoint.responses + description.api.responses }
+
+    /// A suspension point where tests interleave other tasks.
+    func pause() async { await options.interleave?() }
+
+    /// The time for stored entries and checkpoints.
+    var now: Timestamp { Timestamp(options.time.now()) }
+
+    /// The auth scope as a keyed hash: responses stored for one scope are not served to another.
+    func authScope() async throws -> String {
+        try await authorized.scope().map { secret in
+            String(try store.read { SHA256.hexadecimal(try $0.incarnation + "\n" + secret.exposed) }.prefix(32))
+        } ?? ""
+    }
+
+    // MARK: Limits of servers
+
+    /// Writes new rate limits of servers within the transaction of other changes.
+    func saveBudgets(_ writer: inout StoreWriter) throws { try budgets.save(paced.budgets, &writer) }
+
+    /// Saves rate limits that were learned after the last commit, such as from a refusal.
+    func saveBudgets() async throws {
+        guard budgets.isNew(paced.budgets) else { return }
+        try await store.write(alone: true) { try saveBudgets(&$0) }
+    }
+}

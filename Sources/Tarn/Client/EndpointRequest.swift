@@ -1,0 +1,75 @@
+// A request to an endpoint: the URLs, messages and keys of its pages.
+
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+/// A request to an endpoint, with its parameters, its parent record and its auth scope.
+///
+/// It determines the first page of the list, the message that is sent for each page, and the key
+/// under which a page's response is stored.
+struct EndpointRequest: Sendable {
+    let client: APIClient
+    let endpoint: Endpoint
+    /// The fingerprint of the endpoint's mapping: another one changes the keys of responses.
+    let fingerprint: String
+    let authScope: String
+    /// The record that the endpoint is requested for; nil without `for_each`.
+    var parent: ParentRecord?
+
+    /// The place of the endpoint's declaration, for errors about a scan of it.
+    var place: String { "\(endpoint.place), endpoint \(endpoint.name)" }
+
+    /// The request for the first page.
+    ///
+    /// - Throws: if a variable of the path has no value.
+    func firstPage() throws -> PageRequest {
+        let template = try PathTemplate(endpoint.path)
+        var values = parent?.values.mapValues { [$0] } ?? [:]
+        for parameter in endpoint.parameters { values[parameter.name, default: []].append(parameter.value) }
+        let used = Set(template.variables)
+        let query = endpoint.parameters.filter { !endpoint.variables.contains($0.name) }.map { ($0.name, $0.value) }
+        let path = try template.expanded(lists: values.filter { used.contains($0.key) })
+        return PageRequest(
+            url: QueryParameters.append(query, to: client.description.api.base + path),
+            body: endpoint.body?.filled(values.compactMapValues(\.first)))
+    }
+
+    /// The pages of the list, positioned at its first page.
+    func pages() throws -> PageSequence {
+        try PageSequence(endpoint.pagination, try firstPage(), client.bounds(of: endpoint), deep: endpoint.deep)
+    }
+
+    /// The key under which the response to a page's request is stored.
+    func key(of page: PageRequest) -> RequestKey {
+        let digest = page.body.map { "#" + SHA256.hexadecimal($0.text).prefix(16) } ?? ""
+        return RequestKey(
+            method: endpoint.method, url: page.url + digest, endpoint: "\(endpoint.name) \(fingerprint)",
+            authScope: authScope)
+    }
+
+    /// The message that requests a page, without conditions and credentials.
+    func message(for page: PageRequest) -> TransportRequest {
+        var message = client.request(page.url)
+        message.method = endpoint.method
+        if let body = page.body {
+            message.body = Array(body.text.utf8)
+            if message.headers["Content-Type"] == nil { message.headers["Content-Type"] = body.contentType }
+        }
+        return message
+    }
+
+    /// The text that distinguishes the first request of a scan from others.
+    static func text(of page: PageRequest) -> String {
+        page.url + (page.body.map { "\n" + $0.text } ?? "")
+    }
+}
+
+extension Endpoint {
+    /// The names of variables in the path and the body.
+    var variables: [String] {
+        var names = pathVariables
+        for name in body?.placeholders ?? [] where !names.contains(name) { names.append(name) }
+        return names
+    }
+}

@@ -1,0 +1,108 @@
+// The import of a page: its records are drafted, and its response becomes an entry.
+
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+/// Drafts the records of an endpoint's pages, and creates the entries of their responses.
+struct PageImporter {
+    let request: EndpointRequest
+    /// The parts of a page that pagination needs.
+    let wants: PageWants
+    /// The JSON paths that pagination and metadata read from every page.
+    private let questions: DocumentQuestions
+
+    /// - Throws: `MirrorError.endpoint` if a path of the pagination is invalid.
+    init(_ request: EndpointRequest, _ wants: PageWants) throws {
+        self.request = request
+        self.wants = wants
+        func path(_ text: String) throws -> JSONPath {
+            guard let path = JSONPath(text) else {
+                throw MirrorError.endpoint(
+                    place: request.place, message: "the pagination asks for \"\(text)\", which is not a key path")
+            }
+            return path
+        }
+        questions = DocumentQuestions(
+            values: try wants.values.map(path), record: try wants.record.map(path),
+            documents: request.endpoint.metadata.map(\.path), members: PageImporter.members)
+    }
+
+    /// The members of envelopes that are evidence of other pages.
+    private static let members = MemberNames(
+        scalars: PageEvidence.memberNames.scalars, nested: PageEvidence.memberNames.nested,
+        objects: PageEvidence.memberNames.objects)
+
+    /// A page of the list.
+    struct Page {
+        /// The URL of the page, as the API names it.
+        var url: String
+        /// The URL as errors show it.
+        var shownURL: String
+        /// The number of records that the previous pages list.
+        var position: Int
+    }
+
+    /// Drafts the records of a response.
+    func draft(_ response: TransportResponse, _ page: Page, into importer: Importer) throws -> Importer.Added {
+        // 204 and other empty responses list nothing (RFC 9110 §15.3.5).
+        if response.body.isEmpty, response.status != 200 { return Importer.Added(listed: [], count: 0) }
+        let endpoint = request.endpoint, known = importer.diagnostics.count
+        let context = context(response, page)
+        let added =
+            try endpoint.envelope.isEmpty
+            ? importer.add(
+                response.body, records: endpoint.records, entity: endpoint.entity, parent: parent, context: context,
+                asking: questions)
+            : importer.add(response.body, envelope: endpoint.envelope, context: context, asking: questions)
+        // Only diagnostics of this page: other pages of the unit have their own.
+        if added.skipped > 0, added.listed.isEmpty,
+            let diagnostic = importer.diagnostics.dropFirst(known).first(where: { $0.code == .keyMissing })
+        {
+            throw MirrorError.noKeys(diagnostic, url: page.shownURL, place: request.place)
+        }
+        return added
+    }
+
+    /// The relationship of listed records to the parent record.
+    private var parent: ParentReference? {
+        guard let relationship = request.endpoint.forEach?.parent, let parent = request.parent else { return nil }
+        return ParentReference(relationship: relationship, key: parent.key)
+    }
+
+    /// The entry of a response.
+    ///
+    /// - Parameter headers: the header fields of the response, as far as they may be stored.
+    func entry(
+        _ key: RequestKey, _ response: TransportResponse, headers: TransportHeaders, _ added: Importer.Added,
+        at now: Timestamp
+    ) -> ResponseEntry {
+        var entry = ResponseEntry(
+            request: key, status: response.status, headers: headers.kept(also: wants.fields), fetchedAt: now,
+            validatedAt: now, scan: 0, count: added.count, listed: added.listed,
+            metadata: PageMetadata(added.facts, wants, request.endpoint.metadata)?.text, skipped: added.skipped)
+        entry.answeredBy = response.redirectedTo.map(request.client.canonicalURL)
+        return entry
+    }
+
+    /// The values that the mapping may read from outside the body.
+    ///
+    /// In increasing precedence: values of the parent record, parameters of the description,
+    /// parameters of the query that was sent.
+    private func context(_ response: TransportResponse, _ page: Page) -> ImportContext {
+        let values = request.parent?.values ?? [:]
+        var parameters = values
+        // A path may name an attribute of the parent without its variable: {+url} is {+list.url}.
+        if let forEach = request.endpoint.forEach {
+            for (name, value) in values where name.hasPrefix(forEach.variable + ".") {
+                parameters[String(name.dropFirst(forEach.variable.count + 1))] = value
+            }
+        }
+        for parameter in request.endpoint.parameters { parameters[parameter.name] = parameter.value }
+        // If the query repeats a parameter, its first value counts.
+        for (name, value) in QueryParameters.values(in: page.url).reversed() { parameters[name] = value }
+        return ImportContext(
+            headers: response.headers.fields.map { ($0.name, $0.value) }, parameters: parameters,
+            firstPosition: page.position)
+    }
+}

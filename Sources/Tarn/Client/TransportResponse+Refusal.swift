@@ -1,0 +1,25 @@
+// The server's message about a refusal.
+
+import Foundation
+import TarnHTTP
+
+extension TransportResponse {
+    /// The server's message about a refusal, on one line.
+    ///
+    /// It is one of the usual members of a JSON body, else the beginning of the text.
+    var refusalMessage: String {
+        // Tarn's transports cut the body at this length. A transport of the user may not.
+        let body = body.prefix(TransportRequest.ResponseLimits.records.refusal)
+        let object = body.count == self.body.count ? JSONBody(parsing: body) : nil
+        let said = ["message", "error", "detail", "title", "error_description"].lazy.compactMap { object?.text(of: $0) }
+            .first
+        // Cut by scalars: a character may consist of any number of them.
+        let text =
+            said.map { String($0.unicodeScalars.prefix(400)) } ?? String(decoding: body.prefix(200), as: UTF8.self)
+        let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let message = line.count > 160 ? line.prefix(160) + "…" : line
+        guard let wait = RateLimit.wait(status: status, headers, now: Date()), wait > .zero else { return message }
+        let until = HTTPDate.text(Date().addingTimeInterval(Double(wait.components.seconds)))
+        return message + (message.isEmpty ? "" : "; ") + "it asks to wait until \(until)"
+    }
+}

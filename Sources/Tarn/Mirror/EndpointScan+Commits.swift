@@ -1,0 +1,91 @@
+// The commits of a scan: a batch of pages is one change.
+
+import TarnImport
+import TarnStore
+
+extension EndpointScan {
+    /// Commits the rest of the batch, and waits for the commit.
+    mutating func end() async {
+        do {
+            try await flush()
+            try await settle()
+        } catch is RevalidationConflict {
+            // The pages are requested again: see `overtaken`.
+        } catch {
+            report.failures.append(MirrorError(error, url: shownURL, place: request.place))
+        }
+    }
+
+    /// Discards the pages that are not committed, with their drafts.
+    mutating func discard() {
+        pipeline.discard()
+        batch = Batch()
+    }
+
+    /// Begins to commit the batch as one change.
+    ///
+    /// Waits for the previous commit and, without prefetching, also for this one.
+    mutating func flush() async throws {
+        guard !batch.isEmpty, !holdsCommits else { return }
+        try await settle()
+        await client.pause()
+        if let pending = syncRun?.pending, batch.checkpoints[pending.name] == nil {
+            batch.add(pending.checkpoint, pending.name)
+        }
+        let done = batch
+        batch = Batch()
+        underWay = done
+        importer.unit = done.unit(client)
+        await pipeline.start(to: client.store, trains: done.pages.contains(where: \.isImported))
+        // Without prefetching, the next page is requested only after the previous commit.
+        if !options.prefetches { try await settle() }
+    }
+
+    /// Waits for the commit under way, then looks for the orphans of the scans it has completed.
+    mutating func settle() async throws {
+        guard let done = underWay else { return }
+        underWay = nil
+        await client.pause()
+        do {
+            // A cancellation keeps pages that were handed over. A scan that is one change may take
+            // long, and is rolled back.
+            if let imported = try await pipeline.finish(isCancellable: unit == .walk) { report.report.add(imported) }
+        } catch {
+            if let conflict = error as? RevalidationConflict {
+                overtakenRequests.formUnion(conflict.requests)
+                overtaken.formUnion((done.pages + batch.pages).map(\.target) + [targetIndex])
+            }
+            // Later pages are not stored either: a resumed scan would skip the missing ones.
+            batch = Batch()
+            throw error
+        }
+        if let failure = pipeline.trainingFailure {
+            report.failures.append(MirrorError(failure, url: shownURL, place: request.place))
+        }
+        syncRun?.committed(done.checkpoints)
+        for page in done.pages { count(page.entry, isImported: page.isImported) }
+        for scan in done.completed { try await lookForOrphans(scan) }
+    }
+}
+
+extension Batch {
+    /// The parts of the batch's unit besides the records, which the importer has.
+    fileprivate func unit(_ client: APIClient) -> ImportUnit {
+        let pages = pages
+        return ImportUnit(
+            responses: pages.filter(\.isImported).map(\.entry),
+            revalidated: pages.compactMap { page in
+                page.asked.map { RevalidatedResponse(asked: $0, entry: page.entry) }
+            },
+            checkpoints: checkpoints
+        ) { report, writer in
+            let dropped = Set(report.dropped)
+            for page in pages {
+                guard let members = page.members else { continue }
+                try writer.noteListed(
+                    page.entry.listed.filter { !dropped.contains($0) }, walk: members, scan: page.entry.scan)
+            }
+            try client.saveBudgets(&writer)
+        }
+    }
+}

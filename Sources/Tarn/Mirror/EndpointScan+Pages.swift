@@ -1,0 +1,245 @@
+// The pages of one scan: requested, drafted, and added to the batch.
+
+import Foundation
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+extension EndpointScan {
+    /// Scans one list, from its first page or the one after the last committed page.
+    mutating func scan(_ request: EndpointRequest) async throws {
+        var pages = try request.pages()
+        guard try await begin(request, &pages) else { return }
+        var goesOn = true
+        while goesOn {
+            try Task.checkCancellation()
+            // A prefetch from before the scan may be for another page than the first one here.
+            if let ahead, ahead.page != pages.request { ahead.cancel() }
+            let fetch = try ahead.flatMap { $0.page == pages.request ? $0 : nil } ?? ask(pages.request, request)
+            ahead = nil
+            goesOn = try await take(fetch, &pages)
+            if case .pages(let limit) = unit, batch.pages.count >= limit { try await flush() }
+        }
+        passedBy.succeeded()
+        if unit == .walk { try await flush() }
+    }
+
+    /// Begins a scan, or continues an interrupted one.
+    ///
+    /// - Returns: false if this sync has finished the scan already.
+    private mutating func begin(_ request: EndpointRequest, _ pages: inout PageSequence) async throws -> Bool {
+        let importer = try PageImporter(request, pages.wants)
+        let own = variant.map { "\(endpoint.name) #\($0)" } ?? endpoint.name
+        let name = request.parent.map { "\(own) \($0.key)" } ?? own
+        let plan = SHA256.hexadecimal(EndpointRequest.text(of: try request.firstPage()) + "\n" + request.fingerprint)
+        let identity = ScanIdentity(name: name, request, plan: plan)
+        let old = try client.store.read { try $0.checkpoint(name) }
+        try await finishOrphans(old, request, identity, name, plan)
+        if let run = syncRun, run.hasFinished(old, plan: plan) {
+            if request.parent != nil { report.finishedParents += 1 } else { report.wasFinished = true }
+            if let failure = old?.failure { passedBy.add(failure) }
+            return false
+        }
+        var checkpoint = Checkpoint(
+            state: .underWay, plan: plan, nextURL: pages.position, scan: (old?.scan ?? 0) + 1, pages: 0, records: 0,
+            startedAt: client.now, completedAt: old?.completedAt,
+            members: endpoint.orphans == nil ? nil : identity.members)
+        let begins = (options.restarts || options.refetches) && (syncRun == nil || old?.sync != syncRun?.id)
+        if let old, old.state == .underWay, old.plan == plan, let next = old.nextURL, !begins {
+            // Members that are noted under another name, or not at all, are unknown at the end.
+            let members = old.members == checkpoint.members ? old.members : nil
+            checkpoint = old
+            checkpoint.members = members
+            if next != pages.position { try pages.resume(at: next, ordinal: old.pages + 1, listed: old.records) }
+            report.isResumed = report.isResumed || old.pages > 0 && !isRepeated
+        }
+        // The earlier failure: it tells whether the parent was passed by before.
+        checkpoint.failure = old?.failure
+        let beginning = checkpoint
+        checkpoint.sync = syncRun?.id
+        checkpoint.failure = nil
+        current = ScanTarget(
+            request: request, pages: importer, name: name, identity: identity, beginning: beginning,
+            checkpoint: checkpoint)
+        return true
+    }
+
+    // MARK: Requests
+
+    /// Sends the request for a page, with the validators of its stored response.
+    func ask(_ page: PageRequest, _ request: EndpointRequest) throws -> PageFetch {
+        let key = request.key(of: page)
+        // A matching condition yields a 304 only for GET and HEAD (RFC 9110 §13.1.2).
+        let isConditional =
+            endpoint.method == "GET" && !options.refetches && !isUnconditional && !overtakenRequests.contains(key)
+        let stored = try isConditional ? client.store.read { try $0.response(to: key) } : nil
+        progress(snapshot(requesting: Redaction.shown(client.request(page.url).url)))
+        return PageFetch(page, of: request, revalidating: stored, over: transport)
+    }
+
+    /// Prefetches the next page while the current one is committed.
+    private mutating func prefetch(_ page: PageRequest, _ request: EndpointRequest) throws {
+        if let ahead, ahead.page != page {
+            ahead.cancel()
+            self.ahead = nil
+        }
+        if ahead == nil, options.prefetches { ahead = try ask(page, request) }
+    }
+
+    // MARK: Responses
+
+    /// Processes a response and adds its page to the batch.
+    ///
+    /// - Returns: false if it was the last page.
+    private mutating func take(_ fetch: PageFetch, _ pages: inout PageSequence) async throws -> Bool {
+        shownURL = fetch.shownURL
+        let response = try await fetch.answer()
+        guard let target = current else { return false }
+        var page: Batch.Page
+        switch try decision(about: response, &pages) {
+        case .again: return true
+        case .ignored:
+            report.ignored += 1
+            return false
+        case .last:
+            complete(target.checkpoint, isCutOff: false)
+            return false
+        case .notModified:
+            guard let confirmed = try confirmed(by: response, fetch, target.pages.wants) else { return true }
+            page = confirmed
+        case .records(let isEmpty):
+            page = try imported(response, fetch, pages, isEmpty: isEmpty)
+        }
+        page.entry.scan = target.checkpoint.scan
+        page.entry.walk = target.identity.responses
+        page.entry.answeredBy = response.redirectedTo.map(client.canonicalURL)
+        page.entry.position = pages.listPosition
+        page.members = target.members
+        return try advance(past: page, &pages, target)
+    }
+
+    /// Adds a page to the batch, and finds the next one.
+    ///
+    /// - Returns: false if it was the last page.
+    private mutating func advance(
+        past page: Batch.Page, _ pages: inout PageSequence, _ target: ScanTarget
+    ) throws -> Bool {
+        var checkpoint = target.checkpoint
+        checkpoint.pages += 1
+        checkpoint.records += page.entry.count
+        checkpoint.skipped += page.entry.skipped
+        let hasNext: Bool
+        do {
+            hasNext = try pages.advance(page.entry.pageFacts, answeredBy: page.entry.answeredBy)
+        } catch {
+            // The next scan begins anew: the description may name another pagination style by then,
+            // or records have moved between pages.
+            if case .more = error { current?.checkpoint.nextURL = nil }
+            // The page itself is sound and is kept. The next scan resumes with it: counted now, it
+            // would count twice, and the number of the next page would be one too high.
+            batch.add(page, current?.checkpoint ?? target.checkpoint, target.name)
+            throw error
+        }
+        if let choice = pages.choice { report.pagination = choice }
+        checkpoint.nextURL = hasNext ? pages.position : nil
+        batch.add(page, checkpoint, target.name)
+        current?.checkpoint = checkpoint
+        if hasNext {
+            try prefetch(pages.request, target.request)
+        } else {
+            complete(checkpoint, isCutOff: pages.isCutOff)
+        }
+        return hasNext
+    }
+
+    /// The decision about a response, with regard to the pages of the list.
+    private enum PageDecision {
+        case notModified
+        case records(isEmpty: Bool)
+        /// The scan continues at another page, and this response is dropped.
+        case again
+        case ignored
+        /// The previous page was the last one.
+        case last
+    }
+
+    private func decision(about response: TransportResponse, _ pages: inout PageSequence) throws -> PageDecision {
+        switch request.decision(about: response, sent: TransportHeaders(client.description.api.headers)) {
+        case .notModified: return .notModified
+        case .records(let isEmpty): return .records(isEmpty: isEmpty)
+        case .ignored: return .ignored
+        case .last: return .last
+        case .failed(let message):
+            throw MirrorError.status(
+                code: response.status, method: endpoint.method, url: shownURL,
+                message: message ?? response.refusalMessage)
+        case .refused:
+            if try pages.restart(afterStatus: response.status) { return .again }
+            throw MirrorError.refusal(
+                response, method: endpoint.method, url: shownURL, message: response.refusalMessage)
+        }
+    }
+
+    /// The stored page that a 304 confirms; nil if it has to be requested again.
+    private mutating func confirmed(
+        by response: TransportResponse, _ fetch: PageFetch, _ wants: PageWants
+    ) throws -> Batch.Page? {
+        guard let stored = fetch.stored else {
+            throw MirrorError.status(
+                code: 304, method: endpoint.method, url: shownURL,
+                message: "not modified, but the request had no condition")
+        }
+        if case .mismatched = CacheRules().validate(CachedResponse(stored), with: response) {
+            // RFC 9111 §4.3.4: the 304 confirms another representation than the stored one.
+            overtakenRequests.insert(fetch.key)
+            return nil
+        }
+        var entry = stored
+        entry.isInvalidated = false
+        entry.headers = TransportHeaders(flat: stored.headers).confirmed(byNotModified: response.headers)
+            .kept(also: wants.fields)
+        entry.validatedAt = client.now
+        return Batch.Page(entry: entry, asked: stored, target: targetIndex)
+    }
+
+    /// Drafts the records of a page.
+    private mutating func imported(
+        _ response: TransportResponse, _ fetch: PageFetch, _ pages: PageSequence, isEmpty: Bool
+    ) throws -> Batch.Page {
+        guard let target = current else { throw CancellationError() }
+        let answeredBy = response.redirectedTo.map(client.canonicalURL)
+        if options.prefetches, !isEmpty, let next = pages.next(byHeaders: response.headers, answeredBy: answeredBy) {
+            ahead = try ask(next, target.request)
+        }
+        let page = PageImporter.Page(url: fetch.page.url, shownURL: shownURL, position: target.checkpoint.records)
+        let added =
+            try isEmpty
+            ? Importer.Added(listed: [], count: 0) : target.pages.draft(response, page, into: importer)
+        let entry = target.pages.entry(fetch.key, response, headers: response.headers, added, at: client.now)
+        return Batch.Page(entry: entry, asked: nil, target: targetIndex)
+    }
+
+    /// Marks the current scan as complete.
+    private mutating func complete(_ last: Checkpoint, isCutOff: Bool) {
+        guard let target = current else { return }
+        var checkpoint = last
+        checkpoint.nextURL = nil
+        checkpoint.state = .complete
+        checkpoint.completedAt = client.now
+        // The sync is complete with its last endpoint, unless an earlier one was interrupted.
+        if isLastOfSync, isLastTarget, !holdsCommits, let run = syncRun {
+            batch.add(run.completed(at: client.now), run.name)
+        }
+        if let rules = endpoint.orphans {
+            checkpoint.hasOrphans = mayHaveOrphans(rules, checkpoint, isCutOff: isCutOff)
+            if checkpoint.hasOrphans {
+                batch.completed.append(
+                    Batch.Completed(
+                        identity: target.identity, parent: target.request.parent?.key, checkpointName: target.name,
+                        scan: checkpoint.scan))
+            }
+        }
+        batch.add(checkpoint, target.name)
+        current?.checkpoint = checkpoint
+    }
+}

@@ -1,0 +1,67 @@
+// The parts of a unit besides its drafts.
+
+public import TarnStore
+
+/// The parts of a unit that are committed with its records, as one change, or discarded with them.
+///
+/// Set them on ``Importer/unit`` before the commit.
+public struct ImportUnit: Sendable {
+    /// The entries of the responses that were added.
+    ///
+    /// A record that is not stored, because it has unique values of another record, is removed from
+    /// them.
+    public var responses: [ResponseEntry]
+    /// The responses that a 304 confirms.
+    ///
+    /// Each applies only if the stored entry still is the one whose validators the request carried.
+    public var revalidated: [RevalidatedResponse]
+    /// The progress of scans, by name.
+    public var checkpoints: [String: Checkpoint]
+    /// Writes further parts of the unit, in its transaction, after the merge.
+    public var additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)?
+
+    /// Creates the parts of a unit.
+    public init(
+        responses: [ResponseEntry] = [], revalidated: [RevalidatedResponse] = [],
+        checkpoints: [String: Checkpoint] = [:],
+        additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)? = nil
+    ) {
+        self.responses = responses
+        self.revalidated = revalidated
+        self.checkpoints = checkpoints
+        self.additions = additions
+    }
+
+    /// Writes the entries of the unit's responses.
+    ///
+    /// - Throws: ``RevalidationConflict`` if a stored entry has changed; nothing is written then.
+    func putResponses(_ writer: inout StoreWriter) throws {
+        let overtaken = try revalidated.filter { try !writer.isCurrent($0) }
+        guard overtaken.isEmpty else { throw RevalidationConflict(requests: overtaken.map(\.entry.request)) }
+        for response in revalidated { try writer.putResponse(response.entry) }
+        for entry in responses { try writer.putResponse(entry) }
+    }
+
+    /// Removes records that were not stored from the entries.
+    func removeDropped(_ dropped: Set<ListedRecord>, _ writer: inout StoreWriter) throws {
+        for var entry in responses where !dropped.isEmpty && entry.listed.contains(where: dropped.contains) {
+            guard try writer.access.response(to: entry.request) != nil else { continue }
+            entry.listed.removeAll { dropped.contains($0) }
+            try writer.putResponse(entry)
+        }
+    }
+
+    /// Writes the progress of scans.
+    func putCheckpoints(_ writer: inout StoreWriter) throws {
+        for (name, checkpoint) in checkpoints.sorted(by: { $0.key < $1.key }) {
+            try writer.setCheckpoint(name, checkpoint)
+        }
+    }
+}
+
+extension StoreWriter {
+    /// Returns whether the stored entry still is the one whose validators the request carried.
+    fileprivate func isCurrent(_ response: RevalidatedResponse) throws -> Bool {
+        try access.response(to: response.entry.request)?.isUnchanged(since: response.asked) ?? false
+    }
+}

@@ -1,0 +1,139 @@
+// The merge of a unit's drafts into the store: record by record, then what connects them.
+
+internal import TarnStore
+
+extension Importer {
+    /// Merges the drafts of the unit into the store, and discards them.
+    func merge(_ writer: inout StoreWriter) throws -> ImportReport {
+        writer.remembersRecords = !isStrict
+        defer { writer.remembersRecords = false }
+        var merge = UnitMerge(
+            tally: ImportTally(plans: plan.plans.count, drafts: drafter.list.count),
+            hasLocal: try writer.access.hasLocalChanges)
+        try mergeDrafts(&merge, &writer)
+        try connectDerived(&writer, &merge.tally, except: merge.olderRecords, hasLocal: merge.hasLocal)
+        try settleConflicts(&writer, &merge.tally)
+        try delete(merge.deletions, &writer, &merge.tally, &merge.report)
+        if isStrict {
+            try writer.checkUnique()
+        } else {
+            try dropDuplicates(&writer, &merge.tally, &merge.report)
+        }
+        finish(&merge)
+        discardDrafts()
+        try hooks.afterMerge?(merge.report, &writer)
+        return merge.report
+    }
+
+    /// Merges the drafts that are no deletions, in the order of their plans and keys.
+    private func mergeDrafts(_ merge: inout UnitMerge, _ writer: inout StoreWriter) throws {
+        let order = drafter.list.sorted()
+        var next = 0
+        while next < order.count {
+            let planIndex = Int(drafter.list.drafts[order[next]].plan)
+            let owner = plan.plans[planIndex]
+            while next < order.count, Int(drafter.list.drafts[order[next]].plan) == planIndex {
+                let index = order[next], draft = drafter.list.drafts[index]
+                next += 1
+                if next % 1024 == 0 { try cancellation?.check() }
+                guard let body = drafter.list.body(draft) else { continue }
+                if draft.isDeleted {
+                    merge.deletions.append(index)
+                } else {
+                    try mergeDraft(index, draft, body, of: owner, planIndex, &merge, &writer)
+                }
+            }
+        }
+    }
+
+    private func mergeDraft(
+        _ index: Int, _ draft: DraftList.Draft, _ body: RowBody, of owner: EntityPlan, _ planIndex: Int,
+        _ merge: inout UnitMerge, _ writer: inout StoreWriter
+    ) throws {
+        var body = body, target = owner, isExact = draft.isExact
+        let key = drafter.list.key(draft), isComplete = draft.isComplete
+        if hooks.afterDraft != nil {
+            guard let edited = edited(body, key, isComplete: isComplete, of: owner, into: &merge.editedBody) else {
+                return try skip(key, of: owner, planIndex, &merge, writer)
+            }
+            body = edited
+        }
+        if merge.hasLocal {
+            switch try respectLocal(planIndex, key, body, into: &merge.localBody, &writer) {
+            case .whole: break
+            case .nothing:
+                merge.tally.skipped(planIndex)
+                merge.report.skipped += 1
+                merge.report.dropped.append(ListedRecord(entity: owner.entity.root, storageKey: Array(key)))
+                return
+            case .part(let isWide, let kept):
+                if let kept { (target, isExact) = (plan.plans[kept], false) }
+                if let rest = RowBody(merge.localBody.bytes, isWide: isWide) { body = rest }
+            }
+        }
+        let outcome =
+            try owner.policies.readsStored
+            ? self.merge(target, key, body, isComplete: isComplete, isExact: isExact, &writer)
+            : writer.merge(target.entity, key, body, isComplete: isComplete, isExact: isExact)
+        guard let outcome else {
+            merge.tally.older(planIndex)
+            merge.olderRecords.insert(Array("\(owner.entity.root) ".utf8) + Array(key))
+            return
+        }
+        merge.tally.stored(planIndex, draft: index, outcome)
+        if !isComplete, case .created = outcome {
+            let access = writer.access
+            if try access.lending({ try access.row(owner.entity, key)?.isPartial == true }) {
+                merge.tally.partial(planIndex)
+            }
+        }
+    }
+
+    /// The body of a draft after the hook; nil if the hook drops the record.
+    private func edited(
+        _ body: RowBody, _ key: Bytes, isComplete: Bool, of owner: EntityPlan, into bytes: inout ByteWriter
+    ) -> RowBody? {
+        let edited = hooks.edit(owner, key, body, isComplete: isComplete, into: &bytes) {
+            reportRefused(owner, key, $0, $1)
+        }
+        guard edited.isKept else { return nil }
+        return edited.isWide.flatMap { RowBody(bytes.bytes, isWide: $0) } ?? body
+    }
+
+    /// Skips a record that a hook drops. It stays listed if the store has it.
+    private func skip(
+        _ key: Bytes, of owner: EntityPlan, _ planIndex: Int, _ merge: inout UnitMerge, _ writer: borrowing StoreWriter
+    ) throws {
+        merge.tally.skipped(planIndex)
+        merge.report.skipped += 1
+        let access = writer.access
+        // The root entity: the stored record may be of any concrete entity of the tree.
+        if try access.lending({ try access.row(root(of: owner.entity), key) == nil }) {
+            merge.report.dropped.append(ListedRecord(entity: owner.entity.root, storageKey: Array(key)))
+        }
+    }
+
+    /// Completes the report of a merge.
+    private func finish(_ merge: inout UnitMerge) {
+        for (index, plan) in plan.plans.enumerated() {
+            if let count = drafter.skippedByEntity[plan.entity.name] { merge.tally.skipped(index, count) }
+        }
+        for (index, counts) in merge.tally.counts.enumerated() where counts != ImportReport.Counts() {
+            merge.report.entities[plan.plans[index].entity.name] = counts
+        }
+        merge.report.listed = listed
+        merge.report.diagnostics = drafter.diagnostics.diagnostics
+        merge.report.diagnosticCount = drafter.diagnostics.count
+        merge.report.diagnosticGroups = drafter.diagnostics.groups
+        merge.report.presence = drafter.presence.fields(plan.plans)
+        merge.report.skipped += drafter.skipped
+        merge.report.conflicts = drafter.list.conflicts
+        for plan in plan.plans {
+            for (path, count) in plan.takeUnmapped() {
+                merge.report.unmapped.append(
+                    ImportReport.UnmappedPath(entity: plan.entity.name, path: path, count: count))
+            }
+        }
+        merge.report.unmapped.sort { ($0.entity, $0.path) < ($1.entity, $1.path) }
+    }
+}

@@ -3,7 +3,7 @@ import PackageDescription
 
 // Data moves one way through the layers; a layer imports only those below it. `tools/check-layers` proves it.
 //
-//   TarnCLI → Tarn → TarnHTTP, TarnImport → TarnStore → LMDB → CLMDB;   TarnCLI → TarnInspect → TarnStore
+//   TarnCLI → Tarn → TarnHTTP, TarnImport → TarnStore → LMDB → CLMDB;   TarnCLI → TarnInspect → TarnStore;   all → Locking
 
 /// Targets that *declare* borrowing API (`@_lifetime`) need the feature; their clients do not.
 let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
@@ -11,7 +11,7 @@ let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
 /// `TARN_PART=store` leaves out what the tests of the lower layers do not need, and every dependency: tools/sanitize builds all of it anew.
 let isStoreOnly = Context.environment["TARN_PART"] == "store"
 let storeTargets: Set = [
-    "CLMDB", "CCrypto", "CZstd", "CChecksum", "CSimdJSON", "LMDB", "TarnStore", "TarnImport", "TarnInspect", "StoreWorker", "LMDBTests",
+    "CLMDB", "CCrypto", "CZstd", "CChecksum", "CSimdJSON", "Locking", "LMDB", "TarnStore", "TarnImport", "TarnInspect", "StoreWorker", "LMDBTests",
     "TarnStoreTests", "TarnImportTests", "TestSupport",
 ]
 
@@ -38,37 +38,38 @@ let package = Package(
         .target(name: "CChecksum"),
         .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
 
-        .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: lifetimes),
-        .target(name: "TarnStore", dependencies: ["LMDB", "CChecksum", "CCrypto", "CZstd"], swiftSettings: lifetimes),
-        .target(name: "TarnImport", dependencies: ["TarnStore", "CSimdJSON"], swiftSettings: lifetimes),
+        .target(name: "Locking"),
+        .target(name: "LMDB", dependencies: ["CLMDB", "Locking"], swiftSettings: lifetimes),
+        .target(name: "TarnStore", dependencies: ["LMDB", "Locking", "CChecksum", "CCrypto", "CZstd"], swiftSettings: lifetimes),
+        .target(name: "TarnImport", dependencies: ["TarnStore", "Locking", "CSimdJSON"], swiftSettings: lifetimes),
         .target(
             name: "TarnHTTP",
             dependencies: [
-                "CCrypto", "CCurl", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
+                "Locking", "CCrypto", "CCurl", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
             ]),
         .target(
             name: "Tarn",
             dependencies: [
-                "TarnHTTP", "TarnImport", "TarnStore", .product(name: "Yams", package: "Yams"),
+                "TarnHTTP", "TarnImport", "TarnStore", "Locking", .product(name: "Yams", package: "Yams"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(name: "TarnInspect", dependencies: ["TarnStore", "LMDB"]),
         .executableTarget(
             name: "TarnCLI",
             dependencies: [
-                "Tarn", "TarnInspect", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "Tarn", "TarnInspect", "Locking", .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 // The server of `tarn proxy`; the library has none.
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ]),
 
         // A local API server on raw sockets, for the demo, the tests and the benchmarks. Not part of any product.
-        .executableTarget(name: "FixtureServer", dependencies: ["TarnHTTP"]),
+        .executableTarget(name: "FixtureServer", dependencies: ["TarnHTTP", "Locking"]),
         // A process on a store that tests kill, give faults to, and let check a store. Not part of any product.
         .executableTarget(name: "StoreWorker", dependencies: ["TarnStore", "TarnImport", "TarnInspect", "LMDB"]),
 
         // A process that syncs from a server that sends anything. Not part of any product.
-        .executableTarget(name: "HostileSync", dependencies: ["Tarn", "TarnInspect", "CZstd"]),
+        .executableTarget(name: "HostileSync", dependencies: ["Tarn", "TarnInspect", "Locking", "CZstd"]),
 
         // Shared by all tests: local servers, folders, waiting, random numbers.
         .target(name: "TestSupport", path: "Tests/Support"),

@@ -1,6 +1,6 @@
 // Faults of the server, and the choice of the requests that they hit.
 
-import Synchronization
+import Locking
 
 /// A fault of the command line: `PATTERN:KIND[:ARGUMENT][:from=N][:times=K]`.
 struct Fault: Sendable, Equatable {
@@ -100,13 +100,13 @@ struct Fault: Sendable, Equatable {
 /// The faults with their counts of matching requests, shared by all connections.
 final class FaultPlan: Sendable {
     private let faults: [Fault]
-    private let matches: Mutex<[Int]>
+    private let matches: Guarded<[Int]>
     /// The current window of the rate limit: its start and its number of requests.
-    private let window = Mutex<(began: ContinuousClock.Instant?, count: Int)>((nil, 0))
+    private let window = Guarded<(began: ContinuousClock.Instant?, count: Int)>((nil, 0))
 
     init(_ faults: [Fault]) {
         self.faults = faults
-        matches = Mutex(Array(repeating: 0, count: faults.count))
+        matches = Guarded(Array(repeating: 0, count: faults.count))
     }
 
     /// Counts a request against a limit.

@@ -3,7 +3,7 @@
 
 import Foundation
 import Glibc
-import Synchronization
+import Locking
 import Tarn
 import TarnInspect
 
@@ -16,7 +16,7 @@ final class HostileRun: Sendable {
     private let seed: UInt64
     private let folder: String
     private let isVerbose: Bool
-    private let began = Mutex((input: -1, time: 0.0))
+    private let began = Guarded((input: -1, time: 0.0))
     private let clock = VirtualClock()
 
     init(seed: UInt64, folder: String, isVerbose: Bool) {
@@ -142,7 +142,7 @@ final class HostileRun: Sendable {
 
 /// A clock that advances only when a task sleeps: waiting for servers takes no time.
 private final class VirtualClock: Sendable {
-    private let passed = Mutex(0.0)
+    private let passed = Guarded(0.0)
 
     var source: TimeSource {
         TimeSource(

@@ -1,12 +1,12 @@
 // A server on all loopback addresses that answers each request with the next bytes, and closes.
 
 import Glibc
-import Synchronization
+import Locking
 
 final class RawResponder: Sendable {
     let port: Int
     private let descriptor: Int32
-    private let answers = Mutex<[[UInt8]]>([])
+    private let answers = Guarded<[[UInt8]]>([])
 
     init?() {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -2,6 +2,7 @@
 
 import CLMDB
 import Glibc
+import Locking
 import Synchronization
 
 /// One LMDB environment: a directory with `data.mdb` and `lock.mdb`.

@@ -1,7 +1,7 @@
 // The registry of open files, by device and inode: the only global state, as file locks are global.
 
 import Glibc
-import Synchronization
+import Locking
 
 enum OpenEnvironments {
     private struct Entry {

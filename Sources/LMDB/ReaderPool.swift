@@ -2,6 +2,7 @@
 
 import CLMDB
 import Glibc
+import Locking
 
 /// A pool of reset read transactions: renewing one costs a fraction of beginning one.
 final class ReaderPool: Sendable {

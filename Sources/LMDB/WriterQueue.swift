@@ -7,6 +7,7 @@
 
 import CLMDB
 import Glibc
+import Locking
 
 /// The fair lock of one environment: a lock between threads, then `flock` on `turn.lock`.
 ///

@@ -150,3 +150,8 @@ public struct APIClient: Sendable {
         try await store.write(alone: true) { try saveBudgets(&$0) }
     }
 }
+
+extension APIClient: CustomDebugStringConvertible {
+    /// One line: the API and the store.
+    public var debugDescription: String { "APIClient(\(description.file), \(store.path))" }
+}

@@ -1,7 +1,7 @@
 // The rate limits of servers, kept in the store: a used-up limit outlasts a restart.
 
 import Foundation
-import Synchronization
+import Locking
 import TarnHTTP
 import TarnStore
 
@@ -9,13 +9,13 @@ final class BudgetKeeper: Sendable {
     /// The limits that were stored when the mirror was created.
     let restored: [String: RateBudget]
     /// The limits that are stored now.
-    private let saved: Mutex<[String: RateBudget]>
+    private let saved: Guarded<[String: RateBudget]>
 
     init(_ store: Store) {
         // Unreadable limits are learned anew.
         let text = try? store.read { try $0.requestBudgets }
         restored = text.flatMap { try? JSONDecoder().decode([String: RateBudget].self, from: Data($0.utf8)) } ?? [:]
-        saved = Mutex(restored)
+        saved = Guarded(restored)
     }
 
     func isNew(_ budgets: [String: RateBudget]) -> Bool {

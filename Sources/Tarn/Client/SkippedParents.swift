@@ -12,7 +12,7 @@ public struct SkippedParents: Sendable, Hashable {
     public var first: String
 
     /// Creates the count of records that lack a value.
-    public init(entity: String, name: String, count: Int, first: String) {
+    package init(entity: String, name: String, count: Int, first: String) {
         self.entity = entity
         self.name = name
         self.count = count

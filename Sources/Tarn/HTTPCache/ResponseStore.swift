@@ -1,7 +1,7 @@
 // Storage of whole responses and of parts of responses.
 
 import Foundation
-import Synchronization
+import Locking
 import TarnHTTP
 import TarnStore
 
@@ -15,7 +15,7 @@ final class ResponseStore: Sendable {
     private let options: CachedTransport.Options
     private let uses = CacheUses()
     /// The incarnation of the store, once it was read.
-    private let knownIncarnation = Mutex<String?>(nil)
+    private let knownIncarnation = Guarded<String?>(nil)
 
     init(_ store: Store, _ options: CachedTransport.Options) {
         self.store = store

@@ -202,3 +202,8 @@ public struct APIMirror: Sendable {
         return failed
     }
 }
+
+extension APIMirror: CustomDebugStringConvertible {
+    /// One line: the API and the store.
+    public var debugDescription: String { "APIMirror(\(description.file), \(store.path))" }
+}

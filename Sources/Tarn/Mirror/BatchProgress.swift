@@ -14,7 +14,7 @@ public struct BatchProgress: Sendable, Hashable {
     public var count: Int
 
     /// Creates the progress of a group.
-    public init(index: Int, hasFailed: Bool, done: Int, count: Int) {
+    package init(index: Int, hasFailed: Bool, done: Int, count: Int) {
         self.index = index
         self.hasFailed = hasFailed
         self.done = done

@@ -72,13 +72,11 @@ extension Batch {
     /// The parts of the batch's unit besides the records, which the importer has.
     fileprivate func unit(_ client: APIClient) -> ImportUnit {
         let pages = pages
-        return ImportUnit(
-            responses: pages.filter(\.isImported).map(\.entry),
-            revalidated: pages.compactMap { page in
-                page.asked.map { RevalidatedResponse(asked: $0, entry: page.entry) }
-            },
-            checkpoints: checkpoints
-        ) { report, writer in
+        var unit = ImportUnit(responses: pages.filter(\.isImported).map(\.entry), checkpoints: checkpoints)
+        unit.revalidated = pages.compactMap { page in
+            page.asked.map { RevalidatedResponse(asked: $0, entry: page.entry) }
+        }
+        unit.additions = { report, writer in
             let dropped = Set(report.dropped)
             for page in pages {
                 guard let members = page.members else { continue }
@@ -87,5 +85,6 @@ extension Batch {
             }
             try client.saveBudgets(&writer)
         }
+        return unit
     }
 }

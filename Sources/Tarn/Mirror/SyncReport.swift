@@ -44,7 +44,7 @@ public struct SyncReport: Sendable {
         public var seconds = 0.0
 
         /// Creates an empty report of an endpoint.
-        public init(name: String) { self.name = name }
+        package init(name: String) { self.name = name }
 
         mutating func add(_ report: OrphanReport) {
             var sum = orphans ?? OrphanReport()
@@ -65,7 +65,7 @@ public struct SyncReport: Sendable {
     public var absentAttributes: [AbsentAttribute] = []
 
     /// Creates an empty report.
-    public init() {}
+    package init() {}
 
     /// Answered pages of all endpoints.
     public var pages: Int { endpoints.reduce(0) { $0 + $1.pages } }

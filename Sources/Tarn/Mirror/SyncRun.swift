@@ -1,7 +1,7 @@
 // One sync over a selection of endpoints, with a checkpoint of its own for its continuation.
 
 import Foundation
-import Synchronization
+import Locking
 import TarnStore
 
 /// A sync, or the rest of one that was interrupted.
@@ -20,7 +20,7 @@ final class SyncRun: Sendable {
     /// The time when the interrupted sync began; nil for a new sync.
     let resumed: Timestamp?
     private let begun: Checkpoint
-    private let state = Mutex((isNoted: false, isComplete: false))
+    private let state = Guarded((isNoted: false, isComplete: false))
 
     /// The time during which an interrupted sync can be continued, in microseconds.
     ///

@@ -1,10 +1,10 @@
 // Background work that no answer waits for, such as revalidation: one task per key at a time.
 
-import Synchronization
+import Locking
 
 /// Background tasks by key.
 final class BackgroundTasks: Sendable {
-    private let underWay = Mutex<[[UInt8]: Task<Void, Never>]>([:])
+    private let underWay = Guarded<[[UInt8]: Task<Void, Never>]>([:])
 
     /// Starts a task, unless one with the same key is under way.
     func start(_ key: [UInt8], _ body: @escaping @Sendable () async -> Void) {

@@ -1,6 +1,6 @@
 // The times when entries last answered a request, in memory until the next commit.
 
-import Synchronization
+import Locking
 import TarnStore
 
 final class CacheUses: Sendable {
@@ -10,7 +10,7 @@ final class CacheUses: Sendable {
     private static let granularity: Int64 = 60_000_000
     /// The maximum number of uses in memory; beyond it all are forgotten.
     private static let limit = 100_000
-    private let pending = Mutex<[UInt64: Timestamp]>([:])
+    private let pending = Guarded<[UInt64: Timestamp]>([:])
 
     func note(_ id: UInt64, usedAt known: Timestamp, now: Timestamp) {
         guard now.elapsed(since: known) >= CacheUses.granularity else { return }

@@ -1,6 +1,6 @@
 // Shared transfers of this process: concurrent requests for the same resource use one transfer.
 
-import Synchronization
+import Locking
 
 /// Transfers by request key. A transfer lives as long as a caller waits for it.
 final class Flights<Value: Sendable>: Sendable {
@@ -23,7 +23,7 @@ final class Flights<Value: Sendable>: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     /// Waits for the result of a transfer that is under way, or of a new one.
     ///
@@ -40,7 +40,7 @@ final class Flights<Value: Sendable>: Sendable {
     ) async throws -> (value: Value, isShared: Bool) {
         let id = state.withLock { $0.newID() }
         // Written before the continuation is resumed, and read after that.
-        let isShared = Mutex(false)
+        let isShared = Guarded(false)
         let value = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: Waiter) in
                 let joined = state.withLock { state -> Bool? in

@@ -1,6 +1,6 @@
 // A pool of importers: creating one compiles the mapping.
 
-import Synchronization
+import Locking
 import TarnImport
 import TarnStore
 
@@ -15,7 +15,7 @@ final class ImporterPool: Sendable {
     }
 
     private let mapping: Mapping
-    private let idle = Mutex<[Lent]>([])
+    private let idle = Guarded<[Lent]>([])
 
     init(_ mapping: Mapping) { self.mapping = mapping }
 

@@ -2,7 +2,7 @@
 
 import Foundation
 import Glibc
-import Synchronization
+import Locking
 import TarnHTTP
 import TarnStore
 
@@ -17,7 +17,7 @@ final class RequestLock: Sendable {
     /// The number of transfers in this process that hold each byte.
     ///
     /// An abandoned transfer may end after the next one has begun.
-    private let held = Mutex<[Int: Int]>([:])
+    private let held = Guarded<[Int: Int]>([:])
 
     /// Opens the lock file; nil if that fails: then each process fetches for itself.
     init?(directory: String) {

@@ -2,7 +2,7 @@
 // and it escapes control characters in every text.
 
 import Foundation
-import Synchronization
+import Locking
 
 enum Output {
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
@@ -74,7 +74,7 @@ enum Output {
         exit(Failure.Code.failed.rawValue)
     }
 
-    private static let buffer = Mutex<[UInt8]>([])
+    private static let buffer = Guarded<[UInt8]>([])
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]

@@ -1,7 +1,7 @@
 // The progress of requests on standard error: an updated line on a terminal, or the pauses only.
 
 import Foundation
-import Synchronization
+import Locking
 import Tarn
 
 final class ProgressLine: Sendable {
@@ -22,7 +22,7 @@ final class ProgressLine: Sendable {
     }
 
     private let form: Form
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let queue = DispatchQueue(label: "tarn.progress")
 
     init(_ form: Form) {

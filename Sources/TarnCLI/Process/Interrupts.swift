@@ -1,13 +1,13 @@
 // The handling of signals that interrupt a command.
 
 import Foundation
-import Synchronization
+import Locking
 
 /// A handler for SIGINT, SIGTERM and SIGHUP, which interrupt a long-running command.
 final class Interrupts {
     private let sources: [any DispatchSourceSignal]
     /// The first signal received; 0 for none.
-    private static let first = Mutex<Int32>(0)
+    private static let first = Guarded<Int32>(0)
 
     /// The exit code after a signal, as in shells: 128 plus the signal number.
     static var status: Int32 { 128 + first.withLock { $0 == 0 ? SIGINT : $0 } }

@@ -1,10 +1,10 @@
 // The server of `tarn proxy`, on SwiftNIO: connections, limits and shutdown.
 
 import Foundation
+import Locking
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import Synchronization
 import Tarn
 
 final class ProxyServer: Sendable {
@@ -32,7 +32,7 @@ final class ProxyServer: Sendable {
     /// The random name of this process in `Via`, which detects loops (RFC 9110 §7.6.3).
     let name = "tarn-" + String(UInt64.random(in: 0..<1 << 48) | 1 << 48, radix: 16).dropFirst()
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount))
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     private struct State: @unchecked Sendable {
         var listener: (any Channel)?

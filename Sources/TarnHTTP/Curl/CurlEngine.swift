@@ -7,6 +7,7 @@
 import CCrypto
 import CCurl
 import Foundation
+import Locking
 import Synchronization
 
 /// The owner of the thread that performs all transfers of a transport.

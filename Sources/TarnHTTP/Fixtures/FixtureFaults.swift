@@ -1,3 +1,5 @@
+import Locking
+
 /// The faults of a transport, with the number of requests that each matched.
 final class FixtureFaults: Sendable {
     private let faults: [FixtureFault]

@@ -1,6 +1,7 @@
 // The recording of exchanges with a live server, without secrets, for FixtureTransport.
 
 import Foundation
+import Locking
 
 /// A transport that writes every exchange to a file, in the format that ``FixtureTransport`` reads.
 ///

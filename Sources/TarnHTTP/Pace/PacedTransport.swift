@@ -1,6 +1,7 @@
 // The transport that limits the request rate: one budget per origin, shared by all its requests.
 
 import Foundation
+import Locking
 import Metrics
 
 /// A transport that keeps a ``Pace``. Requests to an origin are sent in their order of arrival.

@@ -5,7 +5,7 @@ public struct ParentReference: Sendable, Hashable {
     /// The to-one relationship of the listed entity that leads to the parent.
     public var relationship: String
     /// The storage key of the parent.
-    public var storageKey: [UInt8]
+    package var storageKey: [UInt8]
     /// The whole encoding of the key, for records whose own key contains it.
     let tuple: [UInt8]
 

@@ -10,7 +10,7 @@ public struct AbsentAttribute: Sendable, Hashable {
     public var records: Int
 
     /// Creates a description of an absent attribute.
-    public init(entity: String, attribute: String, records: Int) {
+    package init(entity: String, attribute: String, records: Int) {
         self.entity = entity
         self.attribute = attribute
         self.records = records

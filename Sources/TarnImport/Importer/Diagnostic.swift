@@ -52,7 +52,7 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
     public var sample: String?
 
     /// Creates a diagnostic.
-    public init(
+    package init(
         code: Code, path: String, entity: String, key: String?, field: String?, message: String, sample: String? = nil
     ) {
         self.code = code

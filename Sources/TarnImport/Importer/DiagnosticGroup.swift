@@ -16,7 +16,7 @@ public struct DiagnosticGroup: Sendable, Hashable {
     public var first: Diagnostic
 
     /// Creates a group of one diagnostic.
-    public init(_ diagnostic: Diagnostic) {
+    package init(_ diagnostic: Diagnostic) {
         code = diagnostic.code
         entity = diagnostic.entity
         field = diagnostic.field

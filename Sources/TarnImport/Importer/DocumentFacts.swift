@@ -3,37 +3,37 @@
 internal import TarnStore
 
 /// The values that answer `DocumentQuestions`.
-public struct DocumentFacts: Sendable, Hashable {
+package struct DocumentFacts: Sendable, Hashable {
     /// Scalars as texts, in the order of the questions.
     ///
     /// Nil stands for an absent value, null, or a value that is no scalar. Strings are unquoted;
     /// numbers and booleans are as written.
-    public var values: [String?] = []
+    package var values: [String?] = []
     /// The scalar of each listed record that has one, in the order of the records.
-    public var records: [String] = []
+    package var records: [String] = []
     /// Values in the order of the questions, as compact JSON; nil for an absent value.
-    public var documents: [String?] = []
+    package var documents: [String?] = []
     /// The scalars with the requested names beside the list of records, in document order.
     ///
     /// If a key occurs twice, the last one wins.
-    public var members: [Member] = []
+    package var members: [Member] = []
 
     /// A scalar and its path from the document's root.
-    public struct Member: Sendable, Hashable {
+    package struct Member: Sendable, Hashable {
         /// The path, in the syntax of a ``JSONPath``.
-        public var path: String
+        package var path: String
         /// The scalar as a text.
-        public var text: String
+        package var text: String
 
         /// Creates a member.
-        public init(_ path: String, _ text: String) {
+        package init(_ path: String, _ text: String) {
             self.path = path
             self.text = text
         }
     }
 
     /// Creates empty facts.
-    public init() {}
+    package init() {}
 }
 
 extension Importer {

@@ -6,7 +6,7 @@
 /// (`@param`), and the position of the records in a longer list (`@position`).
 public struct ImportContext: Sendable, Hashable {
     /// Header values by name in lower case; repeated fields are joined with commas (RFC 9110 §5.2).
-    public private(set) var headers: [String: String] = [:]
+    package private(set) var headers: [String: String] = [:]
     /// Unencoded parameters of the URL's path and query, by name.
     public var parameters: [String: String]
     /// The number of records that earlier pages of the same scan listed.

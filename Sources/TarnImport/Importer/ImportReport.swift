@@ -27,7 +27,7 @@ public struct ImportReport: Sendable, Hashable {
         public var skipped = 0
 
         /// Creates counts.
-        public init(
+        package init(
             created: Int = 0, updated: Int = 0, unchanged: Int = 0, deleted: Int = 0, older: Int = 0, partial: Int = 0,
             skipped: Int = 0
         ) {
@@ -92,7 +92,7 @@ public struct ImportReport: Sendable, Hashable {
     public var conflicts = 0
 
     /// The default limit on the diagnostics of a report.
-    public static let diagnosticLimit = 100
+    package static let diagnosticLimit = 100
 
     /// Creates an empty report.
     public init() {}
@@ -121,7 +121,7 @@ public struct ImportReport: Sendable, Hashable {
     }
 
     /// Adds one diagnostic.
-    public mutating func add(_ diagnostic: Diagnostic) {
+    package mutating func add(_ diagnostic: Diagnostic) {
         diagnosticCount += 1
         if diagnostics.count < ImportReport.diagnosticLimit { diagnostics.append(diagnostic) }
         diagnosticGroups.add([DiagnosticGroup(diagnostic)])

@@ -14,7 +14,7 @@ public struct ImportUnit: Sendable {
     /// The responses that a 304 confirms.
     ///
     /// Each applies only if the stored entry still is the one whose validators the request carried.
-    public var revalidated: [RevalidatedResponse]
+    package var revalidated: [RevalidatedResponse] = []
     /// The progress of scans, by name.
     public var checkpoints: [String: Checkpoint]
     /// Writes further parts of the unit, in its transaction, after the merge.
@@ -22,12 +22,10 @@ public struct ImportUnit: Sendable {
 
     /// Creates the parts of a unit.
     public init(
-        responses: [ResponseEntry] = [], revalidated: [RevalidatedResponse] = [],
-        checkpoints: [String: Checkpoint] = [:],
+        responses: [ResponseEntry] = [], checkpoints: [String: Checkpoint] = [:],
         additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)? = nil
     ) {
         self.responses = responses
-        self.revalidated = revalidated
         self.checkpoints = checkpoints
         self.additions = additions
     }

@@ -48,7 +48,7 @@ extension Importer {
     ///     }
     ///
     /// A document without a list, such as a single record, is one part, and limited by
-    /// `limits.documentSize`. Unlike ``add(_:records:entity:parent:context:asking:)``, this
+    /// `limits.documentSize`. Unlike ``add(_:records:entity:parent:context:)``, this
     /// function does not know the text after a part: a document may prove invalid after parts of it
     /// were passed on.
     ///

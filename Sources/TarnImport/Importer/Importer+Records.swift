@@ -10,14 +10,20 @@ extension Importer {
     /// - Parameters:
     ///   - envelope: the locations of the records, by entity.
     ///   - context: the data besides the body that the mapping may read.
-    ///   - questions: the values to read besides the records.
     /// - Returns: the records of all lists, in the order of the envelope.
-    /// - Throws: the errors of ``add(_:records:entity:parent:context:asking:)``; `.recordsNotFound`
+    /// - Throws: the errors of ``add(_:records:entity:parent:context:)``; `.recordsNotFound`
     ///   if a part that is not optional is absent. A body beyond ``Limits/documentSize`` is
     ///   refused: it has no single list at which it could be split.
     public func add(
+        _ body: [UInt8], envelope: [EnvelopePart], context: ImportContext = ImportContext()
+    ) throws(ImportError) -> Added {
+        try add(body, envelope: envelope, context: context, asking: DocumentQuestions())
+    }
+
+    /// Parses a document with records of several entities, drafts them, and reads further values.
+    package func add(
         _ body: [UInt8], envelope: [EnvelopePart], context: ImportContext = ImportContext(),
-        asking questions: DocumentQuestions = DocumentQuestions()
+        asking questions: DocumentQuestions
     ) throws(ImportError) -> Added {
         var targets: [Target] = []
         for part in envelope { targets.append(try target(part.entity, nil)) }

@@ -5,7 +5,7 @@ public import TarnStore
 
 /// An import of responses into a store: drafts their records, then merges the drafts.
 ///
-/// ``add(_:records:entity:parent:context:asking:)`` drafts documents outside of the write
+/// ``add(_:records:entity:parent:context:)`` drafts documents outside of the write
 /// transaction. ``commit(into:)`` stores all drafts of a unit together. An importer is for one
 /// thread at a time.
 public final class Importer {
@@ -59,7 +59,7 @@ public final class Importer {
         /// They have no usable key, no entity by the choice rules, or invalid JSON from a hook.
         public var skipped: Int
         /// The requested values besides the records.
-        public var facts = DocumentFacts()
+        package var facts = DocumentFacts()
 
         /// Creates a result.
         public init(listed: [ListedRecord], count: Int, skipped: Int = 0) {
@@ -90,14 +90,22 @@ public final class Importer {
     ///   - records: the path of the list. An object there is one record.
     ///   - parent: a record that the listed ones belong to.
     ///   - context: the data besides the body that the mapping may read.
-    ///   - questions: the values to read besides the records.
     /// - Throws: `ImportError`. The unit then has nothing of this document, and keeps earlier ones.
     ///   After `.recordWithoutKey`, however, the whole unit has failed: ``commit(into:)`` throws
     ///   the error again. `.unknownField` if the parent's relationship is not a to-one that the
     ///   listed records store.
     public func add(
         _ body: [UInt8], records: JSONPath = JSONPath(keys: []), entity: String, parent: ParentReference? = nil,
-        context: ImportContext = ImportContext(), asking questions: DocumentQuestions = DocumentQuestions()
+        context: ImportContext = ImportContext()
+    ) throws(ImportError) -> Added {
+        try add(
+            body, records: records, entity: entity, parent: parent, context: context, asking: DocumentQuestions())
+    }
+
+    /// Parses a document, drafts its records, and reads further values.
+    package func add(
+        _ body: [UInt8], records: JSONPath = JSONPath(keys: []), entity: String, parent: ParentReference? = nil,
+        context: ImportContext = ImportContext(), asking questions: DocumentQuestions
     ) throws(ImportError) -> Added {
         let target = try target(entity, parent)
         guard body.count <= limits.bodySize else { throw .tooLarge(.body, limit: limits.bodySize) }

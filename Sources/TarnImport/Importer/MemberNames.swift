@@ -3,7 +3,7 @@ internal import TarnStore
 /// The names of members that may occur beside a list of records.
 ///
 /// Case, underscores and punctuation are ignored: `next_page` matches `nextPage`.
-public struct MemberNames: Sendable, Hashable {
+package struct MemberNames: Sendable, Hashable {
     private struct Uses: OptionSet, Hashable {
         let rawValue: UInt8
         /// A scalar of an object around the list, or of one that is scanned.
@@ -26,7 +26,7 @@ public struct MemberNames: Sendable, Hashable {
     ///   - scalars: read in every object around the list, and in those that are entered.
     ///   - nested: read only in objects that are entered.
     ///   - objects: names of objects that are entered.
-    public init(scalars: [String], nested: [String], objects: [String]) {
+    package init(scalars: [String], nested: [String], objects: [String]) {
         for (names, use) in [(scalars, Uses.anywhere), (nested, .nested), (objects, .object)] {
             for name in names {
                 if let hash = Array(name.utf8).withUnsafeBytes(MemberNames.hash) { uses[hash, default: []].insert(use) }

@@ -11,7 +11,7 @@
 /// `\@…`, and must be if it is the word of an origin.
 public struct JSONPath: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// The starting point of a path.
-    public enum Origin: String, Sendable, Hashable, CaseIterable {
+    package enum Origin: String, Sendable, Hashable, CaseIterable {
         /// The record's own object: the origin of a path without an origin word.
         case record = ""
         /// The object of the enclosing record. Alone, in a to-one relationship: that record.
@@ -34,7 +34,7 @@ public struct JSONPath: Sendable, Hashable, CustomStringConvertible, Expressible
     }
 
     /// One step of a path.
-    public enum Step: Sendable, Hashable {
+    package enum Step: Sendable, Hashable {
         /// The value of a key of an object.
         case key(String)
         /// An element of an array, from 0. Negative: from the end.
@@ -44,12 +44,12 @@ public struct JSONPath: Sendable, Hashable, CustomStringConvertible, Expressible
     }
 
     /// The starting point.
-    public var origin: Origin
+    package var origin: Origin
     /// The steps, outermost first. Empty: the origin itself (written `$` for the record).
-    public var steps: [Step]
+    package var steps: [Step]
 
     /// Creates a path from its parts.
-    public init(_ origin: Origin, steps: [Step]) {
+    package init(_ origin: Origin, steps: [Step]) {
         self.origin = origin
         self.steps = steps
     }
@@ -60,15 +60,15 @@ public struct JSONPath: Sendable, Hashable, CustomStringConvertible, Expressible
     }
 
     /// The unescaped keys, outermost first, without the other steps.
-    public var keys: [String] {
+    package var keys: [String] {
         steps.compactMap { if case .key(let key) = $0 { key } else { nil } }
     }
 
     /// Whether the path consists of keys of the record only.
-    public var isPlain: Bool { origin == .record && steps.allSatisfy { if case .key = $0 { true } else { false } } }
+    package var isPlain: Bool { origin == .record && steps.allSatisfy { if case .key = $0 { true } else { false } } }
 
     /// Whether the path may lead to several values.
-    public var hasWildcard: Bool { steps.contains(.each) }
+    package var hasWildcard: Bool { steps.contains(.each) }
 
     /// Parses a path.
     ///

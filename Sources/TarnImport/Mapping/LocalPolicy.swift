@@ -16,7 +16,7 @@ public enum LocalPolicy: String, Sendable, Hashable, CaseIterable {
 
 extension Mapping {
     /// Returns the policy of an entity: its own, its nearest ancestor's, or the API's.
-    public func local(of entity: String, in schema: Schema) -> LocalPolicy {
+    package func local(of entity: String, in schema: Schema) -> LocalPolicy {
         let definition = schema.entities.first { $0.name == entity }
         let names = [entity] + (definition.map { schema.ancestors(of: $0).map(\.name) } ?? [])
         return names.lazy.compactMap { entities[$0]?.local }.first ?? local ?? .fields

@@ -20,18 +20,18 @@ public struct NamingConvention: Sendable, Hashable {
     }
 
     /// Returns this convention with another style. Nil keeps the style.
-    public func with(_ style: NamingStyle?) -> NamingConvention { NamingConvention(style ?? self.style, words: words) }
+    package func with(_ style: NamingStyle?) -> NamingConvention { NamingConvention(style ?? self.style, words: words) }
 
     /// Returns the JSON keys of a schema name in the order in which they are tried.
     ///
     /// The converted name comes first, then the name as it is written.
-    public func jsonKeys(for name: String) -> [String] {
+    package func jsonKeys(for name: String) -> [String] {
         let converted = jsonKey(for: name)
         return converted == name ? [name] : [converted, name]
     }
 
     /// Returns the JSON key of a schema name.
-    public func jsonKey(for name: String) -> String {
+    package func jsonKey(for name: String) -> String {
         guard style != .none else { return name }
         // Sorted: if two words have the same replacement, the choice is deterministic.
         let back = Dictionary(
@@ -48,7 +48,7 @@ public struct NamingConvention: Sendable, Hashable {
     /// in `URLX`), they are written with fewer capitals, or keep a `_`. A key that begins with a
     /// digit, or contains neither a letter nor a digit, is returned unchanged: no schema name
     /// corresponds to it.
-    public func schemaName(forJSONKey key: String) -> String {
+    package func schemaName(forJSONKey key: String) -> String {
         guard style != .none else { return key }
         let divided = NamingConvention.words(of: key).map { words[$0] ?? $0 }
         guard let first = divided.first, first.unicodeScalars.first.map({ $0.properties.isAlphabetic }) == true else {
@@ -69,7 +69,7 @@ public struct NamingConvention: Sendable, Hashable {
     }
 
     /// Returns the one of several schema names that reads a JSON key by its name; nil if none does.
-    public func schemaName(forJSONKey key: String, among names: [String]) -> String? {
+    package func schemaName(forJSONKey key: String, among names: [String]) -> String? {
         let converted = schemaName(forJSONKey: key)
         if names.contains(converted), jsonKeys(for: converted).contains(key) { return converted }
         return names.first { jsonKey(for: $0) == key } ?? names.first { $0 == key }

@@ -5,18 +5,18 @@
 /// absent.
 public struct TextTemplate: Sendable, Hashable, CustomStringConvertible {
     /// A literal text, or the path of a value.
-    public enum Part: Sendable, Hashable {
+    package enum Part: Sendable, Hashable {
         case literal(String)
         case path(JSONPath)
     }
 
     /// The parts in order; at least one is a path.
-    public let parts: [Part]
+    package let parts: [Part]
 
     /// Parses a template.
     ///
     /// - Returns: nil if the text has no path, a malformed path, or an unpaired brace.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var parts: [Part] = [], literal = "", rest = text.unicodeScalars[...]
         while let scalar = rest.popFirst() {
             switch scalar {
@@ -68,7 +68,7 @@ public struct TextTemplate: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The embedded paths in order.
-    public var paths: [JSONPath] {
+    package var paths: [JSONPath] {
         parts.compactMap { if case .path(let path) = $0 { path } else { nil } }
     }
 }

@@ -38,7 +38,7 @@ public enum ValueSource: Sendable, Hashable, CustomStringConvertible, Expressibl
     }
 
     /// The paths that the source reads.
-    public var paths: [JSONPath] {
+    package var paths: [JSONPath] {
         switch self {
         case .path(let path): [path]
         case .text(let template): template.paths

@@ -4,9 +4,9 @@ public import TarnStore
 ///
 /// The entries that the 304 responses confirm were replaced, invalidated or removed after the
 /// requests were sent. A 304 does not apply to the newer entry: request the pages again.
-public struct RevalidationConflict: Error, Sendable, CustomStringConvertible {
+package struct RevalidationConflict: Error, Sendable, CustomStringConvertible {
     /// The requests whose 304 does not apply.
-    public var requests: [RequestKey]
+    package var requests: [RequestKey]
 
     /// One line that names the first request.
     public var description: String {

@@ -1,10 +1,11 @@
+import Locking
 import Synchronization
 internal import TarnStore
 
 /// The shared state of a pipeline's units: after a failure, no later unit is committed.
 final class UnitChain: Sendable {
     private let isBroken = Atomic(false)
-    private let training = Mutex(())
+    private let training = Guarded(())
 
     var hasFailed: Bool { isBroken.load(ordering: .acquiring) }
     func fail() { isBroken.store(true, ordering: .releasing) }

@@ -1,7 +1,7 @@
 // The asynchronous commit of a unit: enqueued at once, so that units are committed in the order in
 // which they were started, and awaited later.
 
-import Synchronization
+import Locking
 internal import TarnStore
 
 /// The pending result of a unit's commit.
@@ -11,7 +11,7 @@ final class UnitCommit: Sendable {
         var waiting: CheckedContinuation<ImportReport, any Error>?
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     let cancellation = Cancellation()
 
     /// Delivers the result. Must be called once.

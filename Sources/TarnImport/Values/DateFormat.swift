@@ -43,7 +43,7 @@ public enum DateFormat: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The names that ``init(_:)`` accepts.
-    public static let words = ["rfc3339", "iso8601", "http", "day"] + EpochUnit.allCases.map(\.rawValue)
+    package static let words = ["rfc3339", "iso8601", "http", "day"] + EpochUnit.allCases.map(\.rawValue)
 
     public var description: String {
         switch self {

@@ -8,7 +8,7 @@ internal import TarnStore
 /// `ImportValues.md` lists the letters.
 public struct DatePattern: Sendable, Hashable {
     /// The pattern as written.
-    public let text: String
+    package let text: String
     private let elements: [Element]
 
     private enum Element: Hashable {
@@ -28,7 +28,7 @@ public struct DatePattern: Sendable, Hashable {
     ///
     /// - Throws: `DatePatternError` if a letter is unknown, a piece occurs twice, a quotation is
     ///   not closed, `h` and `a` do not occur together, or the year, month or day is missing.
-    public init(_ text: String) throws(DatePatternError) {
+    package init(_ text: String) throws(DatePatternError) {
         self.text = text
         var elements: [Element] = [], seen: Set<UInt8> = []
         let bytes = Array(text.utf8)

@@ -3,9 +3,9 @@ internal import TarnStore
 /// The error of an invalid date pattern.
 public struct DatePatternError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The pattern as written.
-    public var pattern: String
+    package var pattern: String
     /// The problem, and the way out.
-    public var problem: String
+    package var problem: String
 
     init(_ pattern: String, _ problem: String) {
         self.pattern = pattern

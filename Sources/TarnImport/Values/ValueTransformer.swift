@@ -27,10 +27,10 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Converts a value of a response; nil if the value is refused.
-    public func decode(_ value: JSONValue) -> JSONValue? { decoding(value) }
+    package func decode(_ value: JSONValue) -> JSONValue? { decoding(value) }
 
     /// Converts an attribute's value to the JSON that is sent; nil if there is none.
-    public func encode(_ value: JSONValue) -> JSONValue? { encoding(value) }
+    package func encode(_ value: JSONValue) -> JSONValue? { encoding(value) }
 
     public static func == (a: ValueTransformer, b: ValueTransformer) -> Bool { a.name == b.name }
 
@@ -39,7 +39,7 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
     public var description: String { name }
 
     /// The names that ``builtIn(_:)`` accepts.
-    public static let builtInNames = ["trim", "lowercased", "uppercased", "number", "base64url", "json", "url(…)"]
+    package static let builtInNames = ["trim", "lowercased", "uppercased", "number", "base64url", "json", "url(…)"]
 
     /// Returns the built-in transformer of a name; nil if there is none.
     ///
@@ -51,7 +51,7 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
     /// | `base64url` | RFC 4648 §5 text as the text that it holds | back |
     /// | `json` | text that is JSON as that JSON | its text |
     /// | `url(base)` | a reference, resolved against a base (RFC 3986 §5) | the same |
-    public static func builtIn(_ name: String) -> ValueTransformer? {
+    package static func builtIn(_ name: String) -> ValueTransformer? {
         func text(_ change: @escaping @Sendable (String) -> JSONValue?) -> @Sendable (JSONValue) -> JSONValue? {
             { value in
                 guard case .string(let text) = value else { return nil }
@@ -157,7 +157,7 @@ extension [ValueTransformer] {
 
 extension Mapping {
     /// Returns a transformer by name: one of ``transformers``, else a built-in one, else nil.
-    public func transformer(_ name: String) -> ValueTransformer? {
+    package func transformer(_ name: String) -> ValueTransformer? {
         transformers.first { $0.name == name } ?? ValueTransformer.builtIn(name)
     }
 
@@ -166,7 +166,7 @@ extension Mapping {
     /// - Parameter value: the attribute's value as JSON.
     ///
     /// - Returns: nil if a transformer has no JSON to send for the value.
-    public func encode(_ value: JSONValue, of field: String, entity: String) -> JSONValue? {
+    package func encode(_ value: JSONValue, of field: String, entity: String) -> JSONValue? {
         guard let names = entities[entity]?.fields[field]?.transformers else { return value }
         var value = value
         for name in names.reversed() where value != .null {

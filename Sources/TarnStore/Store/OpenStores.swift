@@ -1,6 +1,7 @@
 // The registry of the stores that are open in this process. A file opened twice is one store.
 
 internal import LMDB
+import Locking
 
 /// One entry for each open file.
 /// Like the registry of environments below it, it is global because the file's locks are.

@@ -2,6 +2,7 @@
 
 import Foundation
 public import LMDB
+import Locking
 
 /// Records of an API in an LMDB file.
 ///

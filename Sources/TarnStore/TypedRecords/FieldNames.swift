@@ -1,10 +1,10 @@
 // A cache of the names of structs' fields. The name of a case comes from the metadata of its type,
 // and that takes longer than reading a record.
 
-import Synchronization
+import Locking
 
 enum FieldNames {
-    private static let known = Mutex<[ObjectIdentifier: [String]]>([:])
+    private static let known = Guarded<[ObjectIdentifier: [String]]>([:])
 
     static func name<Field: RecordField>(_ field: Field) -> String {
         let position = field.rawValue, names = known.withLock { $0[ObjectIdentifier(Field.self)] } ?? learn(Field.self)

@@ -1,4 +1,5 @@
 internal import LMDB
+import Locking
 import Synchronization
 
 /// The plans of one catalog state, freed with it.
@@ -27,7 +28,7 @@ final class RowPlans: Sendable {
 
     /// The newest node, retained. `deinit` releases it, when no other thread can use it any more.
     private let latest = Atomic<Unmanaged<Node>?>(nil)
-    private let additions = Mutex(())
+    private let additions = Guarded(())
 
     deinit {
         latest.load(ordering: .acquiring)?.release()

@@ -147,8 +147,8 @@ struct UnitPartsTests {
         // The first page is as it was, the second one lists a record and takes it back, and another that stands in the first.
         let second = entry(2, try bed.add(#"[{"id":3,"title":"t"},{"id":4,"title":"t"}]"#, "Issue"))
         let third = entry(3, try bed.add(#"[{"id":3,"gone":true},{"id":1,"gone":true}]"#, "Issue"))
-        bed.importer.unit = ImportUnit(
-            responses: [second, third], revalidated: [RevalidatedResponse(asked: first, entry: first)])
+        bed.importer.unit.responses = [second, third]
+        bed.importer.unit.revalidated = [RevalidatedResponse(asked: first, entry: first)]
         let report = try await bed.importer.commit(to: bed.store)
         #expect(report.deleted == 1)
         #expect(try response(1, bed) == nil && response(3, bed)?.listed == [])
@@ -204,13 +204,15 @@ struct UnitPartsTests {
         let second = entry(2, try bed.add(#"[{"id":2,"title":"t"}]"#, "Issue"))
         let revalidated = [RevalidatedResponse(asked: asked, entry: confirmed)]
         guard meanwhile.isConflict else {
-            bed.importer.unit = ImportUnit(responses: [second], revalidated: revalidated)
+            bed.importer.unit.responses = [second]
+            bed.importer.unit.revalidated = revalidated
             _ = try await bed.importer.commit(to: bed.store)
             #expect(try response(1, bed)?.validatedAt == Timestamp(microseconds: 7))
             return
         }
         let conflict = await #expect(throws: RevalidationConflict.self) {
-            bed.importer.unit = ImportUnit(responses: [second], revalidated: revalidated)
+            bed.importer.unit.responses = [second]
+            bed.importer.unit.revalidated = revalidated
             _ = try await bed.importer.commit(to: bed.store)
         }
         #expect(conflict?.requests == [key])

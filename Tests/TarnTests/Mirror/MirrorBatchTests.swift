@@ -38,7 +38,8 @@ struct MirrorBatchTests {
     private func mirror(_ store: MirrorStore, _ server: LocalServer, retry: RetryPolicy = .never) throws -> APIMirror {
         var options = SyncOptions()
         (options.base, options.retry) = (server.base + "/v1", retry)
-        return try APIMirror(store.description, store: store.open(), transport: CurlTransport(),
+        return try APIMirror(
+            store.description, store: store.open(), transport: CurlTransport(),
             client: options.client, options: options.mirror)
     }
 
@@ -113,7 +114,8 @@ struct MirrorBatchTests {
                 },
                 afterMerge: { report, _ in merged.withLock { $0.append("\(name) \(report.created)") } })
         }
-        let mirror = try APIMirror(store.description, store: store.open(), transport: CurlTransport(),
+        let mirror = try APIMirror(
+            store.description, store: store.open(), transport: CurlTransport(),
             client: options.client, options: options.mirror)
         let report = await mirror.sync(batch: Self.group, isAtomic: isAtomic)
         #expect(report.failures.isEmpty, "\(report.texts)")

@@ -61,7 +61,7 @@ public struct Description: Sendable, Hashable {
     }
 
     /// The maximum size of a file, in bytes.
-    public static let sizeLimit = 10_000_000
+    package static let sizeLimit = 10_000_000
 
     /// Reads and validates a description file.
     ///
@@ -151,5 +151,12 @@ public struct Description: Sendable, Hashable {
             // Checked while reading, not before: a device or a pipe has no size.
             guard bytes.count <= sizeLimit else { throw tooLarge(path) }
         }
+    }
+}
+
+extension Description: CustomStringConvertible {
+    /// One line: the file, its API and the counts of what it declares.
+    public var description: String {
+        "\(file): \(Redaction.url(api.base)), \(schema.entities.count) entities, \(endpoints.count) endpoints"
     }
 }

@@ -3,7 +3,7 @@
 /// The problems that make a description unusable, by line, at most ``limit``.
 public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The maximum number of reported problems.
-    public static let limit = 20
+    package static let limit = 20
 
     /// One problem of a description file.
     public struct Problem: Sendable, Hashable, CustomStringConvertible {
@@ -19,7 +19,7 @@ public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertib
         public var message: String
 
         /// Creates a problem.
-        public init(file: String, line: Int? = nil, column: Int? = nil, field: String = "", _ message: String) {
+        package init(file: String, line: Int? = nil, column: Int? = nil, field: String = "", _ message: String) {
             self.file = file
             self.line = line
             self.column = column
@@ -57,7 +57,7 @@ public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertib
     public var omitted: Int
 
     /// Sorts the problems by location and keeps the first ``limit``.
-    public init(_ problems: [Problem]) {
+    package init(_ problems: [Problem]) {
         let sorted = problems.enumerated().sorted { a, b in
             (a.element.line ?? 0, a.element.column ?? 0, a.offset) < (
                 b.element.line ?? 0, b.element.column ?? 0, b.offset

@@ -64,7 +64,7 @@ public struct Endpoint: Sendable, Hashable {
         case walk
     }
 
-    /// The limits of a scan, in addition to ``APIMirror/Options/pageLimit``.
+    /// The limits of a scan, in addition to ``APIClient/Options/pageLimit``.
     public struct Limits: Sendable, Hashable {
         /// The maximum number of pages; nil for the mirror's limit only.
         public var pages: Int?
@@ -126,7 +126,7 @@ public struct Endpoint: Sendable, Hashable {
         }
 
         /// The variable of a parent record of an entity.
-        public static func variable(of entity: String) -> String { entity.prefix(1).lowercased() + entity.dropFirst() }
+        package static func variable(of entity: String) -> String { entity.prefix(1).lowercased() + entity.dropFirst() }
     }
 
     /// Creates an endpoint; the other properties have their defaults.
@@ -156,7 +156,7 @@ public struct Endpoint: Sendable, Hashable {
     }
 
     /// The variables of the path, in order, each once: `owner`, `repo`, `milestone.number`.
-    public var pathVariables: [String] {
+    package var pathVariables: [String] {
         (try? PathTemplate(path))?.variables ?? []
     }
 }

@@ -30,13 +30,13 @@ public struct OrphanReport: Sendable, Hashable {
     public var records: [String] = []
 
     /// The maximum number of records in ``records``.
-    public static let recordLimit = 20
+    package static let recordLimit = 20
 
     /// Creates an empty report.
-    public init() {}
+    package init() {}
 
     /// Adds the counts of another report. At most `recordLimit` records stay.
-    public mutating func add(_ other: OrphanReport) {
+    package mutating func add(_ other: OrphanReport) {
         isDryRun = isDryRun || other.isDryRun
         candidates += other.candidates
         waiting += other.waiting

@@ -8,7 +8,7 @@
 import Dispatch
 import Foundation
 internal import LMDB
-import Synchronization
+import Locking
 
 /// The observers of a store that is open in this process.
 package final class ObserverHub: Sendable {

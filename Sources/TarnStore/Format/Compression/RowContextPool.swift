@@ -1,4 +1,5 @@
 internal import LMDB
+import Locking
 
 /// A pool of idle contexts. At most 32 are kept.
 final class RowContextPool: Sendable {

@@ -21,4 +21,15 @@ package final class Guarded<Value>: @unchecked Sendable {
         defer { lock.unlock() }
         return try body(&value)
     }
+
+    /// Runs the closure with the value, unless another thread holds the lock.
+    ///
+    /// - Returns: the result of the closure; nil if it was not called.
+    package func withLockIfAvailable<Result, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+        guard lock.lockIfAvailable() else { return nil }
+        defer { lock.unlock() }
+        return try body(&value)
+    }
 }

@@ -22,6 +22,10 @@ let package = Package(
         .library(name: "TarnInspect", targets: ["TarnInspect"]),
         .executable(name: "tarn", targets: ["TarnCLI"]),
     ],
+    traits: [
+        .trait(name: "CommandLine", description: "The program `tarn`, with swift-argument-parser and SwiftNIO. The library needs neither."),
+        .default(enabledTraits: ["CommandLine"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -57,10 +61,10 @@ let package = Package(
         .executableTarget(
             name: "TarnCLI",
             dependencies: [
-                "Tarn", "TarnInspect", "Locking", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "Tarn", "TarnInspect", "Locking", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLine"])),
                 // The server of `tarn proxy`; the library has none.
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["CommandLine"])), .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["CommandLine"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["CommandLine"])),
             ]),
 
         // A local API server on raw sockets, for the demo, the tests and the benchmarks. Not part of any product.
@@ -96,4 +100,5 @@ if isStoreOnly {
     package.targets.removeAll { !storeTargets.contains($0.name) }
     package.products = [.library(name: "TarnInspect", targets: ["TarnInspect"])]
     package.dependencies = []
+    package.traits = []
 }

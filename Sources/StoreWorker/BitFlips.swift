@@ -47,7 +47,8 @@ struct BitFlips {
         return isWhole ? lines : nil
     }
 
-    /// Flips every bit of the bytes that are not zero, and one bit of each that is: free space.
+    /// Flips every bit of the bytes that are not zero, one bit of each zero byte, and one of each
+    /// eight zero bytes in the free space of a page.
     ///
     /// Prints a line for each find, and the counts at the end.
     ///
@@ -57,7 +58,8 @@ struct BitFlips {
         var counts: [String: Int] = [:], finds = 0, bits = 0
         let new = path + ".salvaged"
         for byte in original.indices {
-            for bit in 0..<8 where original[byte] != 0 || bit == byte % 8 {
+            let isFree = original[byte] == 0 && isInFreeSpace(byte)
+            for bit in 0..<8 where isFree ? byte % 64 == bit * 8 : original[byte] != 0 || bit == byte % 8 {
                 bits += 1
                 guard bits % parts == part else { continue }
                 var changed = original[byte] ^ 1 << UInt8(bit)
@@ -90,52 +92,19 @@ struct BitFlips {
         )
         return finds
     }
-}
 
-/// Deletes records until each entity has a few, shortens long bodies, and compacts the store: a small
-/// store with every feature of the large one.
-func shrink(_ path: String, keeping count: Int, longestBody: Int) throws {
-    do {
-        let store = try Store.open(at: path)
-        let surplus = try store.read { reader in
-            var surplus: [(entity: String, key: RecordKey)] = []
-            for entity in reader.catalog.entities {
-                var seen = 0
-                try reader.forEach(entity.name, in: .all) { record in
-                    guard record.entity == entity.name else { return true }
-                    seen += 1
-                    if seen > count { surplus.append((entity.name, record.key)) }
-                    return true
-                }
-            }
-            return surplus
+    /// Whether a byte is between the nodes and their index on a page of a tree (`mp_lower`,
+    /// `mp_upper` of lmdb's `MDB_page`).
+    private func isInFreeSpace(_ byte: Int) -> Bool {
+        func number(_ offset: Int) -> Int {
+            Int(original[byte / 4096 * 4096 + offset]) | Int(original[byte / 4096 * 4096 + offset + 1]) << 8
         }
-        try store.write { writer in
-            // A record that a delete rule protects stays.
-            for record in surplus { _ = try? writer.delete(record.entity, record.key) }
+        guard byte >= 2 * 4096, number(10) == 1 || number(10) == 2 else { return false }
+        let page = original[(byte / 4096 * 4096)..<(byte / 4096 * 4096 + 8)]
+        // The page's own number tells it from the content of a long value.
+        guard page.enumerated().allSatisfy({ $1 == UInt8(truncatingIfNeeded: byte / 4096 >> ($0 * 8)) }) else {
+            return false
         }
-        try shortenBodies(store, to: longestBody)
-        try store.setChangeRetention(ChangeRetention(age: .seconds(0), share: nil))
-    }
-    try Store.compact(at: path)
-}
-
-/// Replaces stored bodies that are longer than so many bytes by their beginnings.
-private func shortenBodies(_ store: Store, to longest: Int) throws {
-    let bodies = try store.read { reader in
-        var bodies: [(entry: ResponseEntry, bytes: [UInt8])] = []
-        try reader.access.forEachResponse { response in
-            guard let entry = response.entry, (entry.caching?.bodySize ?? 0) > longest else { return true }
-            let bytes = try reader.access.body(of: response.id, 0..<longest)
-            if let bytes { bodies.append((entry, bytes)) }
-            return true
-        }
-        return bodies
-    }
-    try store.write { writer in
-        for var body in bodies {
-            body.entry.caching?.bodySize = body.bytes.count
-            try writer.putResponse(body.entry, body: body.bytes)
-        }
+        return (number(12)..<max(number(12), number(14))).contains(byte % 4096)
     }
 }

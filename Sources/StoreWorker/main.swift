@@ -25,7 +25,7 @@
 //         opens the store with the schema of a round and executes commands (`serve`)
 //     StoreWorker bits STORE PART PARTS
 //         flips every bit of the store's file, this process those of one part (`BitFlips`)
-//     StoreWorker shrink STORE COUNT [LONGEST-BODY]
+//     StoreWorker shrink STORE
 //         deletes all but COUNT records of each entity and compacts the store; `shrunk`
 //     StoreWorker compact STORE
 //         compacts the store; `compacted`
@@ -86,9 +86,8 @@ do {
     case ("bits", 4):
         let finds = try BitFlips(arguments[1]).run(part: Int(arguments[2]) ?? 0, of: max(1, Int(arguments[3]) ?? 1))
         exit(finds == 0 ? 0 : 1)
-    case ("shrink", 3...4):
-        let longest = arguments.count > 3 ? Int(arguments[3]) : nil
-        try shrink(arguments[1], keeping: Int(arguments[2]) ?? 2, longestBody: longest ?? .max)
+    case ("shrink", 2):
+        try SmallStore.shrink(arguments[1])
         say("shrunk")
     case ("compact", 2):
         try Store.compact(at: arguments[1])

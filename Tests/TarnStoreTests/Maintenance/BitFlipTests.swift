@@ -12,11 +12,11 @@ struct BitFlipTests {
         let folder = try TemporaryFolder(), store = folder("s")
         try GoldenStores.unpack(golden, to: store)
         let lines = try await onThread {
-            let shrink = try WorkerProcess(["shrink", store, "1"])
+            let shrink = try WorkerProcess(["shrink", store])
             guard try shrink.lines() == ["shrunk"], shrink.end() == 0 else {
                 throw WorkerProcess.Failure(description: "not shrunk")
             }
-            let flips = try WorkerProcess(["bits", store, "7", "8000"])
+            let flips = try WorkerProcess(["bits", store, "7", "2000"])
             let lines = try flips.lines()
             return flips.end() == 0 ? lines : lines + ["failed"]
         }

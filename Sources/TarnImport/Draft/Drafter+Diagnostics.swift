@@ -16,6 +16,16 @@ extension Drafter {
 
     var keyText: String? { RecordKey(storageKey: key.bytes)?.description }
 
+    mutating func reportKeyless(_ tape: Tape, _ index: Int, _ plan: EntityPlan, ownerField: UInt16?) {
+        let missing =
+            plan.keySlots.first { found[$0].value < 0 && plan.slots[$0].field != ownerField } ?? plan.keySlots.first
+        let field = missing.map { plan.details[$0].name }
+        report(
+            .keyMissing, tape, index, plan, nil, field,
+            "a record without a usable key (\(plan.keySlots.map { plan.details[$0].name }.joined(separator: ", "))) is skipped"
+        )
+    }
+
     mutating func reportRelationship(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) {
         report(
             .relationshipType, tape, index, plan, keyText, plan.details[position].name,

@@ -46,10 +46,10 @@ extension Drafter {
         }
         // Finding the path scans the document: not for every diagnostic of a group.
         guard diagnostics.keepsNext(code, plan.entity.name, field) else { return }
-        diagnostics.add(
-            Diagnostic(
-                code: code, path: path(tape, index), entity: plan.entity.name, key: key, field: field, message: message,
-                sample: tape.sample(index)))
+        var diagnostic = Diagnostic(
+            code: code, path: path(tape, index), entity: plan.entity.name, key: key, field: field, message: message)
+        diagnostic.sample = tape.sample(index)
+        diagnostics.add(diagnostic)
     }
 
     /// Returns the plan by which an object is drafted: the most specific one that the rules choose.

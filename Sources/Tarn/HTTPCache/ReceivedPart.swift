@@ -43,7 +43,7 @@ struct ReceivedPart: Sendable {
         return true
     }
 
-    /// Returns the union with the stored parts; without them, if they are of another representation.
+    /// Returns the union with the stored parts, if they are of the same representation.
     func union(_ key: RequestKey, _ rules: CacheRules, _ access: StoreAccess) throws -> Union {
         var union = Union(message: message, parts: BodyParts(length: content.length))
         if let view = try access.responseView(key.digest), let known = view.parts, known.length == content.length {

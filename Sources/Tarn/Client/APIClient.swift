@@ -116,11 +116,13 @@ public struct APIClient: Sendable {
     ///
     /// - Parameter retry: the retry policy that replaces that of the options.
     func transport(for endpoint: Endpoint, retry: RetryPolicy? = nil) -> RetryingTransport {
-        RetryingTransport(
+        var transport = RetryingTransport(
             RedirectGuard(recording ?? authorized, redirects), policy: retry ?? options.retry ?? description.api.retry,
             rules: rules(of: endpoint),
             refresh: { [authorized] () async throws(TransportError) in try await authorized.refresh() },
-            time: options.time, logger: options.logger, onWait: options.onWait)
+            time: options.time, logger: options.logger)
+        transport.onWait = options.onWait
+        return transport
     }
 
     /// The rules for responses; the first one that matches applies.

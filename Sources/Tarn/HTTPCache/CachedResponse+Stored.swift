@@ -8,27 +8,50 @@ extension CachedResponse {
     init(_ view: ResponseView) {
         self.init(
             method: view.method, status: view.status, headers: view.headers, selecting: view.selecting,
-            requestedAt: view.requestedAt,
-            validatedAt: view.validatedAt, isInvalidated: view.isInvalidated)
+            requestedAt: view.requestedAt, validatedAt: view.validatedAt)
+        isInvalidated = view.isInvalidated
     }
 
     init(_ entry: ResponseEntry) {
         self.init(
             method: entry.request.method, status: entry.status, headers: entry.headers,
             selecting: entry.caching?.selecting ?? [],
-            requestedAt: entry.caching?.requestedAt, validatedAt: entry.validatedAt, isInvalidated: entry.isInvalidated)
+            requestedAt: entry.caching?.requestedAt, validatedAt: entry.validatedAt)
+        isInvalidated = entry.isInvalidated
     }
 
     private init(
         method: String, status: Int, headers: [String], selecting: [String], requestedAt: Timestamp?,
-        validatedAt: Timestamp, isInvalidated: Bool
+        validatedAt: Timestamp
     ) {
         let received = validatedAt.seconds
         self.init(
             method: method, status: status, headers: TransportHeaders(flat: headers),
             selecting: TransportHeaders(flat: selecting),
-            requestTime: min(requestedAt?.seconds ?? received, received), responseTime: received,
-            isInvalidated: isInvalidated)
+            requestTime: min(requestedAt?.seconds ?? received, received), responseTime: received)
+    }
+}
+
+extension ResponseEntry {
+    init(
+        _ message: CachedResponse, _ key: RequestKey, _ received: Timestamp, bodySize: Int, parts: BodyParts? = nil,
+        redirectedTo: String? = nil
+    ) {
+        self.init(
+            request: key, status: message.status, headers: message.headers.flat, fetchedAt: received,
+            validatedAt: received, scan: 0, count: 0, listed: [],
+            metadata: redirectedTo,
+            caching: ResponseCaching(
+                requestedAt: Timestamp(seconds: message.requestTime), selecting: message.selecting.flat,
+                usedAt: received, bodySize: bodySize, parts: parts))
+    }
+
+    /// Applies a confirmation to the entry.
+    mutating func update(_ headers: TransportHeaders, _ message: CachedResponse, _ received: Timestamp) {
+        self.headers = headers.flat
+        validatedAt = received
+        isInvalidated = false
+        caching?.requestedAt = Timestamp(seconds: message.requestTime)
     }
 }
 

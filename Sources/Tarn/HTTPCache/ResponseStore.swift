@@ -141,57 +141,22 @@ final class ResponseStore: Sendable {
         let key = ResponseStore.key(url, scope, variant, isPart: true),
             wholeKey = ResponseStore.key(url, scope, variant, isPart: false)
         let rules = scope.rules
+        let part = ReceivedPart(
+            message: message, validator: validator, content: part, body: body, received: received, seconds: seconds)
         try await store.write(alone: body.count > 1 << 20) { writer in
             // The current entries: another transfer may have changed them.
-            if let whole = try writer.access.responseView(wholeKey.digest), var entry = whole.entry {
-                let stored = CachedResponse(whole)
-                if stored.status == 200, stored.strongValidator(at: seconds) == validator, whole.bodySize == part.length
-                {
-                    entry.update(
-                        rules.storedFields(of: stored.headers.confirmed(byNotModified: message.headers)), message,
-                        received)
-                    return try writer.putResponse(entry)
-                }
-                try writer.removeResponse(id: whole.id)
-            }
-            var merged = message, parts = BodyParts(length: part.length), old: (id: UInt64, size: Int)?
-            if let view = try writer.access.responseView(key.digest), let known = view.parts,
-                known.length == part.length
-            {
-                let stored = CachedResponse(view)
-                // If filling the gaps would need too many parts, the parts begin anew.
-                if stored.strongValidator(at: seconds) == validator,
-                    known.ranges.count + known.missing(in: part.range).count <= BodyParts.limit
-                {
-                    merged.headers = rules.storedFields(of: stored.headers.confirmed(byNotModified: message.headers))
-                    (parts, old) = (known, (view.id, known.size))
-                }
-            }
-            var added: [UInt8] = []
-            for range in parts.missing(in: part.range) where parts.append(range) {
-                added += body[(range.lowerBound - part.range.lowerBound)..<(range.upperBound - part.range.lowerBound)]
-            }
+            if try part.confirmWhole(wholeKey, rules, &writer) { return }
+            let union = try part.union(key, rules, writer.access)
             let id: UInt64?
-            if parts.isWhole, let places = parts.places(of: 0..<part.length) {
-                let stored = try old.map { try writer.access.body(of: $0.id, 0..<$0.size) } ?? []
-                guard let stored else { return }
-                let all = stored + added
-                (merged.status, merged.headers["Content-Length"]) = (200, String(part.length))
-                let entry = ResponseEntry(merged, wholeKey, received, bodySize: part.length)
-                try writer.putResponse(entry, body: places.count == 1 ? all : places.flatMap { all[$0] })
-                if let old { try writer.removeResponse(id: old.id) }
+            if let places = union.wholePlaces {
+                guard try part.putWhole(union, places, wholeKey, &writer) else { return }
                 id = try writer.access.responseView(wholeKey.digest)?.id
             } else {
-                guard parts.size <= options.maximumBodySize else { return }
-                let entry = ResponseEntry(merged, key, received, bodySize: parts.size, parts: parts)
-                if let old {
-                    try writer.appendResponse(entry, body: added, at: old.size)
-                } else {
-                    try writer.putResponse(entry, body: added)
-                }
+                guard union.parts.size <= options.maximumBodySize else { return }
+                try part.putParts(union, key, &writer)
                 id = try writer.access.responseView(key.digest)?.id
             }
-            try writer.noteUses(taken.filter { $0.key != id && $0.key != old?.id })
+            try writer.noteUses(taken.filter { $0.key != id && $0.key != union.old?.id })
             _ = try writer.evict(
                 options.limits, uses: known, kept: id, atMost: 32, now: received, random: options.time.random)
         }
@@ -249,28 +214,5 @@ final class ResponseStore: Sendable {
             }
             for id in ids { try writer.invalidateResponse(id: id) }
         }
-    }
-}
-
-extension ResponseEntry {
-    fileprivate init(
-        _ message: CachedResponse, _ key: RequestKey, _ received: Timestamp, bodySize: Int, parts: BodyParts? = nil,
-        redirectedTo: String? = nil
-    ) {
-        self.init(
-            request: key, status: message.status, headers: message.headers.flat, fetchedAt: received,
-            validatedAt: received, scan: 0, count: 0, listed: [],
-            metadata: redirectedTo,
-            caching: ResponseCaching(
-                requestedAt: Timestamp(seconds: message.requestTime), selecting: message.selecting.flat,
-                usedAt: received, bodySize: bodySize, parts: parts))
-    }
-
-    /// Applies a confirmation to the entry.
-    fileprivate mutating func update(_ headers: TransportHeaders, _ message: CachedResponse, _ received: Timestamp) {
-        self.headers = headers.flat
-        validatedAt = received
-        isInvalidated = false
-        caching?.requestedAt = Timestamp(seconds: message.requestTime)
     }
 }

@@ -59,6 +59,30 @@ struct SyncCommand: AsyncParsableCommand {
     @Flag(name: [.short, .long], help: "Print nothing but errors.") var quiet = false
 
     func run() async throws {
+        var description = try loadedDescription()
+        var client = try clientOptions()
+        let options = try mirrorOptions()
+        client.retry = try retryPolicy(description)
+        let store = try Store.open(
+            at: store ?? description.storePath, schema: description.schema,
+            options: Store.Options(permissions: permissions))
+        guard record == nil || replay == nil else { throw Failure(.usage, "--record and --replay: one of the two") }
+        // A replay needs no credentials, since it sends no requests.
+        if replay != nil { description.api.authentication = .none }
+        let transport = try transport(description)
+        let (report, summary) = try await sync(description, store, transport, client, options)
+        if json {
+            Output.json(summary.json)
+        } else if !quiet, report.pages > 0 || report.failures.isEmpty {
+            summary.lines(isVerbose: verbose).forEach(Output.line)
+        }
+        Output.flush()
+        summary.warnings.forEach(Output.note)
+        try conclude(report, summary)
+    }
+
+    /// Returns the description with its overlays, which has all endpoints that are named.
+    private func loadedDescription() throws -> Description {
         var description = try description.load()
         for path in overlay { description = try description.applying(overlay: path) }
         for name in endpoints where !description.endpoints.contains(where: { $0.name == name }) {
@@ -66,15 +90,34 @@ struct SyncCommand: AsyncParsableCommand {
             throw Failure(
                 .usage, "\(description.file) has no endpoint \(name); it has \(known.isEmpty ? "none" : known)")
         }
-        var client = APIClient.Options(), options = APIMirror.Options()
+        return description
+    }
+
+    private func clientOptions() throws -> APIClient.Options {
+        var client = APIClient.Options()
         if let base {
             guard (try? HTTPURL(base)) != nil else { throw Failure(.usage, "--base \(base): not an http or https URL") }
             client.base = base
         }
+        client.ignoresLimits = ignoreLimits
+        client.recordsTo = record
+        return client
+    }
+
+    /// Returns the description's retry policy with the attempts of the command line; nil without.
+    private func retryPolicy(_ description: Description) throws -> RetryPolicy? {
+        guard let attempts else { return nil }
+        guard attempts > 0 else { throw Failure(.usage, "--attempts \(attempts): a request is sent once at least") }
+        var retry = description.api.retry
+        retry.attempts = attempts
+        return retry
+    }
+
+    private func mirrorOptions() throws -> APIMirror.Options {
+        var options = APIMirror.Options()
         options.refetches = refetch
         options.restarts = restart
         options.waitsForOtherSyncs = wait
-        client.ignoresLimits = ignoreLimits
         options.reportsOrphansOnly = dryRunOrphans
         if let commitEvery {
             guard commitEvery > 0 else {
@@ -82,28 +125,24 @@ struct SyncCommand: AsyncParsableCommand {
             }
             options.commitUnit = .pages(commitEvery)
         }
-        if let attempts {
-            guard attempts > 0 else { throw Failure(.usage, "--attempts \(attempts): a request is sent once at least") }
-            var retry = description.api.retry
-            retry.attempts = attempts
-            client.retry = retry
+        return options
+    }
+
+    /// Returns the network, or the recordings to replay.
+    private func transport(_ description: Description) throws -> any Transport {
+        guard let replay else { return CurlTransport(description.api.transport) }
+        do throws(RecordingError) { return try FixtureTransport(directory: replay) } catch {
+            throw Failure(.usage, "--replay: \(error)")
         }
-        let store = try Store.open(
-            at: store ?? description.storePath, schema: description.schema,
-            options: Store.Options(permissions: permissions))
-        guard record == nil || replay == nil else { throw Failure(.usage, "--record and --replay: one of the two") }
-        client.recordsTo = record
-        let transport: any Transport
-        if let replay {
-            // A replay needs no credentials, since it sends no requests.
-            description.api.authentication = .none
-            do throws(RecordingError) { transport = try FixtureTransport(directory: replay) } catch {
-                throw Failure(.usage, "--replay: \(error)")
-            }
-        } else {
-            transport = CurlTransport(description.api.transport)
-        }
+    }
+
+    /// Syncs with a line of progress; the first interrupt cancels the sync.
+    private func sync(
+        _ description: Description, _ store: Store, _ transport: any Transport, _ client: APIClient.Options,
+        _ options: APIMirror.Options
+    ) async throws -> (SyncReport, SyncSummary) {
         let progress = ProgressLine(quiet ? .none : Output.errorIsTerminal ? .line : .waitsOnly)
+        var client = client
         client.onWait = progress.wait
         let mirror = try APIMirror(
             description, store: store, transport: transport, client: client, options: options)
@@ -114,15 +153,7 @@ struct SyncCommand: AsyncParsableCommand {
         let report = await task.value
         interrupts.stop()
         progress.clear()
-        let summary = SyncSummary(report, store)
-        if json {
-            Output.json(summary.json)
-        } else if !quiet, report.pages > 0 || report.failures.isEmpty {
-            summary.lines(isVerbose: verbose).forEach(Output.line)
-        }
-        Output.flush()
-        summary.warnings.forEach(Output.note)
-        try conclude(report, summary)
+        return (report, SyncSummary(report, store))
     }
 
     private func conclude(_ report: SyncReport, _ summary: SyncSummary) throws {

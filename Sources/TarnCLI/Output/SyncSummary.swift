@@ -3,8 +3,8 @@
 import Tarn
 
 struct SyncSummary {
-    private let report: SyncReport
-    private let records: RecordCounts
+    let report: SyncReport
+    let records: RecordCounts
     /// The time at which the last complete scan of any endpoint finished.
     let completedAt: Timestamp?
 
@@ -172,111 +172,8 @@ struct SyncSummary {
         return lines
     }
 
-    var json: String {
-        var text = "{\"endpoints\":["
-        for (index, endpoint) in report.endpoints.enumerated() {
-            if index > 0 { text += "," }
-            let imported = endpoint.report
-            text += "{\"name\":"
-            text.appendJSONString(endpoint.name)
-            text +=
-                ",\"pages\":\(endpoint.pages),\"not_modified\":\(endpoint.notModified),\"listed\":\(endpoint.listed)"
-            text += ",\"resumed\":\(endpoint.isResumed)"
-            if endpoint.wasFinished { text += ",\"finished_before\":true" }
-            if endpoint.finishedParents > 0 { text += ",\"parents_finished_before\":\(endpoint.finishedParents)" }
-            if endpoint.ignored > 0 { text += ",\"ignored\":\(endpoint.ignored)" }
-            if !endpoint.skippedParents.isEmpty { append(endpoint.skippedParents, to: &text) }
-            if let choice = endpoint.pagination {
-                text += ",\"pagination\":{\"style\":"
-                text.appendJSONString(choice.style)
-                text += ",\"reason\":"
-                text.appendJSONString(choice.reason)
-                text += "}"
-            }
-            text +=
-                ",\"created\":\(imported.created),\"updated\":\(imported.updated),\"unchanged\":\(imported.unchanged)"
-            text += ",\"deleted\":\(imported.deleted),\"older\":\(imported.older)"
-            if let orphans = endpoint.orphans { append(orphans, to: &text) }
-            text += ",\"seconds\":\(SyncSummary.seconds(endpoint.seconds)),\"failures\":"
-            append(endpoint.failures.map(\.description), to: &text)
-            text += "}"
-        }
-        text += "]"
-        if let resumed = report.resumed { text += ",\"continues_sync_of\":\"\(resumed)\"" }
-        text += ",\"records\":{"
-        for (index, entity) in records.entities.enumerated() {
-            if index > 0 { text += "," }
-            text.appendJSONString(entity.name)
-            text += ":\(entity.count)"
-        }
-        text += "},\"total\":\(records.total),\"entities\":{"
-        for (index, (name, counts)) in report.report.entities.sorted(by: { $0.key < $1.key }).enumerated() {
-            if index > 0 { text += "," }
-            text.appendJSONString(name)
-            text += ":{\"created\":\(counts.created),\"updated\":\(counts.updated),\"unchanged\":\(counts.unchanged)"
-            text +=
-                ",\"deleted\":\(counts.deleted),\"older\":\(counts.older),\"partial\":\(counts.partial),\"skipped\":\(counts.skipped)}"
-        }
-        text += "},\"diagnostics\":"
-        append(report.report.diagnostics.map(\.description), to: &text)
-        text += ",\"diagnostic_groups\":["
-        for (index, group) in report.report.diagnosticGroups.enumerated() {
-            text += (index > 0 ? "," : "") + "{\"code\":\"\(group.code.rawValue)\",\"entity\":"
-            text.appendJSONString(group.entity)
-            if let field = group.field {
-                text += ",\"field\":"
-                text.appendJSONString(field)
-            }
-            text += ",\"count\":\(group.count),\"first\":"
-            text.appendJSONString(group.first.description)
-            text += "}"
-        }
-        text += "],\"absent_attributes\":"
-        append(report.absentAttributes.map { "\($0.entity).\($0.attribute)" }, to: &text)
-        text += ",\"unmapped\":"
-        append(report.report.unmapped.map { "\($0.entity): \($0.path)" }, to: &text)
-        return text + "}"
-    }
-
-    private func append(_ parents: [SkippedParents], to text: inout String) {
-        text += ",\"skipped_parents\":["
-        for (index, skipped) in parents.enumerated() {
-            text += (index > 0 ? "," : "") + "{\"entity\":"
-            text.appendJSONString(skipped.entity)
-            text += ",\"name\":"
-            text.appendJSONString(skipped.name)
-            text += ",\"count\":\(skipped.count),\"first\":"
-            text.appendJSONString(skipped.first)
-            text += "}"
-        }
-        text += "]"
-    }
-
-    private func append(_ orphans: OrphanReport, to text: inout String) {
-        text +=
-            ",\"orphans\":{\"dry_run\":\(orphans.isDryRun),\"candidates\":\(orphans.candidates),\"waiting\":\(orphans.waiting)"
-        text += ",\"deleted\":\(orphans.deleted),\"unlinked\":\(orphans.unlinked),\"due\":\(orphans.due)"
-        text += ",\"listed_elsewhere\":\(orphans.listedElsewhere),\"kept\":\(orphans.kept),\"vetoed\":\(orphans.vetoed)"
-        text +=
-            ",\"changed_locally\":\(orphans.changedLocally),\"denied\":\(orphans.denied),\"existing\":\(orphans.existing)"
-        text += ",\"records\":"
-        append(orphans.records, to: &text)
-        text += ",\"refusals\":"
-        append(orphans.refusals, to: &text)
-        text += "}"
-    }
-
-    private func append(_ list: [String], to text: inout String) {
-        text += "["
-        for (index, item) in list.enumerated() {
-            if index > 0 { text += "," }
-            text.appendJSONString(item)
-        }
-        text += "]"
-    }
-
     /// Formats seconds with three decimals.
-    private static func seconds(_ value: Double) -> String {
+    static func seconds(_ value: Double) -> String {
         let milliseconds = Int((value * 1000).rounded())
         let fraction = String(milliseconds % 1000)
         return "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction

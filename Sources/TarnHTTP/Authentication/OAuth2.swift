@@ -30,9 +30,9 @@ public struct OAuth2: Sendable, Hashable {
     /// The client secret; nil for a public client.
     public var clientSecret: SecretSource?
     /// The client authentication (RFC 6749 §2.3.1).
-    public var clientAuthentication: ClientAuthentication
+    public var clientAuthentication = ClientAuthentication.basic
     /// The authorization grant (RFC 6749 §4.4, §6).
-    public var grant: Grant
+    public var grant = Grant.clientCredentials
     /// The requested scopes (RFC 6749 §3.3); empty for the server's default.
     public var scopes: [String]
     /// Additional form fields, such as `audience`.
@@ -42,25 +42,19 @@ public struct OAuth2: Sendable, Hashable {
     /// Stored data of one account is not served to another.
     public var account: String?
     /// The time before its expiry at which a token is no longer used, at most half of its lifetime.
-    public var leeway: Duration
+    public var leeway = Duration.seconds(30)
 
     /// Creates settings.
     public init(
-        tokenURL: String, clientID: SecretSource, clientSecret: SecretSource? = nil,
-        clientAuthentication: ClientAuthentication = .basic,
-        grant: Grant = .clientCredentials, scopes: [String] = [], parameters: [RequestBody.FormField] = [],
-        account: String? = nil,
-        leeway: Duration = .seconds(30)
+        tokenURL: String, clientID: SecretSource, clientSecret: SecretSource? = nil, scopes: [String] = [],
+        parameters: [RequestBody.FormField] = [], account: String? = nil
     ) {
         self.tokenURL = tokenURL
         self.clientID = clientID
         self.clientSecret = clientSecret
-        self.clientAuthentication = clientAuthentication
-        self.grant = grant
         self.scopes = scopes
         self.parameters = parameters
         self.account = account
-        self.leeway = leeway
     }
 
     /// The client's identifier, its secret and its refresh token, as far as it has them.

@@ -10,7 +10,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The name of the cache.
-    public var cache: String
+    public var cache = "tarn"
     /// Whether the response came from the cache (§2.1).
     public var isHit: Bool
     /// The reason why the request was forwarded; nil if it was not (§2.2).
@@ -22,23 +22,20 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
     /// Whether the response was stored (§2.5).
     public var isStored: Bool
     /// Whether the request was collapsed with another one (§2.6).
-    public var isCollapsed: Bool
+    public var isCollapsed = false
     /// Details for people (§2.8).
     public var detail: String?
 
     /// Creates a member of the field: a hit or a forwarded request, never both.
     public init(
-        cache: String = "tarn", isHit: Bool = false, forward: Forward? = nil, forwardStatus: Int? = nil,
-        timeToLive: Int? = nil,
-        isStored: Bool = false, isCollapsed: Bool = false, detail: String? = nil
+        isHit: Bool = false, forward: Forward? = nil, forwardStatus: Int? = nil, timeToLive: Int? = nil,
+        isStored: Bool = false, detail: String? = nil
     ) {
-        self.cache = cache
         self.isHit = isHit
         self.forward = forward
         self.forwardStatus = forwardStatus
         self.timeToLive = timeToLive
         self.isStored = isStored
-        self.isCollapsed = isCollapsed
         self.detail = detail
     }
 

@@ -17,16 +17,14 @@ package struct CachedResponse: Sendable, Hashable {
     /// Whether the response must be validated before its use (RFC 9111 §4.4).
     ///
     /// A request with an unsafe method may have changed the resource.
-    package var isInvalidated: Bool
+    package var isInvalidated = false
 
     /// Creates a stored response, with times in seconds since 1970.
     package init(
         method: String = "GET", status: Int, headers: TransportHeaders,
         selecting: TransportHeaders = TransportHeaders(),
-        requestTime: Int, responseTime: Int,
-        isInvalidated: Bool = false
+        requestTime: Int, responseTime: Int
     ) {
-        self.isInvalidated = isInvalidated
         self.method = method
         self.status = status
         self.headers = headers

@@ -121,7 +121,8 @@ final class CurlEngine: Sendable {
                 return state.submissions
             }
             for submission in waiting {
-                submission.completion(.failure(CurlFailure(kind: .protocol, detail: "libcurl could not be started")))
+                submission.receiver.completion(
+                    .failure(CurlFailure(kind: .protocol, detail: "libcurl could not be started")))
             }
             return
         }
@@ -185,7 +186,7 @@ private final class CurlLoop {
     func add(_ submissions: [CurlSubmission]) {
         for submission in submissions {
             if submission.ticket.isCancelled {
-                submission.completion(.failure(.cancelled))
+                submission.receiver.completion(.failure(.cancelled))
             } else {
                 waiting[submission.origin, default: []].append(submission)
             }
@@ -203,7 +204,7 @@ private final class CurlLoop {
             // Removing the handle invalidates the message: its result is read first.
             let code = tarn_curl_message_result(message)
             guard let transfer = remove(easy) else { continue }
-            transfer.submission.completion(transfer.result(code))
+            transfer.submission.receiver.completion(transfer.result(code))
             startNext(transfer.submission.origin)
         }
     }
@@ -212,7 +213,7 @@ private final class CurlLoop {
     func dropCancelled() {
         for transfer in active.values where transfer.submission.ticket.isCancelled {
             _ = remove(transfer.easy)
-            transfer.submission.completion(.failure(.cancelled))
+            transfer.submission.receiver.completion(.failure(.cancelled))
             startNext(transfer.submission.origin)
         }
         for (origin, submissions) in waiting {
@@ -221,7 +222,7 @@ private final class CurlLoop {
             var rest: ArraySlice<CurlSubmission> = []
             for submission in submissions {
                 if submission.ticket.isCancelled {
-                    submission.completion(.failure(.cancelled))
+                    submission.receiver.completion(.failure(.cancelled))
                 } else {
                     rest.append(submission)
                 }
@@ -236,13 +237,13 @@ private final class CurlLoop {
         while activeByOrigin[origin, default: 0] < concurrencyPerHost, let submission = waiting[origin]?.popFirst() {
             if waiting[origin]?.isEmpty ?? true { waiting[origin] = nil }
             guard !submission.ticket.isCancelled else {
-                submission.completion(.failure(.cancelled))
+                submission.receiver.completion(.failure(.cancelled))
                 continue
             }
             guard let handle = handle(), let transfer = CurlTransfer(submission, handle),
                 curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
             else {
-                submission.completion(
+                submission.receiver.completion(
                     .failure(CurlFailure(kind: .protocol, detail: "libcurl could not prepare the transfer")))
                 continue
             }

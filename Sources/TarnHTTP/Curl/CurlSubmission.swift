@@ -11,15 +11,19 @@ final class CurlSubmission: Sendable {
     let options: CurlTransport.Options
     let timeout: Duration
     let ticket: CurlTicket
-    /// The handler of interim responses.
-    let interim: (@Sendable (InterimResponse) -> Void)?
-    /// The completion handler, called exactly once.
-    let completion: @Sendable (Result<CurlAnswer, CurlFailure>) -> Void
+    let receiver: Receiver
+
+    /// The functions that are called with the responses.
+    struct Receiver: Sendable {
+        /// The handler of interim responses.
+        var interim: (@Sendable (InterimResponse) -> Void)?
+        /// The completion handler, called exactly once.
+        var completion: @Sendable (Result<CurlAnswer, CurlFailure>) -> Void
+    }
 
     init(
         request: TransportRequest, url: HTTPURL, options: CurlTransport.Options, timeout: Duration, ticket: CurlTicket,
-        interim: (@Sendable (InterimResponse) -> Void)?,
-        completion: @escaping @Sendable (Result<CurlAnswer, CurlFailure>) -> Void
+        receiver: Receiver
     ) {
         self.request = request
         self.url = url
@@ -27,7 +31,6 @@ final class CurlSubmission: Sendable {
         self.options = options
         self.timeout = timeout
         self.ticket = ticket
-        self.interim = interim
-        self.completion = completion
+        self.receiver = receiver
     }
 }

@@ -10,7 +10,7 @@ import Foundation
 final class CurlTransfer {
     let submission: CurlSubmission
     let handle: CurlHandle
-    private var headerList: UnsafeMutablePointer<curl_slist>?
+    private(set) var headerList: UnsafeMutablePointer<curl_slist>?
     private var fields: [TransportHeaders.Field] = []
     /// Whether a head is being read. Interim responses have their own fields; trailers are ignored.
     private var isInHead = false
@@ -38,88 +38,11 @@ final class CurlTransfer {
 
     var easy: UnsafeMutableRawPointer { handle.easy }
 
-    // MARK: Before
-
-    /// Sets the options of the handle; false if libcurl rejects one.
-    private func configure() -> Bool {
-        let request = submission.request
-        let options = submission.options
-        var isAccepted = true
-        func set(_ option: CURLoption, _ value: Int) {
-            isAccepted = isAccepted && tarn_curl_set_long(easy, option, value) == CURLE_OK
-        }
-        func set(_ option: CURLoption, _ value: String) {
-            isAccepted = isAccepted && tarn_curl_set_string(easy, option, value) == CURLE_OK
-        }
-        set(CURLOPT_URL, submission.url.description)
-        set(CURLOPT_PROTOCOLS_STR, "http,https")
-        // The request target is sent unchanged; references were resolved before.
-        set(CURLOPT_PATH_AS_IS, 1)
-        // libcurl's alarm signals would affect the whole process.
-        set(CURLOPT_NOSIGNAL, 1)
-        // A cancelled transfer does not wait for the resolver's thread, which ends on its own.
-        set(CURLOPT_QUICK_EXIT, 1)
-        // An empty list requests every coding that libcurl can decode.
-        if options.decodesContent { set(CURLOPT_ACCEPT_ENCODING, "") }
-        set(CURLOPT_FOLLOWLOCATION, 0)
-        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        set(CURLOPT_USERAGENT, options.userAgent)
-        set(CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout.milliseconds)
-        set(CURLOPT_TIMEOUT_MS, submission.timeout.milliseconds)
-        set(CURLOPT_LOW_SPEED_LIMIT, 1)
-        set(CURLOPT_LOW_SPEED_TIME, max(1, (options.idleTimeout.milliseconds + 999) / 1000))
-        if let file = options.certificateAuthorities { set(CURLOPT_CAINFO, file) }
-        if let file = options.clientCertificate { set(CURLOPT_SSLCERT, file) }
-        if let file = options.clientKey ?? options.clientCertificate { set(CURLOPT_SSLKEY, file) }
-        if let proxy = options.proxy { set(CURLOPT_PROXY, proxy) }
-        switch request.method {
-        case "GET": break
-        case "HEAD":
-            set(CURLOPT_NOBODY, 1)
-        default: set(CURLOPT_CUSTOMREQUEST, request.method)
-        }
-        // RFC 9110 §8.6: a method that anticipates content declares a length of 0 if there is none.
-        let body = request.body ?? (["POST", "PUT", "PATCH"].contains(request.method) ? [] : nil)
-        if let body {
-            isAccepted =
-                isAccepted
-                && tarn_curl_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count)) == CURLE_OK
-                // A copy, so that the transfer does not retain the request's memory.
-                && body.withUnsafeBytes { bytes in
-                    var none: UInt8 = 0
-                    return withUnsafeMutableBytes(of: &none) { empty in
-                        tarn_curl_set_pointer(
-                            easy, CURLOPT_COPYPOSTFIELDS,
-                            UnsafeMutableRawPointer(mutating: bytes.baseAddress) ?? empty.baseAddress)
-                    }
-                } == CURLE_OK
-            set(CURLOPT_CUSTOMREQUEST, request.method)
-        }
-        // libcurl would declare any body a form.
-        var removed = body != nil ? ["Content-Type"] : []
-        if !options.addsFields { removed += ["Accept", "Expect", "User-Agent"] }
-        for name in removed where request.headers[name] == nil {
-            guard let list = curl_slist_append(headerList, name + ":") else { return false }
-            headerList = list
-        }
-        for field in request.headers.fields {
-            // In libcurl, "Name:" removes a field and "Name;" sends it empty.
-            let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
-            guard let list = curl_slist_append(headerList, line) else { return false }
-            headerList = list
-        }
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        isAccepted =
-            isAccepted
-            && tarn_curl_set_list(easy, CURLOPT_HTTPHEADER, headerList) == CURLE_OK
-            && tarn_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, handle.errorText) == CURLE_OK
-            && tarn_curl_set_pointer(easy, CURLOPT_HEADERDATA, context) == CURLE_OK
-            && tarn_curl_set_pointer(easy, CURLOPT_WRITEDATA, context) == CURLE_OK
-            && tarn_curl_set_receive(
-                easy, CURLOPT_HEADERFUNCTION, { CurlTransfer.receive($0, $1 * $2, $3, isHead: true) }) == CURLE_OK
-            && tarn_curl_set_receive(
-                easy, CURLOPT_WRITEFUNCTION, { CurlTransfer.receive($0, $1 * $2, $3, isHead: false) }) == CURLE_OK
-        return isAccepted
+    /// Appends a line to the header fields of the request; false without memory.
+    func appendHeader(_ line: String) -> Bool {
+        guard let list = curl_slist_append(headerList, line) else { return false }
+        headerList = list
+        return true
     }
 
     // MARK: During
@@ -127,7 +50,7 @@ final class CurlTransfer {
     /// Receives a header line or a piece of the body from libcurl.
     ///
     /// - Returns: the number of accepted bytes; fewer than `count` end the transfer.
-    private static func receive(
+    static func receive(
         _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?, isHead: Bool
     ) -> Int {
         guard let bytes, let context else { return 0 }
@@ -154,7 +77,7 @@ final class CurlTransfer {
         } else if text.isEmpty {
             isInHead = false
             if let interimStatus {
-                submission.interim?(InterimResponse(status: interimStatus, headers: TransportHeaders(fields)))
+                submission.receiver.interim?(InterimResponse(status: interimStatus, headers: TransportHeaders(fields)))
                 return line.count
             }
             isHeadComplete = true
@@ -367,15 +290,5 @@ final class CurlTransfer {
         var microseconds: curl_off_t = 0
         tarn_curl_get_offset(easy, info, &microseconds)
         return .microseconds(microseconds)
-    }
-}
-
-extension Duration {
-    /// The duration in milliseconds; at least 1, since 0 means no limit to libcurl.
-    fileprivate var milliseconds: Int {
-        let (seconds, attoseconds) = components
-        let limited = min(max(seconds, 0), 1 << 31)
-        // All versions of libcurl accept at most Int32.max: 24 days.
-        return min(max(1, Int(limited) * 1000 + Int(attoseconds / 1_000_000_000_000_000)), Int(Int32.max))
     }
 }

@@ -146,8 +146,9 @@ public final class CurlTransport: Transport, Sendable {
                 engine.submit(
                     CurlSubmission(
                         request: request, url: url, options: options, timeout: timeout, ticket: ticket,
-                        interim: InterimResponse.receiver?.receive,
-                        completion: { continuation.resume(returning: $0) }))
+                        receiver: CurlSubmission.Receiver(
+                            interim: InterimResponse.receiver?.receive,
+                            completion: { continuation.resume(returning: $0) })))
             }
         } onCancel: {
             engine.cancel(ticket)

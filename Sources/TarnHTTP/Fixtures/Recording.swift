@@ -41,73 +41,38 @@ package struct Recording: Sendable, Hashable {
     package init(parsing bytes: [UInt8], file: String) throws(RecordingError) {
         var lines = HeadLines(bytes: bytes, file: file)
         self.file = file
+        let request = try lines.nextRequest()
+        (method, target, bodyDigest) = (request.method, request.target, request.bodyDigest)
+        (statusLine, status) = try lines.nextStatus()
+        let fields = try lines.nextFields()
+        fieldLines = fields.lines
+        headers = fields.headers
+        body = lines.rest
+        content = body
+        try decodeContent(fields, endOfHead: lines.number)
+    }
 
-        let request = try lines.next(expected: "the request, such as `GET /issues?page=2`").split(
-            separator: " ", omittingEmptySubsequences: false)
-        guard request.count == 2 || request.count == 3 && request[2].hasPrefix("body="), HTTPSyntax.isToken(request[0]),
-            request[1].utf8.first == UInt8(ascii: "/"),
-            request[1].utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") })
-        else { throw lines.error("expected method and target, such as `GET /issues?page=2`") }
-        method = String(request[0])
-        target = String(request[1])
-        bodyDigest = request.count == 3 ? String(request[2].dropFirst("body=".count)) : nil
-
-        statusLine = try lines.next(expected: "a status line, such as `HTTP/1.1 200 OK`")
-        guard let status = HTTPSyntax.status(ofLine: statusLine) else {
-            throw lines.error("expected a status line, such as `HTTP/1.1 200 OK` (no other version)")
-        }
-        guard status >= 200 else { throw lines.error("an interim response (1xx) cannot stand alone") }
-        self.status = status
-
-        fieldLines = []
-        headers = TransportHeaders()
-        var declaredLength: (value: Int, line: Int)?
-        var isChunked = false
-        while true {
-            let line = try lines.next(expected: "an empty line after the header fields")
-            if line.isEmpty { break }
-            guard let field = HTTPSyntax.field(ofLine: line) else { throw lines.error("expected `Name: value`") }
-            if TransportHeaders.same(field.name, "Content-Length") {
-                guard let value = HTTPSyntax.decimal(field.value) else {
-                    throw lines.error("Content-Length is not a number")
-                }
-                guard declaredLength == nil else { throw lines.error("a second Content-Length") }
-                declaredLength = (value, lines.number)
-            }
-            if TransportHeaders.same(field.name, "Transfer-Encoding") {
-                guard TransportHeaders.same(field.value, "chunked") else {
-                    throw lines.error("the only transfer coding that can be recorded is chunked")
-                }
-                isChunked = true
-            }
-            fieldLines.append(line)
-            headers.fields.append(field)
-        }
-
-        let body = lines.rest
+    /// Checks the body against the header fields, and removes its transfer coding.
+    private mutating func decodeContent(_ fields: HeadLines.Fields, endOfHead: Int) throws(RecordingError) {
         let hasNoBody = method == "HEAD" || status == 204 || status == 304  // RFC 9112 §6.3
         if hasNoBody, !body.isEmpty {
             throw RecordingError(
-                file: file, line: lines.number + 1, "a response to \(method) with status \(status) has no body")
+                file: file, line: endOfHead + 1, "a response to \(method) with status \(status) has no body")
         }
-        if isChunked, let declaredLength {
+        if fields.isChunked, let declaredLength = fields.declaredLength {
             // RFC 9112 §6.2: a sender must not send both.
             throw RecordingError(file: file, line: declaredLength.line, "Content-Length beside Transfer-Encoding")
         }
-        if let declaredLength, !hasNoBody, declaredLength.value != body.count {
+        if let declaredLength = fields.declaredLength, !hasNoBody, declaredLength.value != body.count {
             throw RecordingError(
                 file: file, line: declaredLength.line,
                 "Content-Length is \(declaredLength.value), the body has \(body.count) bytes")
         }
-        self.body = body
-        if isChunked, !hasNoBody {
-            guard let content = HTTPSyntax.dechunked(body) else {
-                throw RecordingError(file: file, line: lines.number + 1, "the body is not in chunks (RFC 9112 §7.1)")
-            }
-            self.content = content
-        } else {
-            content = body
+        guard fields.isChunked, !hasNoBody else { return }
+        guard let content = HTTPSyntax.dechunked(body) else {
+            throw RecordingError(file: file, line: endOfHead + 1, "the body is not in chunks (RFC 9112 §7.1)")
         }
+        self.content = content
     }
 }
 
@@ -141,5 +106,61 @@ private struct HeadLines {
 
     func error(_ message: String) -> RecordingError {
         RecordingError(file: file, line: number, message)
+    }
+
+    // MARK: Parts of the head
+
+    mutating func nextRequest() throws(RecordingError) -> (method: String, target: String, bodyDigest: String?) {
+        let request = try next(expected: "the request, such as `GET /issues?page=2`").split(
+            separator: " ", omittingEmptySubsequences: false)
+        guard request.count == 2 || request.count == 3 && request[2].hasPrefix("body="), HTTPSyntax.isToken(request[0]),
+            request[1].utf8.first == UInt8(ascii: "/"),
+            request[1].utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") })
+        else { throw error("expected method and target, such as `GET /issues?page=2`") }
+        let digest = request.count == 3 ? String(request[2].dropFirst("body=".count)) : nil
+        return (String(request[0]), String(request[1]), digest)
+    }
+
+    mutating func nextStatus() throws(RecordingError) -> (line: String, status: Int) {
+        let line = try next(expected: "a status line, such as `HTTP/1.1 200 OK`")
+        guard let status = HTTPSyntax.status(ofLine: line) else {
+            throw error("expected a status line, such as `HTTP/1.1 200 OK` (no other version)")
+        }
+        guard status >= 200 else { throw error("an interim response (1xx) cannot stand alone") }
+        return (line, status)
+    }
+
+    /// The header fields, and what they declare of the body.
+    struct Fields {
+        var lines: [String] = []
+        var headers = TransportHeaders()
+        /// The value of Content-Length, and its line.
+        var declaredLength: (value: Int, line: Int)?
+        var isChunked = false
+    }
+
+    /// Reads the header fields up to the empty line.
+    mutating func nextFields() throws(RecordingError) -> Fields {
+        var fields = Fields()
+        while true {
+            let line = try next(expected: "an empty line after the header fields")
+            if line.isEmpty { return fields }
+            guard let field = HTTPSyntax.field(ofLine: line) else { throw error("expected `Name: value`") }
+            if TransportHeaders.same(field.name, "Content-Length") {
+                guard let value = HTTPSyntax.decimal(field.value) else {
+                    throw error("Content-Length is not a number")
+                }
+                guard fields.declaredLength == nil else { throw error("a second Content-Length") }
+                fields.declaredLength = (value, number)
+            }
+            if TransportHeaders.same(field.name, "Transfer-Encoding") {
+                guard TransportHeaders.same(field.value, "chunked") else {
+                    throw error("the only transfer coding that can be recorded is chunked")
+                }
+                fields.isChunked = true
+            }
+            fields.lines.append(line)
+            fields.headers.fields.append(field)
+        }
     }
 }

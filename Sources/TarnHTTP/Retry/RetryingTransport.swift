@@ -11,7 +11,8 @@ package struct RetryingTransport: Transport {
     private let refresh: (@Sendable () async throws(TransportError) -> Bool)?
     private let time: TimeSource
     private let logger: Logger?
-    private let onWait: (@Sendable (RequestWait) -> Void)?
+    /// The function that is called before the delay of every retry.
+    package var onWait: (@Sendable (RequestWait) -> Void)?
 
     /// Creates a transport.
     ///
@@ -19,12 +20,10 @@ package struct RetryingTransport: Transport {
     ///   - rules: the first rule that matches a response takes precedence over the policy.
     ///   - refresh: renews the credentials for ``ResponseRule/Action/refreshToken``; false if there
     ///     are no new ones.
-    ///   - onWait: called before the delay of every retry.
     package init(
         _ inner: any Transport, policy: RetryPolicy = RetryPolicy(), rules: [ResponseRule] = [],
         refresh: (@Sendable () async throws(TransportError) -> Bool)? = nil, time: TimeSource = .system,
-        logger: Logger? = nil,
-        onWait: (@Sendable (RequestWait) -> Void)? = nil
+        logger: Logger? = nil
     ) {
         self.inner = inner
         self.policy = policy
@@ -32,7 +31,6 @@ package struct RetryingTransport: Transport {
         self.refresh = refresh
         self.time = time
         self.logger = logger
-        self.onWait = onWait
     }
 
     /// Sends a request until an outcome is final.

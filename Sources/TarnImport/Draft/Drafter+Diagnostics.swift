@@ -16,6 +16,16 @@ extension Drafter {
 
     var keyText: String? { RecordKey(storageKey: key.bytes)?.description }
 
+    mutating func reportKeyless(_ tape: Tape, _ index: Int, _ plan: EntityPlan, ownerField: UInt16?) {
+        let missing =
+            plan.keySlots.first { found[$0].value < 0 && plan.slots[$0].field != ownerField } ?? plan.keySlots.first
+        let field = missing.map { plan.details[$0].name }
+        report(
+            .keyMissing, tape, index, plan, nil, field,
+            "a record without a usable key (\(plan.keySlots.map { plan.details[$0].name }.joined(separator: ", "))) is skipped"
+        )
+    }
+
     mutating func reportRelationship(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) {
         report(
             .relationshipType, tape, index, plan, keyText, plan.details[position].name,
@@ -36,10 +46,10 @@ extension Drafter {
         }
         // Finding the path scans the document: not for every diagnostic of a group.
         guard diagnostics.keepsNext(code, plan.entity.name, field) else { return }
-        diagnostics.add(
-            Diagnostic(
-                code: code, path: path(tape, index), entity: plan.entity.name, key: key, field: field, message: message,
-                sample: tape.sample(index)))
+        var diagnostic = Diagnostic(
+            code: code, path: path(tape, index), entity: plan.entity.name, key: key, field: field, message: message)
+        diagnostic.sample = tape.sample(index)
+        diagnostics.add(diagnostic)
     }
 
     /// Returns the plan by which an object is drafted: the most specific one that the rules choose.

@@ -189,29 +189,8 @@ struct Drafter: ~Copyable {
         current = pending.index
         currentPlan = pending.plan
         ownKey = nil
-        found.reset(plan.placeCount)
-        prefix.removeAll(keepingCapacity: true)
-        Drafter.locate(tape, pending.index, plan, node: 0, &found, &prefix)
-        if plan.hasExtras || injectsKeys {
-            let around = pending.around < 0 ? Surroundings() : surroundings[Int(pending.around)]
-            Drafter.resolve(tape, self.plan.plans, plan, pending.index, around, values, keyOnly: false, &found)
-            if plan.takesOwner { ownerKey = pending.injectedKey }
-        }
-        key.removeAll()
-        let owner =
-            pending.injectedTuple.isEmpty
-            ? nil : KeyOwner(field: pending.injectedField, tuple: derived.bytes(pending.injectedTuple))
-        guard Drafter.appendKey(tape, self.plan.plans, plan, pending.index, found, owner, values, to: &key) else {
-            let missing =
-                plan.keySlots.first { found[$0].value < 0 && plan.slots[$0].field != owner?.field }
-                ?? plan.keySlots.first
-            let field = missing.map { plan.details[$0].name }
-            report(
-                .keyMissing, tape, pending.index, plan, nil, field,
-                "a record without a usable key (\(plan.keySlots.map { plan.details[$0].name }.joined(separator: ", "))) is skipped"
-            )
-            return false
-        }
+        locateValues(tape, pending, plan)
+        guard appendWholeKey(tape, pending, plan) else { return false }
         let isTombstone = plan.policies.hasTombstone && plan.policies.tombstone?.matches(tape, pending.index) == true
         let tombstone = isTombstone ? Array(key.bytes) : []
         if !isTombstone { presence.note(pending.plan, isListed: pending.isListed, found) }
@@ -219,61 +198,7 @@ struct Drafter: ~Copyable {
         key.finishStorageKey(from: 0)
         builder.removeAll()
         builder.wholeKey(plan.entity, key.bytes) { longKey }
-        var isComplete = true
-        let rest = plan.policies.rest, version = plan.policies.version
-        for position in plan.slots.indices {
-            let slot = plan.slots[position], place = found[position]
-            if slot.field == rest, !isTombstone {
-                // A partial object does not have all of the record's keys.
-                if pending.isListed
-                    || plan.slots.indices.allSatisfy({ plan.slots[$0].isOptional || found[$0].value >= 0 })
-                {
-                    builder.field(slot.field) { writer in
-                        writer.append(ValueTag.json)
-                        _ = Drafter.appendRest(tape, pending.index, plan, node: 0, isNeeded: true, to: &writer)
-                    }
-                }
-                continue
-            }
-            // Other values of a deleted record are not used.
-            if isTombstone, !slot.isKey, slot.field != version { continue }
-            if slot.field != 0, slot.field == pending.injectedField {
-                appendInjected(pending)
-                // The object's position determines its owner; the owner's own JSON is drafted all
-                // the same.
-                if place.value >= 0, PlaceList.Place.kind(place.value) == .inside, tape.kind(place.value) == .object,
-                    case .toOne(let destination) = slot.kind
-                {
-                    children.append(
-                        Pending(
-                            index: place.value, plan: destination, isListed: false, around: remember(around(position))))
-                }
-                continue
-            }
-            guard place.value >= 0 else {
-                if place.null >= 0, !slot.ignoresNull {
-                    setNull(tape, place.null, position, plan)
-                } else if place.null < 0, slot.clearsAbsent, pending.isListed {
-                    isComplete = absentAttribute(position, plan) && isComplete
-                } else if !slot.isOptional {
-                    isComplete = false
-                    if pending.isListed, !slot.hasDefault, case .attribute = slot.kind {
-                        report(
-                            .valueAbsent, tape, pending.index, plan, keyText, plan.details[position].name,
-                            "absent, and the schema requires a value; a stored value is kept")
-                    }
-                }
-                continue
-            }
-            switch slot.kind {
-            case .attribute:
-                let isTaken = attribute(at: place.value, tape, position, plan)
-                isComplete = isComplete && (isTaken || slot.isOptional)
-            case .toOne(let destination): toOne(tape, place.value, position, destination, plan)
-            case .toMany(let destination): toMany(tape, place.value, position, destination, plan)
-            case .derived(let derived): derivedList(tape, place.value, position, plan, derived)
-            }
-        }
+        let isComplete = appendFields(tape, pending, plan, isTombstone: isTombstone)
         body.removeAll()
         let isWide = builder.isWide
         builder.finish(into: &body)
@@ -288,6 +213,32 @@ struct Drafter: ~Copyable {
         }
         addByPolicies(pending, plan, isWide: isWide, isComplete: pending.isListed || isComplete, tombstone: tombstone)
         return !isTombstone
+    }
+
+    @inline(__always)
+    private mutating func locateValues(_ tape: Tape, _ pending: Pending, _ plan: EntityPlan) {
+        found.reset(plan.placeCount)
+        prefix.removeAll(keepingCapacity: true)
+        Drafter.locate(tape, pending.index, plan, node: 0, &found, &prefix)
+        if plan.hasExtras || injectsKeys {
+            let around = pending.around < 0 ? Surroundings() : surroundings[Int(pending.around)]
+            Drafter.resolve(tape, self.plan.plans, plan, pending.index, around, values, keyOnly: false, &found)
+            if plan.takesOwner { ownerKey = pending.injectedKey }
+        }
+    }
+
+    /// Writes the whole key into `key`; false, with a report, if the record has no usable key.
+    @inline(__always)
+    private mutating func appendWholeKey(_ tape: Tape, _ pending: Pending, _ plan: EntityPlan) -> Bool {
+        key.removeAll()
+        let owner =
+            pending.injectedTuple.isEmpty
+            ? nil : KeyOwner(field: pending.injectedField, tuple: derived.bytes(pending.injectedTuple))
+        guard Drafter.appendKey(tape, self.plan.plans, plan, pending.index, found, owner, values, to: &key) else {
+            reportKeyless(tape, pending.index, plan, ownerField: owner?.field)
+            return false
+        }
+        return true
     }
 
     /// Adds the body by the entity's policies on duplicates, versions, lists and tombstones.
@@ -363,20 +314,5 @@ struct Drafter: ~Copyable {
         guard pathBudget > 0 else { return (record, derived.keep { $0.append("…") }) }
         pathBudget -= index - origin.place
         return (record, derived.keep { tape.appendPath(to: index, from: origin.place, into: &$0) })
-    }
-
-    // MARK: Fields
-
-    private mutating func appendInjected(_ pending: Pending) {
-        let key = derived.bytes(pending.injectedKey)
-        builder.field(pending.injectedField) { writer in
-            if let position = pending.position {
-                writer.append(ValueTag.positionedReference)
-                writer.appendLittleEndian(position)
-                writer.append(key)
-            } else {
-                writer.appendValue(tag: ValueTag.reference, key)
-            }
-        }
     }
 }

@@ -52,16 +52,13 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
     public var sample: String?
 
     /// Creates a diagnostic.
-    package init(
-        code: Code, path: String, entity: String, key: String?, field: String?, message: String, sample: String? = nil
-    ) {
+    package init(code: Code, path: String, entity: String, key: String?, field: String?, message: String) {
         self.code = code
         self.path = path
         self.entity = entity
         self.key = key
         self.field = field
         self.message = message
-        self.sample = sample
     }
 
     public var description: String {

@@ -28,15 +28,13 @@ public struct ImportReport: Sendable, Hashable {
 
         /// Creates counts.
         package init(
-            created: Int = 0, updated: Int = 0, unchanged: Int = 0, deleted: Int = 0, older: Int = 0, partial: Int = 0,
-            skipped: Int = 0
+            created: Int = 0, updated: Int = 0, unchanged: Int = 0, deleted: Int = 0, older: Int = 0, skipped: Int = 0
         ) {
             self.created = created
             self.updated = updated
             self.unchanged = unchanged
             self.deleted = deleted
             self.older = older
-            self.partial = partial
             self.skipped = skipped
         }
 

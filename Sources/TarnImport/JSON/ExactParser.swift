@@ -53,55 +53,76 @@ struct ExactParser: ~Copyable {
                 }
                 break
             }
-            let byte = byte(index)
-            switch expected {
-            case .nothing: throw problem(.followed)
-            case .colon:
-                guard byte == UInt8(ascii: ":") else { throw problem(.colonExpected) }
-                index += 1
-                expected = .value
-            case .commaOrEnd:
-                guard let container = containers.last else { throw problem(.followed) }
-                if byte == UInt8(ascii: ",") {
-                    index += 1
-                    expected = container.isObject ? .key : .value
-                } else if byte == (container.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
-                    close()
-                    expected = containers.isEmpty ? .nothing : .commaOrEnd
-                } else {
-                    throw problem(container.isObject ? .commaOrEndOfObject : .commaOrEndOfList)
-                }
-            case .keyOrEnd where byte == UInt8(ascii: "}"), .valueOrEnd where byte == UInt8(ascii: "]"):
-                close()
-                expected = containers.isEmpty ? .nothing : .commaOrEnd
-            case .key, .keyOrEnd:
-                guard byte == UInt8(ascii: "\"") else { throw problem(.keyExpected) }
-                countElement()
-                try string()
-                expected = .colon
-            case .value, .valueOrEnd:
-                if let container = containers.last, !container.isObject { countElement() }
-                switch byte {
-                case UInt8(ascii: "{"), UInt8(ascii: "["):
-                    guard containers.count < maximumDepth else { throw problem(.tooDeep(limit: maximumDepth)) }
-                    let isObject = byte == UInt8(ascii: "{")
-                    containers.append(Container(start: wordCount, isObject: isObject))
-                    word(byte, 0)
-                    index += 1
-                    expected = isObject ? .keyOrEnd : .valueOrEnd
-                    continue
-                case UInt8(ascii: "\""): try string()
-                case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try number()
-                case UInt8(ascii: "t"): try literal("true")
-                case UInt8(ascii: "f"): try literal("false")
-                case UInt8(ascii: "n"): try literal("null")
-                default: throw problem(.valueExpected)
-                }
-                expected = containers.isEmpty ? .nothing : .commaOrEnd
-            }
+            expected = try token(byte(index), expected, maximumDepth)
         }
         word(0x72, 0)
         words.store(0x72 << 56 | UInt64(wordCount), at: 0)
+    }
+
+    /// Parses one token.
+    ///
+    /// - Returns: what may follow it.
+    @inline(__always)
+    private mutating func token(
+        _ byte: UInt8, _ expected: Expected, _ maximumDepth: Int
+    ) throws(JSONProblem) -> Expected {
+        switch expected {
+        case .nothing: throw problem(.followed)
+        case .colon:
+            guard byte == UInt8(ascii: ":") else { throw problem(.colonExpected) }
+            index += 1
+            return .value
+        case .commaOrEnd: return try commaOrEnd(byte)
+        case .keyOrEnd where byte == UInt8(ascii: "}"), .valueOrEnd where byte == UInt8(ascii: "]"):
+            close()
+            return afterValue
+        case .key, .keyOrEnd:
+            guard byte == UInt8(ascii: "\"") else { throw problem(.keyExpected) }
+            countElement()
+            try string()
+            return .colon
+        case .value, .valueOrEnd:
+            if let container = containers.last, !container.isObject { countElement() }
+            return try value(byte, maximumDepth)
+        }
+    }
+
+    /// The expectation after a value.
+    private var afterValue: Expected { containers.isEmpty ? .nothing : .commaOrEnd }
+
+    @inline(__always)
+    private mutating func commaOrEnd(_ byte: UInt8) throws(JSONProblem) -> Expected {
+        guard let container = containers.last else { throw problem(.followed) }
+        if byte == UInt8(ascii: ",") {
+            index += 1
+            return container.isObject ? .key : .value
+        }
+        guard byte == (container.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
+            throw problem(container.isObject ? .commaOrEndOfObject : .commaOrEndOfList)
+        }
+        close()
+        return afterValue
+    }
+
+    /// Parses a scalar, or opens a container.
+    @inline(__always)
+    private mutating func value(_ byte: UInt8, _ maximumDepth: Int) throws(JSONProblem) -> Expected {
+        switch byte {
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            guard containers.count < maximumDepth else { throw problem(.tooDeep(limit: maximumDepth)) }
+            let isObject = byte == UInt8(ascii: "{")
+            containers.append(Container(start: wordCount, isObject: isObject))
+            word(byte, 0)
+            index += 1
+            return isObject ? .keyOrEnd : .valueOrEnd
+        case UInt8(ascii: "\""): try string()
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try number()
+        case UInt8(ascii: "t"): try literal("true")
+        case UInt8(ascii: "f"): try literal("false")
+        case UInt8(ascii: "n"): try literal("null")
+        default: throw problem(.valueExpected)
+        }
+        return afterValue
     }
 
     // MARK: The tape

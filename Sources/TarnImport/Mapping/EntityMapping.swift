@@ -45,18 +45,8 @@ public struct EntityMapping: Sendable, Hashable {
     /// Creates an entity mapping. By default, every field takes its value from its own name.
     public init(
         paths: [String: [ValueSource]] = [:], epochs: [String: EpochUnit] = [:], ignored: [JSONPath] = [],
-        declared: Set<String> = [], fields: [String: FieldRules] = [:], rules: FieldRules = FieldRules(),
-        duplicates: DuplicatePolicy? = nil, version: String? = nil, tombstone: TombstoneRule? = nil,
-        rest: String? = nil,
-        keyless: KeylessPolicy? = nil, choice: EntityChoice? = nil, local: LocalPolicy? = nil
+        declared: Set<String> = [], fields: [String: FieldRules] = [:], rules: FieldRules = FieldRules()
     ) {
-        self.local = local
-        self.keyless = keyless
-        self.choice = choice
-        self.rest = rest
-        self.duplicates = duplicates
-        self.version = version
-        self.tombstone = tombstone
         self.fields = fields
         self.rules = rules
         self.paths = paths

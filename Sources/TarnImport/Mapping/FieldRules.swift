@@ -31,18 +31,13 @@ public struct FieldRules: Sendable, Hashable {
     /// Creates rules. Nil defers to the next wider scope.
     public init(
         coercion: CoercionMode? = nil, dates: [DateFormat]? = nil, nulls: NullPolicy? = nil,
-        absent: AbsentPolicy? = nil,
-        toMany: ToManyPolicy? = nil, fallback: String? = nil, transformers: [String]? = nil, naming: NamingStyle? = nil,
-        absentValue: JSONValue? = nil
+        toMany: ToManyPolicy? = nil, transformers: [String]? = nil, absentValue: JSONValue? = nil
     ) {
-        self.naming = naming
         self.absentValue = absentValue
-        self.fallback = fallback
         self.transformers = transformers
         self.coercion = coercion
         self.dates = dates
         self.nulls = nulls
-        self.absent = absent
         self.toMany = toMany
     }
 
@@ -50,10 +45,14 @@ public struct FieldRules: Sendable, Hashable {
     ///
     /// A fallback, transformers and an absent value belong to one field: they are not completed.
     func or(_ wider: FieldRules) -> FieldRules {
-        FieldRules(
-            coercion: coercion ?? wider.coercion, dates: dates ?? wider.dates, nulls: nulls ?? wider.nulls,
-            absent: absent ?? wider.absent, toMany: toMany ?? wider.toMany,
-            fallback: fallback, transformers: transformers, naming: naming ?? wider.naming, absentValue: absentValue)
+        var rules = self
+        rules.coercion = coercion ?? wider.coercion
+        rules.dates = dates ?? wider.dates
+        rules.nulls = nulls ?? wider.nulls
+        rules.absent = absent ?? wider.absent
+        rules.toMany = toMany ?? wider.toMany
+        rules.naming = naming ?? wider.naming
+        return rules
     }
 
     /// Returns these rules, completed by those of the same field in the parent entity.

@@ -23,10 +23,8 @@ public struct Mapping: Sendable, Hashable {
     public init(
         naming: NamingConvention = NamingConvention(), entities: [String: EntityMapping] = [:],
         rules: FieldRules = FieldRules(),
-        duplicates: DuplicatePolicy? = nil, keyless: KeylessPolicy? = nil, transformers: [ValueTransformer] = [],
-        local: LocalPolicy? = nil
+        duplicates: DuplicatePolicy? = nil, keyless: KeylessPolicy? = nil, transformers: [ValueTransformer] = []
     ) {
-        self.local = local
         self.keyless = keyless
         self.transformers = transformers
         self.duplicates = duplicates

@@ -21,7 +21,7 @@ extension Importer {
         _ planIndex: Int, _ key: Bytes, _ body: RowBody, into rest: inout ByteWriter, _ writer: inout StoreWriter
     ) throws -> LocalOutcome {
         let access = writer.access, plan = plan.plans[planIndex], entity = plan.entity
-        guard var mark = try access.localMark(entity.root, key) else { return .whole }
+        guard let mark = try access.localMark(entity.root, key) else { return .whole }
         // The root entity: the record may be of any concrete entity.
         let tree = root(of: entity)
         let row = try access.lending { try access.row(tree, key).map { Array($0.body.bytes) } }
@@ -32,51 +32,87 @@ extension Importer {
             try writer.removeLocalMark(entity.root, key)
             return .whole
         }
-        var builder = BodyBuilder(), kept: [String] = [], isNews = mark.isGoneAtServer
-        mark.isGoneAtServer = false
         let isWhole = plan.policies.local == .keep || mark.operation != .update
         let keptPlan = keptKind(planIndex, stored, isWhole: isWhole)
-        let known = keptPlan.map { Set(self.plan.plans[$0].entity.fields.map(\.id)) }
+        var merge = LocalMerge(
+            mark, keeps: isWhole, fields: keptPlan.map { Set(self.plan.plans[$0].entity.fields.map(\.id)) })
         for index in 0..<body.count {
             let id = body.id(at: index)
             guard let value = body.value(at: index) else { continue }
-            // Fields that the kept entity lacks are not lost: they come again after the server has
-            // the change.
-            if let known, id != WholeKey.field, !known.contains(id) { continue }
-            guard id != WholeKey.field, !entity.key.contains(id), isWhole || mark.covers(id) else {
-                builder.field(id, value)
-                continue
-            }
-            if mark.remember(id, value) { isNews = true }
+            guard merge.keepsLocal(id, value, entity) else { continue }
             let isSame = try row?.withUnsafeBytes { bytes in
                 try RowBody(bytes, isWide: isWide)?.value(of: id).map { try haveSameContent($0, value, access) }
                     ?? value.isNull
             }
-            if isSame != true { kept.append(entity.field(id: id)?.name ?? "#\(id)") }
+            if isSame != true { merge.kept.append(entity.field(id: id)?.name ?? "#\(id)") }
         }
-        if isNews { try writer.putLocalMark(mark, entity.root, key) }
+        if merge.isNews { try writer.putLocalMark(merge.mark, entity.root, key) }
         if mark.operation == .delete {
             reportKept(
                 entity, key, nil, "it was deleted here, which the server does not know yet; it does not come back")
             return .nothing
         }
-        if let keptPlan {
-            let kind = self.plan.plans[keptPlan].entity
+        reportKept(merge.kept, entity, key, as: keptPlan.map { self.plan.plans[$0].entity })
+        rest.removeAll()
+        let restIsWide = merge.builder.isWide
+        merge.builder.finish(into: &rest)
+        return .part(isWide: restIsWide, kept: keptPlan)
+    }
+
+    /// The division of a draft into the fields to write and those that keep their local value.
+    private struct LocalMerge: ~Copyable {
+        /// The mark, with the server's values of the fields that are kept.
+        var mark: LocalMark
+        /// Whether the mark has changed.
+        var isNews: Bool
+        /// The fields to write.
+        var builder = BodyBuilder()
+        /// The names of the fields whose local value differs.
+        var kept: [String] = []
+        private let keepsAll: Bool
+        /// The fields of the entity that the record keeps; nil if it takes the draft's entity.
+        private let fields: Set<UInt16>?
+
+        init(_ mark: LocalMark, keeps keepsAll: Bool, fields: Set<UInt16>?) {
+            self.mark = mark
+            self.keepsAll = keepsAll
+            self.fields = fields
+            isNews = mark.isGoneAtServer
+            self.mark.isGoneAtServer = false
+        }
+
+        /// Adds a field to those to write, or stores the server's value in the mark.
+        ///
+        /// - Returns: whether the field keeps its local value.
+        mutating func keepsLocal(_ id: UInt16, _ value: EncodedValue, _ entity: Catalog.Entity) -> Bool {
+            // Fields that the kept entity lacks are not lost: they come again after the server has
+            // the change.
+            if let fields, id != WholeKey.field, !fields.contains(id) { return false }
+            guard id != WholeKey.field, !entity.key.contains(id), keepsAll || mark.covers(id) else {
+                builder.field(id, value)
+                return false
+            }
+            if mark.remember(id, value) { isNews = true }
+            return true
+        }
+    }
+
+    /// Reports the entity and the fields that a changed record keeps.
+    private func reportKept(
+        _ fields: [String], _ entity: Catalog.Entity, _ key: Bytes, as kind: Catalog.Entity?
+    ) {
+        if let kind {
             reportKept(
                 kind, key, nil,
                 "changed here, which the server does not know yet: it stays a \(kind.name), and the response says that it is a \(entity.name)"
             )
         }
-        if !kept.isEmpty {
+        if !fields.isEmpty {
             reportKept(
-                entity, key, kept.count == 1 ? kept[0] : nil,
-                "changed here, which the server does not know yet: \(kept.joined(separator: ", ")) keeps the local value"
+                entity, key, fields.count == 1 ? fields[0] : nil,
+                "changed here, which the server does not know yet: \(fields.joined(separator: ", ")) keeps the local value"
             )
         }
-        rest.removeAll()
-        let restIsWide = builder.isWide
-        builder.finish(into: &rest)
-        return .part(isWide: restIsWide, kept: keptPlan)
     }
 
     /// Returns the plan of the entity that a marked record keeps.

@@ -20,12 +20,12 @@ extension Importer {
     func reportRefused(_ plan: EntityPlan, _ key: Bytes, _ field: String, _ json: JSONValue) {
         guard drafter.diagnostics.keepsNext(.valueType, plan.entity.name, field) else { return }
         let text = json.text
-        drafter.diagnostics.add(
-            Diagnostic(
-                code: .valueType, path: "$", entity: plan.entity.name, key: RecordKey(storageKey: key)?.description,
-                field: field,
-                message: "what a hook set is no value of this attribute; what the response says is taken",
-                sample: text.count > 80 ? text.prefix(79) + "…" : text))
+        var diagnostic = Diagnostic(
+            code: .valueType, path: "$", entity: plan.entity.name, key: RecordKey(storageKey: key)?.description,
+            field: field,
+            message: "what a hook set is no value of this attribute; what the response says is taken")
+        diagnostic.sample = text.count > 80 ? text.prefix(79) + "…" : text
+        drafter.diagnostics.add(diagnostic)
     }
 
     /// Merges a draft by its entity's version and list policies.

@@ -30,39 +30,59 @@ public struct DatePattern: Sendable, Hashable {
     ///   not closed, `h` and `a` do not occur together, or the year, month or day is missing.
     package init(_ text: String) throws(DatePatternError) {
         self.text = text
-        var elements: [Element] = [], seen: Set<UInt8> = []
-        let bytes = Array(text.utf8)
-        var index = 0
-        while index < bytes.count {
-            let byte = bytes[index]
+        var parser = Parser(text)
+        while let byte = parser.next {
             if byte == UInt8(ascii: "'") {
-                index += 1
-                // A doubled quote is a quote, inside and outside of a quotation.
-                if index < bytes.count, bytes[index] == byte {
-                    elements.append(.literal(byte))
-                    index += 1
-                    continue
-                }
-                var isClosed = false
-                while index < bytes.count {
-                    if bytes[index] == byte {
-                        index += 1
-                        guard index < bytes.count, bytes[index] == byte else {
-                            isClosed = true
-                            break
-                        }
-                    }
-                    elements.append(.literal(bytes[index]))
-                    index += 1
-                }
-                guard isClosed else { throw DatePatternError(text, "a ' is not closed: '' is the character itself") }
-                continue
+                try parser.quotation()
+            } else if (0x61...0x7A).contains(byte | 0x20), byte < 0x80 {
+                try parser.letters(byte)
+            } else {
+                parser.literal(byte)
             }
-            guard (0x61...0x7A).contains(byte | 0x20), byte < 0x80 else {
-                elements.append(.literal(byte))
-                index += 1
-                continue
+        }
+        try parser.checkCompleteness()
+        elements = parser.elements
+    }
+
+    private struct Parser {
+        private let text: String
+        private let bytes: [UInt8]
+        private var index = 0
+        private(set) var elements: [Element] = []
+        /// The pieces of a date that occurred.
+        private var seen: Set<UInt8> = []
+
+        init(_ text: String) {
+            self.text = text
+            bytes = Array(text.utf8)
+        }
+
+        /// The next byte; nil at the end.
+        var next: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+        mutating func literal(_ byte: UInt8) {
+            elements.append(.literal(byte))
+            index += 1
+        }
+
+        /// Parses text between quotes.
+        mutating func quotation() throws(DatePatternError) {
+            let quote = UInt8(ascii: "'")
+            index += 1
+            // A doubled quote is a quote, inside and outside of a quotation.
+            if next == quote { return literal(quote) }
+            while let byte = next {
+                if byte == quote {
+                    index += 1
+                    guard next == quote else { return }
+                }
+                literal(byte)
             }
+            throw DatePatternError(text, "a ' is not closed: '' is the character itself")
+        }
+
+        /// Parses a run of one letter.
+        mutating func letters(_ byte: UInt8) throws(DatePatternError) {
             var count = 1
             while index + count < bytes.count, bytes[index + count] == byte { count += 1 }
             index += count
@@ -78,17 +98,21 @@ public struct DatePattern: Sendable, Hashable {
             }
             elements.append(element)
         }
-        for (letter, name) in [("y", "year"), ("M", "month"), ("d", "day")] {
-            guard let byte = letter.utf8.first, seen.contains(byte) else {
-                throw DatePatternError(text, "the \(name) (\(letter)) is missing, or this is not the word of a format")
+
+        /// Checks that the pieces make a date.
+        func checkCompleteness() throws(DatePatternError) {
+            for (letter, name) in [("y", "year"), ("M", "month"), ("d", "day")] {
+                guard let byte = letter.utf8.first, seen.contains(byte) else {
+                    throw DatePatternError(
+                        text, "the \(name) (\(letter)) is missing, or this is not the word of a format")
+                }
+            }
+            let hasHalfDay = elements.contains(.halfDay)
+            let hasHalfDayHour = elements.contains { if case .halfDayHour = $0 { true } else { false } }
+            guard hasHalfDay == hasHalfDayHour else {
+                throw DatePatternError(text, "h and a belong together: an hour of the whole day is H")
             }
         }
-        let hasHalfDay = elements.contains(.halfDay)
-        let hasHalfDayHour = elements.contains { if case .halfDayHour = $0 { true } else { false } }
-        guard hasHalfDay == hasHalfDayHour else {
-            throw DatePatternError(text, "h and a belong together: an hour of the whole day is H")
-        }
-        self.elements = elements
     }
 
     /// Returns the piece of a date that a letter stands for. Synonymous letters share one.

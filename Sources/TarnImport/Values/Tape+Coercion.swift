@@ -12,7 +12,6 @@ extension Tape {
         _ index: Int, by rule: ValueRule, to writer: inout ByteWriter
     ) -> Bool {
         guard rule.accepted.contains(JSONKinds(kind(index))) else { return false }
-        let start = writer.count
         switch rule.type {
         case .bool:
             guard let value = bool(index) else { return false }
@@ -58,26 +57,28 @@ extension Tape {
             writer.append(ValueTag.json)
             appendText(index, to: &writer)
         case .array:
-            guard let element = rule.element else { return false }
-            writer.append(ValueTag.array)
-            var isSound = true
-            forEachElement(index) { item in
-                guard isSound else { return }
-                let lengthOffset = writer.count
-                writer.appendLittleEndian(UInt32(0))
-                if kind(item) == .null {
-                    writer.appendValueNull()
-                } else if !appendValue(item, by: element, to: &writer) {
-                    isSound = false
-                }
-                writer.store(UInt32(writer.count - lengthOffset - 4), at: lengthOffset)
-            }
-            guard isSound else {
-                writer.truncate(to: start)
-                return false
-            }
+            guard let element = rule.element, appendArray(index, of: element, to: &writer) else { return false }
         }
         return true
+    }
+
+    private func appendArray(_ index: Int, of element: ValueRule, to writer: inout ByteWriter) -> Bool {
+        let start = writer.count
+        writer.append(ValueTag.array)
+        var isSound = true
+        forEachElement(index) { item in
+            guard isSound else { return }
+            let lengthOffset = writer.count
+            writer.appendLittleEndian(UInt32(0))
+            if kind(item) == .null {
+                writer.appendValueNull()
+            } else if !appendValue(item, by: element, to: &writer) {
+                isSound = false
+            }
+            writer.store(UInt32(writer.count - lengthOffset - 4), at: lengthOffset)
+        }
+        if !isSound { writer.truncate(to: start) }
+        return isSound
     }
 
     func uuid(_ index: Int) -> UUID? {

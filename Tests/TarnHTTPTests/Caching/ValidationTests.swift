@@ -213,6 +213,17 @@ struct ByteRangeTests {
 
 @Suite("RFC 9211: Cache-Status")
 struct CacheStatusTests {
+    private static let collapsed: CacheStatus = {
+        var status = CacheStatus(forward: .stale, forwardStatus: 304)
+        status.isCollapsed = true
+        return status
+    }()
+    private static let edge: CacheStatus = {
+        var status = CacheStatus(forward: .varyMiss, detail: "key")
+        status.cache = "edge"
+        return status
+    }()
+
     @Test(
         "§2: what was done is said in its words",
         arguments: [
@@ -222,11 +233,8 @@ struct CacheStatusTests {
                 CacheStatus(forward: .uriMiss, forwardStatus: 200, isStored: true),
                 "tarn; fwd=uri-miss; fwd-status=200; stored"
             ),
-            (
-                CacheStatus(forward: .stale, forwardStatus: 304, isCollapsed: true),
-                "tarn; fwd=stale; fwd-status=304; collapsed"
-            ),
-            (CacheStatus(cache: "edge", forward: .varyMiss, detail: "key"), "edge; fwd=vary-miss; detail=key"),
+            (CacheStatusTests.collapsed, "tarn; fwd=stale; fwd-status=304; collapsed"),
+            (CacheStatusTests.edge, "edge; fwd=vary-miss; detail=key"),
             (
                 CacheStatus(isHit: true, forward: .stale, forwardStatus: 503, isStored: true, detail: "off \"line\" é"),
                 "tarn; hit; detail=\"off \\\"line\\\" ??\""

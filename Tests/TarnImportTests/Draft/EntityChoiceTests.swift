@@ -42,7 +42,7 @@ struct EntityChoiceTests {
     private static func bed(_ choice: EntityChoice = choice, _ change: (inout Mapping) -> Void = { _ in }) throws
         -> TestStore
     {
-        var mapping = Mapping(entities: ["Event": EntityMapping(choice: choice)])
+        var mapping = Mapping(entities: ["Event": EntityMapping { $0.choice = choice }])
         change(&mapping)
         return try TestStore(schema, mapping)
     }
@@ -134,8 +134,9 @@ struct EntityChoiceTests {
     @Test("what is chosen may have rules of its own")
     func levels() throws {
         let bed = try Self.bed {
-            $0.entities["Push"] = EntityMapping(
-                choice: EntityChoice([.entity("ForcePush", when: [RecordCondition("before", .isPresent)])]))
+            $0.entities["Push"] = EntityMapping {
+                $0.choice = EntityChoice([.entity("ForcePush", when: [RecordCondition("before", .isPresent)])])
+            }
         }
         try bed.take(
             #"[{"id":1,"type":"PushEvent"},{"id":2,"type":"PushEvent","before":"x"},{"id":3,"before":"x"}]"#, "Event")
@@ -270,7 +271,9 @@ struct EntityChoiceTests {
             }
         }
         let problems = Mapping(entities: [
-            "Push": EntityMapping(choice: EntityChoice([.entity("Release", when: []), .entity("Pusch", when: [])]))
+            "Push": EntityMapping {
+                $0.choice = EntityChoice([.entity("Release", when: []), .entity("Pusch", when: [])])
+            }
         ])
         .problems(for: Self.schema).map(\.description)
         #expect(

@@ -198,7 +198,7 @@ struct KeySourceTests {
     func keyless(_ api: KeylessPolicy?, _ entity: KeylessPolicy?, _ fails: Bool) throws {
         let bed = try TestStore(
             Schema([EntityDefinition("Thing", key: ["id"], attributes: [AttributeDefinition("id", .int)])]),
-            Mapping(entities: ["Thing": EntityMapping(keyless: entity)], keyless: api))
+            Mapping(entities: ["Thing": EntityMapping { $0.keyless = entity }], keyless: api))
         try bed.add(#"[{"id":1}]"#, "Thing")
         guard fails else {
             #expect(try bed.take(#"[{"id":2},{"name":"x"}]"#, "Thing").skipped == 1)
@@ -218,7 +218,9 @@ struct KeySourceTests {
     func keylessElsewhere() throws {
         let bed = try TestStore(
             Forge.schema,
-            Mapping(entities: ["User": EntityMapping(keyless: .fail), "Issue": EntityMapping(keyless: .fail)]))
+            Mapping(entities: [
+                "User": EntityMapping { $0.keyless = .fail }, "Issue": EntityMapping { $0.keyless = .fail },
+            ]))
         #expect(throws: ImportError.recordWithoutKey(entity: "User", path: "$[0].author", key: "id")) {
             try bed.take(#"[{"id":1,"title":"a","author":{"login":"x"}}]"#, "Issue")
         }

@@ -130,20 +130,20 @@ struct RandomSourceTests {
                 attributes: [AttributeDefinition("at", .int), AttributeDefinition("role", .string)],
                 relationships: [RelationshipDefinition("owner", to: "A", inverse: "owned")]),
         ])
+        var mapping = EntityMapping(
+            paths: [
+                "a": ["a[0]", "a", "{b}-{@position}"], "l": ["a.*", "b.*.a", "@root.*"],
+                "t": ["{a}{@parent.a}", "b[-1]", "@param.p"],
+                "b": ["b", "@parent"], "many": ["a.*.b", "*.*"], "loose": ["b.*", "@parent.b.*"],
+            ], declared: ["owned"])
+        mapping.choice = EntityChoice([
+            .entity(
+                "Special", when: [RecordCondition("b", .isPresent), RecordCondition("a", .compares(.less, "5"))])
+        ])
         let bed = try TestStore(
             schema,
             Mapping(entities: [
-                "A": EntityMapping(
-                    paths: [
-                        "a": ["a[0]", "a", "{b}-{@position}"], "l": ["a.*", "b.*.a", "@root.*"],
-                        "t": ["{a}{@parent.a}", "b[-1]", "@param.p"],
-                        "b": ["b", "@parent"], "many": ["a.*.b", "*.*"], "loose": ["b.*", "@parent.b.*"],
-                    ], declared: ["owned"],
-                    choice: EntityChoice([
-                        .entity(
-                            "Special",
-                            when: [RecordCondition("b", .isPresent), RecordCondition("a", .compares(.less, "5"))])
-                    ])),
+                "A": mapping,
                 "C": EntityMapping(paths: ["owner": ["@parent"], "at": ["@position"], "role": ["@relationship", "a"]]),
             ]))
         var created = 0, reported = 0

@@ -105,8 +105,8 @@ struct NamingTests {
                 naming: NamingConvention(.kebabCase, words: ["user": "user", "uid": "identifier"]),
                 entities: [
                     "Other": EntityMapping(
-                        fields: ["createdAt": FieldRules(naming: NamingStyle.none)],
-                        rules: FieldRules(naming: .pascalCase))
+                        fields: ["createdAt": FieldRules { $0.naming = NamingStyle.none }],
+                        rules: FieldRules { $0.naming = .pascalCase })
                 ]))
         try bed.take(#"[{"id":1,"user-uid":"a","created-at":"b","kind":"c"}]"#, "Thing")
         #expect(try names.map { try bed.value("Thing", 1, $0) } == ["a", "b", "c"].map { .string($0) })

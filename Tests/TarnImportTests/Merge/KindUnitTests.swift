@@ -38,7 +38,7 @@ struct KindUnitTests {
             .entity($0, when: [RecordCondition("type", .matches([$0]))])
         }
         var mapping = Mapping(entities: [
-            "Event": EntityMapping(choice: EntityChoice(rules, otherwise: otherwise)),
+            "Event": EntityMapping { $0.choice = EntityChoice(rules, otherwise: otherwise) },
             "Board": EntityMapping(declared: ["events"]),
         ])
         change(&mapping)
@@ -91,7 +91,7 @@ struct KindUnitTests {
             let bed = try Self.bed {
                 $0.local = .server
                 $0.entities["Event"]?.local = .fields
-                $0.entities["Push"] = EntityMapping(local: own)
+                $0.entities["Push"] = EntityMapping { $0.local = own }
             }
             try bed.take(#"[{"id":1,"type":"Push","branch":"b"}]"#, "Event")
             try edit(bed, "Push", [Record.Field("branch", .string("mine"))])

@@ -10,7 +10,7 @@ struct LocalChangeTests {
         var mapping = Forge.mapping
         mapping.entities["Issue"]?.tombstone = TombstoneRule(path: "gone")
         mapping.entities["Issue"]?.local = policy
-        mapping.entities["Comment"] = EntityMapping(local: policy)
+        mapping.entities["Comment"] = EntityMapping { $0.local = policy }
         let bed = try TestStore(Forge.schema, mapping)
         try bed.take(
             #"[{"id":1,"title":"old","body":"b","author":7,"comments":[{"id":3}]},{"id":2,"title":"other"}]"#, "Issue")

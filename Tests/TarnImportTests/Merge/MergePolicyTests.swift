@@ -78,7 +78,8 @@ struct MergePolicyTests {
         #expect(try keeping.value("Task", 1, "title") == .string("a") && tags(keeping) == [1, 2])
 
         let clearing = try bed(
-            EntityMapping(fields: ["text": FieldRules(absent: .keep)], rules: FieldRules(absent: .clear)))
+            EntityMapping(
+                fields: ["text": FieldRules { $0.absent = .keep }], rules: FieldRules { $0.absent = .clear }))
         try clearing.take(full, "Task")
         try clearing.take(#"[{"id":9,"task":{"id":1}}]"#, "Note")
         #expect(try clearing.value("Task", 1, "title") == .string("a"))
@@ -134,7 +135,7 @@ struct MergePolicyTests {
     func duplicates() throws {
         let json = #"[{"id":1,"name":"first","title":"a"},{"id":1,"name":"last","text":"b"}]"#
         for policy in DuplicatePolicy.allCases {
-            let bed = try bed(EntityMapping(duplicates: policy))
+            let bed = try bed(EntityMapping { $0.duplicates = policy })
             let report = try bed.take(json, "Task")
             #expect(report.conflicts == 1)
             #expect(try bed.value("Task", 1, "name") == .string(policy == .firstWins ? "first" : "last"))
@@ -148,7 +149,7 @@ struct MergePolicyTests {
 
     @Test("an older answer changes nothing and is counted; an equal or newer one, or one without a version, is merged")
     func versions() throws {
-        let bed = try bed(EntityMapping(version: "revision"))
+        let bed = try bed(EntityMapping { $0.version = "revision" })
         try bed.take(#"[{"id":1,"name":"five","revision":5,"tags":[1],"notes":[{"id":1}]}]"#, "Task")
         let report = try bed.take(
             #"[{"id":1,"name":"four","revision":4,"title":"old","tags":[2],"notes":[]},{"id":2,"name":"new","revision":1}]"#,
@@ -172,7 +173,11 @@ struct MergePolicyTests {
     func versionsInAUnit() throws {
         for policy in DuplicatePolicy.allCases {
             for order in [[4, 5], [5, 4]] {
-                let bed = try bed(EntityMapping(duplicates: policy, version: "revision"))
+                let bed = try bed(
+                    EntityMapping {
+                        $0.duplicates = policy
+                        $0.version = "revision"
+                    })
                 let json = order.map { #"{"id":1,"name":"v\#($0)","revision":\#($0)}"# }.joined(separator: ",")
                 try bed.take("[\(json)]", "Task")
                 #expect(try bed.value("Task", 1, "name") == .string("v5"), "\(policy) \(order)")
@@ -183,7 +188,7 @@ struct MergePolicyTests {
 
     @Test("a tombstone deletes by the delete rules, is counted, and is not among the listed")
     func tombstones() throws {
-        let bed = try bed(EntityMapping(tombstone: TombstoneRule(path: "state.gone", equals: "true")))
+        let bed = try bed(EntityMapping { $0.tombstone = TombstoneRule(path: "state.gone", equals: "true") })
         try bed.take(
             #"[{"id":1,"name":"a","notes":[{"id":1},{"id":2}]},{"id":2,"name":"b"},{"id":3,"name":"c"}]"#, "Task")
         let added = try bed.add(
@@ -207,7 +212,7 @@ struct MergePolicyTests {
             ("7", "7.0", false), ("gone", "{}", false),
         ])
     func tombstoneValues(_ equals: String?, _ json: String, _ isGone: Bool) throws {
-        let bed = try bed(EntityMapping(tombstone: TombstoneRule(path: "dead", equals: equals)))
+        let bed = try bed(EntityMapping { $0.tombstone = TombstoneRule(path: "dead", equals: equals) })
         try bed.take(#"[{"id":1,"name":"a"}]"#, "Task")
         try bed.take(#"[{"id":1,"name":"a","dead":\#(json)}]"#, "Task")
         #expect(try (bed.record("Task", 1) == nil) == isGone)
@@ -217,7 +222,7 @@ struct MergePolicyTests {
         "in a unit the later of a tombstone and a listed record counts; an excerpt brings nothing back; a denied delete is reported"
     )
     func tombstoneOrder() throws {
-        let rule = EntityMapping(tombstone: TombstoneRule(path: "dead"))
+        let rule = EntityMapping { $0.tombstone = TombstoneRule(path: "dead") }
         let back = try bed(rule)
         try back.take(#"[{"id":1,"name":"a"}]"#, "Task")
         #expect(try back.take(#"[{"id":1,"dead":true},{"id":1,"name":"b"}]"#, "Task").deleted == 0)
@@ -241,7 +246,10 @@ struct MergePolicyTests {
 
     @Test("an older tombstone deletes nothing, in the store and in a unit")
     func olderTombstone() throws {
-        let rule = EntityMapping(version: "revision", tombstone: TombstoneRule(path: "dead"))
+        let rule = EntityMapping {
+            $0.version = "revision"
+            $0.tombstone = TombstoneRule(path: "dead")
+        }
         let bed = try bed(rule)
         try bed.take(#"[{"id":1,"name":"a","revision":5}]"#, "Task")
         let report = try bed.take(#"[{"id":1,"dead":true,"revision":4}]"#, "Task")
@@ -281,6 +289,8 @@ struct MergePolicyTests {
         #expect(report.diagnostics[1].sample == "{}")
         #expect(report.entities["Task"]?.skipped == 1)
         let nested = try bed.take(#"[{"id":9,"task":{"id":50}},{"id":10,"task":{"id":51,"name":"whole"}}]"#, "Note")
-        #expect(nested.entities["Task"] == ImportReport.Counts(created: 2, partial: 1))
+        var counts = ImportReport.Counts(created: 2)
+        counts.partial = 1
+        #expect(nested.entities["Task"] == counts)
     }
 }

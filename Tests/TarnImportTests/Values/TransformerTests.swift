@@ -12,7 +12,7 @@ struct TransformerTests {
         let type = AttributeType.enumeration(["open", "closed", "other"])
         let bed = try thing(
             [AttributeDefinition("v", type, optional: true), AttributeDefinition("w", type, optional: true)],
-            EntityMapping(fields: ["v": FieldRules(fallback: "other")]))
+            EntityMapping(fields: ["v": FieldRules { $0.fallback = "other" }]))
         try bed.take(#"[{"id":1,"v":"open","w":"open"}]"#, "Thing")
         let report = try bed.take(#"[{"id":1,"v":"merged","w":"merged"}]"#, "Thing")
         #expect(report.diagnostics.map(\.code) == [.valueUnknown, .valueType])
@@ -119,6 +119,8 @@ struct TransformerTests {
 
     @Test("what is neither mapped nor ignored is kept as one object, exactly, and is not reported as unmapped")
     func rest() throws {
+        var mapping = EntityMapping(paths: ["plus": ["reactions.+1"]], ignored: ["*_url", "reactions.url"])
+        mapping.rest = "extra"
         let bed = try TestStore(
             Schema([
                 EntityDefinition(
@@ -129,10 +131,7 @@ struct TransformerTests {
                         AttributeDefinition("extra", .json, optional: true),
                     ], relationships: [RelationshipDefinition("next", to: "Thing")])
             ]),
-            Mapping(entities: [
-                "Thing": EntityMapping(
-                    paths: ["plus": ["reactions.+1"]], ignored: ["*_url", "reactions.url"], rest: "extra")
-            ]))
+            Mapping(entities: ["Thing": mapping]))
         let json =
             #"{"id":1,"name":"n","reactions":{"+1":5,"url":"u","-1":2},"x":[1.10,{"a":null}],"html_url":"h","next":{"id":2,"z":1},"é\"":"\n","extra":"own"}"#
         let report = try bed.take("[\(json)]", "Thing")
@@ -152,7 +151,7 @@ struct TransformerTests {
 
     @Test("more keys than are counted as unmapped are kept too")
     func manyKeys() throws {
-        let bed = try thing([AttributeDefinition("extra", .json, optional: true)], EntityMapping(rest: "extra"))
+        let bed = try thing([AttributeDefinition("extra", .json, optional: true)], EntityMapping { $0.rest = "extra" })
         let members = (0..<500).map { #""k\#($0)":\#($0)"# }.joined(separator: ",")
         try bed.take(#"[{"id":1,\#(members)}]"#, "Thing")
         #expect(try bed.value("Thing", 1, "extra") == .json("{\(members)}"))

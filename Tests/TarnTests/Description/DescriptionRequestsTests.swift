@@ -4,6 +4,14 @@ import Foundation
 import Tarn
 import Testing
 
+private let refreshing: OAuth2 = {
+    var settings = OAuth2(
+        tokenURL: "https://a.example/token", clientID: .value(Secret("tarn")), account: "ada")
+    settings.clientAuthentication = .body
+    settings.grant = .refreshToken(.file("refresh"))
+    return settings
+}()
+
 @Suite("Description file: requests")
 struct DescriptionRequestsTests {
     private func api(_ lines: String) throws -> APIDescription {
@@ -84,11 +92,7 @@ struct DescriptionRequestsTests {
             ),
             (
                 "oauth2: { token_url: 'https://a.example/token', client_id: tarn, refresh_token: { file: refresh }, client_auth: body, account: ada }",
-                .oauth2(
-                    OAuth2(
-                        tokenURL: "https://a.example/token", clientID: .value(Secret("tarn")),
-                        clientAuthentication: .body,
-                        grant: .refreshToken(.file("refresh")), account: "ada"))
+                .oauth2(refreshing)
             ),
         ])
     func authentication(written: String, authentication: Authentication) throws {

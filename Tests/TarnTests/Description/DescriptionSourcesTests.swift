@@ -59,8 +59,9 @@ struct DescriptionSourcesTests {
         ).mapping
         #expect(mapping.naming == NamingConvention(.kebabCase, words: ["id": "identifier", "url": "URL"]))
         #expect(mapping.entities["Thing"]?.rules.naming == .pascalCase)
-        #expect(
-            mapping.entities["Thing"]?.fields["v"] == FieldRules(naming: NamingStyle.none, absentValue: .number("0")))
+        var rules = FieldRules(absentValue: .number("0"))
+        rules.naming = NamingStyle.none
+        #expect(mapping.entities["Thing"]?.fields["v"] == rules)
         func naming(_ api: String) throws -> NamingConvention {
             try Description.parse(thingDescription(api, "", "int"), file: "f.yaml").mapping.naming
         }

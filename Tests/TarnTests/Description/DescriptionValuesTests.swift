@@ -47,11 +47,14 @@ struct DescriptionValuesTests {
         let mapping = try Description.parse(text, file: "f.yaml").mapping
         #expect(mapping.rules == FieldRules(nulls: .ignore, toMany: .append) && mapping.duplicates == .firstWins)
         let thing = try #require(mapping.entities["Thing"])
-        #expect(thing.rules == FieldRules(nulls: .clear, absent: .clear) && thing.duplicates == .lastWins)
+        var clearing = FieldRules(nulls: .clear), keeping = FieldRules(nulls: .ignore)
+        clearing.absent = .clear
+        keeping.absent = .keep
+        #expect(thing.rules == clearing && thing.duplicates == .lastWins)
         #expect(thing.version == "revision" && thing.tombstone == TombstoneRule(path: "state.name", equals: "gone"))
         #expect(
             thing.fields == [
-                "v": FieldRules(nulls: .ignore, absent: .keep), "others": FieldRules(toMany: .prepend),
+                "v": keeping, "others": FieldRules(toMany: .prepend),
                 "next": FieldRules(nulls: .ignore),
             ])
         #expect(mapping.entities["Other"]?.tombstone == TombstoneRule(path: "deleted_at"))
@@ -77,7 +80,9 @@ struct DescriptionValuesTests {
         let mapping = try Description.parse(text, file: "f.yaml", transformers: [shout]).mapping
         let thing = try #require(mapping.entities["Thing"])
         #expect(thing.rest == "extra" && mapping.transformers == [shout])
-        #expect(thing.fields == ["v": FieldRules(fallback: "b"), "w": FieldRules(transformers: ["trim", "shout"])])
+        var rules = FieldRules()
+        rules.fallback = "b"
+        #expect(thing.fields == ["v": rules, "w": FieldRules(transformers: ["trim", "shout"])])
         let error = try #require(throws: DescriptionError.self) { try Description.parse(text, file: "f.yaml") }
         #expect(
             error.problems.count == 1 && error.problems[0].message.hasPrefix("unknown transformer \"shout\""),

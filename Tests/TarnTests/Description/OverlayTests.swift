@@ -53,7 +53,9 @@ struct OverlayTests {
                 "title": ["name", "title"], "size": [.constant(.number("7"))], "owner": ["@parent"], "tags": ["labels"],
             ])
         #expect(thing.ignored == ["b", "c"] && thing.version == "size")
-        #expect(thing.fields == ["state": FieldRules(fallback: "open"), "tags": FieldRules(toMany: .append)])
+        var rules = FieldRules()
+        rules.fallback = "open"
+        #expect(thing.fields == ["state": rules, "tags": FieldRules(toMany: .append)])
         #expect(
             laid.schema == description.schema && laid.endpoints == description.endpoints
                 && laid.storePath == description.storePath)

@@ -8,43 +8,28 @@ public struct APIDescription: Sendable, Hashable {
     /// The base URL: absolute, `http` or `https`, without query, fragment and trailing `/`.
     public var base: String
     /// Other base URLs of the same API. A link that begins with one is requested at ``base``.
-    public var aliases: [String]
+    public var aliases: [String] = []
     /// Base URLs of other servers that links to pages may lead to.
     ///
     /// Requests there carry neither credentials nor ``headers``.
-    public var follows: [String]
+    public var follows: [String] = []
     /// Header fields of every request, in the order of the file.
-    public var headers: [TransportHeaders.Field]
+    public var headers: [TransportHeaders.Field] = []
     /// The authentication of requests. The file contains no secrets.
-    public var authentication: Authentication
+    public var authentication = Authentication.none
     /// The pace of requests.
-    public var pace: Pace
+    public var pace = Pace()
     /// Time limits, sizes, proxies and certificates.
-    public var transport: CurlTransport.Options
+    public var transport = CurlTransport.Options()
     /// The retry policy of requests.
-    public var retry: RetryPolicy
+    public var retry = RetryPolicy()
     /// The rules for responses of all endpoints. Those of an endpoint have precedence.
-    public var responses: [ResponseRule]
+    public var responses: [ResponseRule] = []
     /// The policy and the limits of the record cache.
-    public var cache: CacheDescription
+    public var cache = CacheDescription()
 
-    /// Creates the description of an API.
-    public init(
-        base: String, aliases: [String] = [], follows: [String] = [], headers: [TransportHeaders.Field] = [],
-        authentication: Authentication = .none,
-        transport: CurlTransport.Options = CurlTransport.Options(), pace: Pace = Pace(),
-        retry: RetryPolicy = RetryPolicy(), responses: [ResponseRule] = [],
-        cache: CacheDescription = CacheDescription()
-    ) {
-        self.cache = cache
+    /// Creates the description of an API with this base URL.
+    public init(base: String) {
         self.base = base
-        self.aliases = aliases
-        self.follows = follows
-        self.headers = headers
-        self.authentication = authentication
-        self.transport = transport
-        self.pace = pace
-        self.retry = retry
-        self.responses = responses
     }
 }

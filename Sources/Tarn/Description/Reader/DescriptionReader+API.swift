@@ -25,11 +25,18 @@ extension DescriptionReader {
         let headers = headers(section, setByAuthentication: authentication.headerField)
         let pace = pace(section), transport = transport(section, pace), retry = retry(section),
             responses = responses(section), cache = caching(section)
-        return base.map {
-            APIDescription(
-                base: $0, aliases: aliases, follows: follows, headers: headers, authentication: authentication,
-                transport: transport, pace: pace, retry: retry, responses: responses, cache: cache)
-        }
+        guard let base else { return nil }
+        var api = APIDescription(base: base)
+        api.aliases = aliases
+        api.follows = follows
+        api.headers = headers
+        api.authentication = authentication
+        api.pace = pace
+        api.transport = transport
+        api.retry = retry
+        api.responses = responses
+        api.cache = cache
+        return api
     }
 
     /// The naming convention: a style, words, or both. It is in `api` because it is the API's.

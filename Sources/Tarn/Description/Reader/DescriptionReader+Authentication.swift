@@ -181,11 +181,11 @@ extension DescriptionReader {
             section, "client_auth", "way to prove who the client is")
         let account = text(section, "account")
         guard let url, let client else { return nil }
-        return .oauth2(
-            OAuth2(
-                tokenURL: url, clientID: client, clientSecret: clientSecret,
-                clientAuthentication: clientAuthentication ?? .basic,
-                grant: refresh.map(OAuth2.Grant.refreshToken) ?? .clientCredentials, scopes: scopes,
-                parameters: parameters, account: account))
+        var settings = OAuth2(
+            tokenURL: url, clientID: client, clientSecret: clientSecret, scopes: scopes, parameters: parameters,
+            account: account)
+        if let clientAuthentication { settings.clientAuthentication = clientAuthentication }
+        if let refresh { settings.grant = .refreshToken(refresh) }
+        return .oauth2(settings)
     }
 }

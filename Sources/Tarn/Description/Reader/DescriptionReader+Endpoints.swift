@@ -15,32 +15,11 @@ extension DescriptionReader {
 
     private mutating func endpoint(_ entry: YAMLValue.Entry, _ schema: Schema) -> Endpoint? {
         let field = "endpoints.\(entry.key)"
-        let isName = entry.key.utf8.allSatisfy {
-            (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == 0x5F || $0 == 0x2D
-        }
-        if !isName || entry.key.isEmpty {
-            report(field, entry.keyMark, "an endpoint's name has only the letters a–z and A–Z, digits, _ and -")
-        }
-        guard
-            let section = section(
-                entry.value, field,
-                keys: [
-                    "path", "with", "method", "body", "form", "records", "entity", "paginate", "restart", "limit",
-                    "more", "for_each", "commit", "orphans",
-                    "responses", "metadata",
-                ],
-                required: DescriptionReader.hasEnvelope(entry.value) ? ["path"] : ["path", "entity"],
-                instead: ["since": DescriptionReader.unsupported],
-                example: ["path": "path: /issues", "entity": "entity: Issue"])
-        else { return nil }
+        checkName(entry, field)
+        guard let section = endpointSection(entry.value, field) else { return nil }
         let parameters = parameters(section)
         let envelope = envelope(section, schema)
-        let records =
-            envelope != nil
-            ? nil
-            : text(section, "records").flatMap {
-                plainKeyPath($0, section.path("records"), section["records"]?.mark ?? section.mark)
-            }
+        let records = envelope == nil ? recordsPath(section) : nil
         let entity = envelope.map { $0.first?.entity } ?? entityName(section, "entity", schema)
         let pagination = pagination(section), deep = deepPages(section, pagination), limits = limits(section),
             more = more(section)
@@ -77,6 +56,34 @@ extension DescriptionReader {
         endpoint.metadata = metadata
         endpoint.place = "\(file):\(entry.keyMark.line)"
         return endpoint
+    }
+
+    private mutating func checkName(_ entry: YAMLValue.Entry, _ field: String) {
+        let isName = entry.key.utf8.allSatisfy {
+            (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == 0x5F || $0 == 0x2D
+        }
+        if !isName || entry.key.isEmpty {
+            report(field, entry.keyMark, "an endpoint's name has only the letters a–z and A–Z, digits, _ and -")
+        }
+    }
+
+    private mutating func endpointSection(_ value: YAMLValue, _ field: String) -> Section? {
+        section(
+            value, field,
+            keys: [
+                "path", "with", "method", "body", "form", "records", "entity", "paginate", "restart", "limit",
+                "more", "for_each", "commit", "orphans",
+                "responses", "metadata",
+            ],
+            required: DescriptionReader.hasEnvelope(value) ? ["path"] : ["path", "entity"],
+            instead: ["since": DescriptionReader.unsupported],
+            example: ["path": "path: /issues", "entity": "entity: Issue"])
+    }
+
+    /// Reads the key path of the records of one entity.
+    private mutating func recordsPath(_ section: Section) -> JSONPath? {
+        guard let text = text(section, "records") else { return nil }
+        return plainKeyPath(text, section.path("records"), section["records"]?.mark ?? section.mark)
     }
 
     /// Reads names and key paths from the root of a response.

@@ -20,80 +20,9 @@ extension DescriptionReader {
         }
         // Conditions have values of attributes, which a later parent entity may declare.
         for entry in entries { indexes(of: entry, in: &schema) }
-        // Problems that follow from reported ones would only hide these.
-        let fresh = schema.locatedProblems().filter { problem in
-            if case .key = problem.part, isReported("entities.\(problem.error.entity ?? "").attributes") {
-                return false
-            }
-            return !isReported(DescriptionReader.field(problem))
-        }
-        for problem in fresh {
-            let field = DescriptionReader.field(problem)
-            switch problem.part {
-            case .entity, .index, .attribute(_, .name), .relationship(_, .name):
-                report(field, keyMark(field), problem.error.message)
-            default: report(at: field, problem.error.message)
-            }
-        }
-        for problem in mapping.problems(for: schema) {
-            guard let name = problem.field else {
-                let isRest =
-                    mapping.entities[problem.entity ?? ""]?.rest.map { problem.message.hasSuffix(" \($0)") } ?? false
-                report(at: "entities.\(problem.entity ?? "").\(isRest ? "rest" : "version")", problem.message)
-                continue
-            }
-            if name.hasPrefix("kinds.") {
-                let field = "entities.\(problem.entity ?? "").\(name)"
-                report(field, keyMark(field), problem.message)
-                continue
-            }
-            let definition = schema.entities.first { $0.name == problem.entity }
-            let kind = definition?.relationships.contains { $0.name == name } == true ? "relationships" : "attributes"
-            let itsMapping = mapping.entities[problem.entity ?? ""], rules = itsMapping?.fields[name]
-            let part: String
-            if itsMapping?.epochs[name] != nil {
-                part = "epoch"
-            } else if rules?.transformers != nil {
-                part = "transform"
-            } else if rules?.fallback != nil {
-                part = "fallback"
-            } else if rules?.dates == nil, let source = itsMapping?.paths[name]?.first {
-                if case .constant = source { part = "value" } else { part = "from" }
-            } else {
-                part = "format"
-            }
-            let field = "entities.\(problem.entity ?? "").\(kind).\(name).\(part)"
-            if !isReported(field) { report(at: field, problem.message) }
-        }
+        report(schema.locatedProblems())
+        for problem in mapping.problems(for: schema) { report(problem, schema, mapping) }
         return (schema, mapping)
-    }
-
-    /// The dotted path of the field that a problem of the schema concerns.
-    private static func field(_ problem: SchemaProblem) -> String {
-        let entity = "entities.\(problem.error.entity ?? "")"
-        func aspect(_ aspect: SchemaProblem.Aspect) -> String {
-            switch aspect {
-            case .name: ""
-            case .type: ".type"
-            case .values: ".values"
-            case .index: ".index"
-            case .destination: ".to"
-            case .ordered: ".ordered"
-            case .inverse: ".inverse"
-            case .initial: ".default"
-            case .rule: ".on_delete"
-            case .join: ".join"
-            case .former: ".was"
-            }
-        }
-        switch problem.part {
-        case .entity: return entity
-        case .key: return "\(entity).key"
-        case .parent: return "\(entity).parent"
-        case .index(let name): return "\(entity).indexes.\(name)"
-        case .attribute(let name, let part): return "\(entity).attributes.\(name)\(aspect(part))"
-        case .relationship(let name, let part): return "\(entity).relationships.\(name)\(aspect(part))"
-        }
     }
 
     private mutating func entity(_ entry: YAMLValue.Entry) -> (EntityDefinition, EntityMapping) {

@@ -86,7 +86,7 @@ enum Fuzz {
         _ = rules.storability(of: response, to: request)
         for time in [0, 1_790_000_000, Int(Int32.max)] {
             let stored = CachedResponse(
-                method: "GET", status: status, headers: headers, selecting: headers, requestTime: time, responseTime: time, isInvalidated: false)
+                method: "GET", status: status, headers: headers, selecting: headers, requestTime: time, responseTime: time)
             _ = rules.decide(request, stored, at: 1_790_000_000)
             _ = rules.validation(of: stored, for: request)
             _ = rules.validate(stored, with: TransportResponse(status: 304, headers: headers))

@@ -1,0 +1,195 @@
+// Validation of the mapping of an entity.
+
+internal import TarnStore
+
+extension EntityMapping {
+    /// Returns everything in this mapping that does not fit the entity; empty if it fits.
+    func problems(for entity: EntityDefinition, _ schema: Schema) -> [SchemaError] {
+        // Inherited fields count as the entity's own.
+        var entity = entity
+        for ancestor in schema.ancestors(of: entity) {
+            entity.attributes += ancestor.attributes
+            entity.relationships += ancestor.relationships
+            if entity.key.isEmpty { entity.key = ancestor.key }
+        }
+        var problems = pathProblems(entity)
+        problems += choiceProblems(for: entity, schema)
+        problems += declarationProblems(entity)
+        problems += ruleProblems(entity)
+        problems += versionProblems(entity)
+        problems += restProblems(entity)
+        problems += epochProblems(entity)
+        return problems
+    }
+
+    // MARK: Sources
+
+    private func pathProblems(_ entity: EntityDefinition) -> [SchemaError] {
+        let fields = entity.fieldNames
+        var problems: [SchemaError] = []
+        for (field, paths) in paths.sorted(by: { $0.key < $1.key }) {
+            if !fields.contains(field) {
+                problems.append(
+                    SchemaError(entity: entity.name, field: field, Spelling.unknown("field", field, among: fields)))
+            }
+            for source in paths {
+                guard let message = problem(of: source, field, entity) else { continue }
+                problems.append(SchemaError(entity: entity.name, field: field, message))
+            }
+        }
+        for relationship in entity.relationships where relationship.join != nil && paths[relationship.name] != nil {
+            problems.append(
+                SchemaError(
+                    entity: entity.name, field: relationship.name,
+                    "a joined relationship takes nothing from JSON, its attribute does: remove its paths"))
+        }
+        return problems
+    }
+
+    private func epochProblems(_ entity: EntityDefinition) -> [SchemaError] {
+        epochs.keys.sorted().compactMap { field -> SchemaError? in
+            guard let attribute = entity.attributes.first(where: { $0.name == field }) else {
+                let message = Spelling.unknown("attribute", field, among: entity.attributes.map(\.name))
+                return SchemaError(entity: entity.name, field: field, message)
+            }
+            guard attribute.type != .date, attribute.type != .array(.date) else { return nil }
+            return SchemaError(
+                entity: entity.name, field: field,
+                "only a date counts from an epoch, and this is \(attribute.type.word): remove epoch, or make it a date"
+            )
+        }
+    }
+
+    /// Returns the problem of a source, independent of any JSON; nil if there is none.
+    private func problem(of source: ValueSource, _ field: String, _ entity: EntityDefinition) -> String? {
+        let relationship = entity.relationships.first { $0.name == field }
+        for path in source.paths {
+            if path.steps.contains(.key("")) { return "a key path has an empty key: remove it" }
+            switch path.origin {
+            case .record:
+                if path.steps.isEmpty { return "$ is the whole record: name a key of it" }
+                if case .key? = path.steps.first { continue }
+                return "\(path): a record is an object, and not a list: begin with a key"
+            case .parent where path.steps.isEmpty && relationship?.isToMany == true:
+                return "@parent is one record: name a key of it, or make this a to-one relationship"
+            case .position where relationship != nil && relationship?.isToMany != false,
+                .relationship where relationship?.isToMany == true:
+                return "\(path) is one value, and this is a list"
+            default: continue
+            }
+        }
+        guard case .constant(let value) = source else { return nil }
+        guard (try? JSONValue(value.text)) == value else { return "the constant is no JSON" }
+        guard let relationship else { return nil }
+        let isKey = { (value: JSONValue) in
+            switch value {
+            case .string, .number: true
+            default: false
+            }
+        }
+        if relationship.isToMany, case .array(let values) = value, values.allSatisfy(isKey) { return nil }
+        if !relationship.isToMany, isKey(value) { return nil }
+        return relationship.isToMany
+            ? "a constant of a to-many relationship is a list of keys" : "a constant of a relationship is a key"
+    }
+
+    // MARK: Relationships and kinds
+
+    /// Returns the problems of ``declared``.
+    private func declarationProblems(_ entity: EntityDefinition) -> [SchemaError] {
+        let relationships = entity.relationships.map(\.name)
+        return declared.sorted().filter { !relationships.contains($0) }.map { field in
+            let message = Spelling.unknown("relationship", field, among: relationships)
+            return SchemaError(entity: entity.name, field: field, message)
+        }
+    }
+
+    /// Returns the choice rules whose entity is neither this one nor a descendant.
+    private func choiceProblems(for entity: EntityDefinition, _ schema: Schema) -> [SchemaError] {
+        let kinds =
+            [entity.name]
+            + schema.entities.filter { schema.ancestors(of: $0).contains { $0.name == entity.name } }.map(\.name)
+        return (choice?.entities ?? []).filter { !kinds.contains($0) }.map { name in
+            let message =
+                schema.entities.contains { $0.name == name }
+                ? "\(name) does not descend from \(entity.name): give it parent: \(entity.name), or remove it here"
+                : Spelling.unknown("entity", name, among: kinds)
+            return SchemaError(entity: entity.name, field: "kinds.\(name)", message)
+        }
+    }
+
+    // MARK: Rules
+
+    /// Returns the problems of the rules of fields.
+    private func ruleProblems(_ entity: EntityDefinition) -> [SchemaError] {
+        let fields = entity.fieldNames
+        var problems: [SchemaError] = []
+        for (field, rules) in self.fields.sorted(by: { $0.key < $1.key }) {
+            if !fields.contains(field) {
+                problems.append(
+                    SchemaError(entity: entity.name, field: field, Spelling.unknown("field", field, among: fields)))
+            }
+            problems += rules.problems(ofField: field, entity)
+        }
+        return problems
+    }
+
+    private func versionProblems(_ entity: EntityDefinition) -> [SchemaError] {
+        guard let version else { return [] }
+        let types: [AttributeType] = [.int, .uint, .double, .decimal, .date, .string]
+        guard let attribute = entity.attributes.first(where: { $0.name == version }) else {
+            if entity.parent != nil { return [] }
+            let message = Spelling.unknown("attribute", version, among: entity.attributes.map(\.name))
+            return [SchemaError(entity: entity.name, field: nil, message)]
+        }
+        if types.contains(attribute.type) { return [] }
+        return [
+            SchemaError(
+                entity: entity.name, field: nil,
+                "a version is a number, a date or a text, and \(version) is \(attribute.type.word)")
+        ]
+    }
+
+    private func restProblems(_ entity: EntityDefinition) -> [SchemaError] {
+        guard let rest else { return [] }
+        let attribute = entity.attributes.first { $0.name == rest }
+        guard attribute?.type != .json, attribute != nil || entity.parent == nil else { return [] }
+        return [
+            SchemaError(
+                entity: entity.name, field: nil,
+                "what nothing else takes is kept in an attribute of type json: there is no such attribute \(rest)"
+            )
+        ]
+    }
+}
+
+extension FieldRules {
+    /// Returns everything in the rules that does not fit the field.
+    fileprivate func problems(ofField field: String, _ entity: EntityDefinition) -> [SchemaError] {
+        var messages: [String] = []
+        if transformers != nil,
+            entity.key.contains(field) || entity.relationships.contains(where: { $0.name == field })
+        {
+            messages.append("only an attribute outside of the key goes through transformers: remove them")
+        }
+        let type = entity.attributes.first { $0.name == field }?.type
+        if dates != nil, let type, type != .date, type != .array(.date) {
+            messages.append("only a date has formats, and this is \(type.word): remove them")
+        }
+        if let fallback, let type {
+            if case .enumeration(let values) = type {
+                if !values.contains(fallback) {
+                    messages.append(Spelling.unknown("value", fallback, among: values))
+                }
+            } else {
+                messages.append("only an enum has a fallback, and this is \(type.word): remove it")
+            }
+        }
+        if dates?.isEmpty == true { messages.append("there are no formats: name one, or leave them nil") }
+        return messages.map { SchemaError(entity: entity.name, field: field, $0) }
+    }
+}
+
+extension EntityDefinition {
+    fileprivate var fieldNames: [String] { attributes.map(\.name) + relationships.map(\.name) }
+}

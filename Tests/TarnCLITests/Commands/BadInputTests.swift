@@ -118,7 +118,7 @@ struct BadInputTests {
         let result = try await tarn("sync", "--file", file, "--base", "http://127.0.0.1:\(dead.port)")
         #expect(result.status == 5)
         #expect(result.errorLines.count == 2)
-        let pattern = /offline: the store answers as of \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z; .*/
+        let pattern = /offline: the store has the records as of \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z; .*/
         #expect(result.errorLines.last?.wholeMatch(of: pattern) != nil, "\(result.error)")
         #expect(try await tarn("list", "Item", "--file", file).lines.count == 3)
     }
@@ -214,7 +214,7 @@ struct BadInputTests {
         let server = try LocalServer([recording("/items", "[" + wrong.joined(separator: ",") + "]")])
         let result = try await tarn("sync", "--file", file, "--base", server.base)
         #expect(result.status == 3, "\(result.error)")
-        #expect(result.error.contains("tarn: 1 records without a usable key were skipped"), "\(result.error)")
+        #expect(result.error.contains("tarn: skipped 1 record without a usable key"), "\(result.error)")
     }
 
     @Test("what cannot be written to standard output is an error, not silence")
@@ -223,6 +223,6 @@ struct BadInputTests {
         let result = try await shell("\"$TARN\" list Issue --store '\(store)' > /dev/full")
         #expect(result.status == 1)
         #expect(
-            result.error.hasPrefix("tarn: the output cannot be written: No space left on device"), "\(result.error)")
+            result.error.hasPrefix("tarn: cannot write the output: No space left on device"), "\(result.error)")
     }
 }

@@ -76,10 +76,10 @@ struct CacheCommandTests {
                 "mirror", "mirror", "mirror",
             ])
         #expect(try await tarn(["cache", "totals", store, "--format", "table"]).output == "0 entries, 0 B\n")
-        #expect(try await tarn(["cache", "purge", store, "--all"]).output == "0 entries removed, 0 of caches left\n")
+        #expect(try await tarn(["cache", "purge", store, "--all"]).output == "0 responses removed, 0 left in caches\n")
         #expect(
             try await tarn(["cache", "purge", store, "--prefix", "https://api.test.example/items?"]).output
-                == "2 entries removed, 0 of caches left\n")
+                == "2 responses removed, 0 left in caches\n")
     }
 
     @Test("purge removes what it names and nothing else; records stay")
@@ -87,26 +87,27 @@ struct CacheCommandTests {
         let cached = try await Cached()
         #expect(
             try await cached.cache("purge", "--url", "https://api.test.example/item").output
-                == "0 entries removed, 3 of caches left\n")
+                == "0 responses removed, 3 left in caches\n")
         for age in ["100000", "99999999999999", "9223372036854775807"] {
             #expect(
-                try await cached.cache("purge", "--older-than", age).output == "0 entries removed, 3 of caches left\n")
+                try await cached.cache("purge", "--older-than", age).output == "0 responses removed, 3 left in caches\n"
+            )
         }
         #expect(
-            try await cached.cache("purge", "--url", Cached.urls[0]).output == "1 entries removed, 2 of caches left\n")
+            try await cached.cache("purge", "--url", Cached.urls[0]).output == "1 response removed, 2 left in caches\n")
         #expect(try await cached.kept == [Cached.urls[1]])
-        #expect(try await cached.cache("purge", "--entity", "Item").output == "1 entries removed, 1 of caches left\n")
+        #expect(try await cached.cache("purge", "--entity", "Item").output == "1 response removed, 1 left in caches\n")
         #expect(try await cached.kept.isEmpty)
-        #expect(try await cached.cache("purge", "--all").output == "1 entries removed, 0 of caches left\n")
+        #expect(try await cached.cache("purge", "--all").output == "1 response removed, 0 left in caches\n")
         #expect(try await cached.records == 2)
         let prefixed = try await Cached()
         #expect(
             try await prefixed.cache("purge", "--prefix", "https://api.test.example/items").output
-                == "2 entries removed, 1 of caches left\n")
+                == "2 responses removed, 1 left in caches\n")
         // Confirmed in a second that is over.
         try await Task.sleep(for: .milliseconds(1100))
         #expect(
-            try await prefixed.cache("purge", "--older-than", "0").output == "1 entries removed, 0 of caches left\n")
+            try await prefixed.cache("purge", "--older-than", "0").output == "1 response removed, 0 left in caches\n")
         let check = try await tarn("inspect", "verify", prefixed.store)
         #expect(check.status == 0, "\(check.output)")
     }
@@ -127,12 +128,12 @@ struct CacheCommandTests {
                 && dry["deleted"] as? Int == 0)
         #expect(
             try await cached.cache("collect", "--roots", "", "--dry-run", "--format", "table").output
-                == "1 records are not reached (1 Item), 1 are; nothing was removed\n")
+                == "1 unreachable record (1 Item), 1 reachable; nothing was removed\n")
         #expect(try await collected("--roots", " Item ,")["deleted"] as? Int == 0)
         #expect(try await cached.records == 2)
         #expect(
             try await cached.cache("collect", "--roots", "", "--format", "table").output
-                == "1 records removed, 1 are reached\n")
+                == "1 record removed, 1 reachable\n")
         #expect(try await cached.records == 1)
     }
 

@@ -134,7 +134,7 @@ struct ChangesCommandTests {
                 #"{"sequence":1,"count":1}"#, #"{"sequence":3,"count":2}"#, #"{"sequence":4,"count":1}"#,
             ])
         let both = try await tarn("watch", "Item", "7", "--where", "name = a", "--store", path)
-        #expect(both.status == 2 && both.error.contains("--where is for the others"))
+        #expect(both.status == 2 && both.error.contains("a key and --where exclude each other"))
         #expect(try await tarn("watch", "Item", "--where", "nme = a", "--store", path).error.contains("name"))
     }
 

@@ -55,7 +55,7 @@ struct ForEachKillTests {
         }
         let last = try await tarn("sync", "--file", file, "--base", server.base)
         #expect(
-            last.status == 0 && last.output.contains("not asked again: 1 endpoint"),
+            last.status == 0 && last.output.contains("not requested again: 1 endpoint"),
             "seed \(Self.seed): \(last.output)\(last.error)")
         let extra = server.requests.count - (1 + Self.parents)
         // A unit that is committed, one that is fetched, and one request under way.

@@ -73,7 +73,7 @@ struct InspectCommandTests {
         for name in ["labels", "milestones", "users", "issues", "comments"] {
             #expect(result.lines.contains { $0.hasPrefix("endpoint \(name): complete at 20") }, "\(name)")
         }
-        #expect(result.lines.contains { $0.hasPrefix("endpoint checklist: 12 of 12 walks complete at ") })
+        #expect(result.lines.contains { $0.hasPrefix("endpoint checklist: 12 of 12 scans complete at ") })
         for (meaning, entries) in [
             ("records of Issue", "330"), ("records of Comment", "500"), ("Issue.author, as User.issues", "330"),
             ("Issue.labels, as Label.issues", "693"), ("index of Issue.number", "330"), ("responses", "28"),
@@ -95,7 +95,7 @@ struct InspectCommandTests {
         #expect(
             result.errorLines == [
                 "tarn: \(copy): Issue 2262018391: the checksum is wrong",
-                "tarn: 1 damaged rows; the others are complete",
+                "tarn: 1 damaged row; all others were written",
             ])
         #expect(result.lines.count == 964)
         #expect(!result.output.contains("\"key\":2262018391,"))

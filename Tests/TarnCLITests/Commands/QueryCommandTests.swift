@@ -126,7 +126,7 @@ struct QueryCommandTests {
             ),
             (
                 ["--after", "xyz"],
-                "--after xyz: not a token; take the one that the list before has named, with the same --where and --sort\n"
+                "--after xyz: not a token; use the one that the previous list printed, with the same --where and --sort\n"
             ),
         ] as [([String], String)])
     func errors(arguments: [String], message: String) async throws {
@@ -197,14 +197,14 @@ struct WriteCommandTests {
     @Test(
         "nothing is written without a condition, or with one that is wrong",
         arguments: [
-            (["delete", "Item"], "say --all"), (["update", "Item", "--set", "name=x"], "say --all"),
-            (["update", "Item", "--all"], "say what to set: --set field=value"),
+            (["delete", "Item"], "confirm with --all"), (["update", "Item", "--set", "name=x"], "confirm with --all"),
+            (["update", "Item", "--all"], "nothing to set: add --set field=value"),
             (["delete", "Item", "--all", "--where", "id = 1"], "--all and --where exclude each other"),
             (
                 ["update", "Item", "--all", "--set", "nmae=x"],
                 "--set: column 1: Item: unknown field \"nmae\": did you mean \"name\"?\n  nmae=x\n  ^~~~"
             ),
-            (["update", "Item", "--all", "--set", "name=x", "--set", "name=y"], "name is set twice"),
+            (["update", "Item", "--all", "--set", "name=x", "--set", "name=y"], "name is set more than once"),
             (
                 ["update", "Item", "--all", "--set", "name"],
                 "--set: column 5: the text ends here; expected \"=\" and a value"

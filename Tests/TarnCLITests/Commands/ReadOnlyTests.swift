@@ -81,7 +81,7 @@ struct ReadOnlyTests {
         let copied = try await onMount("$TARN store backup $RO $D/copy --immutable --verify").end()
         expectSuccess(copied)
         let written = try await tarn("delete", "Note", "--where", "id = 1", "--store", store, "--immutable")
-        #expect(written.status == 2 && written.error.contains("--immutable is for commands that read"))
+        #expect(written.status == 2 && written.error.contains("--immutable is only for reading"))
     }
 
     @Test(

@@ -49,7 +49,7 @@ struct StoreCommandTests {
         try Damage.flip("Crash when a rule named \"all\" depends on itself", in: copy)
         let dry = try await tarn("store", "repair", copy, "--dry-run", "--remove-damaged-rows")
         #expect(
-            dry.status == 0 && dry.output.contains("row Issue 2262018391: it cannot be read, taken out"),
+            dry.status == 0 && dry.output.contains("row Issue 2262018391: unreadable, removed"),
             "\(dry.output)\(dry.error)")
         #expect(dry.lines.last == "nothing was changed: this was a dry run")
         #expect(try await tarn("inspect", "verify", copy).status == 6)

@@ -184,7 +184,8 @@ struct SyncCommandTests {
         #expect(last.status == 0, "\(moments): \(last.error)")
         #expect(try await Forge.dump(store) == (try await Forge.dump(Forge.store)), "\(moments)")
         let stat = try await tarn("inspect", "stat", store)
-        #expect(stat.output.contains("12 of 12 walks complete") && !stat.output.contains("under way"), "\(stat.output)")
+        #expect(
+            stat.output.contains("12 of 12 scans complete") && !stat.output.contains("in progress"), "\(stat.output)")
         #expect(
             try await Forge.sync(store, server, "--json").output.contains(
                 "\"name\":\"issues\",\"pages\":7,\"not_modified\":7"))

@@ -42,7 +42,7 @@ struct UsageTests {
         let help = try await tarn("--help").output
         for text in [
             "sync", "list", "get", "related", "count", "missing", "explain", "update", "delete", "inspect",
-            "Exit codes: 0 done; 1 failed; 2 usage or description; 3 partly",
+            "Exit codes: 0 done; 1 failed; 2 usage or description; 3 partial",
         ] {
             #expect(help.contains(text), "\(text)")
         }
@@ -79,7 +79,8 @@ struct UsageTests {
         #expect(none.status == 2)
         #expect(
             none.error
-                == "tarn: there is no tarn.yaml here: name the store with --store, or the description with --file\n")
+                == "tarn: there is no tarn.yaml in this directory: name the store with --store, or the description with --file\n"
+        )
         let noSync = try await shell("cd '\(folder.path)' && \"$TARN\" sync")
         #expect(noSync.status == 2 && noSync.errorLines.count == 1)
         #expect(noSync.error.hasPrefix("tarn: tarn.yaml: there is no such file"), "\(noSync.error)")

@@ -88,7 +88,7 @@ struct ProxyUsersTests {
     func bypassed() async throws {
         let server = try Self.echo("Cache-Control: max-age=600")
         let answers = try await exchange(server.base, [], [get("/", "Cookie: ada", "Cache-Control: only-if-cached")])
-        #expect(answers[0].body == "nothing is stored that may answer\n")
+        #expect(answers[0].body == "no stored response may be used\n")
     }
 
     @Test(
@@ -336,8 +336,8 @@ struct ProxyUsersTests {
             busy.0 == 1 && busy.1.contains("--listen 127.0.0.1:\(server.port): the port is in use by another process"),
             "\(busy)")
         let foreign = try await message("192.0.2.1:0")
-        #expect(foreign.0 == 1 && foreign.1.contains("the address is not one of this machine"), "\(foreign)")
+        #expect(foreign.0 == 1 && foreign.1.contains("this machine does not have the address"), "\(foreign)")
         let unknown = try await message("host.invalid:0")
-        #expect(unknown.0 == 1 && unknown.1.contains("the host has no address here"), "\(unknown)")
+        #expect(unknown.0 == 1 && unknown.1.contains("unknown host"), "\(unknown)")
     }
 }

@@ -60,7 +60,7 @@ struct CacheCommandTests {
         #expect(table.lines.count == 2 && table.lines.first?.hasPrefix("url ") == true, "\(table.output)")
         let totals = try json(try await cached.cache("totals").line(0))
         #expect(totals["entries"] as? Int == 3 && (totals["bytes"] as? Int ?? 0) > 1000)
-        #expect(try await cached.cache("totals", "--format", "table").output.hasPrefix("3 entries, "))
+        #expect(try await cached.cache("totals", "--format", "table").output.hasPrefix("3 responses, "))
         // The store of the description, where none is named.
         #expect(try await tarn(["cache", "list", "--file", cached.file]).lines.count == 3)
     }
@@ -75,7 +75,7 @@ struct CacheCommandTests {
             try await tarn(["cache", "list", store]).lines.map { try json($0)["of"] as? String } == [
                 "mirror", "mirror", "mirror",
             ])
-        #expect(try await tarn(["cache", "totals", store, "--format", "table"]).output == "0 entries, 0 B\n")
+        #expect(try await tarn(["cache", "totals", store, "--format", "table"]).output == "0 responses, 0 B\n")
         #expect(try await tarn(["cache", "purge", store, "--all"]).output == "0 responses removed, 0 left in caches\n")
         #expect(
             try await tarn(["cache", "purge", store, "--prefix", "https://api.test.example/items?"]).output

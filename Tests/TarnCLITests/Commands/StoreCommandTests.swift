@@ -37,7 +37,7 @@ struct StoreCommandTests {
         #expect(
             result.status == 6 && result.lines.first == "row.checksum  Issue 2262018391: the checksum is wrong",
             "\(result.output)")
-        #expect(result.errorLines == ["tarn: \(copy): 1 findings: 1 row.checksum"])
+        #expect(result.errorLines == ["tarn: \(copy): 1 finding: 1 row.checksum"])
         let second = try await tarn("inspect", "verify", copy, "--json")
         #expect(second.status == 6 && second.error == "")
         #expect((try json(second.line(0))["counts"] as? [String: Int]) == ["row.checksum": 1])

@@ -128,7 +128,8 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
             "another process wrote to the file while it was read without locks, so the result may mix several commits; read it with locks, or stop that process"
         case .diskFull where operation == "lock":
             "the disk is full, and the lock file needs space; free some, or, if no process writes to the store, read it without locks (`isImmutable`, `--immutable`)"
-        case .optionsConflict: "the file is already open in this process with other options; open it with the same options"
+        case .optionsConflict:
+            "the file is already open in this process with other options; open it with the same options"
         case .nestedWrite:
             "nested transaction: a write inside a read or write of the same file, or the opening of a table inside a write; end the outer transaction first"
         case .forked: "the file was opened before fork; open it again in the child process"

@@ -167,8 +167,8 @@ struct BadInputTests {
         try Data("this is not LMDB".utf8).write(to: URL(fileURLWithPath: folder.path + "/wrong/data.mdb"))
         let server = try LocalServer(itemPages)
         let places = [
-            (plain, "it is a file, and a store is a directory"), (plain + "/below", ""), ("/proc/tarn-store", ""),
-            (folder.path + "/other", "the directory holds other files and no data.mdb"),
+            (plain, "a file, but a store is a directory"), (plain + "/below", ""), ("/proc/tarn-store", ""),
+            (folder.path + "/other", "the directory contains other files, but no data.mdb"),
             (folder.path + "/wrong", "not an LMDB data file"),
         ]
         for (place, reason) in places {

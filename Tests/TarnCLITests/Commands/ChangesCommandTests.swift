@@ -148,6 +148,6 @@ struct ChangesCommandTests {
         #expect(try await tarn("watch", "Nothing", "--store", path).status == 2)
         #expect(try await tarn("watch", "Item", "x", "--store", path).status == 2)
         let other = try await tarn("changes", "--store", path, "--since", "other:0")
-        #expect(other.status == 6 && other.error.contains("read the records anew"))
+        #expect(other.status == 6 && other.error.contains("read all records again"))
     }
 }

@@ -57,7 +57,7 @@ struct InspectCommandTests {
         #expect(one.lines.count == 25 && one.lines.allSatisfy { $0.hasPrefix("{\"entity\":\"Label\",") })
         let none = try await tarn("inspect", "dump", try await Forge.store, "--entity", "Nope")
         #expect(
-            none.status == 2 && none.error.hasPrefix("tarn: there is no entity Nope; the store has User"),
+            none.status == 2 && none.error.hasPrefix("tarn: unknown entity Nope; the store has User"),
             "\(none.error)")
     }
 

@@ -75,7 +75,7 @@ struct QueryCommandTests {
             "\(table.output)")
         let wrong = try await run("count", "Issue", "--by", "labels")
         #expect(
-            wrong.status == 2 && wrong.error.hasPrefix("tarn: --by: column 1: labels leads to many records"),
+            wrong.status == 2 && wrong.error.hasPrefix("tarn: --by: column 1: labels is to-many"),
             "\(wrong.error)")
     }
 
@@ -110,19 +110,19 @@ struct QueryCommandTests {
             ),
             (
                 ["--where", "state ="],
-                "--where: column 8: the text ends here; expected a value\n  state =\n         ^\n"
+                "--where: column 8: unexpected end; expected a value\n  state =\n         ^\n"
             ),
             (
                 ["--where", "number = 1", "--where", "number = one"],
-                "--where: column 10: Issue.number is int, not \"one\"\n  number = one\n           ^~~\n"
+                "--where: column 10: Issue.number: expected int, found \"one\"\n  number = one\n           ^~~\n"
             ),
             (
                 ["--where", "labels.name = bug"],
-                "--where: column 1: Issue.labels leads to many records; a path goes through relationships that lead to one; expected labels contains, and a key\n  labels.name = bug\n  ^~~~~~\n"
+                "--where: column 1: Issue.labels is to-many; a path can only follow to-one relationships; expected `labels contains` and a key\n  labels.name = bug\n  ^~~~~~\n"
             ),
             (
                 ["--sort", "number dsc"],
-                "--sort: column 8: \"dsc\" cannot stand here; expected \"desc\", \"asc\", \",\" or the end\n  number dsc\n         ^~~\n"
+                "--sort: column 8: unexpected \"dsc\"; expected \"desc\", \"asc\", \",\" or the end\n  number dsc\n         ^~~\n"
             ),
             (
                 ["--after", "xyz"],
@@ -141,7 +141,8 @@ struct QueryCommandTests {
         let token = String(page.error.dropFirst("More: repeat with `--after ".count).dropLast(2))
         let result = try await run("list", "Issue", "--limit", "1", "--sort", "number", "--after", token)
         #expect(
-            result.status == 2 && result.error.contains("the continuation token is not of this query of Issue"),
+            result.status == 2
+                && result.error.contains("the continuation token belongs to another query than this one of Issue"),
             "\(result.error)")
     }
 }
@@ -207,13 +208,13 @@ struct WriteCommandTests {
             (["update", "Item", "--all", "--set", "name=x", "--set", "name=y"], "name is set more than once"),
             (
                 ["update", "Item", "--all", "--set", "name"],
-                "--set: column 5: the text ends here; expected \"=\" and a value"
+                "--set: column 5: unexpected end; expected \"=\" and a value"
             ),
             (
                 ["update", "Item", "--all", "--set", "id=7"],
-                "a key of Item is what records are found by, and cannot be changed"
+                "key of Item: expected no change of a key field"
             ),
-            (["delete", "Item", "--where", "id ="], "--where: column 5: the text ends here"),
+            (["delete", "Item", "--where", "id ="], "--where: column 5: unexpected end"),
         ] as [([String], String)])
     func refused(arguments: [String], message: String) async throws {
         let (folder, run) = try await store()

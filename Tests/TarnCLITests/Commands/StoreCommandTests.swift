@@ -107,7 +107,7 @@ struct StoreCommandTests {
         #expect(try await Forge.dump(backup) == Forge.dump(copy))
         #expect(
             try await tarn("store", "backup", copy, backup).error
-                == "tarn: \(backup): there is something already; name a new directory\n")
+                == "tarn: \(backup): already exists; name a new directory\n")
         let rewritten = try await tarn("store", "rewrite", copy)
         #expect(rewritten.status == 0 && rewritten.output.hasPrefix("965 rows, "), "\(rewritten.output)")
         #expect(try await tarn("store", "compact", copy).output.contains(" before, "))

@@ -177,7 +177,7 @@ struct SyncCommandTests {
             if FileManager.default.fileExists(atPath: store + "/data.mdb") {
                 let list = try await tarn("list", "Issue", "--store", store)
                 #expect([0, 2, 6].contains(list.status), "\(moments): \(list.error)")
-                if list.status == 6 { #expect(list.error.contains("there is no store"), "\(moments): \(list.error)") }
+                if list.status == 6 { #expect(list.error.contains("no such store"), "\(moments): \(list.error)") }
             }
         }
         let last = try await Forge.sync(store, server)

@@ -88,7 +88,7 @@ struct UsageTests {
         _ = try folder.write("tarn.yaml", "store: kept/../items.tarn\n" + itemsYAML())
         try FileManager.default.createDirectory(atPath: folder.path + "/kept", withIntermediateDirectories: false)
         let empty = try await shell("cd '\(folder.path)' && \"$TARN\" list Item")
-        #expect(empty.status == 6 && empty.error.contains("there is no store; `tarn sync` makes one"), "\(empty.error)")
+        #expect(empty.status == 6 && empty.error.contains("no such store; `tarn sync` creates one"), "\(empty.error)")
         let server = try LocalServer(itemPages)
         let sync = try await shell("cd '\(folder.path)' && \"$TARN\" sync --base \(server.base)")
         #expect(sync.status == 0, "\(sync.error)")

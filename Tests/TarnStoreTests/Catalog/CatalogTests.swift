@@ -91,7 +91,7 @@ struct CatalogTests {
                 Schema([entity("A", [.init("x", old)])]), then: Schema([entity("A", [.init("x", new)])]))
             #expect(error?.entity == "A")
             #expect(error?.field == "x")
-            #expect(error?.message.contains("it was \(old) and is now \(new)") == true)
+            #expect(error?.message.contains("the type changed from \(old) to \(new)") == true)
             #expect(error?.message.contains("start a new store") == true)
         }
     }
@@ -103,7 +103,8 @@ struct CatalogTests {
             let error = try refusal(
                 Schema([entity("A", key: old, attributes)]), then: Schema([entity("A", key: new, attributes)]))
             #expect(error?.entity == "A")
-            #expect(error?.message.contains("the key was (\(old.joined(separator: ", ")))") == true)
+            #expect(
+                error?.message.contains("records are stored under the key (\(old.joined(separator: ", ")))") == true)
         }
     }
 

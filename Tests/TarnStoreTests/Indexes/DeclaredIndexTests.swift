@@ -118,7 +118,9 @@ struct DeclaredIndexTests {
     func wrongLookups() throws {
         let folder = try TemporaryFolder()
         let store = try open(folder, IndexDefinition("byAge", on: "age"))
-        #expect(storeError { _ = try keys(store, "byAge", .string("x")) }?.description.contains("age is int") == true)
+        #expect(
+            storeError { _ = try keys(store, "byAge", .string("x")) }?.description.contains("age: expected int") == true
+        )
         #expect(storeError { _ = try keys(store, "byAge", .int(1), .int(2)) } != nil)
         let unknown = storeError { _ = try keys(store, "nope", .int(1)) }
         #expect(unknown == .unknownField(entity: "User", name: "index nope", known: ["byAge"]))

@@ -203,7 +203,7 @@ struct OwnedKeyTests {
         schema.entities[1].relationships[1].deleteRule = .nullify
         #expect(
             schema.problems().map(\.description) == [
-                "Issue.comments: the key of Comment holds issue, which nothing can take out: use cascade, deny or none"
+                "Issue.comments: the key of Comment contains issue, which cannot be cleared: use cascade, deny or none"
             ])
     }
 

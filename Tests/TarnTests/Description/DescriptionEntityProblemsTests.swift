@@ -19,17 +19,17 @@ struct DescriptionEntityProblemsTests {
                 "13:22: entities.User.attributes.login.type: unknown type \"number\": did you mean \"double\"?"),
             .init(
                 "login: string", "login: blorb",
-                "13:14: entities.User.attributes.login.type: unknown type \"blorb\": known are bool, int"),
+                "13:14: entities.User.attributes.login.type: unknown type \"blorb\": expected one of bool, int"),
             .init("login: string", "login:", "13:13: entities.User.attributes.login.type: has no value"),
             .init(
                 "login: string", "login: { type: string, optional: true }",
                 "13:30: entities.User.attributes.login.optional: write a ? after the type instead"),
-            .init("login: string", "lo-gin: string", "13:7: entities.User.attributes.lo-gin: a field's name has only"),
+            .init("login: string", "lo-gin: string", "13:7: entities.User.attributes.lo-gin: invalid field name: use"),
             .init(
                 "tags: [string]", "tags: [[string]]",
-                "27:13: entities.Issue.attributes.tags.type: a list of lists is not a type"),
+                "27:13: entities.Issue.attributes.tags.type: lists of lists are not supported"),
             .init(
-                "tags: [string]", "tags: [json]", "27:13: entities.Issue.attributes.tags.type: json already holds lists"
+                "tags: [string]", "tags: [json]", "27:13: entities.Issue.attributes.tags.type: json can contain lists"
             ),
             .init(
                 "tags: [string]", "tags: [string?]",
@@ -40,17 +40,19 @@ struct DescriptionEntityProblemsTests {
             .init("tags: [string]", "tags: []", "27:13: entities.Issue.attributes.tags.type: a list has one type"),
             .init(
                 "tags: [string]", "tags: { type: [string], index: true }",
-                "27:38: entities.Issue.attributes.tags.index: an index of a list is not supported"),
+                "27:38: entities.Issue.attributes.tags.index: indexes of lists are not supported"),
             .init(
                 "tags: [string]", "tags: { type: json, index: true }",
-                "27:34: entities.Issue.attributes.tags.index: json has no order"),
+                "27:34: entities.Issue.attributes.tags.index: json cannot be indexed"),
             .init(
                 "state: { type: enum, values: [open, closed] }", "state: enum",
-                "23:14: entities.Issue.attributes.state.type: an enum needs its values"),
+                "23:14: entities.Issue.attributes.state.type: an enum needs at least one value"),
             .init(
                 "values: [open, closed]", "from: x",
-                "23:22: entities.Issue.attributes.state.type: an enum needs its values"),
-            .init("[open, closed]", "[]", "23:36: entities.Issue.attributes.state.values: an enum needs its values"),
+                "23:22: entities.Issue.attributes.state.type: an enum needs at least one value"),
+            .init(
+                "[open, closed]", "[]",
+                "23:36: entities.Issue.attributes.state.values: an enum needs at least one value"),
             .init(
                 "[open, closed]", "[open, open]",
                 "23:36: entities.Issue.attributes.state.values: the value \"open\" is listed twice"),
@@ -104,9 +106,9 @@ struct DescriptionEntityProblemsTests {
                 "15:17: entities.Label.key: unknown attribute \"idd\": did you mean \"id\"?"),
             .init(
                 "Label: { key: id, attributes", "Label: { key: [id, id], attributes",
-                "15:17: entities.Label.key: the key names \"id\" twice"),
+                "15:17: entities.Label.key: \"id\" is listed twice in the key"),
             .init(
-                "Label: { key: id, attributes", "Label: { key: [], attributes", "15:17: entities.Label.key: needs a key"
+                "Label: { key: id, attributes", "Label: { key: [], attributes", "15:17: entities.Label.key: missing key"
             ),
             .init(
                 "Label: { key: id, attributes: { id: int,", "Label: { key: id, attributes: { id: int?,",
@@ -119,9 +121,9 @@ struct DescriptionEntityProblemsTests {
                 "15:17: entities.Label.key: \"id\" is of type [int] and cannot"),
             .init(
                 "  Issue:\n    key: id", "  Issue:\n    key: labels",
-                "20:10: entities.Issue.key: \"labels\" leads to many records and cannot be part of a key"),
+                "20:10: entities.Issue.key: \"labels\" is to-many and cannot be part of a key"),
             .init(
-                "  Label: { key", "  2Label: { key", "15:3: entities.2Label: an entity's name begins with a letter",
+                "  Label: { key", "  2Label: { key", "15:3: entities.2Label: invalid entity name: use the letters",
                 "30:21: entities.Issue.relationships.labels.to: unknown entity \"Label\": did you mean \"2Label\"?"),
         ] as [BrokenDescription])
     func entitiesAndKeys(row: BrokenDescription) { row.check() }
@@ -158,10 +160,10 @@ struct DescriptionEntityProblemsTests {
                 "29:48: entities.Issue.relationships.author.inverse: User has an attribute \"login\""),
             .init(
                 "author: { to: User", "state: { to: User",
-                "29:7: entities.Issue.relationships.state: there is an attribute of this name"),
+                "29:7: entities.Issue.relationships.state: an attribute has the same name"),
             .init(
                 "from: user, inverse: issues", "from: user, ordered: true",
-                "29:48: entities.Issue.relationships.author.ordered: a to-one relationship has no order"),
+                "29:48: entities.Issue.relationships.author.ordered: a to-one relationship cannot be ordered"),
             .init(
                 "      milestone: Milestone\n",
                 "      milestone: Milestone\n      closer: { to: User, inverse: issues }\n",
@@ -173,7 +175,7 @@ struct DescriptionEntityProblemsTests {
                 "32:37: entities.Issue.relationships.parent.inverse: a relationship cannot be its own inverse"),
             .init(
                 "      name: string?\n", "      name: string?\n    relationships:\n      issues: [Issue]\n",
-                "31:48: entities.Issue.relationships.author.inverse: User.issues does not name this one as its inverse: write inverse: author there"
+                "31:48: entities.Issue.relationships.author.inverse: User.issues does not declare this relationship as its inverse: write inverse: author there"
             ),
             .init(
                 "      name: string?\n", "      name: string?\n    relationships:\n      issues: [Label]\n",
@@ -182,14 +184,15 @@ struct DescriptionEntityProblemsTests {
             .init(
                 "      name: string?\n",
                 "      name: string?\n    relationships:\n      issues: { to: [Issue], inverse: author }\n      closed: { to: [Issue], inverse: author }\n",
-                "17:39: entities.User.relationships.closed.inverse: Issue.author does not name this one as its inverse"),
+                "17:39: entities.User.relationships.closed.inverse: Issue.author does not declare this relationship as its inverse"
+            ),
             .init(
                 "Label: { key: id, attributes: { id: int, name: string } }",
                 "Label: { key: id, attributes: { id: int }, relationships: { issues: { to: [Issue], ordered: true, inverse: labels } } }",
-                "30:39: entities.Issue.relationships.labels.ordered: Label.issues, its inverse, is ordered too"),
+                "30:39: entities.Issue.relationships.labels.ordered: Label.issues, the inverse, is ordered as well"),
             .init(
                 "from: user, inverse: issues", "from: user, inverse: 'is sues'",
-                "29:48: entities.Issue.relationships.author.inverse: \"is sues\" is not a name"),
+                "29:48: entities.Issue.relationships.author.inverse: \"is sues\" is not a valid name"),
         ] as [BrokenDescription])
     func relationships(row: BrokenDescription) { row.check() }
 
@@ -237,7 +240,7 @@ struct DescriptionEntityProblemsTests {
         arguments: [
             .init(
                 "paginate: header_link", "paginate: link_header",
-                "39:15: endpoints.issues.paginate: unknown pagination \"link_header\": known are single_page"),
+                "39:15: endpoints.issues.paginate: unknown pagination \"link_header\": expected one of single_page"),
             .init(
                 "paginate: header_link", "paginate: header_lnk",
                 "39:15: endpoints.issues.paginate: unknown pagination \"header_lnk\": did you mean \"header_link\"?"),

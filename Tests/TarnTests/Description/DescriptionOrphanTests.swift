@@ -103,7 +103,8 @@ struct DescriptionOrphanTests {
         arguments: [
             .init(
                 "    records: $", "    commit: row\n    records: $",
-                "37:13: endpoints.issues.commit: unknown unit \"row\": known are page, walk; or write { every: 20 }"),
+                "37:13: endpoints.issues.commit: unknown unit \"row\": expected one of page, walk; or write { every: 20 }"
+            ),
             .init(
                 "    records: $", "    commit: { every: 0 }\n    records: $",
                 "37:22: endpoints.issues.commit.every: expected a whole number from 1 up"),
@@ -137,7 +138,7 @@ struct DescriptionOrphanTests {
                 "37:30: endpoints.issues.orphans.keep: Issue.state: unknown value \"shut\""),
             .init(
                 "    records: $", "    orphans: { then: archive }\n    records: $",
-                "37:22: endpoints.issues.orphans.then: unknown end \"archive\": known are delete, unlink"),
+                "37:22: endpoints.issues.orphans.then: unknown end \"archive\": expected one of delete, unlink"),
             .init(
                 "    records: $", "    orphans: { then: unlink }\n    records: $",
                 "37:22: endpoints.issues.orphans.then: there is nothing to unlink from"),
@@ -169,7 +170,7 @@ struct DescriptionOrphanTests {
                 "38:23: endpoints.issues.orphans.where: the records"),
             .init(
                 "  naming:", "  local: mine\n  naming:",
-                "7:10: api.local: unknown rule for local changes \"mine\": known are fields, keep, server"),
+                "7:10: api.local: unknown rule for local changes \"mine\": expected one of fields, keep, server"),
         ] as [BrokenDescription])
     func problems(row: BrokenDescription) { row.check() }
 }

@@ -35,7 +35,7 @@ struct DescriptionProblemsTests {
                 "43:36: endpoints.ofMilestone.for_each.parents: unknown key \"parents\": did you mean \"parent\"?"),
             .init(
                 "start: 1", "begin: 1",
-                "44:45: endpoints.ofMilestone.paginate.page_number.begin: unknown key \"begin\": known are param, body, start, per_page"
+                "44:45: endpoints.ofMilestone.paginate.page_number.begin: unknown key \"begin\": expected one of param, body, start, per_page"
             ),
         ] as [BrokenDescription])
     func unknownKeys(row: BrokenDescription) { row.check() }
@@ -83,7 +83,7 @@ struct DescriptionProblemsTests {
                 "5:12: api.headers: expected a mapping from field names to values, found a list"),
             .init(
                 "naming: { id: identifier }", "naming: id",
-                "7:11: api.naming: unknown naming style \"id\": known are snake_case, camelCase"),
+                "7:11: api.naming: unknown naming style \"id\": expected one of snake_case, camelCase"),
             .init(
                 "Label: { key: id, attributes: { id: int, name: string } }", "Label: [id]",
                 "15:10: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, compression, was, ignore, rest, version, deleted, naming, kinds, otherwise, coercion, dates, nulls, absent, to_many, duplicates, keyless, local), found a list"

@@ -74,14 +74,14 @@ struct DescriptionRelationsTests {
                 "milestone: { to: Milestone, from: m, join: { createdAt: id }, on_delete: cascade }\n    ignore",
                 "31:41: entities.Issue.relationships.milestone.from: a joined relationship takes nothing from JSON",
                 "31:50: entities.Issue.relationships.milestone.join: createdAt is date and Milestone.id is int",
-                "31:80: entities.Issue.relationships.milestone.on_delete: the delete rule of a joined relationship is none or deny"
+                "31:80: entities.Issue.relationships.milestone.on_delete: the delete rule of a joined relationship must be none or deny"
             ),
             .init(
                 "Label: { key: id, attributes", "Label: { key: [id, issues], attributes",
                 "15:17: entities.Label.key: unknown attribute \"issues\""),
             .init(
                 "  Issue:\n    key: id", "  Issue:\n    key: [id, labels]",
-                "20:10: entities.Issue.key: \"labels\" leads to many records and cannot be part of a key"),
+                "20:10: entities.Issue.key: \"labels\" is to-many and cannot be part of a key"),
         ] as [BrokenDescription])
     func problemsHaveTheirPlace(row: BrokenDescription) { row.check() }
 }

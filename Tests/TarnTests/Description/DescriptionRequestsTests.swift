@@ -194,7 +194,7 @@ struct DescriptionRequestsTests {
             ("pace: { concurrent: 0 }", "3:23: api.pace.concurrent: expected a whole number from 1 up"),
             (
                 "pace: { headers: maybe }",
-                "3:20: api.pace.headers: unknown use of the server's rate limits \"maybe\": known are obey, ignore"
+                "3:20: api.pace.headers: unknown use of the server's rate limits \"maybe\": expected one of obey, ignore"
             ),
             ("pace: 10", "3:9: api.pace: expected a mapping (per_second, burst"),
             ("retry: always", "3:10: api.retry: expected a mapping (attempts, first_delay"),
@@ -213,7 +213,7 @@ struct DescriptionRequestsTests {
             ),
             (
                 "responses: [{ status: 404, then: skip }]",
-                "3:36: api.responses[0].then: unknown action \"skip\": known are ignore, fail, retry, empty, stop, refresh_token"
+                "3:36: api.responses[0].then: unknown action \"skip\": expected one of ignore, fail, retry, empty, stop, refresh_token"
             ),
             ("follow: cdn.example", "3:11: api.follow: not an http or https URL"),
             ("auth: { bearer: { env: A, file: b } }", "3:19: api.auth.bearer: one place is enough"),
@@ -291,7 +291,7 @@ struct DescriptionRequestsTests {
             ),
             (
                 "paginate: { offset: { param: o, end: late } }",
-                "15:42: endpoints.things.paginate.offset.end: unknown end \"late\": known are short, empty"
+                "15:42: endpoints.things.paginate.offset.end: unknown end \"late\": expected one of short, empty"
             ),
             ("paginate: { auto: { a: b } }", "15:17: endpoints.things.paginate.auto: auto has no options"),
             (
@@ -311,10 +311,13 @@ struct DescriptionRequestsTests {
                 "15:44: endpoints.things.restart.status: expected a status"
             ),
             ("limit: { pages: 0 }", "15:21: endpoints.things.limit.pages: expected a whole number from 1 up"),
-            ("limit: { then: go }", "15:20: endpoints.things.limit.then: unknown end \"go\": known are fail, stop"),
+            (
+                "limit: { then: go }",
+                "15:20: endpoints.things.limit.then: unknown end \"go\": expected one of fail, stop"
+            ),
             (
                 "method: DELETE",
-                "15:13: endpoints.things.method: unknown method \"DELETE\": known are GET, POST, PUT, QUERY"
+                "15:13: endpoints.things.method: unknown method \"DELETE\": expected one of GET, POST, PUT, QUERY"
             ),
             (
                 "body: text",

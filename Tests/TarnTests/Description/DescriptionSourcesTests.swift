@@ -101,10 +101,10 @@ struct DescriptionSourcesTests {
             ("", "", "{ type: int, from: '[0].id' }", 10, "a record is an object, and not a list"),
             ("", "", "{ type: int, from: '{$}' }", 10, "$ is the whole record"),
             ("", "", "{ type: int, from: a, value: 1 }", 10, "a constant comes from nowhere"),
-            ("", "", "{ type: int, value: x }", 10, "\"x\" is not a value of the type int"),
+            ("", "", "{ type: int, value: x }", 10, "\"x\" is not a valid int"),
             ("", "", "{ type: [int], value: 1 }", 10, "expected a list"),
             ("", "", "{ type: int, absent: { value: 1, valu: 1 } }", 10, "unknown key \"valu\""),
-            ("", "", "{ type: int, absent: { value: x } }", 10, "\"x\" is not a value of the type int"),
+            ("", "", "{ type: int, absent: { value: x } }", 10, "\"x\" is not a valid int"),
             ("", "absent: { value: 1 }", "int", 7, "expected one value, found a mapping"),
             (
                 "", "", "{ type: int, naming: snake }", 10,

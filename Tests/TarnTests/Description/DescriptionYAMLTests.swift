@@ -146,7 +146,7 @@ struct DescriptionYAMLTests {
         )
         #expect(
             lines == [
-                "forge.yaml:1:1: a\\u{a}b\\u{1b}[31m: unknown key \"a\\u{a}b\\u{1b}[31m\": known are store, api, entities, endpoints"
+                "forge.yaml:1:1: a\\u{a}b\\u{1b}[31m: unknown key \"a\\u{a}b\\u{1b}[31m\": expected one of store, api, entities, endpoints"
             ])
     }
 }

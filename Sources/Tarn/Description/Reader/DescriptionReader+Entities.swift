@@ -230,7 +230,7 @@ extension DescriptionReader {
                 return (.string, false, false)
             }
             if case .list = elements[0].content {
-                report(field, value.mark, "a list of lists is not a type: use json")
+                report(field, value.mark, "lists of lists are not supported: use json")
                 return (.string, false, false)
             }
             let element = attributeType(elements[0], field, values: values)
@@ -252,7 +252,8 @@ extension DescriptionReader {
         }
         if word == "enum" {
             if values == nil {
-                report(field, value.mark, "an enum needs its values: write { type: enum, values: [open, closed] }")
+                report(
+                    field, value.mark, "an enum needs at least one value: write { type: enum, values: [open, closed] }")
                 return (.string, isOptional, true)
             }
             return (.enumeration(values ?? []), isOptional, true)

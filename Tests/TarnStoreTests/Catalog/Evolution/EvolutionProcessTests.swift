@@ -62,8 +62,11 @@ struct EvolutionProcessTests {
         #expect(answers[0] == "ok" && answers[1] == "ok")
         #expect(answers[2].hasPrefix("ok "))
         for refused in [answers[3], answers[4]] {
-            #expect(refused.hasPrefix("failed \(path): another process has changed the store ("), "\(refused)")
-            #expect(refused.hasSuffix("it can be read. Update this program, and open it again"))
+            #expect(
+                refused.hasPrefix("failed \(path): another process has changed the schema of the store ("), "\(refused)"
+            )
+            #expect(
+                refused.hasSuffix("so this process can only read it. Update this program, and open the store again"))
         }
         // All eight writes of the burst say the same, and nothing else.
         #expect(!answers[4].contains(" | "))
@@ -87,7 +90,7 @@ struct EvolutionProcessTests {
             return (write, read, again.end(), said)
         }
         #expect(
-            write.contains("Item.note0: another program has renamed it to note1; use that name here too"), "\(write)")
+            write.contains("Item.note0: another program has renamed it to note1; use that name"), "\(write)")
         #expect(read.hasPrefix("ok "))
         #expect(status == 1)
         #expect(said.last?.contains("Item.note0: another program has renamed it to note1") == true, "\(said)")
@@ -110,10 +113,11 @@ struct EvolutionProcessTests {
             return answers
         }
         #expect(answers[0].hasPrefix("ok "))
-        #expect(answers[1].contains("no longer has all that the schema of this process names"), "\(answers[1])")
+        #expect(
+            answers[1].contains("no longer has everything that the schema of this process declares"), "\(answers[1])")
         #expect(answers[2].hasPrefix("ok "))
         #expect(answers[3] == "ok" && answers[4] == "ok")
-        #expect(answers[5].contains("no longer has all"))
+        #expect(answers[5].contains("no longer has everything"))
         let store = try Store.open(at: path, options: Forge.quick)
         #expect(try IndexVerification.problem(in: store) == nil)
         let values = try store.read { reader in
@@ -223,7 +227,8 @@ struct EvolutionProcessTests {
                 guard answer == "ok" else { throw WorkerProcess.Failure(description: "\(line): \(answer)") }
                 writes += 1
             } else {
-                guard answer.contains("another process has changed the store"), !answer.contains(" | ") else {
+                guard answer.contains("another process has changed the schema of the store"), !answer.contains(" | ")
+                else {
                     throw WorkerProcess.Failure(
                         description: "\(line) of round \(servers[which].round) in \(newest): \(answer)")
                 }

@@ -201,7 +201,7 @@ struct SchemaChangeTests {
             EntityDefinition("B", key: ["id"], attributes: [.init("id", .int)], renamedFrom: "A"),
         ]).problems()
         #expect(problems.map { "\($0.entity ?? "").\($0.field ?? "")" } == ["A.y", "A.s", "A.j", "B."])
-        #expect(problems.allSatisfy { $0.message.contains("there is still one of that name") })
+        #expect(problems.allSatisfy { $0.message.contains("but that name is still declared") })
     }
 
     // MARK: Removal
@@ -262,7 +262,7 @@ struct SchemaChangeTests {
         let store = try Forge.open(path, nil)
         let refusal = storeError { _ = try store.remove(entity: "Label") }
         #expect(refusal == .inUse(entity: "Label", name: nil, by: "Issue.labels"))
-        #expect(refusal?.description == "Label is not removed: it is needed by Issue.labels; remove that first")
+        #expect(refusal?.description == "cannot remove Label: it is used by Issue.labels; remove that first")
         let id = try #require(store.catalog.entity("Issue")?.id)
         #expect(try store.remove(entity: "Issue", step: 7) == 30)
         #expect(store.catalog.entity("Issue") == nil)
@@ -300,7 +300,7 @@ struct SchemaChangeTests {
                 == .inUse(entity: "Item", name: "next", by: "the relationship itself"))
         #expect(
             storeError { try store.remove(index: "both", of: "Bug") }
-                == .inUse(entity: "Bug", name: "both", by: "Item, to which it belongs"))
+                == .inUse(entity: "Bug", name: "both", by: "Item, which declares it"))
         #expect(
             storeError { try store.remove(field: "id", of: "Item") }
                 == .inUse(entity: "Item", name: "id", by: "the key"))
@@ -309,7 +309,7 @@ struct SchemaChangeTests {
                 == .inUse(entity: "Item", name: "name", by: "Item.same"))
         #expect(
             storeError { _ = try store.remove(entity: "Item") }
-                == .inUse(entity: "Item", name: nil, by: "Bug, which descends from it"))
+                == .inUse(entity: "Item", name: nil, by: "Bug, a descendant of it"))
         let old = try #require(store.catalog.entity("Item")?.index("both")?.id)
         try store.remove(index: "both", of: "Item")
         #expect(store.catalog.entity("Bug")?.index("both") == nil)

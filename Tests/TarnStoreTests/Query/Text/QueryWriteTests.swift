@@ -189,7 +189,7 @@ struct QueryWriteTests {
             #expect(
                 error.reason as? StoreError
                     == .deleteDenied(entity: "Box", key: "3", relationship: "seals", by: "Seal 1"))
-            #expect(error.description.contains("33 records were written before, in 3 steps, and stay so"))
+            #expect(error.description.contains("33 records in 3 earlier steps were written"))
         }
         #expect(try store.count("Box") == 3 && store.count("Item") == 30)
         // In one write nothing is kept.

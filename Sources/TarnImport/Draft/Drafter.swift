@@ -131,7 +131,7 @@ struct Drafter: ~Copyable {
         guard tape.kind(index) == .object else {
             report(
                 .keyMissing, tape, index, plan.plans[position], nil, nil,
-                "a record is expected, and there is \(tape.describe(index))")
+                "expected a record, found \(tape.describe(index))")
             return nil
         }
         stack.removeAll(keepingCapacity: true)
@@ -208,7 +208,7 @@ struct Drafter: ~Copyable {
             let field = missing.map { plan.details[$0].name }
             report(
                 .keyMissing, tape, pending.index, plan, nil, field,
-                "a record without a usable key (\(plan.keySlots.map { plan.details[$0].name }.joined(separator: ", "))) is skipped"
+                "no usable key (\(plan.keySlots.map { plan.details[$0].name }.joined(separator: ", "))); the record is skipped"
             )
             return false
         }
@@ -260,7 +260,7 @@ struct Drafter: ~Copyable {
                     if pending.isListed, !slot.hasDefault, case .attribute = slot.kind {
                         report(
                             .valueAbsent, tape, pending.index, plan, keyText, plan.details[position].name,
-                            "absent, and the schema requires a value; a stored value is kept")
+                            "absent, but the schema requires a value; a stored value is kept")
                     }
                 }
                 continue

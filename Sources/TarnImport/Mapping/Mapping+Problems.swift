@@ -51,7 +51,7 @@ extension EntityMapping {
             problems.append(
                 SchemaError(
                     entity: entity.name, field: relationship.name,
-                    "a joined relationship takes nothing from JSON, its attribute does: remove its paths"))
+                    "a joined relationship has no value in JSON, only its attribute has: remove its paths"))
         }
         problems += choiceProblems(for: entity, schema)
         let relationships = entity.relationships.map(\.name)
@@ -70,14 +70,14 @@ extension EntityMapping {
                 problems.append(
                     SchemaError(
                         entity: entity.name, field: field,
-                        "only an attribute outside of the key goes through transformers: remove them"))
+                        "only attributes outside of the key can have transformers: remove them"))
             }
             let type = entity.attributes.first { $0.name == field }?.type
             if rules.dates != nil, let type, type != .date, type != .array(.date) {
                 problems.append(
                     SchemaError(
                         entity: entity.name, field: field,
-                        "only a date has formats, and this is \(type.word): remove them"))
+                        "only a date can have formats, but the type is \(type.word): remove them"))
             }
             if let fallback = rules.fallback, let type {
                 if case .enumeration(let values) = type {
@@ -90,12 +90,12 @@ extension EntityMapping {
                     problems.append(
                         SchemaError(
                             entity: entity.name, field: field,
-                            "only an enum has a fallback, and this is \(type.word): remove it"))
+                            "only an enum can have a fallback, but the type is \(type.word): remove it"))
                 }
             }
             if rules.dates?.isEmpty == true {
                 problems.append(
-                    SchemaError(entity: entity.name, field: field, "there are no formats: name one, or leave them nil"))
+                    SchemaError(entity: entity.name, field: field, "the list of formats is empty: add one, or use nil"))
             }
         }
         if let version {
@@ -105,7 +105,7 @@ extension EntityMapping {
                     problems.append(
                         SchemaError(
                             entity: entity.name, field: nil,
-                            "a version is a number, a date or a text, and \(version) is \(attribute.type.word)"))
+                            "a version must be a number, a date or a text, but \(version) is \(attribute.type.word)"))
                 }
             } else if entity.parent == nil {
                 let message = Spelling.unknown("attribute", version, among: entity.attributes.map(\.name))
@@ -118,7 +118,7 @@ extension EntityMapping {
                 problems.append(
                     SchemaError(
                         entity: entity.name, field: nil,
-                        "what nothing else takes is kept in an attribute of type json: there is no such attribute \(rest)"
+                        "unmapped values can only be kept in an attribute of type json: there is no such attribute \(rest)"
                     ))
             }
         }
@@ -132,7 +132,7 @@ extension EntityMapping {
                 problems.append(
                     SchemaError(
                         entity: entity.name, field: field,
-                        "only a date counts from an epoch, and this is \(attribute.type.word): remove epoch, or make it a date"
+                        "only a date can have an epoch, but the type is \(attribute.type.word): remove epoch, or make it a date"
                     ))
             }
         }
@@ -147,7 +147,7 @@ extension EntityMapping {
         return (choice?.entities ?? []).filter { !kinds.contains($0) }.map { name in
             let message =
                 schema.entities.contains { $0.name == name }
-                ? "\(name) does not descend from \(entity.name): give it parent: \(entity.name), or remove it here"
+                ? "\(name) does not descend from \(entity.name): declare parent: \(entity.name) there, or remove it here"
                 : Spelling.unknown("entity", name, among: kinds)
             return SchemaError(entity: entity.name, field: "kinds.\(name)", message)
         }
@@ -157,22 +157,22 @@ extension EntityMapping {
     private func problem(of source: ValueSource, _ field: String, _ entity: EntityDefinition) -> String? {
         let relationship = entity.relationships.first { $0.name == field }
         for path in source.paths {
-            if path.steps.contains(.key("")) { return "a key path has an empty key: remove it" }
+            if path.steps.contains(.key("")) { return "empty key in a key path: remove it" }
             switch path.origin {
             case .record:
-                if path.steps.isEmpty { return "$ is the whole record: name a key of it" }
+                if path.steps.isEmpty { return "$ is the whole record: use a key of it" }
                 if case .key? = path.steps.first { continue }
-                return "\(path): a record is an object, and not a list: begin with a key"
+                return "\(path): a record is an object, not a list: start with a key"
             case .parent where path.steps.isEmpty && relationship?.isToMany == true:
-                return "@parent is one record: name a key of it, or make this a to-one relationship"
+                return "@parent is one record: use a key of it, or make this a to-one relationship"
             case .position where relationship != nil && relationship?.isToMany != false,
                 .relationship where relationship?.isToMany == true:
-                return "\(path) is one value, and this is a list"
+                return "\(path) is a single value, but a list is required"
             default: continue
             }
         }
         guard case .constant(let value) = source else { return nil }
-        guard (try? JSONValue(value.text)) == value else { return "the constant is no JSON" }
+        guard (try? JSONValue(value.text)) == value else { return "the constant is not valid JSON" }
         guard let relationship else { return nil }
         let isKey = { (value: JSONValue) in
             switch value {
@@ -183,6 +183,7 @@ extension EntityMapping {
         if relationship.isToMany, case .array(let values) = value, values.allSatisfy(isKey) { return nil }
         if !relationship.isToMany, isKey(value) { return nil }
         return relationship.isToMany
-            ? "a constant of a to-many relationship is a list of keys" : "a constant of a relationship is a key"
+            ? "a constant of a to-many relationship must be a list of keys"
+            : "a constant of a relationship must be a key"
     }
 }

@@ -57,20 +57,20 @@ extension Importer {
         if isNews { try writer.putLocalMark(mark, entity.root, key) }
         if mark.operation == .delete {
             reportKept(
-                entity, key, nil, "it was deleted here, which the server does not know yet; it does not come back")
+                entity, key, nil, "deleted locally, and not yet at the server; it is not restored")
             return .nothing
         }
         if let keptPlan {
             let kind = self.plan.plans[keptPlan].entity
             reportKept(
                 kind, key, nil,
-                "changed here, which the server does not know yet: it stays a \(kind.name), and the response says that it is a \(entity.name)"
+                "changed locally, and not yet at the server; it stays a \(kind.name), although the response has a \(entity.name)"
             )
         }
         if !kept.isEmpty {
             reportKept(
                 entity, key, kept.count == 1 ? kept[0] : nil,
-                "changed here, which the server does not know yet: \(kept.joined(separator: ", ")) keeps the local value"
+                "changed locally, and not yet at the server; \(kept.joined(separator: ", ")) keeps the local value"
             )
         }
         rest.removeAll()
@@ -121,7 +121,7 @@ extension Importer {
         }
         reportKept(
             plan.entity, key, nil,
-            "it is no more at the server, and was changed here, which the server does not know yet; it stays")
+            "deleted at the server, but changed locally, and not yet at the server; it is kept")
         return true
     }
 
@@ -142,7 +142,7 @@ extension Importer {
         let name = plan.entity.field(id: field)?.name
         reportKept(
             plan.entity, key, name,
-            "changed here, which the server does not know yet: \(name ?? "it") keeps the local value")
+            "changed locally, and not yet at the server; \(name ?? "it") keeps the local value")
         return true
     }
 

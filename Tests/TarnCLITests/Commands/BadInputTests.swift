@@ -43,7 +43,7 @@ struct BadInputTests {
         Case(
             name: "a wrong key path", status: 1,
             line:
-                "tarn: GET BASE/items: there are no records at `data`: `data` is not there; there is no key (FILE:11, endpoint items)",
+                "tarn: GET BASE/items: no records at `data`: the key `data` is missing; found no keys (FILE:11, endpoint items)",
             endpoint: "records: data"),
         Case(
             name: "an entity without a key in the response", status: 1,
@@ -81,7 +81,7 @@ struct BadInputTests {
         #expect(
             result.errorLines == [
                 "Not imported as received:",
-                "  366 times, the first: value.absent at $[0]: Item 1.name: absent, and the schema requires a value; a stored value is kept",
+                "  366 times, the first: value.absent at $[0]: Item 1.name: absent, but the schema requires a value; a stored value is kept",
                 "Attributes without a value in any record (check their JSON paths):",
                 "  Item.name  (366 records)",
             ])

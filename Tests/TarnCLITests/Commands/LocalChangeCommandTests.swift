@@ -35,7 +35,8 @@ struct LocalChangeCommandTests {
             #expect(!synced.error.contains("local"))
         } else {
             #expect(records == [#"{"id":1,"name":"mine"}"#, #"{"id":2,"name":"mine"}"#])
-            #expect(synced.error.contains("changed here") && synced.error.contains("deleted here"), "\(synced.error)")
+            #expect(
+                synced.error.contains("changed locally") && synced.error.contains("deleted locally"), "\(synced.error)")
         }
     }
 }

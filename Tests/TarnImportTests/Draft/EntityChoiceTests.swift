@@ -275,7 +275,7 @@ struct EntityChoiceTests {
         .problems(for: Self.schema).map(\.description)
         #expect(
             problems == [
-                "Push.kinds.Release: Release does not descend from Push: give it parent: Push, or remove it here",
+                "Push.kinds.Release: Release does not descend from Push: declare parent: Push there, or remove it here",
                 "Push.kinds.Pusch: unknown entity \"Pusch\": did you mean \"Push\"?",
             ])
     }

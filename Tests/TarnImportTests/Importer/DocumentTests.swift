@@ -98,7 +98,7 @@ struct DocumentTests {
         let report = try bed.take(#"{"id":1,"whole":\#(String(repeating: "7", count: 400))}"#, "Thing")
         #expect(
             report.diagnostics.first?.message
-                == "the number \(String(repeating: "7", count: 40))… is no int; the old value is kept")
+                == "expected int, found the number \(String(repeating: "7", count: 40))…; the stored value is kept")
     }
 
     @Test("the error of a document says at which byte it is wrong, counted from the first byte of the body")
@@ -112,7 +112,7 @@ struct DocumentTests {
         let error = try #require(try refusal(#"{"id":01}"#))
         #expect(
             "\(error)"
-                == #"not valid JSON at byte 6: a number does not begin with a zero that digits follow. It begins with: {"id":01}"#
+                == #"not valid JSON at byte 6: a number must not have leading zeros. It begins with: {"id":01}"#
         )
     }
 

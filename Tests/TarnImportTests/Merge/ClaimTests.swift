@@ -47,7 +47,9 @@ struct ClaimTests {
         #expect(try bed.related("Team", 7, "players") == ["1"] && bed.related("Team", 8, "players") == [])
         #expect(
             conflicts(report)
-                == ["$[1].players Player 1.team: Team 7 has it here, and Team 8 at $[0].players; the later one counts"])
+                == [
+                    "$[1].players Player 1.team: Team 7 refers to it here, but Team 8 does at $[0].players; the later reference is kept"
+                ])
     }
 
     @Test(
@@ -84,8 +86,8 @@ struct ClaimTests {
         #expect(try bed.related("Team", 9, "players") == ["3"] && bed.related("Team", 8, "players") == [])
         #expect(
             conflicts(report) == [
-                "$[1].players Player 3.team: Team 8 has it here, and Team 7 at $[0].players; the later one counts",
-                "$.list[0].players Player 3.team: Team 9 has it here, and Team 8 at $[1].players; the later one counts",
+                "$[1].players Player 3.team: Team 8 refers to it here, but Team 7 does at $[0].players; the later reference is kept",
+                "$.list[0].players Player 3.team: Team 9 refers to it here, but Team 8 does at $[1].players; the later reference is kept",
             ])
     }
 
@@ -104,7 +106,9 @@ struct ClaimTests {
             try bed.value("User", 9, "profile") == .null && bed.value("User", 4, "profile") == .reference(RecordKey(5)))
         #expect(
             conflicts(report)
-                == ["$[1].profile Profile 5.user: User 4 has it here, and User 9 at $[0].profile; the later one counts"]
+                == [
+                    "$[1].profile Profile 5.user: User 4 refers to it here, but User 9 does at $[0].profile; the later reference is kept"
+                ]
         )
         #expect(report.entities["User"] == ImportReport.Counts(created: 2))
     }

@@ -77,7 +77,7 @@ struct DescriptionEntityProblemsTests {
             ),
             .init(
                 "{ type: date?, epoch", "{ type: int?, epoch",
-                "25:36: entities.Issue.attributes.seenAt.epoch: only a date counts from an epoch, and this is int"),
+                "25:36: entities.Issue.attributes.seenAt.epoch: only a date can have an epoch, but the type is int"),
             .init(
                 "'reactions.+1'", "'reactions..+1'",
                 "26:37: entities.Issue.attributes.thumbsUp.from: \"reactions..+1\" is not a key path"),

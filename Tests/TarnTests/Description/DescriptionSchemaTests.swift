@@ -112,10 +112,10 @@ struct DescriptionSchemaTests {
             ])
         #expect(
             problems(["Issue": .init(paths: ["at": [.path(JSONPath(keys: ["a", ""]))]])]) == [
-                "Issue.at: a key path has an empty key: remove it"
+                "Issue.at: empty key in a key path: remove it"
             ])
         #expect(
-            problems(["Issue": .init(paths: ["at": ["$"]])]) == ["Issue.at: $ is the whole record: name a key of it"])
+            problems(["Issue": .init(paths: ["at": ["$"]])]) == ["Issue.at: $ is the whole record: use a key of it"])
         #expect(problems(["Issue": .init(declared: ["next"])]) == [])
         #expect(
             problems(["Issue": .init(declared: ["at"])]) == [
@@ -123,7 +123,7 @@ struct DescriptionSchemaTests {
             ])
         #expect(
             problems(["Issue": .init(epochs: ["id": .seconds])]).first?.hasPrefix(
-                "Issue.id: only a date counts from an epoch, and this is int") == true)
+                "Issue.id: only a date can have an epoch, but the type is int") == true)
         #expect(
             problems(["Issue": .init(epochs: ["next": .seconds])]).first?.hasPrefix(
                 "Issue.next: unknown attribute \"next\"") == true)

@@ -98,7 +98,7 @@ struct DescriptionSourcesTests {
             ("", "", "{ type: int, from: 'a[x]' }", 10, "\"a[x]\" is not a key path"),
             ("", "", "{ type: int, from: '{a' }", 10, "is not a text with key paths in it"),
             ("", "", "{ type: int, from: '@parents.id' }", 10, "did you mean \"@parent\"?"),
-            ("", "", "{ type: int, from: '[0].id' }", 10, "a record is an object, and not a list"),
+            ("", "", "{ type: int, from: '[0].id' }", 10, "a record is an object, not a list"),
             ("", "", "{ type: int, from: '{$}' }", 10, "$ is the whole record"),
             ("", "", "{ type: int, from: a, value: 1 }", 10, "a constant comes from nowhere"),
             ("", "", "{ type: int, value: x }", 10, "\"x\" is not a valid int"),
@@ -115,11 +115,14 @@ struct DescriptionSourcesTests {
             ("", "ignore: ['@root.a']", "int", 7, "@root cannot stand here"),
             ("", "deleted: '@parent.a'", "int", 7, "@parent cannot stand here"),
             ("", "relationships: { r: { to: [Thing], from: '@parent' } }", "int", 7, "@parent is one record"),
-            ("", "relationships: { r: { to: Thing, value: [1] } }", "int", 7, "a constant of a relationship is a key"),
-            ("", "relationships: { r: { to: [Thing], value: 1 } }", "int", 7, "is a list of keys"),
+            (
+                "", "relationships: { r: { to: Thing, value: [1] } }", "int", 7,
+                "a constant of a relationship must be a key"
+            ),
+            ("", "relationships: { r: { to: [Thing], value: 1 } }", "int", 7, "must be a list of keys"),
             (
                 "", "relationships: { r: { to: [Thing], from: '@position' } }", "int", 7,
-                "is one value, and this is a list"
+                "is a single value, but a list is required"
             ),
         ])
     func problems(_ api: String, _ entity: String, _ attribute: String, _ line: Int, _ expected: String) throws {

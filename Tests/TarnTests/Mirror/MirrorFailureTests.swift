@@ -22,18 +22,19 @@ struct MirrorFailureTests {
             name: "a wrong key path", answer: recording("/v1/items", #"{"data":[],"meta":{}}"#),
             endpoint: "records: items",
             says: [
-                "GET ", "/v1/items: there are no records at `items`: `items` is not there; there is `data`, `meta`",
+                "GET ", "/v1/items: no records at `items`: the key `items` is missing; found `data`, `meta`",
                 "tarn.yaml:",
             ]),
         Case(
             name: "a wrong key path further inside", answer: recording("/v1/items", #"{"data":{"list":[]}}"#),
-            endpoint: "records: data.items", says: ["`data.items`", "`items` is not there; there is `list`"]),
+            endpoint: "records: data.items", says: ["`data.items`", "the key `items` is missing; found `list`"]),
         Case(
             name: "null where the records should be", answer: recording("/v1/items", #"{"data":null}"#),
             endpoint: "records: data",
-            says: ["what stands at `data` is null, not a list"]),
+            says: ["expected a list of records or one record at `data`, found null"]),
         Case(
-            name: "text where the records should be", answer: recording("/v1/items", #""hello""#), says: ["not a list"]),
+            name: "text where the records should be", answer: recording("/v1/items", #""hello""#),
+            says: ["expected a list of records"]),
         Case(
             name: "HTML", answer: recording("/v1/items", "<!DOCTYPE html><p>Sign in", "Content-Type: text/html"),
             says: ["GET ", "/v1/items: not valid JSON", "<!DOCTYPE html>"]),

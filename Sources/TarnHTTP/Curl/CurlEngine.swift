@@ -120,7 +120,7 @@ final class CurlEngine: Sendable {
                 return state.submissions
             }
             for submission in waiting {
-                submission.completion(.failure(CurlFailure(kind: .protocol, detail: "libcurl could not be started")))
+                submission.completion(.failure(CurlFailure(kind: .protocol, detail: "cannot initialize libcurl")))
             }
             return
         }
@@ -242,7 +242,7 @@ private final class CurlLoop {
                 curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
             else {
                 submission.completion(
-                    .failure(CurlFailure(kind: .protocol, detail: "libcurl could not prepare the transfer")))
+                    .failure(CurlFailure(kind: .protocol, detail: "libcurl cannot prepare the transfer")))
                 continue
             }
             active[transfer.easy] = transfer

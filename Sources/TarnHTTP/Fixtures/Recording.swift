@@ -56,7 +56,7 @@ package struct Recording: Sendable, Hashable {
         guard let status = HTTPSyntax.status(ofLine: statusLine) else {
             throw lines.error("expected a status line, such as `HTTP/1.1 200 OK` (no other version)")
         }
-        guard status >= 200 else { throw lines.error("an interim response (1xx) cannot stand alone") }
+        guard status >= 200 else { throw lines.error("an interim response (1xx) without a final response") }
         self.status = status
 
         fieldLines = []
@@ -76,7 +76,7 @@ package struct Recording: Sendable, Hashable {
             }
             if TransportHeaders.same(field.name, "Transfer-Encoding") {
                 guard TransportHeaders.same(field.value, "chunked") else {
-                    throw lines.error("the only transfer coding that can be recorded is chunked")
+                    throw lines.error("unsupported transfer coding: only chunked can be recorded")
                 }
                 isChunked = true
             }
@@ -88,21 +88,22 @@ package struct Recording: Sendable, Hashable {
         let hasNoBody = method == "HEAD" || status == 204 || status == 304  // RFC 9112 §6.3
         if hasNoBody, !body.isEmpty {
             throw RecordingError(
-                file: file, line: lines.number + 1, "a response to \(method) with status \(status) has no body")
+                file: file, line: lines.number + 1, "a response to \(method) with status \(status) must not have a body"
+            )
         }
         if isChunked, let declaredLength {
             // RFC 9112 §6.2: a sender must not send both.
-            throw RecordingError(file: file, line: declaredLength.line, "Content-Length beside Transfer-Encoding")
+            throw RecordingError(file: file, line: declaredLength.line, "both Content-Length and Transfer-Encoding")
         }
         if let declaredLength, !hasNoBody, declaredLength.value != body.count {
             throw RecordingError(
                 file: file, line: declaredLength.line,
-                "Content-Length is \(declaredLength.value), the body has \(body.count) bytes")
+                "Content-Length is \(declaredLength.value), but the body has \(body.count) bytes")
         }
         self.body = body
         if isChunked, !hasNoBody {
             guard let content = HTTPSyntax.dechunked(body) else {
-                throw RecordingError(file: file, line: lines.number + 1, "the body is not in chunks (RFC 9112 §7.1)")
+                throw RecordingError(file: file, line: lines.number + 1, "the body is not chunked (RFC 9112 §7.1)")
             }
             self.content = content
         } else {
@@ -130,7 +131,7 @@ private struct HeadLines {
     mutating func next(expected: String) throws(RecordingError) -> String {
         number += 1
         guard let end = bytes[position...].firstIndex(of: UInt8(ascii: "\n")) else {
-            throw error("the file ends where \(expected) should be")
+            throw error("unexpected end of file: expected \(expected)")
         }
         var line = bytes[position..<end]
         if line.last == UInt8(ascii: "\r") { line = line.dropLast() }

@@ -21,18 +21,18 @@ struct BadInputTests {
 
     static let cases: [Case] = [
         Case(
-            name: "404 at once", status: 1, line: "tarn: GET BASE/items: the server answers 404: a fault was asked for",
+            name: "404 at once", status: 1, line: "tarn: GET BASE/items: the server returned 404: injected fault",
             fault: ":status:404"),
         Case(
             name: "500 at the second page", status: 3,
-            line: "tarn: GET BASE/items?page=2: the server answers 500: a fault was asked for",
+            line: "tarn: GET BASE/items?page=2: the server returned 500: injected fault",
             fault: "page=2:status:500", keys: [1]),
         Case(
-            name: "401", status: 4, line: "tarn: GET BASE/items: the server answers 401: a fault was asked for",
+            name: "401", status: 4, line: "tarn: GET BASE/items: the server returned 401: injected fault",
             fault: ":status:401"),
         Case(
             name: "a page cut in the middle", status: 3,
-            line: "tarn: GET BASE/items?page=3: the answer of ", fault: "page=3:cut:10", keys: [1, 2]),
+            line: "tarn: GET BASE/items?page=3: the response of ", fault: "page=3:cut:10", keys: [1, 2]),
         Case(
             name: "a closed connection", status: 3, line: "tarn: GET BASE/items?page=2: ", fault: "page=2:close",
             keys: [1]),
@@ -139,7 +139,7 @@ struct BadInputTests {
             ["sync", "--file", file, "--base", server.base], environment: ["TARN_TEST_TOKEN_OF_NOBODY": "hush-hush"])
         #expect(refused.status == 3, "the first page is committed: \(refused.error)")
         #expect(!(refused.error + refused.output).contains("hush-hush"))
-        #expect(refused.error.contains("the server answers 403"))
+        #expect(refused.error.contains("the server returned 403"))
     }
 
     @Test("an entity without a key in the description is exit 2 with file, line, column and field")

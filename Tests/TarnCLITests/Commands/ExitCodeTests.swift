@@ -27,7 +27,7 @@ struct ExitCodeTests {
         Case(status: 0, name: "a sound store", arguments: ["inspect", "verify", "STORE"]),
         Case(
             status: 1, name: "a record that is not there", arguments: ["get", "Item", "99", "--store", "STORE"],
-            shows: "there is no Item 99"),
+            shows: "Item 99 is not in the store"),
         Case(status: 1, name: "a server that fails", arguments: sync, fault: ":status:500", shows: "500"),
         Case(
             status: 1, name: "a page that is not there", arguments: ["fetch", "--raw", "BASE/none", "--store", "NEW"],

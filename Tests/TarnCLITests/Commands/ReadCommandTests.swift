@@ -138,14 +138,14 @@ struct ReadCommandTests {
                 "unknown entity Isue; the store has User, Label, Milestone, Issue, Comment, ChecklistItem"
             ),
             (["list", "issue"], 2, "unknown entity issue; the store has User"),
-            (["get", "Issue", "17"], 1, "there is no Issue 17 in the store"),
-            (["related", "Issue", "17", "author"], 1, "there is no Issue 17 in the store"),
+            (["get", "Issue", "17"], 1, "Issue 17 is not in the store"),
+            (["related", "Issue", "17", "author"], 1, "Issue 17 is not in the store"),
             (
                 ["related", "Issue", "2262018391", "autor"], 2,
                 "Issue has no autor; it has assignees, author, closedBy, comments"
             ),
             (["related", "Issue", "2262018391", "title"], 2, "Issue has no title; it has assignees, author"),
-            (["get", "User", "90000017"], 1, "there is no User 90000017 in the store"),
+            (["get", "User", "90000017"], 1, "User 90000017 is not in the store"),
         ] as [([String], Int32, String)])
     func refused(arguments: [String], status: Int32, line: String) async throws {
         let result = try await tarn(arguments + ["--store", try await Forge.store])

@@ -102,7 +102,7 @@ struct SyncCommandTests {
         let missing = try await tarn(
             Forge.arguments(folder.path + "/c", server.base, ["users"]) + ["--replay", recordings])
         #expect(
-            missing.status == 1 && missing.error.contains("there is no recording of this request"), "\(missing.error)")
+            missing.status == 1 && missing.error.contains("no recording of this request"), "\(missing.error)")
         let both = try await tarn(
             "sync", "--record", "a", "--replay", "b", "--file", Repository.root + "/fixtures/forge/tarn.yaml",
             "--store", folder.path + "/d")

@@ -176,12 +176,12 @@ struct OAuth2Tests {
         arguments: [
             (
                 400, #"{"error":"invalid_client","error_description":"no client with cl:i/ent"}"#,
-                "answers 400: invalid_client: no client with ***"
+                "returned 400: invalid_client: no client with ***"
             ),
-            (503, "down", "answers 503"), (200, "{}", "without an access_token"),
-            (200, #"{"access_token":"a b"}"#, "no header field can hold"),
-            (200, #"{"access_token":"x","token_type":"mac"}"#, "another type than Bearer"),
-            (200, "<html>", "without an access_token"),
+            (503, "down", "returned 503"), (200, "{}", "returned no access_token"),
+            (200, #"{"access_token":"a b"}"#, "a header field cannot contain"),
+            (200, #"{"access_token":"x","token_type":"mac"}"#, "a type other than Bearer"),
+            (200, "<html>", "returned no access_token"),
         ])
     func refusals(status: Int, body: String, says: String) async throws {
         let inner = ScriptedTransport([.status(status, [:], body)])

@@ -126,7 +126,7 @@ struct CurlFaultTests {
         let error = await expectFailure(.timeout) {
             try await transport.send(TransportRequest(url: server.base + "/page"))
         }
-        #expect(error?.detail == "no complete answer from 127.0.0.1:\(server.port) within 1.5 seconds")
+        #expect(error?.detail == "no complete response from 127.0.0.1:\(server.port) within 1.5 seconds")
     }
 
     @Test("a stall shorter than the limits is only slow, and so is a drip")

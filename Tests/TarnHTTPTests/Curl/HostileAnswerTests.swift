@@ -117,7 +117,7 @@ struct HostileAnswerTests {
         let response = TransportResponse(status: 200, body: Array("{\"access_token\":\"x\"\(filler)}".utf8))
         #expect(throws: OAuth2Refusal.self) { try OAuth2.token(from: response).get() }
         let deep = TransportResponse(status: 400, body: Array(repeating: UInt8(ascii: "["), count: 60 << 10))
-        #expect(throws: OAuth2Refusal(reason: "answers 400")) { try OAuth2.token(from: deep).get() }
+        #expect(throws: OAuth2Refusal(reason: "returned 400")) { try OAuth2.token(from: deep).get() }
         let endless = TransportResponse(status: 200, body: Array(#"{"access_token":"x","expires_in":1e999}"#.utf8))
         #expect(try OAuth2.token(from: endless).get().lifetime == nil)
     }

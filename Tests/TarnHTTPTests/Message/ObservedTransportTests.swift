@@ -32,7 +32,7 @@ struct ObservedTransportTests {
             !text.contains("s3cret") && text.contains("page=2") && text.contains("kk=***")
                 && text.contains("token=***"), "\(text)")
         #expect(
-            text.contains("notice request is tried again") && text.contains("reason=503")
+            text.contains("notice retrying request") && text.contains("reason=503")
                 && text.contains("debug no answer"), "\(text)")
     }
 }

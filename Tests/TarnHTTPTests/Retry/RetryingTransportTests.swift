@@ -37,7 +37,7 @@ struct RetryingTransportTests {
         let error = await expectFailure(.connect) {
             try await transport.send(TransportRequest(url: "http://127.0.0.1:\(dead.port)/"))
         }
-        #expect(error?.detail.hasSuffix("(tried 4 times)") == true)
+        #expect(error?.detail.hasSuffix("(after 4 attempts)") == true)
     }
 
     @Test("a POST is sent once, unless the user says that it may be repeated")

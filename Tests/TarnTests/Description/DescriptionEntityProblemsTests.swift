@@ -207,10 +207,10 @@ struct DescriptionEntityProblemsTests {
             .init(
                 "path: /repos/{owner}/{repo}/issues", "path: '/repos/{owner}/{repo}/#x'",
                 "35:11: endpoints.issues.path: a path has no fragment"),
-            .init("{repo}/issues", "{repo/issues", "35:11: endpoints.issues.path: a { without its partner"),
-            .init("{repo}/issues", "{repo", "35:11: endpoints.issues.path: a { without its partner"),
-            .init("{repo}/issues", "repo}/issues", "35:11: endpoints.issues.path: a } without its partner"),
-            .init("{repo}/issues", "{{repo}}/issues", "35:11: endpoints.issues.path: a { without its partner"),
+            .init("{repo}/issues", "{repo/issues", "35:11: endpoints.issues.path: unmatched {"),
+            .init("{repo}/issues", "{repo", "35:11: endpoints.issues.path: unmatched {"),
+            .init("{repo}/issues", "repo}/issues", "35:11: endpoints.issues.path: unmatched }"),
+            .init("{repo}/issues", "{{repo}}/issues", "35:11: endpoints.issues.path: unmatched {"),
             .init("{repo}/issues", "{}/issues", "35:11: endpoints.issues.path: {} is not a placeholder; write {name}"),
             .init(
                 "{repo}/issues", "{rep}/issues",

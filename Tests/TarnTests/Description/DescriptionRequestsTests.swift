@@ -248,7 +248,7 @@ struct DescriptionRequestsTests {
             ),
             (
                 "auth: { oauth2: { token_url: 'http://a.example/t', client_id: a, client_secret: { env: S } } }",
-                "3:32: api.auth.oauth2.token_url: tokens are only asked for over https"
+                "3:32: api.auth.oauth2.token_url: tokens are only requested over https"
             ),
             (
                 "auth: { oauth2: { token_url: 'https://a.example/t', client_id: a } }",

@@ -138,7 +138,7 @@ struct MirrorBoundaryTests {
         #expect(server.requests.allSatisfy { $0.contains("Authorization: Bearer \(MirrorBoundaryTests.token)\r\n") })
         #expect(report.failures.first?.isAuthentication == true)
         #expect(report.texts.allSatisfy { !$0.contains(MirrorBoundaryTests.token) }, "\(report.texts)")
-        #expect(report.texts.first?.contains("the server answers 401: who are you") == true, "\(report.texts)")
+        #expect(report.texts.first?.contains("the server returned 401: who are you") == true, "\(report.texts)")
         let data = try Data(contentsOf: URL(fileURLWithPath: store.path + "/data.mdb"))
         #expect(data.range(of: Data("item".utf8)) != nil)
         #expect(data.range(of: Data(MirrorBoundaryTests.token.utf8)) == nil)

@@ -250,7 +250,7 @@ struct MirrorContinuedSyncTests {
             #expect(report.failures.count == 4, "\(report.texts)")
             #expect(report.texts.first?.contains("for 2 records of Board") == true, "\(report.texts)")
             #expect(
-                report.texts.first?.contains("/boards/2/cards: the server answers 403: no") == true, "\(report.texts)")
+                report.texts.first?.contains("/boards/2/cards: the server returned 403: no") == true, "\(report.texts)")
             #expect(report.texts.contains { $0.contains("/boards/7/cards: not valid JSON") })
             #expect(try bed.store.count("Card") == 5)
         }
@@ -272,7 +272,7 @@ struct MirrorContinuedSyncTests {
         #expect(bed.asked(since: asked) == Self.cards(6...10))
         #expect(
             report.failures.count == 2
-                && report.texts.contains { $0.contains("/boards/2/cards: the server answers 403") }, "\(report.texts)")
+                && report.texts.contains { $0.contains("/boards/2/cards: the server returned 403") }, "\(report.texts)")
         #expect(report.endpoint("cards")?.finishedParents == 5)
     }
 

@@ -49,11 +49,11 @@ struct MirrorFailureTests {
             says: ["no record can be stored", "key.missing at $"]),
         Case(
             name: "404", answer: recording("/v1/items", #"{"message":"no such list"}"#, status: "404 Not Found"),
-            says: ["GET ", "/v1/items: the server answers 404: no such list"]),
+            says: ["GET ", "/v1/items: the server returned 404: no such list"]),
         Case(
             name: "500 with a long page",
             answer: recording("/v1/items", "<h1>\n" + String(repeating: "x ", count: 500), status: "500 Oops"),
-            says: ["/v1/items: the server answers 500: <h1> x", "…"]),
+            says: ["/v1/items: the server returned 500: <h1> x", "…"]),
     ]
 
     @Test("an answer that cannot be used is one line that names the request, and stores nothing", arguments: refused)
@@ -215,7 +215,7 @@ struct MirrorFailureTests {
         let report = try await store.sync(server.base + "/v1")
         #expect(report.failures.count == 1)
         #expect(
-            report.texts.first?.contains("/v1/boards/c%2Fd/cards: the server answers 404") == true, "\(report.texts)")
+            report.texts.first?.contains("/v1/boards/c%2Fd/cards: the server returned 404") == true, "\(report.texts)")
         #expect(report.endpoint("cards")?.pages == 2)
         #expect(try store.count("Card") == 2)
         #expect(try store.checkpoint("cards c/d").map { $0.state == .underWay && $0.failure?.kind == "404" } == true)
@@ -253,7 +253,7 @@ struct MirrorFailureTests {
             let report = try await MirrorStore(yaml: itemsYAML()).sync(server.base, transport: transport)
             #expect(seen.withLock { $0 } == min(body.utf8.count, 64 << 10))
             let line = report.texts.joined()
-            #expect(line.contains("the server answers 400") && line.utf8.count < 1000, "\(line)")
+            #expect(line.contains("the server returned 400") && line.utf8.count < 1000, "\(line)")
         }
     }
 }

@@ -77,7 +77,7 @@ struct MirrorPathTests {
             ("/{issue.repository.nam}", "{issue.repository.nam}: unknown attribute \"nam\": did you mean \"name\"?"),
             ("/{issue.repository}", "{issue.repository}: unknown attribute \"repository\""),
             ("/:nummer", "{nummer} has no value"),
-            ("/{issue.number", "a { without its partner"), ("/{#issue.number}", "a path has no fragment"),
+            ("/{issue.number", "unmatched {"), ("/{#issue.number}", "a path has no fragment"),
             ("/a?b={issue.number}", "a path has no query"),
         ])
     func problems(path: String, says: String) {

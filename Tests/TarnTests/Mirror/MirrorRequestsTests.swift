@@ -46,7 +46,7 @@ struct MirrorRequestsTests {
         let store = try MirrorStore(yaml: itemsYAML(api: "  pace: { longest_wait: 60 }"))
         let first = try await store.sync(server.base + "/v1")
         #expect(
-            first.texts.first?.contains("the server answers 429: slow down; it asks to wait until ") == true,
+            first.texts.first?.contains("the server returned 429: slow down; it asks to wait until ") == true,
             "\(first.texts)")
         // A sync that knows nothing of the first but what the store has kept.
         let second = try await store.sync(server.base + "/v1")
@@ -82,7 +82,7 @@ struct MirrorRequestsTests {
         #expect(try ended.count("Item") == 2)
         let (failed, _, _) = try await sync(
             "{ contains: maintenance, then: fail, message: come back on Monday }", [Self.answer("[] maintenance")])
-        #expect(failed.texts.first?.contains("the server answers 200: come back on Monday") == true, "\(failed.texts)")
+        #expect(failed.texts.first?.contains("the server returned 200: come back on Monday") == true, "\(failed.texts)")
         let (retried, _, server) = try await sync(
             "{ contains: ratelimited, then: retry }",
             [Self.answer("{\"error\":\"ratelimited\"}"), Self.answer(Self.items(1...2))])

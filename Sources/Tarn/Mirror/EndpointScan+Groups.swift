@@ -20,7 +20,7 @@ extension EndpointScan {
         ahead?.task.cancel()
         ahead = nil
         report.failures.append(
-            .endpoint(place: place, message: "not asked for, since another request of the group has failed"))
+            .endpoint(place: place, message: "not requested, because another request of the group failed"))
     }
 
     /// Commits the held batches of scans that share one importer, as one change.

@@ -121,7 +121,7 @@ extension EndpointScan {
         func path(_ text: String) throws -> JSONPath {
             guard let path = JSONPath(text) else {
                 throw MirrorError.endpoint(
-                    place: place, message: "the pagination asks for \"\(text)\", which is not a key path")
+                    place: place, message: "the pagination uses \"\(text)\", which is not a key path")
             }
             return path
         }
@@ -154,7 +154,7 @@ extension EndpointScan {
             return message
         }
         let until = HTTPDate.text(Date().addingTimeInterval(Double(wait.components.seconds)))
-        return message + (message.isEmpty ? "" : "; ") + "it asks to wait until \(until)"
+        return message + (message.isEmpty ? "" : "; ") + "wait until \(until)"
     }
 }
 

@@ -47,7 +47,8 @@ struct BadInputTests {
             endpoint: "records: data"),
         Case(
             name: "an entity without a key in the response", status: 1,
-            line: "tarn: GET BASE/items: no record can be stored: key.missing at $[0]: Item",
+            line:
+                "tarn: GET BASE/items: no record of the response can be stored (check `records` and `key`): key.missing at $[0]: Item",
             pages: [recording("/items", #"[{"name":"x"}]"#)]),
         Case(
             name: "some records without a key", status: 3, line: "Not imported as received:",
@@ -132,7 +133,7 @@ struct BadInputTests {
         #expect(missing.status == 4)
         #expect(
             missing.error
-                == "tarn: the environment variable TARN_TEST_TOKEN_OF_NOBODY, which holds the token of this API, is not set\n"
+                == "tarn: the environment variable TARN_TEST_TOKEN_OF_NOBODY is not set; it must provide the token of this API\n"
         )
         let server = try LocalServer(itemPages, "--fault", "page=2:status:403")
         let refused = try await tarn(

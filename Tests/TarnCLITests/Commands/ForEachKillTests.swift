@@ -102,7 +102,8 @@ struct ForEachKillTests {
             #expect(result.status == 3 && server.requests.count - asked == 1 + Self.parents)
             let lines = result.errorLines.filter { $0.contains("403") }
             #expect(
-                lines.count == 1 && lines[0].contains("for 4 records of Board") && lines[0].contains("/boards/1/cards"),
+                lines.count == 1 && lines[0].contains("skipped 4 records of Board")
+                    && lines[0].contains("/boards/1/cards"),
                 "\(result.error)")
         }
         #expect(Forge.count("Card", folder.path + "/store.tarn") == 2 * (Self.parents - 4))
@@ -121,7 +122,7 @@ struct ForEachKillTests {
         try await gate.reached()
         let second = try await tarn(arguments)
         #expect(
-            second.status == 8 && second.error.contains("boards: process \(first.processID) syncs it"),
+            second.status == 8 && second.error.contains("boards: process \(first.processID) is syncing it"),
             "\(second.error)")
         let waiting = try TarnProcess(arguments + ["--wait"])
         try await Task.sleep(for: .milliseconds(300))

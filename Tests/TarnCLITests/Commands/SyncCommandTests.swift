@@ -134,7 +134,7 @@ struct SyncCommandTests {
         process.send(signal)
         let result = await process.end()
         #expect(result.status == 128 + signal)
-        #expect(result.error == "tarn: interrupted; what was committed stays, and the next sync goes on from there\n")
+        #expect(result.error == "tarn: interrupted; committed pages are kept, and the next sync resumes there\n")
         #expect(try await tarn("list", "Issue", "--store", store).lines.count == 100)
         let sound = try LocalServer(directory: Repository.forge)
         let next = try await Forge.sync(store, sound, "issues")

@@ -51,7 +51,7 @@ struct SyncUnitTests {
                 "1 record not listed for the first time: the next complete sync decides"))
         #expect(
             try await tarn("sync", "--file", file, "--base", none.base).lines.contains(
-                "items: no orphans looked for: the walk lists nothing at all; say allow_empty: true if that may be"))
+                "items: no orphans looked for: the scan lists no records; set allow_empty: true if that is possible"))
         let last = try await tarn("sync", "--file", file, "--base", less.base)
         #expect(last.lines.contains("1 record deleted (no longer listed by the server): Item 2"), "\(last.output)")
     }

@@ -149,6 +149,6 @@ struct MirrorBatchTests {
         }
         #expect(try store.count("Item") == 2)
         let wrong = try await mirror(store, server).sync(batch: [BatchRequest("itms")])
-        #expect(wrong.texts.first?.contains("there is no endpoint itms") == true)
+        #expect(wrong.texts.first?.contains("unknown endpoint itms") == true)
     }
 }

@@ -248,7 +248,7 @@ struct MirrorContinuedSyncTests {
             let report = try await bed.sync()
             #expect(bed.asked(since: asked) == ["/topics", "/boards"] + Self.cards(1...10))
             #expect(report.failures.count == 4, "\(report.texts)")
-            #expect(report.texts.first?.contains("for 2 records of Board") == true, "\(report.texts)")
+            #expect(report.texts.first?.contains("skipped 2 records of Board") == true, "\(report.texts)")
             #expect(
                 report.texts.first?.contains("/boards/2/cards: the server returned 403: no") == true, "\(report.texts)")
             #expect(report.texts.contains { $0.contains("/boards/7/cards: not valid JSON") })
@@ -297,7 +297,7 @@ struct MirrorContinuedSyncTests {
         let asked = bed.server.targets.count
         let second = try await bed.sync()
         #expect(bed.asked(since: asked).last == "/boards/10/cards" && second.failures.count == 1, "\(second.texts)")
-        #expect(second.texts.first?.contains("for 7 records of Board") == true, "\(second.texts)")
+        #expect(second.texts.first?.contains("skipped 7 records of Board") == true, "\(second.texts)")
     }
 
     @Test("what a parent that is passed by has listed before is no orphan; that of the others is")

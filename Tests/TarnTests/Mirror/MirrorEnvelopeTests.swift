@@ -45,7 +45,7 @@ struct MirrorEnvelopeTests {
             let report = try await scan(store, [1], labels)
             #expect(
                 report.orphans?.refusals
-                    == (isAllowed ? [] : ["the walk lists no Label at all; say allow_empty: true if that may be"]))
+                    == (isAllowed ? [] : ["the scan lists no Label; set allow_empty: true if that is possible"]))
             #expect(try store.items("User") == [1] && store.items("Label") == (isAllowed ? [] : [1]))
         }
     }
@@ -79,7 +79,7 @@ struct MirrorEnvelopeTests {
         let store = try MirrorStore(yaml: Self.kinds)
         try await store.scan([[10, 11], [20, 21]])
         let unknown = try await store.scan([[10, 30], [20]])
-        #expect(unknown.orphans?.refusals.first?.contains("1 records of the walk could not be read") == true)
+        #expect(unknown.orphans?.refusals.first?.contains("unreadable records in the scan: 1") == true)
         #expect(try store.items() == [10, 11, 20, 21])
         let report = try await store.scan([[10], [20]])
         #expect(found(report) == ["candidates": 2, "deleted": 2] && report.orphans?.records == ["Box 11", "Bag 21"])

@@ -46,7 +46,7 @@ struct MirrorRequestsTests {
         let store = try MirrorStore(yaml: itemsYAML(api: "  pace: { longest_wait: 60 }"))
         let first = try await store.sync(server.base + "/v1")
         #expect(
-            first.texts.first?.contains("the server returned 429: slow down; it asks to wait until ") == true,
+            first.texts.first?.contains("the server returned 429: slow down; wait until ") == true,
             "\(first.texts)")
         // A sync that knows nothing of the first but what the store has kept.
         let second = try await store.sync(server.base + "/v1")

@@ -59,7 +59,7 @@ struct MirrorOrphanSafetyTests {
             store.description.storePath = path
             let report = try await store.sync(nil, transport: try WrittenTransport(pages), environment: ["TOKEN": "a"])
             #expect(report.endpoints.first?.isResumed == true && found(report) == [:])
-            #expect(report.orphans?.refusals.first?.contains("the next one looks") == true)
+            #expect(report.orphans?.refusals.first?.contains("the next scan looks") == true)
             #expect(try store.items() == [1, 2, 3])
         }
     }

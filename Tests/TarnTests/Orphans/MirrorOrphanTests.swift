@@ -69,7 +69,7 @@ struct MirrorOrphanTests {
         for _ in 0..<2 {
             let report = try await store.sync(nil, transport: try WrittenTransport([broken]))
             #expect(
-                report.orphans?.refusals.first?.contains("1 records of the walk could not be read") == true
+                report.orphans?.refusals.first?.contains("unreadable records in the scan: 1") == true
                     && found(report) == [:])
         }
         #expect(try store.items() == [1, 4])
@@ -82,7 +82,7 @@ struct MirrorOrphanTests {
         let report = try await store.scan([[]])
         #expect(
             report.orphans?.refusals.first
-                == (isAllowed ? nil : "the walk lists nothing at all; say allow_empty: true if that may be"))
+                == (isAllowed ? nil : "the scan lists no records; set allow_empty: true if that is possible"))
         #expect(try store.items() == (isAllowed ? [] : [1, 2]))
     }
 

@@ -369,13 +369,13 @@ struct RecordCacheTests {
         let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
         #expect(
             try await cache.explain(CacheRequest("items")).description.hasSuffix(
-                "miss: the server is asked\n  no stored response for this request (RFC 9111 §4)"))
+                "miss: request to the server\n  no stored response for this request (RFC 9111 §4)"))
         _ = try await cache.fetch(CacheRequest("items"))
         fixture.clock.pass(61)
         let lines = try await cache.explain(CacheRequest("items")).description.split(separator: "\n").map(String.init)
         #expect(
             lines.dropFirst() == [
-                "revalidate: the server is asked with a condition",
+                "revalidate: request to the server with a condition",
                 "  the lifetime is max-age: 60 s (RFC 9111 §5.2.2.1)",
                 "  the age has reached the lifetime: age 61 s of 60 s (RFC 9111 §4.2.4)",
             ])

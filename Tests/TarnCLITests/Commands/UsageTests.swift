@@ -83,7 +83,7 @@ struct UsageTests {
         )
         let noSync = try await shell("cd '\(folder.path)' && \"$TARN\" sync")
         #expect(noSync.status == 2 && noSync.errorLines.count == 1)
-        #expect(noSync.error.hasPrefix("tarn: tarn.yaml: there is no such file"), "\(noSync.error)")
+        #expect(noSync.error.hasPrefix("tarn: tarn.yaml: no such file"), "\(noSync.error)")
 
         _ = try folder.write("tarn.yaml", "store: kept/../items.tarn\n" + itemsYAML())
         try FileManager.default.createDirectory(atPath: folder.path + "/kept", withIntermediateDirectories: false)

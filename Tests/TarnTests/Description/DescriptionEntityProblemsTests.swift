@@ -20,7 +20,7 @@ struct DescriptionEntityProblemsTests {
             .init(
                 "login: string", "login: blorb",
                 "13:14: entities.User.attributes.login.type: unknown type \"blorb\": expected one of bool, int"),
-            .init("login: string", "login:", "13:13: entities.User.attributes.login.type: has no value"),
+            .init("login: string", "login:", "13:13: entities.User.attributes.login.type: missing value"),
             .init(
                 "login: string", "login: { type: string, optional: true }",
                 "13:30: entities.User.attributes.login.optional: write a ? after the type instead"),
@@ -33,7 +33,7 @@ struct DescriptionEntityProblemsTests {
             ),
             .init(
                 "tags: [string]", "tags: [string?]",
-                "27:13: entities.Issue.attributes.tags.type: a list has no empty places"),
+                "27:13: entities.Issue.attributes.tags.type: elements of a list cannot be optional"),
             .init(
                 "tags: [string]", "tags: [string, int]",
                 "27:13: entities.Issue.attributes.tags.type: a list has one type"),
@@ -64,13 +64,13 @@ struct DescriptionEntityProblemsTests {
                 "23:43: entities.Issue.attributes.state.values: expected a text, found a mapping"),
             .init(
                 "[open, closed]", "[open, null]",
-                "23:43: entities.Issue.attributes.state.values: nothing is not a value"),
+                "23:43: entities.Issue.attributes.state.values: null cannot be listed"),
             .init(
                 "[open, closed]", "open",
                 "23:36: entities.Issue.attributes.state.values: expected a list of texts, found \"open\""),
             .init(
                 "{ type: enum, values", "{ type: string, values",
-                "23:38: entities.Issue.attributes.state.values: only an enum has values"),
+                "23:38: entities.Issue.attributes.state.values: only an enum can have values"),
             .init(
                 "epoch: milliseconds", "epoch: millisecond",
                 "25:37: entities.Issue.attributes.seenAt.epoch: unknown unit \"millisecond\": did you mean \"milliseconds\"?"
@@ -85,7 +85,7 @@ struct DescriptionEntityProblemsTests {
                 "[created_at, inserted_at]", "[created_at, a.]",
                 "24:51: entities.Issue.attributes.createdAt.from: \"a.\" is not a key path"),
             .init(
-                "[created_at, inserted_at]", "[]", "24:38: entities.Issue.attributes.createdAt.from: has no key path"),
+                "[created_at, inserted_at]", "[]", "24:38: entities.Issue.attributes.createdAt.from: missing key path"),
             .init("from: user,", "from: $,", "29:33: entities.Issue.relationships.author.from: $ is the whole record"),
             .init("'reactions.+1'", "[a, $]", "26:41: entities.Issue.attributes.thumbsUp.from: $ is the whole record"),
             .init(
@@ -135,7 +135,7 @@ struct DescriptionEntityProblemsTests {
         let lines = problems("api: { base: 'https://a.example' }\n\(line)\n")
         #expect(lines.count == 1 && lines[0].hasPrefix("forge.yaml:2:1"), "\(lines)")
         #expect(
-            lines[0].contains("entities: there are no entities") || lines[0].contains("entities: expected a mapping"),
+            lines[0].contains("entities: no entities") || lines[0].contains("entities: expected a mapping"),
             "\(lines)")
     }
 
@@ -154,7 +154,7 @@ struct DescriptionEntityProblemsTests {
                 "30:21: entities.Issue.relationships.labels.to: a relationship has one destination"),
             .init(
                 "to: User,", "to: User?,",
-                "29:21: entities.Issue.relationships.author.to: a relationship may always be empty"),
+                "29:21: entities.Issue.relationships.author.to: a relationship is always optional"),
             .init(
                 "from: user, inverse: issues", "from: user, inverse: login",
                 "29:48: entities.Issue.relationships.author.inverse: User has an attribute \"login\""),
@@ -200,13 +200,13 @@ struct DescriptionEntityProblemsTests {
         "endpoints: name, path, variables, entity and records are checked",
         arguments: [
             .init(
-                "  issues:\n    path", "  is sues:\n    path", "34:3: endpoints.is sues: an endpoint's name has only"),
-            .init("path: /repos", "path: repos", "35:11: endpoints.issues.path: a path begins with /"),
-            .init("{repo}/issues", "{repo}/issues?a=b", "35:11: endpoints.issues.path: a path has no query"),
-            .init("{repo}/issues", "{repo}/is sues", "35:11: endpoints.issues.path: a path has no spaces"),
+                "  issues:\n    path", "  is sues:\n    path", "34:3: endpoints.is sues: invalid endpoint name: use"),
+            .init("path: /repos", "path: repos", "35:11: endpoints.issues.path: a path must begin with /"),
+            .init("{repo}/issues", "{repo}/issues?a=b", "35:11: endpoints.issues.path: a path cannot have a query"),
+            .init("{repo}/issues", "{repo}/is sues", "35:11: endpoints.issues.path: a path cannot contain spaces"),
             .init(
                 "path: /repos/{owner}/{repo}/issues", "path: '/repos/{owner}/{repo}/#x'",
-                "35:11: endpoints.issues.path: a path has no fragment"),
+                "35:11: endpoints.issues.path: a path cannot have a fragment"),
             .init("{repo}/issues", "{repo/issues", "35:11: endpoints.issues.path: unmatched {"),
             .init("{repo}/issues", "{repo", "35:11: endpoints.issues.path: unmatched {"),
             .init("{repo}/issues", "repo}/issues", "35:11: endpoints.issues.path: unmatched }"),
@@ -214,19 +214,19 @@ struct DescriptionEntityProblemsTests {
             .init("{repo}/issues", "{}/issues", "35:11: endpoints.issues.path: {} is not a placeholder; write {name}"),
             .init(
                 "{repo}/issues", "{rep}/issues",
-                "35:11: endpoints.issues.path: {rep} has no value: did you mean {repo}?"),
+                "35:11: endpoints.issues.path: no value for {rep}: did you mean {repo}?"),
             .init(
                 "{repo}/issues", "{branch}/issues",
-                "35:11: endpoints.issues.path: {branch} has no value: write with: { branch: … }"),
+                "35:11: endpoints.issues.path: no value for {branch}: write with: { branch: … }"),
             .init(
                 "{repo}/issues", "{user.login}/issues",
-                "35:11: endpoints.issues.path: {user.login} has no value: write for_each: User"),
+                "35:11: endpoints.issues.path: no value for {user.login}: write for_each: User"),
             .init(
                 "repo: anvil", "repo: ''",
-                "36:32: endpoints.issues.with.repo: stands in the path and cannot be \"\" there"),
+                "36:32: endpoints.issues.with.repo: a value in the path cannot be \"\""),
             .init(
                 "repo: anvil", "repo: ..",
-                "36:32: endpoints.issues.with.repo: stands in the path and cannot be \"..\" there"),
+                "36:32: endpoints.issues.with.repo: a value in the path cannot be \"..\""),
             .init("{repo}/issues", "{=repo}/issues", "35:11: endpoints.issues.path: {=repo} is not a placeholder"),
             .init("records: $", "records: a..b", "37:14: endpoints.issues.records: \"a..b\" is not a key path"),
             .init(
@@ -256,7 +256,7 @@ struct DescriptionEntityProblemsTests {
             .init("paginate: header_link", "paginate: {}", "39:15: endpoints.issues.paginate: expected one style"),
             .init(
                 "paginate: header_link", "paginate: [header_link]",
-                "39:15: endpoints.issues.paginate: expected one value, found a list"),
+                "39:15: endpoints.issues.paginate: expected a single value, found a list"),
             .init(
                 "paginate: header_link", "paginate: { header_link: { rel: 'a b' } }",
                 "39:37: endpoints.issues.paginate.header_link.rel: a link relation has no spaces"),
@@ -291,7 +291,7 @@ struct DescriptionEntityProblemsTests {
             ),
             .init(
                 "parent: milestone }", "parent: author }",
-                "43:44: endpoints.ofMilestone.for_each.parent: Issue.author leads to User, not to Milestone"),
+                "43:44: endpoints.ofMilestone.for_each.parent: Issue.author refers to User"),
             .init(
                 "      milestone: Milestone\n", "      milestone: [Milestone]\n",
                 "43:44: endpoints.ofMilestone.for_each.parent: Issue.milestone is to-many"),
@@ -301,21 +301,22 @@ struct DescriptionEntityProblemsTests {
             ),
             .init(
                 "{milestone.number}", "{milestone}",
-                "41:11: endpoints.ofMilestone.path: {milestone} is a whole record: name one of its attributes, such as {milestone.id}"
+                "41:11: endpoints.ofMilestone.path: {milestone} is a whole record: use one of its attributes, such as {milestone.id}"
             ),
             .init(
                 "{milestone.number}", "7", "43:15: endpoints.ofMilestone.for_each: the path does not use {milestone.…}"),
             .init(
                 "{milestone.number}", "{milestone.number}/{mile.id}",
-                "41:11: endpoints.ofMilestone.path: {mile.id} has no value: the record of for_each is called milestone here"
+                "41:11: endpoints.ofMilestone.path: no value for {mile.id}: the record of for_each is called milestone here"
             ),
             .init(
                 "    path: /milestones/{milestone.number}/issues",
                 "    path: /milestones/{milestone.number}/issues\n    with: { milestone.number: 1 }",
-                "42:31: endpoints.ofMilestone.with.milestone.number: for_each gives this its value"),
+                "42:31: endpoints.ofMilestone.with.milestone.number: for_each sets this parameter"),
             .init(
                 "attributes: { id: int, number: int,", "attributes: { id: int, number: [int],",
-                "41:11: endpoints.ofMilestone.path: {milestone.number} is of type [int] and cannot stand in a path"),
+                "41:11: endpoints.ofMilestone.path: {milestone.number} is of type [int], which cannot be used in a path"
+            ),
         ] as [BrokenDescription])
     func forEach(row: BrokenDescription) { row.check() }
 }

@@ -123,10 +123,10 @@ struct DescriptionOrphanTests {
                 "37:23: endpoints.issues.orphans.scope: unknown scope \"all\""),
             .init(
                 "    records: $", "    orphans: { scope: owner }\n    records: $",
-                "37:23: endpoints.issues.orphans.scope: there is no owner: name it with for_each"),
+                "37:23: endpoints.issues.orphans.scope: missing owner: declare it with for_each"),
             .init(
                 "    records: $", "    orphans: { scope: entity, where: all }\n    records: $",
-                "37:23: endpoints.issues.orphans.scope: where says which records they are"),
+                "37:23: endpoints.issues.orphans.scope: where and scope exclude each other"),
             .init(
                 "    records: $", "    orphans: { after: three_scans }\n    records: $",
                 "37:23: endpoints.issues.orphans.after: unknown number of scans"),
@@ -141,7 +141,7 @@ struct DescriptionOrphanTests {
                 "37:22: endpoints.issues.orphans.then: unknown end \"archive\": expected one of delete, unlink"),
             .init(
                 "    records: $", "    orphans: { then: unlink }\n    records: $",
-                "37:22: endpoints.issues.orphans.then: there is nothing to unlink from"),
+                "37:22: endpoints.issues.orphans.then: missing owner to unlink from"),
             .init(
                 "    records: $", "    orphans: { check: /issues }\n    records: $",
                 "37:23: endpoints.issues.orphans.check: the path does not use {issue.…}"),
@@ -150,20 +150,20 @@ struct DescriptionOrphanTests {
                 "37:23: endpoints.issues.orphans.check: {issue.nr}: unknown attribute \"nr\""),
             .init(
                 "    records: $", "    orphans: { check: '/{x}/{issue.id}' }\n    records: $",
-                "37:23: endpoints.issues.orphans.check: {x} has no value: write with: { x: … }"),
+                "37:23: endpoints.issues.orphans.check: no value for {x}: write with: { x: … }"),
             .init(
                 "    records: $", "    orphans: { allow_empty: yes }\n    records: $",
                 "37:29: endpoints.issues.orphans.allow_empty: expected true or false"),
             .init(
                 "    records: $\n    entity: Issue", "    records: { data: Issue, labels: Label }\n    orphans: entity",
-                "38:14: endpoints.issues.orphans: the records are of several entities: only those"),
+                "38:14: endpoints.issues.orphans: the endpoint lists several entities, so only"),
             .init(
                 "    records: $\n    entity: Issue",
                 "    records: { data: Issue, labels: Label }\n    orphans: { scope: entity, keep: id = 1, check: '/{issue.id}', then: unlink }",
-                "38:23: endpoints.issues.orphans.scope: the records are of several",
-                "38:37: endpoints.issues.orphans.keep: the records",
-                "38:52: endpoints.issues.orphans.check: the records",
-                "38:73: endpoints.issues.orphans.then: the records"),
+                "38:23: endpoints.issues.orphans.scope: the endpoint lists several",
+                "38:37: endpoints.issues.orphans.keep: the endpoint lists",
+                "38:52: endpoints.issues.orphans.check: the endpoint lists",
+                "38:73: endpoints.issues.orphans.then: the endpoint lists"),
             .init(
                 "    records: $\n    entity: Issue",
                 "    records: { data: Issue, labels: Label }\n    orphans: { where: id = 1 }",

@@ -190,7 +190,7 @@ struct DescriptionRequestsTests {
                 "pace: { per_secnd: 1 }",
                 "3:11: api.pace.per_secnd: unknown key \"per_secnd\": did you mean \"per_second\"?"
             ),
-            ("pace: { burst: 5 }", "3:18: api.pace.burst: without per_second there is nothing to save up"),
+            ("pace: { burst: 5 }", "3:18: api.pace.burst: burst needs per_second"),
             ("pace: { concurrent: 0 }", "3:23: api.pace.concurrent: expected a whole number from 1 up"),
             (
                 "pace: { headers: maybe }",
@@ -203,9 +203,9 @@ struct DescriptionRequestsTests {
                 "retry: { first_delay: soon }",
                 "3:25: api.retry.first_delay: expected seconds, such as 0.5 or 30, found \"soon\""
             ),
-            ("retry: { methods: [post] }", "3:22: api.retry.methods: not a method: write it in capitals"),
+            ("retry: { methods: [post] }", "3:22: api.retry.methods: not a method: write it in upper case"),
             ("responses: { status: 404, then: empty }", "3:14: api.responses: expected a list of rules"),
-            ("responses: [{ then: empty }]", "3:15: api.responses[0]: would hit every answer"),
+            ("responses: [{ then: empty }]", "3:15: api.responses[0]: the rule would apply to every response"),
             ("responses: [{ status: 404 }]", "3:15: api.responses[0].then: missing: write then: empty"),
             (
                 "responses: [{ status: 4xx, then: empty }]",
@@ -216,11 +216,11 @@ struct DescriptionRequestsTests {
                 "3:36: api.responses[0].then: unknown action \"skip\": expected one of ignore, fail, retry, empty, stop, refresh_token"
             ),
             ("follow: cdn.example", "3:11: api.follow: not an http or https URL"),
-            ("auth: { bearer: { env: A, file: b } }", "3:19: api.auth.bearer: one place is enough"),
-            ("auth: { bearer: { command: [] } }", "3:30: api.auth.bearer.command: names no program"),
+            ("auth: { bearer: { env: A, file: b } }", "3:19: api.auth.bearer: more than one source"),
+            ("auth: { bearer: { command: [] } }", "3:30: api.auth.bearer.command: missing program"),
             (
                 "auth: { bearer: { file: ~/token } }",
-                "3:27: api.auth.bearer.file: ~ does not stand for a home directory here"
+                "3:27: api.auth.bearer.file: ~ is not expanded"
             ),
             (
                 "auth: { bearer: { env: A }, basic: { user: a, password: { env: B } } }",
@@ -228,15 +228,15 @@ struct DescriptionRequestsTests {
             ),
             (
                 "auth: { basic: { user: 'a:b', password: { env: P } } }",
-                "3:26: api.auth.basic.user: a user's name has no colon"
+                "3:26: api.auth.basic.user: a user name cannot contain a colon"
             ),
             (
                 "auth: { basic: { user: a, password: hunter2 } }",
-                "3:39: api.auth.basic.password: a token does not belong into this file"
+                "3:39: api.auth.basic.password: a secret must not be in this file"
             ),
             (
                 "auth: { api_key: { key: { env: K } } }",
-                "3:11: api.auth.api_key: says where the key goes with one of header, query and cookie"
+                "3:11: api.auth.api_key: missing location of the key (header, query or cookie)"
             ),
             (
                 "auth: { api_key: { key: { env: K }, query: k, prefix: x } }",
@@ -244,7 +244,7 @@ struct DescriptionRequestsTests {
             ),
             (
                 "auth: { api_key: { key: { env: K }, header: 'a b' } }",
-                "3:47: api.auth.api_key.header: not a name that a header field can have"
+                "3:47: api.auth.api_key.header: invalid name of a header field"
             ),
             (
                 "auth: { oauth2: { token_url: 'http://a.example/t', client_id: a, client_secret: { env: S } } }",
@@ -256,7 +256,7 @@ struct DescriptionRequestsTests {
             ),
             (
                 "auth: { digest: { env: A } }",
-                "3:11: api.auth.digest: is not supported; there are bearer, basic, api_key, oauth2"
+                "3:11: api.auth.digest: not supported: use one of bearer, basic, api_key, oauth2"
             ),
         ])
     func apiProblems(lines: String, expected: String) {
@@ -323,7 +323,7 @@ struct DescriptionRequestsTests {
                 "body: text",
                 "15:11: endpoints.things.body: expected a mapping, which is sent as a JSON object, found \"text\""
             ),
-            ("body: { id: '{who}' }", "15:11: endpoints.things.body: {who} has no value"),
+            ("body: { id: '{who}' }", "15:11: endpoints.things.body: no value for {who}"),
         ])
     func endpointProblems(lines: String, expected: String) {
         let text =

@@ -186,7 +186,7 @@ struct MirrorEnvelopeTests {
     func overlayRefused() throws {
         let description = try Description.parse(itemsYAML("orphans: after_one_scan"), file: "tarn.yaml")
         for (overlay, place) in [
-            ("endpoints: { items: { orphans: keep } }", "o.yaml:1:1: endpoints: an overlay says"),
+            ("endpoints: { items: { orphans: keep } }", "o.yaml:1:1: endpoints: an overlay can only change"),
             ("api: { commit: walk }", "o.yaml:1:8: api.commit: "),
         ] {
             let error = #expect(throws: DescriptionError.self) {

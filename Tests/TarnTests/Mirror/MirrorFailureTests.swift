@@ -46,7 +46,7 @@ struct MirrorFailureTests {
             says: ["GET ", "/v1/items: no record can be stored", "key.missing at $[0]", "Item", "id"]),
         Case(
             name: "an object that is an error in disguise", answer: recording("/v1/items", #"{"error":"slow down"}"#),
-            says: ["no record can be stored", "key.missing at $"]),
+            says: ["no record of the response can be stored", "key.missing at $"]),
         Case(
             name: "404", answer: recording("/v1/items", #"{"message":"no such list"}"#, status: "404 Not Found"),
             says: ["GET ", "/v1/items: the server returned 404: no such list"]),

@@ -76,9 +76,9 @@ struct MirrorPathTests {
             ),
             ("/{issue.repository.nam}", "{issue.repository.nam}: unknown attribute \"nam\": did you mean \"name\"?"),
             ("/{issue.repository}", "{issue.repository}: unknown attribute \"repository\""),
-            ("/:nummer", "{nummer} has no value"),
-            ("/{issue.number", "unmatched {"), ("/{#issue.number}", "a path has no fragment"),
-            ("/a?b={issue.number}", "a path has no query"),
+            ("/:nummer", "no value for {nummer}"),
+            ("/{issue.number", "unmatched {"), ("/{#issue.number}", "a path cannot have a fragment"),
+            ("/a?b={issue.number}", "a path cannot have a query"),
         ])
     func problems(path: String, says: String) {
         let error = #expect(throws: DescriptionError.self) { try Description.parse(Self.yaml(path), file: "tarn.yaml") }

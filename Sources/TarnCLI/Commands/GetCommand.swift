@@ -16,7 +16,7 @@ struct GetCommand: ParsableCommand {
     @Argument(help: "Key of the record.") var key: String
     @Option(
         parsing: .singleValue,
-        help: ArgumentHelp("Relationship whose records to include. May be repeated.", valueName: "relationship"))
+        help: ArgumentHelp("Relationship to include. May be repeated.", valueName: "relationship"))
     var include: [String] = []
     @OptionGroup var format: FormatOption
     @OptionGroup var store: StoreOptions

@@ -23,7 +23,7 @@ struct ListCommand: ParsableCommand {
     @Flag(help: "Show the plan of the query instead of records.") var explain = false
     @Option(
         parsing: .singleValue,
-        help: ArgumentHelp("Relationship whose records to include. May be repeated.", valueName: "relationship"))
+        help: ArgumentHelp("Relationship to include. May be repeated.", valueName: "relationship"))
     var include: [String] = []
     @Option(help: ArgumentHelp("Fields to show, separated by commas (default: all).", valueName: "name,name"))
     var fields = ""

@@ -10,7 +10,7 @@ struct SyncCommand: AsyncParsableCommand {
         abstract: "Mirror the API into the store: everything, or what changed since the last sync.",
         discussion: """
             Each page is committed with its records, its validators and the progress (or several pages together, if \
-            the description says so). An interrupted sync therefore resumes with the next page, and an unchanged page \
+            the description declares it). An interrupted sync therefore resumes with the next page, and an unchanged page \
             costs one conditional request. Endpoints and for_each records that the interrupted sync had finished are \
             not requested again; --restart starts from the beginning.
 

@@ -50,7 +50,7 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
         case .unknownEntity(let name): "unknown entity \(name)"
         case .unknownField(let entity, let field): "\(entity) has no attribute or relationship \(field)"
         case .tooLarge(.body, let limit):
-            "the response has more than \(limit) bytes; ask for smaller pages, or raise the importer's limits.bodySize"
+            "the response has more than \(limit) bytes; request smaller pages, or raise the importer's limits.bodySize"
         case .tooLarge(.document, let limit):
             "the response has more than \(limit) bytes outside of its list of records, or no such list; check the key path of the records, or raise the importer's limits.documentSize"
         case .tooLarge(.element, let limit):

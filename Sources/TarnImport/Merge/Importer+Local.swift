@@ -121,7 +121,7 @@ extension Importer {
         }
         reportKept(
             plan.entity, key, nil,
-            "deleted at the server, but changed locally, and not yet at the server; it is kept")
+            "deleted at the server, but changed locally; it is kept")
         return true
     }
 

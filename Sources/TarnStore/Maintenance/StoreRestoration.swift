@@ -114,7 +114,9 @@ extension StoreWriter {
         let state = access.state
         if table == TableName.scans { return try access.raw.put(state.scanTable(), key, value) }
         let tables = [TableName.checkpoints: state.checkpoints, TableName.local: state.local]
-        guard let table = tables[table] ?? nil else { preconditionFailure("not a table of rows of its own: \(table)") }
+        guard let table = tables[table] ?? nil else {
+            preconditionFailure("not a table of the store's own rows: \(table)")
+        }
         try access.raw.put(table, key, value)
     }
 

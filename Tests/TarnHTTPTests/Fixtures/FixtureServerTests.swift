@@ -93,7 +93,7 @@ struct FixtureServerTests {
 
     static let misuse: [([String], Int32, String)] = [
         ([], 2, "the directory of recordings is missing"), (["--nope"], 2, "unknown option --nope"),
-        (["a", "b"], 2, "one directory only"), (["a", "--port"], 2, "--port needs a value"),
+        (["a", "b"], 2, "only one directory is allowed"), (["a", "--port"], 2, "--port needs a value"),
         (["a", "--port", "65536"], 2, "--port 65536"), (["a", "--latency", "x"], 2, "--latency x"),
         (["a", "--fault", "close"], 2, "the pattern is missing"),
         (["a", "--fault", "page"], 2, "expected PATTERN:KIND"),

@@ -9,9 +9,9 @@ struct CacheCollectCommand: AsyncParsableCommand {
         abstract:
             "Remove unreachable records: no cached response lists them, and no reachable record refers to them.",
         discussion: """
-            Reachable are the records that a cached response lists, the records of the entities in --roots, the \
-            records with local changes, and every record to which these refer. Stored references are followed; a \
-            derived relationship, such as from a user to its issues, is followed only with --through.
+            A record is reachable if a cached response lists it, if its entity is one of --roots, if it has local \
+            changes, or if a reachable record refers to it. Stored references are followed; a derived relationship, \
+            such as from a user to its issues, is followed only with --through.
 
             Examples:
               tarn cache collect forge.tarn --roots Issue,Project --dry-run

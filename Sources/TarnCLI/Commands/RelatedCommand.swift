@@ -5,7 +5,7 @@ import Tarn
 struct RelatedCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "related",
-        abstract: "Show the records that a record refers to by a relationship.",
+        abstract: "Show the records of a relationship of one record.",
         discussion: """
             Both directions work: with `author: { to: User, inverse: issues }` on Issue,
               tarn related Issue 7 author

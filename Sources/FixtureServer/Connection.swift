@@ -119,7 +119,7 @@ struct Answer {
     var status: Int
     var head: [UInt8]
     var body: [UInt8]
-    /// Whether the head declares that the connection closes.
+    /// The head declares that the connection closes.
     var closes = false
 
     init(_ recorded: RecordedAnswer) {

@@ -120,7 +120,7 @@ func shrink(_ path: String, keeping count: Int, longestBody: Int) throws {
     try Store.compact(at: path)
 }
 
-/// Replaces stored bodies that are longer than so many bytes by their beginnings.
+/// Replaces stored bodies above a size by their beginnings.
 private func shortenBodies(_ store: Store, to longest: Int) throws {
     let bodies = try store.read { reader in
         var bodies: [(entry: ResponseEntry, bytes: [UInt8])] = []

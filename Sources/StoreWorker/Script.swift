@@ -26,7 +26,7 @@ func write(_ path: String, _ streams: [Int], _ options: Store.Options) throws {
                 }
             }
         } + [
-            // Does nothing until there are enough rows, and nothing after there is a dictionary.
+            // Does nothing until there are enough rows, and nothing once there is a dictionary.
             Thread {
                 while true {
                     _ = try? store.trainDictionaries()

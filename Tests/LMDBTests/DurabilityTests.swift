@@ -1,4 +1,4 @@
-// What the names of durability mean to liblmdb.
+// The flags of liblmdb for each durability level.
 
 import CLMDB
 import Foundation

@@ -1,4 +1,4 @@
-// The limit of the file: what adds stops there with nothing lost, what only frees goes on from the reserve.
+// The size limit of a file: writes stop there without loss, and deletes continue from the reserve.
 
 import Foundation
 import Glibc
@@ -128,7 +128,7 @@ struct FileLimitTests {
         #expect(try environment.entryCount(table) == count - deleted)
         #expect(
             try pages * FileLimitTests.page <= FileLimitTests.limit + FileLimitTests.reserve + 8 * FileLimitTests.page)
-        // The reader has ended: what it held is free for the next delete.
+        // The reader has ended: its pages are free for the next delete.
         try limited { try $0.delete(table, bytes("k\(10_000 + deleted)").span.bytes) }
     }
 

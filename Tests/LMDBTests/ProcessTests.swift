@@ -141,7 +141,7 @@ struct ProcessTests {
             let environment = try Environment.open(at: path)
             let table = try environment.makeTable("t")
             try environment.put(table, [("a", "1")])
-            // Swift does not import `fork`; the child does nothing but ask, and leaves without cleaning up.
+            // Swift does not import `fork`; the child only queries, and exits without cleanup.
             let fork = unsafeBitCast(
                 try #require(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork")),
                 to: (@convention(c) () -> Int32).self)

@@ -1,4 +1,4 @@
-// A data file whose making was cut off is made again; any other short file is left as it is.
+// An interrupted creation of a data file is repeated; any other short file stays as it is.
 
 import Foundation
 import Glibc
@@ -103,7 +103,7 @@ struct UnfinishedFileTests {
 
     private func holdLockInAnotherProcess(_ path: String) async {
         await #expect(processExitsWith: .success) { [path = path as String] in
-            // As liblmdb does while it makes the file.
+            // As liblmdb does while it creates the file.
             let lock = open(path + "/lock.mdb", O_RDWR)
             var range = flock()
             range.l_type = Int16(F_WRLCK)

@@ -1,4 +1,4 @@
-// Writers of several processes take turns, and one that is killed in the queue holds up nobody.
+// Writers of several processes take turns; a writer that is killed in the queue blocks no other.
 
 import Foundation
 import Glibc

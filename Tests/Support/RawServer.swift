@@ -1,4 +1,5 @@
-// A socket that answers with any bytes and keeps what it was sent: for answers that no recording may hold.
+// A server that sends arbitrary bytes and keeps what it receives: for responses that no recording
+// may contain.
 
 import Foundation
 import Glibc

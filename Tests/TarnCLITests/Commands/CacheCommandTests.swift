@@ -1,4 +1,5 @@
-// `tarn cache` as a user runs it: what is kept is seen, goes where it is named, and records stay until they are collected.
+// `tarn cache` as a user runs it: entries are listed and purged by name, and records stay until
+// they are collected.
 
 import Foundation
 import TestSupport
@@ -6,7 +7,8 @@ import Testing
 
 @Suite("Command line: cache", .timeLimit(.minutes(5)))
 struct CacheCommandTests {
-    /// A store with the answers to two pages of one item each, and to an image; nobody has synced it.
+    /// A store with the cached responses of two pages with one item each, and of an image; it was
+    /// never synced.
     private struct Cached {
         let folder: TemporaryFolder
         let file: String

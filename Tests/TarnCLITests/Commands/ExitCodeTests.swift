@@ -9,7 +9,8 @@ struct ExitCodeTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var status: Int32
         var name: String
-        /// FILE is a description of an API at BASE whose store is mirrored already, STORE that store, NEW a store that is not there.
+        /// FILE is a description of an API at BASE with a mirrored store, STORE is that store, NEW
+        /// is a store that does not exist.
         var arguments: [String]
         var fault: String?
         /// The text of the error.

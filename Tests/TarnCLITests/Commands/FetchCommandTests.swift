@@ -1,4 +1,4 @@
-// `tarn fetch` as a user runs it: real processes, a real server, and one that is gone.
+// `tarn fetch` as a user runs it: real processes, a real server, and an unreachable one.
 
 import Foundation
 import Glibc
@@ -151,7 +151,7 @@ struct FetchCommandTests {
             let raw = try await tarn(["fetch", "--raw", server.base + "/items", "--file", forge.file])
             #expect(raw.output == Self.items && raw.error.hasPrefix("fetched"), "\(raw.error)")
         }
-        // Not stored: what is private is nothing for a shared cache.
+        // Not stored: a shared cache does not keep private responses.
         #expect(server.requests.count == 3)
         #expect(try await tarn(["list", "Item", "--store", forge.store]).status == 0)
     }

@@ -1,5 +1,5 @@
-// A `for_each` that is killed again and again: each sync goes on behind the parents that were
-// committed, and asks the server for little more than an undisturbed one.
+// A `for_each` sync that is killed repeatedly: each sync resumes after the committed parents, and
+// sends little more than an undisturbed one.
 
 import Foundation
 import Glibc
@@ -23,7 +23,7 @@ struct ForEachKillTests {
           cards: { path: '/boards/{board.id}/cards', for_each: Board, entity: Card, commit: COMMIT }
         """
 
-    /// Without validators: whatever is asked for is sent.
+    /// Without validators: every requested page is sent.
     private static func server(_ broken: Set<Int> = []) throws -> ScriptedServer {
         try ScriptedServer { request in
             if request.target == "/boards" {
@@ -64,7 +64,7 @@ struct ForEachKillTests {
         print(
             "\(kills) kills of a for_each over \(Self.parents) parents, \(unit) pages a commit: \(extra) requests more than undisturbed, seed \(Self.seed)"
         )
-        // It was complete: the next one asks for everything.
+        // It was complete: the next sync requests everything.
         let asked = server.requests.count
         try await expectSuccess(tarn(arguments))
         #expect(server.requests.count - asked == 1 + Self.parents)
@@ -135,7 +135,7 @@ struct ForEachKillTests {
         #expect(await waiting.end().status == 0)
     }
 
-    /// Whether a child has ended and waits for somebody to ask how.
+    /// Whether a child has ended and was not yet reaped.
     private static func hasEnded(_ processID: pid_t) -> Bool {
         guard let text = try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8) else { return true }
         return text.contains(") Z ")

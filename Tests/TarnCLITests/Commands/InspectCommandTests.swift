@@ -1,4 +1,4 @@
-// `tarn inspect` on sound and on damaged stores. It never changes what it looks at.
+// `tarn inspect` on sound and damaged stores. It never changes them.
 
 import Foundation
 import TestSupport
@@ -6,7 +6,8 @@ import Testing
 
 /// Damage to a closed store.
 enum Damage {
-    /// Flips one bit of a text wherever it stands in the data file: rows of older commits keep their pages for a while.
+    /// Flips one bit of a text at every position in the data file: rows of older commits keep their
+    /// pages for a while.
     static func flip(_ text: String, in store: String) throws {
         let path = store + "/data.mdb"
         var data = try Data(contentsOf: URL(fileURLWithPath: path))

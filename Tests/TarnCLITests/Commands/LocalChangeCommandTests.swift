@@ -27,7 +27,7 @@ struct LocalChangeCommandTests {
         try await expectSuccess(tarn(["delete", "Item", "--where", "id = 3", "--file", file] + flag))
         let second = try LocalServer(Self.page("second"))
         let synced = try await tarn("sync", "--file", file, "--base", second.base)
-        // What was kept is reported, and the sync is not all that the server has.
+        // Kept values are reported, and the sync does not import all values of the server.
         #expect(synced.status == (asServer ? 0 : 3), "\(synced.error)")
         let records = try await tarn("list", "Item", "--file", file, "--format", "json").lines
         if asServer {

@@ -149,7 +149,7 @@ struct QueryCommandTests {
 
 @Suite("Command line: writes by query")
 struct WriteCommandTests {
-    /// A store of its own: three items with a name each.
+    /// A separate store with three named items.
     private func store() async throws -> (
         folder: TemporaryFolder, run: @Sendable ([String]) async throws -> TarnProcess.Result
     ) {

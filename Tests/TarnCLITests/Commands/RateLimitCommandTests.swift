@@ -1,4 +1,4 @@
-// Rate limits at the command line: what is said, how long it holds, and the way past it.
+// Rate limits at the command line: messages, duration, and the override.
 
 import Foundation
 import Tarn

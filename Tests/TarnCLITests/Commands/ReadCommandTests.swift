@@ -1,4 +1,4 @@
-// `tarn list`, `get` and `related` on the mirrored forge: what they print, and what they refuse.
+// `tarn list`, `get` and `related` on the mirrored forge: output and refusals.
 
 import Foundation
 import TestSupport

@@ -43,7 +43,7 @@ struct ReadOnlyTests {
         }
     }
 
-    /// Commits that change every record, each in a transaction of its own.
+    /// Commits that change every record, one transaction each.
     private func commit(_ count: Int) throws {
         let store = try Store.open(at: store, options: .init(durability: .relaxed))
         for round in 0..<count {
@@ -135,7 +135,7 @@ struct ReadOnlyTests {
                 environment: ["TARN": TarnProcess.executable, "S": store, "HOME": "/"], program: "/usr/bin/setpriv"
             ).end()
         }
-        // Where the build is in a directory of one user's own, no other one can run it.
+        // If the build is in a private directory, another user cannot run it.
         guard try await asNobody("$TARN --version").status == 0 else { return }
         let refused = try await asNobody("$TARN list Note --store $S --limit 2")
         #expect(

@@ -127,7 +127,7 @@ struct SyncCommandTests {
         let folder = try TemporaryFolder(), store = folder.path + "/s"
         let stalling = try LocalServer(directory: Repository.forge, "--fault", "&page=3:stall:600")
         let process = try TarnProcess(Forge.arguments(store, stalling.base, ["issues"]))
-        // The page before is on its way into the store when the next one is asked for.
+        // The previous page is being stored when the next one is requested.
         try await eventually {
             stalling.requests.contains { $0.contains("&page=3 ") } && Forge.count("Issue", store) == 100
         }

@@ -1,5 +1,6 @@
-// Every call of a sync that writes to the store's files fails once, or from then on, or ends the process: it says what is wrong, and the next sync
-// ends in the same state as one without a fault.
+// Every call of a sync that writes to the store's files fails once, or from then on, or ends the
+// process: the sync reports the problem, and the next one reaches the same state as without a
+// fault.
 
 import Foundation
 import Glibc

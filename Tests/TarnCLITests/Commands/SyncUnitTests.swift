@@ -1,4 +1,4 @@
-// `tarn sync`: commits of several pages, records that the server no longer lists, and what is said of each entity.
+// `tarn sync`: commits of several pages, orphans, and the counts of each entity.
 
 import Foundation
 import Glibc
@@ -137,8 +137,8 @@ struct SyncUnitTests {
             less = try LocalServer(items(Array(1...100), tag: "b"))
         try await expectSuccess(tarn("sync", "--file", file, "--store", store, "--base", full.base))
         var counts: [Int] = [], status: Int32 = -1, patience = 50_000.0
-        // From before the first request to after the end: what an earlier attempt left, a later one goes on with before it asks. An
-        // attempt that came to nothing was too short for this machine.
+        // From before the first request until after the end: a later attempt resumes an earlier one
+        // before it sends requests. An attempt without progress was too short for this machine.
         for _ in 1...200 where status != 0 {
             let process = try TarnProcess(["sync", "--file", file, "--store", store, "--base", less.base])
             usleep(UInt32(patience))

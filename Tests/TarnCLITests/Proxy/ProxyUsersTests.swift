@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Command line: users of the proxy", .timeLimit(.minutes(5)))
 struct ProxyUsersTests {
-    /// Answers with the values of the fields that tell users, and the target.
+    /// Responds with the values of the fields that distinguish users, and the target.
     private static func echo(_ fields: String) throws -> ConnectionServer {
         try ConnectionServer { request, connection in
             let names = [
@@ -242,7 +242,7 @@ struct ProxyUsersTests {
     @Test("a proxy that is its own upstream answers 508 once, not for ever; a chain of two proxies is no loop")
     func loop() async throws {
         let port = Mutex(0), passed = Mutex(0)
-        // Sends what it gets back to the proxy, as a second one would.
+        // Sends each received request back to the proxy, as a second proxy would.
         let server = try ConnectionServer { request, connection in
             guard
                 passed.withLock({ count in
@@ -306,7 +306,7 @@ struct ProxyUsersTests {
             _ = try kept.message()
             try head.send("GET / HTTP/1.1\r\nX: ")
             try body.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n")
-            // As long as they take it, and a minute at most.
+            // For as long as the clients accept data, at most a minute.
             for _ in 0..<600 {
                 let isOpen = [(try? head.send("x")) != nil, (try? body.send("x")) != nil].contains(true)
                 guard isOpen else { break }

@@ -1,4 +1,4 @@
-// Tokens by OAuth 2: what is asked, how often, and what is made of refusals.
+// OAuth 2 tokens: requests, their number, and refusals.
 
 import Foundation
 import Synchronization
@@ -84,7 +84,7 @@ struct OAuth2Tests {
         }
         try await all()
         #expect(server.tokenRequests.count == 1)
-        // All of them meet the 401, and one asks.
+        // All of them get the 401, and one requests a token.
         server.revoke()
         try await all()
         #expect(server.tokenRequests.count == 2)
@@ -146,7 +146,7 @@ struct OAuth2Tests {
         let path = folder + "/refresh", trap = folder + "/trap"
         try Data("refresh-0\n".utf8).write(to: URL(fileURLWithPath: path))
         try Data().write(to: URL(fileURLWithPath: trap))
-        // What was written here could be read through the link, or by its owner.
+        // A file written here could be read through the link, or by its owner.
         try FileManager.default.createSymbolicLink(atPath: path + ".new", withDestinationPath: trap)
         var settings = Self.client
         (settings.grant, settings.scopes, settings.parameters) = (.refreshToken(.file(path)), [], [])

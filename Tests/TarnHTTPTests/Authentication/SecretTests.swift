@@ -1,4 +1,4 @@
-// Where secrets come from, and that they are not shown.
+// The sources of secrets, and that secrets are never shown.
 
 import Foundation
 import TestSupport

@@ -1,4 +1,4 @@
-// Short forms for tables of cases: header fields in one text, and what was decided as one.
+// Short forms for tables of cases: header fields in one text, and the decision as another.
 
 @testable import TarnHTTP
 

@@ -220,7 +220,7 @@ struct CurlCancellationTests {
         return options
     }
 
-    /// Waits until the server has seen so many requests.
+    /// Waits until the server has seen this number of requests.
     private func seen(_ count: Int, by server: LocalServer) async throws {
         let end = ContinuousClock.now + .seconds(60)
         while server.requests.count < count, .now < end { try await Task.sleep(for: .milliseconds(5)) }

@@ -219,7 +219,7 @@ struct CurlMessageTests {
 }
 
 extension RawServer {
-    /// The same on ::1.
+    /// A server on ::1.
     convenience init(_ answers: [[UInt8]], onIPv6: Bool) throws {
         precondition(onIPv6)
         let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)

@@ -1,4 +1,4 @@
-// Redirects: what is followed, and that credentials never cross to another server.
+// Redirects: those that are followed, and that credentials never cross to another server.
 
 import Foundation
 import TestSupport

@@ -104,7 +104,7 @@ struct HostileAnswerTests {
     @Test("a Link field of nothing but openings is read in linear time")
     func links() {
         let count = 100_000, clock = ContinuousClock()
-        // What is found again and again cannot take longer than the same bytes with a link in each place.
+        // Repeated finds cannot take longer than the same bytes with a link in each place.
         let sound = clock.measure { _ = LinkHeader.parse(String(repeating: "<>,", count: count)) }
         let hostile = clock.measure { #expect(LinkHeader.parse(String(repeating: "<,", count: count)).isEmpty) }
         #expect(hostile < sound * 20 + .milliseconds(100))

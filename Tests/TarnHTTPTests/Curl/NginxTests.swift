@@ -87,7 +87,7 @@ struct NginxTests {
     }
 }
 
-/// nginx with a configuration and a folder of its own.
+/// nginx with its own configuration and folder.
 final class NginxServer: Sendable {
     private static let executable = "/usr/sbin/nginx"
     static var isThere: Bool { FileManager.default.isExecutableFile(atPath: executable) }

@@ -1,4 +1,4 @@
-// The local API server itself, as a process: its command line, its end, what it puts on the wire.
+// The local API server as a process: its command line, its end, and its bytes on the wire.
 
 import Foundation
 import Glibc

@@ -1,4 +1,5 @@
-// Records whose keys hold another's, from JSON: the owner is where they are nested, where they were asked for, or in them.
+// Records whose keys contain another's, from JSON: the owner is the outer record, the parent of the
+// request, or a value.
 
 import TarnImport
 import TarnStore

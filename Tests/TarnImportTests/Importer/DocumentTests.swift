@@ -1,4 +1,4 @@
-// What is not JSON, or more than can be read: an error, and a store as it was.
+// Invalid JSON, or too much of it: an error, and an unchanged store.
 
 import TarnImport
 import TarnStore
@@ -84,7 +84,7 @@ struct DocumentTests {
         #expect(try bed.value("Thing", 1, "data") == .json("[\(number)]"))
         #expect(try bed.value("Thing", 1, "exact") == .decimal(try #require(ExactDecimal(number))))
         #expect(try bed.value("Thing", 1, "whole") == nil)
-        // The nearest double, where there is one.
+        // The nearest double, if there is one.
         let isFinite = Double(number)?.isFinite ?? false
         #expect(try bed.value("Thing", 1, "double") == (isFinite ? Double(number).map { .double($0) } : nil))
         let codes = report.diagnostics.map { "\($0.code.rawValue) \($0.field ?? "")" }

@@ -12,7 +12,7 @@ import Testing
 struct HashFloodTests {
     private static let count = 4096
 
-    /// Sixteen bytes each, of two words that gave the same state of the former hash, whatever came behind them.
+    /// Sixteen bytes each, of two words with the same state of the former hash, for any suffix.
     private static let colliding: [[UInt8]] = (0..<UInt64(count)).map { number in
         let first = number &* 0x0101_0101_0101_0101
         let second = state(after: first) ^ 0x5555_5555_5555_5555
@@ -52,7 +52,7 @@ struct HashFloodTests {
         var lists = DerivedLists()
         for key in Self.colliding { key.withUnsafeBytes { lists.addMember($0, isUnset: true, seed: 1) } }
         let slots = Set(lists.members.map { $0.hash & 0xFFFF })
-        // Of 4,096 hashes in 65,536 slots about 127 meet another.
+        // Of 4,096 hashes in 65,536 slots, about 127 collide.
         #expect(slots.count > Self.count / 2)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Import: work that grows with the input only")
 struct LinearTests {
-    /// How much longer ten times as many take.
+    /// The factor of time for ten times the input.
     private func growth(_ count: Int, _ document: (Int) -> String) throws -> Double {
         func time(_ count: Int) throws -> Duration {
             let bed = try Forge.store()

@@ -1,4 +1,4 @@
-// Where the records of a document are, and what is said when they are not there.
+// The location of the records in a document, and the errors if they are missing.
 
 import TarnImport
 import TarnStore

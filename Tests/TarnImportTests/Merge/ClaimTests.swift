@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Import: conflicting claims")
 struct ClaimTests {
-    /// Users with one profile each, who hold the reference; teams with players, who hold it.
+    /// Users with one profile each, and teams with players; users and teams have the references.
     private static let schema = Schema([
         EntityDefinition(
             "User", key: ["id"], attributes: [AttributeDefinition("id", .int)],
@@ -100,7 +100,7 @@ struct ClaimTests {
         let bed = try bed()
         // Against the order of keys.
         let report = try bed.take(#"[{"id":9,"profile":\#(first)},{"id":4,"profile":\#(second)}]"#, "User")
-        // Of a profile that came as a bare key only there is no record.
+        // A profile that came only as a bare key has no record.
         if first + second != "55" { #expect(try bed.related("Profile", 5, "user") == ["4"]) }
         #expect(
             try bed.value("User", 9, "profile") == .null && bed.value("User", 4, "profile") == .reference(RecordKey(5)))

@@ -1,4 +1,4 @@
-// What is said of a record meets what was said before: in the same unit, and in the store.
+// Values of a record meet earlier ones: in the same unit, and in the store.
 
 import TarnImport
 import TarnStore

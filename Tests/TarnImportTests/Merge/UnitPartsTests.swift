@@ -1,4 +1,4 @@
-// What makes a unit is the caller's choice, and all that belongs to it is committed with it, or nothing.
+// The caller chooses the unit, which is committed completely or not at all.
 
 import Foundation
 import Synchronization
@@ -85,7 +85,7 @@ struct UnitPartsTests {
         #expect(try await bed.importer.commit(to: bed.store) == ImportReport())
     }
 
-    /// Where the task is cancelled.
+    /// The point at which the task is cancelled.
     enum Moment: CaseIterable {
         case before, whileMerging, atTheEnd
     }
@@ -139,7 +139,8 @@ struct UnitPartsTests {
         let bed = try TestStore(Forge.schema, mapping)
         let first = entry(1, try bed.add(#"[{"id":1,"title":"t"},{"id":2,"title":"t"}]"#, "Issue"))
         _ = try await bed.importer.commit(to: bed.store, responses: [first])
-        // The first page is as it was, the second one lists a record and takes it back, and another that stands in the first.
+        // The first page is unchanged; the second one lists a record and deletes it, and another
+        // one of the first page.
         let second = entry(2, try bed.add(#"[{"id":3,"title":"t"},{"id":4,"title":"t"}]"#, "Issue"))
         let third = entry(3, try bed.add(#"[{"id":3,"gone":true},{"id":1,"gone":true}]"#, "Issue"))
         let report = try await bed.importer.commit(
@@ -243,7 +244,7 @@ struct UnitPartsTests {
         // Forward: the reference came first.
         #expect(try bed.related("Issue", 1, "author") == ["7"] && bed.related("Issue", 1, "labels") == ["9"])
         #expect(try bed.related("User", 7, "friend") == ["8"])
-        // Backward: the target came first, or the reference stands in what came later.
+        // Backward: the target came first, or the reference is in a later record.
         #expect(try bed.related("User", 8, "friend") == ["7"] && bed.related("User", 8, "issues") == ["2"])
         #expect(try bed.related("Issue", 2, "comments") == ["4"] && bed.related("Issue", 1, "comments") == ["3"])
         #expect(try bed.related("Label", 9, "labelled") == ["1", "2"])

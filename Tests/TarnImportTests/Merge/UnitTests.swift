@@ -1,4 +1,4 @@
-// A unit: what is added together, what a commit says of it, and what a failure leaves.
+// A unit: documents added together, the report of its commit, and the effect of a failure.
 
 import TarnImport
 import TarnStore

@@ -111,7 +111,7 @@ struct PipelineTests {
             await pipeline.start(to: store)
         }
         #expect(pipeline.isFull)
-        // What is drafted next goes into an importer of its own.
+        // The next unit is drafted by another importer.
         _ = try pipeline.importer.add(issues(90...94), entity: "Issue")
         try await holder.release()
         for unit in 0..<3 {

@@ -39,7 +39,7 @@ struct PageReaderTests {
                 for number in 0..<3000 where number % 5 == round {
                     _ = try Array("key \(number)".utf8).withUnsafeBytes { try transaction.raw.delete(deep, $0) }
                 }
-                // Shorter than what was there: its pages are kept.
+                // Shorter than before: its pages are kept.
                 try put(&transaction, long, [59], Array(repeating: 1, count: 60_000 - round * 9000))
             }
         }

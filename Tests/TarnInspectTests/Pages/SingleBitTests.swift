@@ -24,7 +24,7 @@ struct SingleBitTests {
         .deletingLastPathComponent()
         .appendingPathComponent("TarnStoreTests/Golden").path
 
-    /// The lines of a dump; nil if it says that something is damaged.
+    /// The lines of a dump; nil if it reports damage.
     private func dump(_ path: String) -> [String]? {
         var lines: [String] = [], isWhole = true
         do {
@@ -139,7 +139,7 @@ struct SingleBitTests {
                         name != TableName.meta
                             || String(decoding: key, as: UTF8.self).hasPrefix(MetaKey.dictionaryPrefix)
                     else { return }
-                    // Rows are known by their bytes: none stands twice.
+                    // Rows are identified by their bytes: none occurs twice.
                     let bytes = Array(value),
                         start = try #require(bytes.isEmpty ? nil : victim.original.firstRange(of: bytes)?.lowerBound)
                     places += start..<start + bytes.count

@@ -140,7 +140,7 @@ struct CatalogTests {
         let both = try refusal(pair, then: onlyMany)
         #expect(both?.entity == "A" && both?.field == "bs")
         #expect(both?.message.contains("B.a") == true)
-        // What is declared at one side only stays where it is.
+        // A relationship declared on one side only stays there.
         #expect(try refusal(pair, then: Schema([entity("A"), entity("B", [], [one])])) == nil)
     }
 
@@ -173,7 +173,7 @@ struct CatalogTests {
         let b = try #require(catalog.entity("B"))
         #expect((a.field("x") != nil) == pair.firstIsStored)
         #expect((b.field("y") != nil) == !pair.firstIsStored)
-        // Seen from both sides the pair is what was declared.
+        // Seen from both sides, the pair equals the declaration.
         let x = try #require(catalog.relationship("x", of: a))
         let y = try #require(catalog.relationship("y", of: b))
         #expect(x.isStored == pair.firstIsStored && y.isStored != pair.firstIsStored)

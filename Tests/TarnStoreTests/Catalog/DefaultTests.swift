@@ -1,4 +1,4 @@
-// Defaults: what a complete record gets that says nothing of an attribute.
+// Defaults: the values of a complete record without an attribute.
 
 import Foundation
 import TestSupport

@@ -1,4 +1,4 @@
-// Rows of which only the long values are compressed: their short fields are read where they stand.
+// Rows of which only the long values are compressed: their short fields are read in place.
 
 import Foundation
 import LMDB
@@ -36,7 +36,8 @@ struct DividedRowTests {
 
     private static func tail(_ id: Int) -> String { String(repeating: "\(id % 17) and so on, ", count: 10) }
 
-    // Found by tools/fuzz/run (RowFuzz): what stood behind the row in memory was compressed with it, or its end was lost.
+    // Found by tools/fuzz/run (RowFuzz): the bytes after the row in memory were compressed with it,
+    // or its end was lost.
     @Test(
         "a damaged body whose values end beyond it, or before, is trained from and compressed as it is",
         arguments: [false, true], [500, -100])

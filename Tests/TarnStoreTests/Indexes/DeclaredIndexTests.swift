@@ -145,7 +145,7 @@ struct DeclaredIndexTests {
         try store.put("User", 2, ["login": .string("b"), "state": .string("gone"), "age": .int(20)])
         try store.put("User", 3, ["login": .string("c")])
         #expect(try keys(store, "some") == expected)
-        // Each becomes what another was.
+        // Each takes the value of another.
         try store.put("User", 1, ["state": .null, "age": .null])
         try store.put("User", 3, ["state": .string("active"), "age": .int(10)])
         #expect(Set(try keys(store, "some")) == Set(expected.map { $0 == 1 ? 3 : $0 == 3 ? 1 : $0 }))

@@ -64,7 +64,7 @@ extension Store {
         }
     }
 
-    /// How many rows of `Page` have which dictionary; 0 is none.
+    /// The number of rows of `Page` for each dictionary; 0 is none.
     fileprivate func rowsByDictionary() throws -> [UInt16: Int] {
         try read { reader in
             let access = reader.access, entity = try access.state.entity("Page")
@@ -165,7 +165,7 @@ struct RewriteTests {
         #expect(report.rows == 3000 - (rows[2] ?? 0) && report.dictionariesDropped == 1)
         #expect(try store.rowsByDictionary() == [2: 3000])
         #expect(try store.pages() == records)
-        // A rewrite that is complete is not gone on with.
+        // A complete rewrite is not continued.
         #expect(try store.rewrite("Page").rows == 3000)
         #expect(try store.dictionaries() == [3])
     }

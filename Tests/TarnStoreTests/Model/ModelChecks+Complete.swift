@@ -77,7 +77,7 @@ extension ModelChecks {
         guard found == wanted else { throw fail("the members of \(entity.name) are \(found), not \(wanted)") }
     }
 
-    /// The derived side of a relationship, for every key that there may be, and that there is nothing else.
+    /// The derived side of a relationship, for every possible key, and that there are no others.
     private static func compareInverse(_ reader: StoreReader, _ oracle: Oracle, _ relation: ModelRelation) throws {
         let access = reader.access, destination = ModelKind.named(relation.to)
         let pool = ModelKeys.pool(destination.root), owners = ModelKeys.pool(ModelKind.named(relation.owner).root)
@@ -143,7 +143,7 @@ extension ModelChecks {
         }
     }
 
-    /// Every list in the table belongs to one row, and is as long as that says.
+    /// Every list in the table belongs to one row, and has the length that the row declares.
     private static func compareLongLists(_ reader: StoreReader) throws {
         let access = reader.access
         var lists: [UInt64: Int] = [:]

@@ -1,4 +1,4 @@
-// The schema of the model test: every type, key, relationship, delete rule and index that there is, in one.
+// The schema of the model test: every type, key, relationship, delete rule and index in one.
 
 import TarnStore
 
@@ -202,7 +202,7 @@ struct ModelThing: StoredRecord {
         take(.tags, try row.get(.tags, as: [String]?.self).map { .array($0.map(Value.string)) })
     }
 
-    /// What `init(_:)` reads.
+    /// The form that `init(_:)` reads.
     static let read: [Field] = [.title, .level, .flag, .at, .price, .tags]
 
     func encode(into row: inout RowEncoder<ModelThing>) {

@@ -180,7 +180,7 @@ extension Step {
         }
     }
 
-    /// The same without a field.
+    /// This operation without a field.
     func removing(_ name: String) -> Step {
         var rest = fields
         guard rest.removeValue(forKey: name) != nil else { return self }
@@ -194,7 +194,7 @@ extension Step {
         }
     }
 
-    /// The same with one field less each, or as a plain put.
+    /// This operation with one field less each, or as a plain put.
     fileprivate var simpler: [Step] {
         var result = fields.keys.sorted().map { removing($0) }
         switch self {

@@ -12,7 +12,7 @@ import Testing
 struct StoreModelTests {
     private static let environment = ProcessInfo.processInfo.environment
     static let seeds: [UInt64] = environment["TARN_MODEL_SEED"].flatMap { UInt64($0) }.map { [$0] } ?? Array(101...120)
-    /// Of each seed: 100,000 together.
+    /// Per seed; 100,000 in total.
     static let operations = environment["TARN_MODEL_OPERATIONS"].flatMap { Int($0) } ?? 5000
 
     @Test("100,000 random operations, all that a store has, leave what dictionaries say", arguments: seeds)
@@ -49,7 +49,7 @@ struct StoreModelTests {
         }
     }
 
-    /// As they were printed.
+    /// As a failing test printed them.
     static let sequences = [
         // A value that changed behind the cut of a unique index was not compared again.
         #"""

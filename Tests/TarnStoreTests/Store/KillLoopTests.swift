@@ -1,5 +1,5 @@
-// Writers that are killed at random points, again and again on the same store: what was acknowledged is there, nothing is
-// there by half, and whoever opens the store next needs no help.
+// Writers that are killed repeatedly at random points on one store: acknowledged writes are there,
+// none is there in part, and the next process that opens the store needs no help.
 
 import Foundation
 import Glibc
@@ -41,7 +41,7 @@ struct KillLoopTests {
             return writer
         }
 
-        /// Kills a writer, and takes what it had said.
+        /// Kills a writer, and reads its output.
         mutating func kill(_ writer: WorkerProcess) throws {
             writer.kill()
             kills += 1
@@ -71,7 +71,7 @@ struct KillLoopTests {
                 waitABit(upTo: 5000)
                 try kill(writer)
             case 7..<9:
-                // The other process waits for the lock that the killed one held, and then goes on.
+                // The other process waits for the lock of the killed one, and then continues.
                 let writer = try open("0,1,2,3"), other = try open("4,5")
                 try take(Int.random(in: 1...30, using: &random), from: writer)
                 waitABit(upTo: 5000)
@@ -139,7 +139,7 @@ struct KillLoopTests {
         #expect(problem?.contains(finding) == true, "\(problem ?? "nothing was found")")
     }
 
-    /// A store that holds so many transactions of stream 0.
+    /// A store with this number of transactions of stream 0.
     private static func written(_ path: String, _ count: Int) throws -> Progress {
         var progress = Progress(streams: [0])
         let script = try WorkerProcess(["script", path, "\(count)"])

@@ -1,4 +1,4 @@
-// The quota: what adds stops there with nothing lost, deletes go on, and it is the same for every process.
+// The quota: writes stop there without loss, deletes continue, and it applies to every process.
 
 import Foundation
 import Glibc
@@ -41,7 +41,7 @@ struct QuotaTests {
         return number
     }
 
-    /// More than what the odd free page has room for.
+    /// More than fits into a few free pages.
     static func putMuch(_ store: Store) throws {
         try store.write { writer in
             for number in 0..<400 {
@@ -203,7 +203,7 @@ struct QuotaTests {
             Issue.record("it was set")
             return
         }
-        // What this process's map has room for.
+        // The size of this process's map.
         #expect(possible <= largest && possible > 1 << 30)
         #expect(try store.quota == QuotaTests.quota)
     }

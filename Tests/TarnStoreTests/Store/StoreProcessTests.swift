@@ -48,7 +48,7 @@ struct StoreProcessTests {
         #expect(try store.indexEntries("User", "email").count == 1)
     }
 
-    /// How often the closure of a write runs. Not async: a write there is the suspending one.
+    /// The number of runs of a write's closure. Not async: a write there is the suspending one.
     private func runsOfOneWrite(_ store: Store) throws -> Int {
         var runs = 0
         try store.write { writer in

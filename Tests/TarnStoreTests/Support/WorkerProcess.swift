@@ -1,4 +1,5 @@
-// Runs the built `StoreWorker` as a child process: what it says is read from a pipe, and it can be killed at any point.
+// Runs the built `StoreWorker` as a child process: its output is read from a pipe, and it can be
+// killed at any point.
 
 import Foundation
 import Glibc
@@ -85,7 +86,7 @@ final class WorkerProcess: @unchecked Sendable {
         }
     }
 
-    /// What it says from now on until it ends.
+    /// The output from now on until its end.
     func lines() throws -> [String] {
         var lines: [String] = []
         while let line = try line() { lines.append(line) }
@@ -120,9 +121,9 @@ final class WorkerProcess: @unchecked Sendable {
     }
 }
 
-/// How far streams of a worker have come.
+/// The progress of a worker's streams.
 struct Progress {
-    /// What the store had after the last check, and what was acknowledged since.
+    /// The progress after the last check, and the acknowledgements since.
     private(set) var counts: [Int: Int]
 
     init(streams: some Sequence<Int>) {

@@ -1,4 +1,4 @@
-// Patches, compare-and-set, the catalog's types, and reading what one's own transaction has written.
+// Patches, compare-and-set, the catalog's types, and reading the transaction's own writes.
 
 import Foundation
 import Testing

@@ -105,7 +105,7 @@ struct QueriesArticleTests {
         try body(store)
     }
 
-    /// What `print` shows is not looked at here.
+    /// The output of `print` is not checked here.
     private func print(_ values: Any...) {}
 
     @Test("asking: three ways to write a query, and its answers")

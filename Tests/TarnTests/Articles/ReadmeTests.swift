@@ -58,7 +58,7 @@ struct ReadmeTests {
         #expect(report.report.unmapped.isEmpty)
         try store.read { reader in
             #expect(try reader.count("Issue") == 330)
-            // The same code as in the README.
+            // The code of the README.
             let issue = try reader.record("Issue", RecordKey(2_262_018_391))
             var author: Record?
             try reader.forEachRelated("Issue", RecordKey(2_262_018_391), "author") { target in

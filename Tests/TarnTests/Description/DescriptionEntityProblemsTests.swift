@@ -1,4 +1,5 @@
-// The rules of entities and endpoints in a description file, each broken once: what is said, and where.
+// The rules of entities and endpoints in a description file, each broken once: message and
+// position.
 
 import Tarn
 import Testing

@@ -1,4 +1,4 @@
-// What a description says about kinds of records, envelopes, and records without a key.
+// Kinds of records, envelopes, and records without a key in a description.
 
 import TarnImport
 import TarnStore

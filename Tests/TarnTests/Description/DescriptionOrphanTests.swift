@@ -1,4 +1,4 @@
-// What an endpoint may say about its commits and its orphans, and an entity about local changes.
+// Commits and orphans of endpoints, and local changes of entities, in a description.
 
 import Tarn
 import Testing

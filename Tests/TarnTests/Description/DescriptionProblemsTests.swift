@@ -1,4 +1,4 @@
-// Every rule of the description file, broken once: what is said, and where.
+// Every rule of the description file, broken once: message and position.
 
 import Tarn
 import Testing

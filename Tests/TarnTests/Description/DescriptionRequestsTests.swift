@@ -1,4 +1,5 @@
-// How requests are sent, as a description says it: pace, retry, responses, credentials, pagination, bodies. And every mistake once.
+// Requests in a description: pace, retry, responses, credentials, pagination, bodies. And every
+// mistake once.
 
 import Foundation
 import Tarn

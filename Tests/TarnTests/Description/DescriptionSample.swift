@@ -50,7 +50,7 @@ let soundDescription = """
         paginate: { page_number: { param: page, start: 1, per_page: { size: 10 } } }
     """
 
-/// One way to break the sound description, and what must be said about it.
+/// One way to break the sound description, and the expected message.
 struct BrokenDescription: Sendable, CustomTestStringConvertible {
     var old: String
     var new: String

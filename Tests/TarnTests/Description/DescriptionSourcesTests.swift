@@ -1,4 +1,4 @@
-// What a description says about where values come from, and about names.
+// Sources of values, and names, in a description.
 
 import TarnImport
 import Testing

@@ -1,4 +1,4 @@
-// What a description says about how values are taken.
+// Rules for values in a description.
 
 import Foundation
 import TarnImport

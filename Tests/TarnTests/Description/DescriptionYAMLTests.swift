@@ -153,7 +153,7 @@ struct DescriptionYAMLTests {
 
 @Suite("Description file: on disk")
 struct DescriptionFileTests {
-    /// A folder of its own, removed afterwards.
+    /// A temporary folder, removed afterwards.
     private func withFolder(_ body: (String) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "tarn-description-\(UUID().uuidString)")

@@ -1,4 +1,4 @@
-// A second file, laid over what a description says about where values come from.
+// Overlays: a second file that replaces the sources of values in a description.
 
 import Foundation
 import TarnImport

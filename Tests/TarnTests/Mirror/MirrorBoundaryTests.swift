@@ -1,4 +1,4 @@
-// Where requests go, with which credentials, and where they never go.
+// The targets of requests, their credentials, and the limits of both.
 
 import Foundation
 import Tarn
@@ -53,7 +53,7 @@ struct MirrorBoundaryTests {
 
     @Test("with another base, a link beside the API's path does not lead back to the real server")
     func linksBesideTheBasePathStayAtTheOverride() async throws {
-        // As GitHub's do: the base has a path, the link leads to another path of the same server.
+        // As at GitHub: the base has a path, the link leads to another path of the same server.
         let pages = [
             recording(
                 "/v1/items", #"[{"id":1,"name":"n"}]"#, "Link: <https://api.test.example/lists/7?page=2>; rel=\"next\""),

@@ -1,5 +1,5 @@
-// Syncs that are interrupted and continued: what was finished is not asked for again, and what
-// fails for one parent is passed by.
+// Syncs that are interrupted and continued: finished parts are not requested again, and failing
+// parents are skipped.
 
 import Foundation
 import Synchronization
@@ -72,7 +72,7 @@ struct MirrorContinuedSyncTests {
             store = try MirrorStore(yaml: yaml)
         }
 
-        /// What was requested since a number of requests.
+        /// The requests since a given number of them.
         func asked(since count: Int) -> [String] { Array(server.targets.dropFirst(count)) }
 
         func sync(_ names: Set<String>? = nil, _ change: @escaping (inout APIMirror.Options) -> Void = { _ in })
@@ -169,7 +169,7 @@ struct MirrorContinuedSyncTests {
         #expect(bed.asked(since: asked) == ["/topics"])
         asked = bed.server.targets.count
         #expect(try await bed.sync().resumed != nil)
-        // Finished by another sync since: asked for once more.
+        // Finished by another sync since: requested again.
         #expect(bed.asked(since: asked) == ["/topics"] + Self.cards(6...10))
     }
 
@@ -256,7 +256,7 @@ struct MirrorContinuedSyncTests {
         }
         #expect(try bed.store.checkpoint("cards 2")?.failure?.kind == "403")
         #expect(try bed.store.checkpoint("cards 1")?.failure == nil)
-        // What is no failure any more is none.
+        // A failure that no longer occurs is not reported.
         bed.boards.state.withLock { ($0.statuses, $0.bodies) = ([:], [:]) }
         #expect(try await bed.sync().failures.isEmpty)
         #expect(try bed.store.checkpoint("cards 2")?.failure == nil && bed.store.count("Card") == 10)

@@ -1,4 +1,4 @@
-// What sources, kinds, envelopes and overlays mean for units of commits and for orphans.
+// The effect of sources, kinds, envelopes and overlays on units of commits and on orphans.
 
 import Foundation
 import Tarn
@@ -177,7 +177,7 @@ struct MirrorEnvelopeTests {
         #expect(store.description.mapping.entities["Item"]?.local == .server)
         #expect(found(try await store.scan([[1], [3]])) == [:])
         #expect(try store.items() == [1, 2, 3])
-        // Record 2 is known from no walk with the overlay.
+        // Record 2 is unknown to scans with the overlay.
         #expect(found(try await store.scan([[1]])) == ["candidates": 1, "deleted": 1])
         #expect(try store.items() == [1, 2])
     }

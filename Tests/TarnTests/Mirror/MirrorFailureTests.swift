@@ -1,4 +1,4 @@
-// Answers that cannot be used: what is said, what is kept, and that the other endpoints go on.
+// Unusable responses: the messages, the kept state, and that the other endpoints continue.
 
 import Foundation
 import Synchronization

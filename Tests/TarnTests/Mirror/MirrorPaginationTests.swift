@@ -10,7 +10,8 @@ struct MirrorPaginationTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var name: String
         var paginate: String
-        /// From targets to what is listed, and to what the answer says beside (JSON members, then header fields).
+        /// From targets to the listed records, and to the rest of the response (JSON members, then
+        /// header fields).
         var pages: [(target: String, ids: [Int], members: String, fields: [String])]
         var choice: String?
         var testDescription: String { name }

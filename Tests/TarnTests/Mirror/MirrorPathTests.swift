@@ -50,7 +50,7 @@ struct MirrorPathTests {
         let store = try MirrorStore(yaml: Self.yaml(path))
         let report = try await store.sync(server.base)
         #expect(report.failures.isEmpty, "\(report.texts)")
-        // Of the second issue the path lacks what it needs: it is not asked for.
+        // The second issue lacks a value for the path: it is not requested.
         #expect(server.requests.count == 2)
         #expect(try store.count("Comment") == 1)
     }

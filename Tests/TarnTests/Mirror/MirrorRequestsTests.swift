@@ -48,7 +48,7 @@ struct MirrorRequestsTests {
         #expect(
             first.texts.first?.contains("the server returned 429: slow down; wait until ") == true,
             "\(first.texts)")
-        // A sync that knows nothing of the first but what the store has kept.
+        // A sync that knows only what the store has kept of the first.
         let second = try await store.sync(server.base + "/v1")
         #expect(second.texts.first?.contains("is used up until") == true, "\(second.texts)")
         #expect(server.requests.count == 1)
@@ -103,7 +103,8 @@ struct MirrorRequestsTests {
         let server = try LocalServer(pages)
         let seen = Mutex<[Int]>([])
         let afterMerge: @Sendable (ImportReport, inout StoreWriter) throws -> Void = { _, _ in
-            // While a page is merged, its successor is asked for: it comes, however long that takes.
+            // While a page is merged, the next one is requested, and arrives however long that
+            // takes.
             let wanted = min(seen.withLock { $0.count } + 2, 4)
             let deadline = ContinuousClock.now + .seconds(120)
             while server.requests.count < wanted, ContinuousClock.now < deadline { usleep(2000) }
@@ -175,7 +176,7 @@ struct MirrorRequestsTests {
     }
 }
 
-/// A logger that keeps what it is told.
+/// A logger that keeps its messages.
 final class LogStore: Sendable {
     private let lines = Mutex<[String]>([])
 

@@ -1,4 +1,5 @@
-// Records that are not listed and are not gone for that: changed here, asked for in another way, or known from another walk.
+// Unlisted records that are not orphans: changed locally, requested in another way, or known from
+// another scan.
 
 import Tarn
 import Testing

@@ -1,4 +1,4 @@
-// An API of one list whose pages a test writes anew for every scan, answered without a network.
+// An API of one list whose pages a test replaces for every scan, answered without a network.
 
 import Foundation
 import Synchronization
@@ -6,7 +6,7 @@ import Tarn
 import TestSupport
 import Testing
 
-/// Answers from recordings given as text, and keeps the targets that were asked for.
+/// Responds with recordings given as text, and keeps the requested targets.
 final class WrittenTransport: Transport {
     private let folder: TemporaryFolder
     private let inner: FixtureTransport
@@ -64,7 +64,7 @@ extension MirrorStore {
     }
 }
 
-/// What was found, without what is 0.
+/// The counts that are not 0.
 func found(_ report: SyncReport, _ location: SourceLocation = #_sourceLocation) -> [String: Int] {
     #expect(report.failures.isEmpty, "\(report.texts)", sourceLocation: location)
     guard let orphans = report.orphans else { return [:] }
@@ -78,7 +78,7 @@ func found(_ report: SyncReport, _ location: SourceLocation = #_sourceLocation) 
 }
 
 extension MirrorStore {
-    /// A mirror of boxes, and of the items in each of them, whose endpoint says one thing more.
+    /// A mirror of boxes, and of the items in each of them, with one more rule at the endpoint.
     static func boxes(_ line: String) throws -> MirrorStore {
         try MirrorStore(
             yaml: """

@@ -1,4 +1,4 @@
-// Caches whose store cannot be read, and what goes wrong where nobody waits for it: nothing is passed over.
+// Caches whose store cannot be read, and errors in the background: none is ignored.
 
 import Foundation
 import Tarn

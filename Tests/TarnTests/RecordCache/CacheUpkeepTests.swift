@@ -1,4 +1,4 @@
-// Limits, purging, collecting, and what the tables say afterwards.
+// Limits, purging, collecting, and the tables afterwards.
 
 import Foundation
 import Tarn
@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Cache upkeep", .timeLimit(.minutes(5)))
 struct CacheUpkeepTests {
-    /// A list of its own for every value of a parameter: `/items?n=5` lists the item 5, and the item 0.
+    /// A separate list for every value of a parameter: `/items?n=5` lists the item 5, and the item
+    /// 0.
     private func transport() -> ClosureTransport {
         ClosureTransport { request in
             let number = request.url.split(separator: "=").last.flatMap { Int($0) } ?? 0

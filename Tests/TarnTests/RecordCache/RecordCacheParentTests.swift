@@ -1,5 +1,4 @@
-// Endpoints that are asked for each record of an entity: which record it is, named or found in the
-// URL.
+// Endpoints with `for_each`: the parent record, named or found in the URL.
 
 import Foundation
 import Tarn

@@ -1,4 +1,4 @@
-// The record-level cache over a real store, with a real server, and with one that is gone.
+// The record-level cache over a real store, with a real server, and with an unreachable one.
 
 import Foundation
 import Synchronization

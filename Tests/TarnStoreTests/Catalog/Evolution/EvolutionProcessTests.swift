@@ -1,5 +1,6 @@
-// Several processes whose programs are of different ages on one store: who no longer fits reads on and is told when it writes;
-// random changes of schema and data in two processes leave nothing wrong.
+// Several processes with program versions of different ages on one store: an outdated one continues
+// to read and fails when it writes; random changes of schema and data in two processes damage
+// nothing.
 
 import Foundation
 import TestSupport
@@ -13,7 +14,7 @@ struct EvolutionProcessTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A process that serves lines (`StoreWorker serve`), and the round whose schema it has.
+    /// A process that serves commands (`StoreWorker serve`), and the round of its schema.
     private final class Server {
         let worker: WorkerProcess
         let round: Int
@@ -68,7 +69,7 @@ struct EvolutionProcessTests {
             #expect(
                 refused.hasSuffix("so this process can only read it. Update this program, and open the store again"))
         }
-        // All eight writes of the burst say the same, and nothing else.
+        // All eight writes of the burst fail alike.
         #expect(!answers[4].contains(" | "))
         #expect(answers[5] == "ok" && answers[6].hasPrefix("ok "))
         #expect(answers[7...] == ["ok", "ok", "ok"])
@@ -152,7 +153,7 @@ struct EvolutionProcessTests {
                 try body(try Store.open(at: path, options: .init(durability: .volatile, isReadOnly: true)))
             }
             for (number, what) in (0..<12).map({ ($0, $0 % 2 == 0 ? "field Item extra0" : "field Item next") }) {
-                // The schema of the process has both: what was removed by then is there again, and empty.
+                // The schema of the process has both: the removed one exists again, empty.
                 let server = try Server(path, round: 5)
                 server.worker.say(what)
                 usleep(UInt32.random(in: 0...60_000, using: &random))
@@ -186,7 +187,7 @@ struct EvolutionProcessTests {
 
     // MARK: Random sequences
 
-    /// Two servers, what each should answer, and what the rows are.
+    /// Two servers, their expected replies, and the expected rows.
     private struct Model {
         let path: String
         var random: SeededRandom

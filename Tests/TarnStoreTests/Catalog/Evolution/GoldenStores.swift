@@ -25,7 +25,7 @@ enum GoldenStores {
         }
     }
 
-    /// What the stores are made of: every type, every kind of index, every kind of relationship.
+    /// The schema of the stores: every type, every kind of index, every kind of relationship.
     static func schema(_ compression: EntityDefinition.Compression) -> Schema {
         let all: [AttributeDefinition] = [
             .init("bool", .bool, optional: true), .init("int", .int, optional: true, indexed: true),

@@ -1,4 +1,5 @@
-// Compares every index of a store with what its rows say: complete ones exactly, others as far as they have come.
+// Compares every index of a store with its rows: complete ones exactly, others up to their
+// progress.
 
 import LMDB
 

@@ -1,4 +1,5 @@
-// Every kind of schema change with what it means for a store that has records: the table of the article "Schema evolution".
+// Every kind of schema change and its effect on a store with records: the table of the article
+// "Schema evolution".
 
 import Testing
 

@@ -1,4 +1,5 @@
-// What a change of the schema does to a store with records: inline, with a build, or refused with words that help.
+// The effect of schema changes on a store with records: inline, by a build, or refused with a
+// helpful message.
 
 import Foundation
 import TestSupport
@@ -12,7 +13,7 @@ struct SchemaChangeTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A store with 60 items; what can be filled is filled.
+    /// A store with 60 items; every field that can have a value has one.
     private func filled(_ schema: Schema) throws -> String {
         let path = folder("s"), store = try Forge.open(path, schema)
         try store.write { writer in
@@ -66,7 +67,7 @@ struct SchemaChangeTests {
             let store = try Store.open(at: path, schema: row.after, options: Forge.quick, building: options) { _ in
                 steps += 1
             }
-            // Writing goes on.
+            // Writes continue.
             try store.put(store.catalog.entity("Ticket") == nil ? "Item" : "Ticket", 7, ["state": .null])
             try store.put(store.catalog.entity("Ticket") == nil ? "Item" : "Ticket", 7, ["state": .string("open")])
         }
@@ -86,7 +87,7 @@ struct SchemaChangeTests {
             #expect(store.catalog.entities.map(\.indexes) == before.entities.map(\.indexes))
             return
         }
-        // Applied twice it is no change.
+        // Applied twice, it is not a change.
         let generation = store.state.generation
         #expect(try store.catalog.applying(row.after).catalog == store.catalog)
         _ = try Forge.open(path, row.after)
@@ -243,7 +244,7 @@ struct SchemaChangeTests {
         #expect(again.entity("Issue")?.field("number")?.index != number.index)
     }
 
-    /// The same store, without the schema that this process opened it with first.
+    /// This store without the first schema of this process.
     private func folderStore(_ path: String, without names: [String], _ schema: Schema) throws -> Store {
         let copy = path + "-copy"
         try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)

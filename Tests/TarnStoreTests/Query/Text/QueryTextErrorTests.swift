@@ -1,4 +1,4 @@
-// What is wrong with a text is shown where it stands, with the way out.
+// Problems of a text are shown at their position, with the way out.
 
 import Testing
 

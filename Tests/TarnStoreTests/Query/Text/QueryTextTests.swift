@@ -1,4 +1,4 @@
-// The textual form of conditions and orders: what it says, that it is written back as it was read, and that nothing breaks it.
+// The textual form of conditions and orders: its meaning, round trips, and robustness.
 
 import Foundation
 import TestSupport
@@ -145,7 +145,7 @@ struct QueryTextTests {
             switch result({ () throws(QueryTextError) in try Condition(text: text) }) {
             case .success(let condition):
                 accepted += 1
-                // What is accepted has a text again, and the same meaning.
+                // An accepted condition has a text again, with the same meaning.
                 #expect(try Condition(text: condition.text).text == condition.text, "seed \(seed): \(text)")
             case .failure(let error):
                 refused += 1

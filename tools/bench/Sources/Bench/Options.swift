@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// What one run is told.
+/// The options of one run.
 struct Options {
     let benchmark: String
     let contender: String
@@ -13,7 +13,7 @@ struct Options {
     let pagesPerCommit: Int
     /// Issues in the workload; the write cases take ten, the memory cases fifty times as many rows.
     let records: Int
-    /// Where the server is, for the cases that have one.
+    /// The address of the server, for the cases that have one.
     let base: String
 
     static let usage = """

@@ -82,7 +82,7 @@ enum TarnCases {
             durability: "full", compression: compression.rawValue, storeBytes: try sizeOfFiles(in: options.store))
     }
 
-    /// What is in use of the file: the rest is free for later writes.
+    /// The used part of the file: the rest is free for later writes.
     private static func usedBytes(_ options: Options) throws -> Int {
         let statistics = try StoreStatistics(ofStoreAt: options.store.path)
         return (statistics.lastPage + 1 - statistics.freePages) * statistics.pageSize

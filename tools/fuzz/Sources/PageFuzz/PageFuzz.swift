@@ -58,7 +58,7 @@ enum PageFuzz {
         typed { try StoreDump(storeAt: bed.path).records(line: { _ in }, damaged: { _ in }) }
     }
 
-    /// Changes of what leads somewhere: meta pages, headers, the list of nodes.
+    /// Changes of pointers: meta pages, headers, the list of nodes.
     static var seeds: [[UInt8]] {
         func change(_ page: Int, _ place: Int, _ bytes: [UInt8]) -> [UInt8] {
             [UInt8(page & 255), UInt8(page >> 8), UInt8(place & 255), UInt8(place >> 8), UInt8(bytes.count)] + bytes

@@ -132,7 +132,7 @@ enum PeerQueries {
         since(date).including(required: Issue.author).including(all: Issue.labels).asRequest(of: IssueWithTargets.self)
     }
 
-    /// From both ways of including, which have to agree.
+    /// From both ways of including, which must agree.
     private static func checksum(_ database: Database, _ starts: [Int64], _ targets: PlainTargets) throws -> Int64 {
         var sum = try Int64.fetchOne(database, sql: "SELECT sum(number) FROM issue WHERE comments > ?", arguments: [Queries.comments]) ?? 0
         for start in starts.prefix(Queries.checked) {

@@ -1,4 +1,5 @@
-// How Tarn imports responses in all cases: what `Tarn.APIMirror` does with the pages of a walk, without the network.
+// The import of responses in all cases: as `Tarn.APIMirror` imports the pages of a scan, without
+// the network.
 
 import Foundation
 import Tarn
@@ -12,9 +13,9 @@ struct TarnImporting {
     let store: Store
     let pipeline: ImportPipeline
     let bodiesPerCommit: Int
-    /// Of the walk that the responses belong to.
+    /// The scan of the responses.
     let scan: UInt64
-    /// Whether the first commit is a small one.
+    /// Whether the first commit is small.
     let trainsEarly: Bool
     private(set) var commits = 0
     private var added = 0
@@ -39,7 +40,7 @@ struct TarnImporting {
         let listed = try pipeline.importer.add(body, entity: entity)
         added += 1
         let now = Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
-        // With the header fields that an API of this kind sends and that are needed for the next walk.
+        // With the header fields that such an API sends and the next scan needs.
         responses.append(
             ResponseEntry(
                 request: RequestKey(url: "https://api.example.org/\(path)", endpoint: "issues"), status: 200,
@@ -49,7 +50,7 @@ struct TarnImporting {
         if responses.count >= limit { try await commit() }
     }
 
-    /// Commits what is left.
+    /// Commits the rest.
     mutating func finish() async throws {
         if !responses.isEmpty { try await commit() }
         while let report = try await pipeline.finish() { reports.append(report) }

@@ -1,8 +1,8 @@
-// Authors and labels with all their fields: what is included with issues.
+// Authors and labels with all their fields, as included with issues.
 
 import Tarn
 
-/// The same values as the peer's `User` has.
+/// The values of the peer's `User`.
 struct TarnAuthor: StoredRecord {
     static let entity = "User"
     typealias Key = Int64
@@ -65,7 +65,7 @@ extension TarnAuthor {
     }
 }
 
-/// The same values as the peer's `Label` has.
+/// The values of the peer's `Label`.
 struct TarnLabel: StoredRecord {
     static let entity = "Label"
     typealias Key = Int64

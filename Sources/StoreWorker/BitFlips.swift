@@ -51,7 +51,7 @@ struct BitFlips {
     ///
     /// Prints a line for each find, and the counts at the end.
     ///
-    /// - Parameter part: the part of the bits, of so many, that this process takes.
+    /// - Parameter part: the part of the bits, of this number of parts, for this process.
     /// - Returns: the number of finds.
     func run(part: Int, of parts: Int) -> Int {
         var counts: [String: Int] = [:], finds = 0, bits = 0
@@ -92,8 +92,8 @@ struct BitFlips {
     }
 }
 
-/// Deletes records until each entity has a few, shortens long bodies, and compacts the store: a small
-/// store with every feature of the large one.
+/// Deletes records until each entity has a few, shortens long bodies, and compacts the store: a
+/// small store with every feature of the large one.
 func shrink(_ path: String, keeping count: Int, longestBody: Int) throws {
     do {
         let store = try Store.open(at: path)

@@ -6,7 +6,7 @@ import LMDB
 import Synchronization
 import TarnStore
 
-/// Writes each stream on a thread of its own until standard input ends.
+/// Writes each stream on its own thread until standard input ends.
 ///
 /// Each stream continues at its progress in the store. Prints `open`, then `ack STREAM NUMBER` for
 /// every transaction whose `write` has returned.

@@ -63,7 +63,8 @@ struct FileLimitTests {
         let count = try fill()
         #expect(count > 1000)
         #expect(try environment.entryCount(table) == count)
-        // A commit takes a few pages for itself, for the list of free ones; not more and more of them.
+        // A commit takes a few pages for itself, for the list of free ones; not more and more of
+        // them.
         for _ in 0..<2000 { try limited { try $0.set(table, bytes("k10000"), Array(repeating: 2, count: 1000)) } }
         #expect(try pages * FileLimitTests.page <= FileLimitTests.limit + FileLimitTests.reserve / 4)
     }

@@ -104,7 +104,8 @@ struct ProcessTests {
             try Data().write(to: URL(fileURLWithPath: path + "/started"))
             var number = 0
             while !FileManager.default.fileExists(atPath: stop) {
-                // Grows for a while, then frees and takes again, so that the free list is in motion as well.
+                // Grows for a while, then frees and takes again, so that the free list is in motion
+                // as well.
                 try environment.write { transaction in
                     try transaction.set(
                         table, bytes("\(number % 3000)"), Array(repeating: 1, count: 5000 + number % 7 * 4096))

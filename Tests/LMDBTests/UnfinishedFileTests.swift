@@ -12,7 +12,8 @@ struct UnfinishedFileTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// The data file of an environment, cut. Commits of an environment go to the two meta pages in turn.
+    /// The data file of an environment, cut. Commits of an environment go to the two meta pages in
+    /// turn.
     private func cut(_ path: String, to size: Int, commits: Int) throws {
         do {
             let environment = try Environment.open(at: path)
@@ -35,7 +36,8 @@ struct UnfinishedFileTests {
         #expect(try environment.tableNames() == ["t"])
     }
 
-    // Found by tools/torture: of the two meta pages, which are written in one call, a loss of power may keep either, or none.
+    // Found by tools/torture: of the two meta pages, which are written in one call, a loss of power
+    // may keep either, or none.
     @Test(
         "a file of which a loss of power has kept one of its first meta pages, or none, is made again",
         arguments: [[true, false], [false, true], [false, false]])

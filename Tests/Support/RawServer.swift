@@ -15,7 +15,8 @@ package final class RawServer: Sendable {
     /// The requests, in order: their heads, and bodies that have a length.
     package var requests: [String] { received.withLock { $0 } }
 
-    /// Answers the n-th request with the n-th answer and closes after each; after the last one it refuses.
+    /// Answers the n-th request with the n-th answer and closes after each; after the last one it
+    /// refuses.
     package convenience init(_ answers: String...) throws {
         try self.init(answers.map { Array($0.utf8) })
     }

@@ -1,4 +1,5 @@
-// Everything that a user's API, files and arguments can get wrong: one line, the right exit code, and a store as it was.
+// Everything that a user's API, files and arguments can get wrong: one line, the right exit code,
+// and a store as it was.
 
 import Foundation
 import TestSupport

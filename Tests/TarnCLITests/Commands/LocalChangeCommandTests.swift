@@ -1,4 +1,5 @@
-// Changes by the command line: a sync keeps and reports them, unless they were made as the server's.
+// Changes by the command line: a sync keeps and reports them, unless they were made as the
+// server's.
 
 import Foundation
 import TestSupport

@@ -1,4 +1,5 @@
-// Stores on read-only mounts and full disks, and users without permission: real ones, in namespaces of their own.
+// Stores on read-only mounts and full disks, and users without permission: real ones, in namespaces
+// of their own.
 
 import Foundation
 import Glibc

@@ -61,7 +61,8 @@ struct SyncFaultTests {
             if kind.hasSuffix("+") { faults["FAULT_STICKY"] = "1" }
             let broken = try await SyncFaultTests.sync(store, server, faults)
             if ["kill", "tear"].contains(kind) {
-                // A call that writes nothing cannot be torn; how many there are is not exactly the same each time.
+                // A call that writes nothing cannot be torn; how many there are is not exactly the
+                // same each time.
                 #expect(
                     broken.status == -SIGKILL || broken.status == 0, "call \(number): \(broken.status) \(broken.error)")
             } else {

@@ -106,7 +106,8 @@ struct SyncUnitTests {
                 "Item": ["4", "0", "0", "0", "0", "0", "0"], "User": ["1", "0", "0", "0", "0", "1", "0"],
             ])
         #expect(try await counts(second) == ["Item": ["1", "1", "1", "1", "1", "0", "1"]])
-        // The fifth is listed no more; in the scan before one record could not be read, so nothing was looked for then.
+        // The fifth is listed no more; in the scan before one record could not be read, so nothing
+        // was looked for then.
         #expect(try await counts(third) == ["Item": ["0", "0", "3", "1", "0", "0", "0"]])
     }
 

@@ -154,7 +154,8 @@ struct DamagedFilesTests {
             "\(what): it was written to")
         if FileManager.default.fileExists(atPath: new) {
             let report = try StoreVerification(ofStoreAt: new)
-            // A letter of the catalog that changed may leave another name of a value behind; nothing else follows from it.
+            // A letter of the catalog that changed may leave another name of a value behind;
+            // nothing else follows from it.
             let isSound = report.isSound || Set(report.counts.keys) == [.rowValue]
             #expect(isSound, "\(what): \(report.findings.prefix(3))")
         }

@@ -1,4 +1,5 @@
-// Text from outside never acts on a terminal, whichever command shows it and wherever it comes from.
+// Text from outside never acts on a terminal, whichever command shows it and wherever it comes
+// from.
 
 import Foundation
 import LMDB
@@ -10,8 +11,8 @@ import Testing
 
 @Suite("Command line: hostile text")
 struct HostileTextTests {
-    /// Everything that acts on a terminal: escape sequences that write the clipboard and the title, colours by C1, the rest of
-    /// C0, DEL, all bidirectional controls.
+    /// Everything that acts on a terminal: escape sequences that write the clipboard and the title,
+    /// colours by C1, the rest of C0, DEL, all bidirectional controls.
     static let hostile =
         "<\u{1B}]52;c;cHduZWQ=\u{7}\u{1B}]0;x\u{1B}\\\u{9B}31m\u{90}\u{85}\r\n\r\t\u{8}\u{0}\u{7F}"
         + "\u{202A}\u{202B}\u{202C}\u{202D}\u{202E}\u{2066}\u{2067}\u{2068}\u{2069}\u{200E}\u{200F}\u{61C}\u{2028}\u{2029}>"

@@ -1,4 +1,5 @@
-// `tarn proxy` between users and against clients that mean harm: no answer reaches a user or a URL that it is not for.
+// `tarn proxy` between users and against clients that mean harm: no answer reaches a user or a URL
+// that it is not for.
 
 import Foundation
 import Glibc

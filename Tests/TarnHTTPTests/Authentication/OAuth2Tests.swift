@@ -9,7 +9,8 @@ import Testing
 
 @Suite("OAuth 2", .timeLimit(.minutes(5)))
 struct OAuth2Tests {
-    /// A server of tokens and an API in one: hands out numbered tokens, and accepts the newest one only.
+    /// A server of tokens and an API in one: hands out numbered tokens, and accepts the newest one
+    /// only.
     private final class TokenServer: Transport {
         private let state = Mutex<(tokens: Int, requests: [TransportRequest], revoked: Bool)>((0, [], false))
         let lifetime: Int?
@@ -24,7 +25,8 @@ struct OAuth2Tests {
         func revoke() { state.withLock { $0.revoked = true } }
 
         func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
-            // Long enough for others to come and wait; of the API, some come back when the new token is there already.
+            // Long enough for others to come and wait; of the API, some come back when the new
+            // token is there already.
             try? await Task.sleep(for: .milliseconds(request.url.hasSuffix("/token") ? 5 : Int.random(in: 1...40)))
             return state.withLock { state in
                 guard request.url.hasSuffix("/token") else {

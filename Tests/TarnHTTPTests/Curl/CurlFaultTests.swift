@@ -1,4 +1,5 @@
-// The libcurl transport against servers that fail, stall, drip, cut and lie. No partial answer is ever a success.
+// The libcurl transport against servers that fail, stall, drip, cut and lie. No partial answer is
+// ever a success.
 
 import Foundation
 import TestSupport
@@ -32,7 +33,8 @@ struct CurlFaultTests {
 
     @Test("a host without an address is an error that names it, and counts as unreachable")
     func unresolved() async throws {
-        // A label of more than 63 bytes is refused by the resolver itself: no query leaves the machine.
+        // A label of more than 63 bytes is refused by the resolver itself: no query leaves the
+        // machine.
         let host = String(repeating: "a", count: 70) + ".invalid"
         let error = await expectFailure(.resolve) {
             try await CurlTransport().send(TransportRequest(url: "http://\(host)/"))

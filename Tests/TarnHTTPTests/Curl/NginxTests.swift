@@ -1,4 +1,5 @@
-// A real server from Debian's packages: HTTP/2 over TLS with a private authority, many streams, compression, large bodies.
+// A real server from Debian's packages: HTTP/2 over TLS with a private authority, many streams,
+// compression, large bodies.
 
 import Foundation
 import Glibc

@@ -1,4 +1,5 @@
-// Requests wait for their turn: with a clock that the test sets, and over real sockets with the real one.
+// Requests wait for their turn: with a clock that the test sets, and over real sockets with the
+// real one.
 
 import Foundation
 import Synchronization

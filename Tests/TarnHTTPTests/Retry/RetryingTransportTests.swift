@@ -1,4 +1,5 @@
-// Requests that are sent again: over real sockets with the real clock where that is quick, else with one that the test sets.
+// Requests that are sent again: over real sockets with the real clock where that is quick, else
+// with one that the test sets.
 
 import Foundation
 import TestSupport

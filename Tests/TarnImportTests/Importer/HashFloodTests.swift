@@ -1,7 +1,8 @@
 // Keys that a server has chosen to collide: the tables of the importer do not become lists.
 //
-// Until 2026 the hash had no secret. Keys that collided in it are made here by running it backwards; any two of them would
-// have collided with an added seed as well, since that came after the mixing.
+// Until 2026 the hash had no secret. Keys that collided in it are made here by running it
+// backwards; any two of them would have collided with an added seed as well, since that came after
+// the mixing.
 
 import TarnStore
 import Testing
@@ -25,7 +26,8 @@ struct HashFloodTests {
         return hash ^ hash >> 32
     }
 
-    // A table that is half full at most takes less than one more look a key. All in one chain take half of the square: two thousand each.
+    // A table that is half full at most takes less than one more look a key. All in one chain take
+    // half of the square: two thousand each.
     private static let bound = 4 * count
 
     @Test("records are found by as many looks as with any other keys")

@@ -1,4 +1,5 @@
-// Lists of a hundred thousand: ten times as many take about ten times as long, and not a hundred times.
+// Lists of a hundred thousand: ten times as many take about ten times as long, and not a hundred
+// times.
 
 import TarnStore
 import Testing
@@ -18,7 +19,8 @@ struct LinearTests {
         return try time(count) / time(count / 10)
     }
 
-    // Quadratic work would make it a hundred times as long: the bound leaves room for a busy machine on both sides.
+    // Quadratic work would make it a hundred times as long: the bound leaves room for a busy
+    // machine on both sides.
     private static let bound = 40.0
 
     @Test("a hundred thousand records with a list of bare keys each are drafted in linear time")

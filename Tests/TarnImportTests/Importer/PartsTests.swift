@@ -1,4 +1,5 @@
-// Documents that are read in pieces and drafted in parts: the same outcome as of the whole, limits, and bounded memory.
+// Documents that are read in pieces and drafted in parts: the same outcome as of the whole, limits,
+// and bounded memory.
 
 import Foundation
 import TarnStore
@@ -111,7 +112,8 @@ struct PartsTests {
 
     @Test("what is wrong anywhere in a document is refused in parts at the same byte as in one")
     func sameRefusal() throws {
-        // Elements of parts may be nested as deep as those of a list that is the whole document: depth is not compared.
+        // Elements of parts may be nested as deep as those of a list that is the whole document:
+        // depth is not compared.
         let cases = JSONCase.all.filter {
             !$0.name.hasPrefix("depth") && $0.document.count < 3000 && !$0.document.starts(with: [0xEF])
         }
@@ -270,7 +272,8 @@ struct PartsTests {
             #expect(try bed.count("Thing") == count)
             #expect(try bed.value("Thing", Int64(count - 1), "data") == .string("\(count - 1) \(filler)"))
             #expect(try bed.sequence == before + 1)
-            // LMDB keeps up to 512 MiB of changed pages of a transaction; the change log has a part in it.
+            // LMDB keeps up to 512 MiB of changed pages of a transaction; the change log has a part
+            // in it.
             #expect(highest - start < min(size * 4, 700 << 20))
         }
     }

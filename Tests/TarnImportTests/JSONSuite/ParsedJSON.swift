@@ -4,7 +4,8 @@
 
 /// The tape of a document, copied; or where and why it was refused.
 enum ParsedJSON: Equatable {
-    /// Words and strings are equal for equal documents: both parsers write them in the order of the document.
+    /// Words and strings are equal for equal documents: both parsers write them in the order of the
+    /// document.
     case taken(words: [UInt64], strings: [[UInt8]], numbers: [[UInt8]])
     case refused(offset: Int, reason: String)
 

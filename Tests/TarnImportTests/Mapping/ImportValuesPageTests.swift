@@ -1,4 +1,5 @@
-// The page about values from JSON: its tables are read here, and every cell is proven on a real store.
+// The page about values from JSON: its tables are read here, and every cell is proven on a real
+// store.
 
 import Foundation
 import TarnImport
@@ -10,7 +11,8 @@ struct ImportValuesPageTests {
     private static let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("../../Sources/Tarn/Tarn.docc/ImportValues.md").standardized
 
-    /// The rows of the table that begins with this header cell, below a heading; cells without their backticks, nil for `–`.
+    /// The rows of the table that begins with this header cell, below a heading; cells without
+    /// their backticks, nil for `–`.
     private static func table(_ firstCell: String, below heading: String) throws -> [[String?]] {
         let lines = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "\n")
         let start = try #require(lines.firstIndex(of: heading), "no heading \(heading)")

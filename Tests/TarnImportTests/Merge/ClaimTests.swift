@@ -1,4 +1,5 @@
-// One record that may have one parent, and several that claim it: decided by the order of the document, and reported.
+// One record that may have one parent, and several that claim it: decided by the order of the
+// document, and reported.
 
 import TarnImport
 import TarnStore

@@ -7,7 +7,8 @@ import Testing
 
 @Suite("Import: merging policies")
 struct MergePolicyTests {
-    /// Tasks with tags (ordered), watchers (not ordered), and notes that are stored at the other side.
+    /// Tasks with tags (ordered), watchers (not ordered), and notes that are stored at the other
+    /// side.
     private static let schema = Schema([
         EntityDefinition(
             "Task", key: ["id"],

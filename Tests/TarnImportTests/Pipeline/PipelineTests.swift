@@ -88,7 +88,8 @@ struct PipelineTests {
             _ = try pipeline.importer.add(body, entity: "Issue")
             nonisolated(unsafe) let importer = pipeline.importer
             await pipeline.start(to: store) { _, _ in
-                // Everything is merged, and not committed before the unit has heard of the end of the task.
+                // Everything is merged, and not committed before the unit has heard of the end of
+                // the task.
                 while let cancellation = importer.cancellation, (try? cancellation.check()) != nil { usleep(1000) }
             }
             return try await pipeline.finish()

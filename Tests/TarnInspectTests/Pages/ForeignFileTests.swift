@@ -1,4 +1,5 @@
-// Files of other programs: every kind of table that LMDB has is dumped as `mdb_dump` does it, and a healthy one is not called damaged.
+// Files of other programs: every kind of table that LMDB has is dumped as `mdb_dump` does it, and a
+// healthy one is not called damaged.
 
 import Foundation
 import Testing

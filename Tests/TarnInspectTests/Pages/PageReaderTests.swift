@@ -1,4 +1,5 @@
-// The page reader agrees with liblmdb about files that are whole: with `mdb_stat` and `mdb_dump` of lmdb-utils, to the last byte.
+// The page reader agrees with liblmdb about files that are whole: with `mdb_stat` and `mdb_dump` of
+// lmdb-utils, to the last byte.
 
 import Foundation
 import LMDB
@@ -9,8 +10,8 @@ import Testing
 
 @Suite("Inspect: the page reader")
 struct PageReaderTests {
-    /// Tables of all sizes: empty, with three levels, with values of one page and of many, with keys of all lengths, and pages that were
-    /// freed and used again.
+    /// Tables of all sizes: empty, with three levels, with values of one page and of many, with
+    /// keys of all lengths, and pages that were freed and used again.
     private static func manyTables() throws -> String {
         let path = FileManager.default.temporaryDirectory.path + "/tarn-pages-\(UUID().uuidString)"
         let environment = try Environment.open(

@@ -1,4 +1,5 @@
-// A store that has some of everything, closed again; and ways to damage it past everything that keeps a store whole.
+// A store that has some of everything, closed again; and ways to damage it past everything that
+// keeps a store whole.
 
 import Foundation
 import LMDB

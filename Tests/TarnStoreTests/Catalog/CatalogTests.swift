@@ -1,4 +1,5 @@
-// Ids of the catalog: stable, never reused; changes of a schema that are allowed and refused; which side is stored.
+// Ids of the catalog: stable, never reused; changes of a schema that are allowed and refused; which
+// side is stored.
 
 import Foundation
 import Testing

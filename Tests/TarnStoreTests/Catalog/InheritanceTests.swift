@@ -1,4 +1,5 @@
-// Entities that descend from another one: one table, one space of keys, and a kind that can change in place.
+// Entities that descend from another one: one table, one space of keys, and a kind that can change
+// in place.
 
 import Foundation
 import TestSupport

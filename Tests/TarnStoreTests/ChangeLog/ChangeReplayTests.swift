@@ -13,8 +13,8 @@ struct ChangeReplayTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Everything that is in a store, but for the ids of long lists and the log itself: a line for each record, index entry and
-    /// reference.
+    /// Everything that is in a store, but for the ids of long lists and the log itself: a line for
+    /// each record, index entry and reference.
     private func content(_ store: Store) throws -> [String] {
         try store.read { reader in
             var lines: [String] = []

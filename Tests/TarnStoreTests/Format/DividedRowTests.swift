@@ -209,7 +209,8 @@ struct DividedRowTests {
             }
             #expect(throws: damaged) { try reader.get(Note.self, 700) }
             #expect(throws: damaged) { try reader.record("Note", RecordKey(700)) }
-            // A query that looks at short fields only does not need it; one that looks at a long one must not take it for absent.
+            // A query that looks at short fields only does not need it; one that looks at a long
+            // one must not take it for absent.
             #expect(try reader.count(Query("Note", where: .compare("stars", .equal, .int(0)))) == 150)
             #expect(throws: damaged) { try reader.count(Query("Note", where: .hasPrefix("text", "x"))) }
             #expect(throws: damaged) { try reader.count(Query("Note", where: .isMissing("text"))) }

@@ -1,4 +1,5 @@
-// The encoding of keys: published vectors of the FoundationDB tuple layer, order, round trips, and hostile bytes.
+// The encoding of keys: published vectors of the FoundationDB tuple layer, order, round trips, and
+// hostile bytes.
 
 import Foundation
 import TestSupport

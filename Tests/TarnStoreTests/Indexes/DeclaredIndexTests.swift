@@ -1,4 +1,5 @@
-// Declared indexes: combinations, unique ones, ones that hold only some records, ones that ignore case.
+// Declared indexes: combinations, unique ones, ones that hold only some records, ones that ignore
+// case.
 
 import Foundation
 import TestSupport

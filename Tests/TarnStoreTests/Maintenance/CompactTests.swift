@@ -164,7 +164,8 @@ struct CompactTests {
         }
     }
 
-    // Without the order a loss of power, which no kill shows, could leave the new name without the new file, or the old file after a success.
+    // Without the order a loss of power, which no kill shows, could leave the new name without the
+    // new file, or the old file after a success.
 
     @Test(
         "the new file is on the disk before it takes the old one's place, and its name before compaction says that it is done"

@@ -132,7 +132,8 @@ struct RewriteTests {
         let after = try store.statistics()
         let bytes = try store.read { reader in
             var bytes = 0
-            // A node's header, its offset in the page, its key and its value, at even addresses (mdb.c).
+            // A node's header, its offset in the page, its key and its value, at even addresses
+            // (mdb.c).
             try reader.access.scan(reader.access.state.entity("Page")) { key, row in
                 bytes += 2 + (8 + key.count + row.bytes.count + 1) & ~1
                 return true

@@ -1,4 +1,5 @@
-// Compares all that a store holds with the oracle: records, indexes, relationships from both ends, long lists, counts.
+// Compares all that a store holds with the oracle: records, indexes, relationships from both ends,
+// long lists, counts.
 
 import Foundation
 import LMDB
@@ -36,7 +37,8 @@ extension ModelChecks {
         guard position == wanted.count else { throw fail("there are \(position) \(root), not \(wanted.map(\.key))") }
     }
 
-    /// Every index that an entity has: its records in the order of their values, each once, and no other entry.
+    /// Every index that an entity has: its records in the order of their values, each once, and no
+    /// other entry.
     private static func compareIndexes(_ reader: StoreReader, _ oracle: Oracle, _ entity: Catalog.Entity) throws {
         let kind = ModelKind.named(entity.name), access = reader.access, pool = ModelKeys.pool(kind.root)
         let rules = try access.state.rules(of: entity.id), rows = oracle.rows(entity.name)

@@ -198,7 +198,8 @@ enum ModelKeys {
 }
 
 enum ModelValues {
-    /// Lists of references: short ones, and some around 2 KB, where they move between row and table.
+    /// Lists of references: short ones, and some around 2 KB, where they move between row and
+    /// table.
     static func list(_ code: Int, of pool: Int) -> [Int] {
         let start = code % pool, variant = code / pool
         let count = variant % 3 == 0 ? variant % 5 : 9 + variant % 14

@@ -33,7 +33,8 @@ final class ModelRun: @unchecked Sendable {
     private var salt = 0
     private var counts: [String: Int] = [:]
 
-    /// - Parameter keepsValues: whether the change log keeps values, and everything, so that it can be replayed.
+    /// - Parameter keepsValues: whether the change log keeps values, and everything, so that it can
+    ///   be replayed.
     init(keepsValues: Bool = false) throws {
         folder = try TemporaryFolder()
         open = try Forge.open(folder("s"), ModelSchema.schema)
@@ -171,7 +172,7 @@ final class ModelRun: @unchecked Sendable {
         try check(next, isKept: false)
     }
 
-    /// What a write has done that is rare.
+    /// Counts the rare effects of a write.
     private func count(_ done: Oracle) {
         if done.log.count(where: { $0.operation == 3 }) > 2 { counts["cascade", default: 0] += 1 }
         for (place, old) in done.before {

@@ -2,7 +2,8 @@
 
 import TarnStore
 
-/// A stored relationship as the model knows it; the schema's declarations of both sides are made from it.
+/// A stored relationship as the model knows it; the schema's declarations of both sides are made
+/// from it.
 struct ModelRelation: Sendable {
     var owner: String, field: String, to: String
     var many = false, ordered = false
@@ -130,7 +131,8 @@ enum ModelSchema {
                 AttributeDefinition("group", .string, optional: true, indexed: true),
                 AttributeDefinition("serial", .double, optional: true, unique: true),
             ]),
-        // Behind the other end of its unordered lists: the side that is declared first is the one that is stored.
+        // Behind the other end of its unordered lists: the side that is declared first is the one
+        // that is stored.
         entity(
             "Label", key: ["name"],
             [

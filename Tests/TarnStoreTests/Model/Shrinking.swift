@@ -1,4 +1,5 @@
-// Makes a failing sequence of operations shorter as long as it fails: delta debugging, each time with a new store.
+// Makes a failing sequence of operations shorter as long as it fails: delta debugging, each time
+// with a new store.
 
 import Foundation
 

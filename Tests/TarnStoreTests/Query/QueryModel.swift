@@ -1,4 +1,5 @@
-// The model of the query tests: random records of every type, random queries, and their answers by the most naive means.
+// The model of the query tests: random records of every type, random queries, and their answers by
+// the most naive means.
 
 import Foundation
 import LMDB

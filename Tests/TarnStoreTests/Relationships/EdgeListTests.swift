@@ -36,7 +36,8 @@ struct EdgeListTests {
 
     /// Stores a list.
     ///
-    /// - Returns: how many rows of the table of long lists were written or deleted, and what became of the record.
+    /// - Returns: how many rows of the table of long lists were written or deleted, and what became
+    ///   of the record.
     @discardableResult
     private func set(_ list: Int64, _ keys: [RecordKey], _ field: String = "items") throws -> Int {
         try store.write { writer in
@@ -130,7 +131,8 @@ struct EdgeListTests {
 
     @Test("what is stored in a row up to 2 KB, goes to the table above it, and comes back", arguments: [1, 2])
     func thresholds(rounds: Int) throws {
-        // A key of two bytes takes three in a list, one of three takes four, and the tag one: 1 + 3 * 681 + 4 = 2048.
+        // A key of two bytes takes three in a list, one of three takes four, and the tag one: 1 + 3
+        // * 681 + 4 = 2048.
         let short = keys((1...681).map { 1 + $0 % 100 } + [300]), long = short + [RecordKey(5)]
         for round in 0..<rounds {
             #expect(try set(1, short) == (round == 0 ? 0 : 683))

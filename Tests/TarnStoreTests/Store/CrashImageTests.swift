@@ -17,7 +17,8 @@ struct CrashImageTests {
 
     /// `TARN_SEED` repeats the choices of an earlier run.
     private static let seed = ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? 20_261_122
-    /// `TARN_CRASHES` for more than continuous integration has time for. Sanitized code takes several times as long.
+    /// `TARN_CRASHES` for more than continuous integration has time for. Sanitized code takes
+    /// several times as long.
     private static let images =
         ProcessInfo.processInfo.environment["TARN_CRASHES"].flatMap { Int($0) } ?? (isSanitized ? 10 : 60)
     private static let sector = 512

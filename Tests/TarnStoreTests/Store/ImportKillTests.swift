@@ -18,7 +18,8 @@ struct ImportKillTests {
     private static let environment = ["SWIFT_DETERMINISTIC_HASHING": "1"]
     private static let endless = 1_000_000
 
-    /// All tables but `meta`, which has the store's UUID and times in it, as `mdb_dump` writes them.
+    /// All tables but `meta`, which has the store's UUID and times in it, as `mdb_dump` writes
+    /// them.
     private static func dump(_ path: String) throws -> [String] {
         let worker = try WorkerProcess(["dump", path]), lines = try worker.lines()
         guard worker.end() == 0, lines.count > 100 else {

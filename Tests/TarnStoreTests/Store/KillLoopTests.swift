@@ -14,14 +14,16 @@ struct KillLoopTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A store with its writers: streams 0 to 3 are those of the process that is always there, 4 and 5 those of the other.
+    /// A store with its writers: streams 0 to 3 are those of the process that is always there, 4
+    /// and 5 those of the other.
     private struct Victim {
         let path: String
         var random: SeededRandom
         var progress = Progress(streams: 0..<6)
         var kills = 0
 
-        /// Reads lines of a writer that has opened the store, until it has acknowledged that many transactions.
+        /// Reads lines of a writer that has opened the store, until it has acknowledged that many
+        /// transactions.
         mutating func take(_ count: Int, from writer: WorkerProcess) throws {
             for _ in 0..<count {
                 guard let line = try writer.line() else {
@@ -53,7 +55,8 @@ struct KillLoopTests {
             }
         }
 
-        /// Some microseconds, so that no kill falls into the same place of a transaction as another.
+        /// Some microseconds, so that no kill falls into the same place of a transaction as
+        /// another.
         mutating func waitABit(upTo microseconds: UInt32) {
             usleep(UInt32.random(in: 0...microseconds, using: &random))
         }

@@ -4,7 +4,8 @@ import Foundation
 import TestSupport
 
 enum Kills {
-    /// In all: `TARN_KILLS` for more than continuous integration has time for. Sanitized code takes several times as long.
+    /// In all: `TARN_KILLS` for more than continuous integration has time for. Sanitized code takes
+    /// several times as long.
     private static let total =
         ProcessInfo.processInfo.environment["TARN_KILLS"].flatMap { Int($0) } ?? (isSanitized ? 40 : 200)
 

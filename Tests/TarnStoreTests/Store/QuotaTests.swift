@@ -21,8 +21,8 @@ struct QuotaTests {
         try Store.open(at: path, schema: Forge.schema, options: .init(durability: .volatile, quota: quota))
     }
 
-    /// Puts issues one by one until the store stays full: pages that earlier commits freed make room for a few after the
-    /// first refusal. Returns how many are there.
+    /// Puts issues one by one until the store stays full: pages that earlier commits freed make
+    /// room for a few after the first refusal. Returns how many are there.
     static func fill(_ store: Store, from first: Int = 0) throws -> Int {
         var number = first, refusals = 0
         while refusals < 20, number < 20_000 {
@@ -92,7 +92,8 @@ struct QuotaTests {
         #expect(try QuotaTests.fill(store) > count / 2)
     }
 
-    /// Not async: a write there is the suspending one. A delete that finds no room is tried once more.
+    /// Not async: a write there is the suspending one. A delete that finds no room is tried once
+    /// more.
     private func delete(_ store: Store, _ number: Int) throws {
         for attempt in 0...1 {
             do {

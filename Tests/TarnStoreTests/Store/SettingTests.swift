@@ -1,4 +1,5 @@
-// Damage that no LMDB notices: settings, the store's own rows, rows of records. None passes for a value.
+// Damage that no LMDB notices: settings, the store's own rows, rows of records. None passes for a
+// value.
 
 import Foundation
 import LMDB

@@ -48,7 +48,8 @@ struct StoreFaultTests {
             file = words[3].split(separator: "/").last.map(String.init) ?? ""
         }
 
-        /// mdb.c, `mdb_env_write_meta`: it writes a meta page from `mm_mapsize` on, past its header.
+        /// mdb.c, `mdb_env_write_meta`: it writes a meta page from `mm_mapsize` on, past its
+        /// header.
         var isOfMetaPage: Bool { file == "data.mdb" && name == "pwrite" && bytes == 120 }
     }
 
@@ -64,8 +65,8 @@ struct StoreFaultTests {
         var distance: Int { isComplete ? 1 : (self == .script ? 3 : 9) * (isSanitized ? 4 : 1) }
     }
 
-    /// `TARN_FAULTS=all` for every call, and with both durabilities; otherwise the calls that make the store and every third
-    /// after them, another third for each fault; of imports every ninth.
+    /// `TARN_FAULTS=all` for every call, and with both durabilities; otherwise the calls that make
+    /// the store and every third after them, another third for each fault; of imports every ninth.
     private static let isComplete = ProcessInfo.processInfo.environment["TARN_FAULTS"] == "all"
     private static let faults: [Fault] =
         ["ENOSPC", "EIO", "short", "late"].flatMap { [Fault(kind: $0), Fault(kind: $0, isSticky: true)] }
@@ -106,7 +107,8 @@ struct StoreFaultTests {
         }
         #expect(calls.count > 80)
         #expect(calls.map(\.name) == again.map(\.name) && calls.map(\.bytes) == again.map(\.bytes))
-        // Two of the opening and one for each transaction; the last call of all is one. The new file is flushed once besides.
+        // Two of the opening and one for each transaction; the last call of all is one. The new
+        // file is flushed once besides.
         #expect(calls.filter(\.isOfMetaPage).count == StoreFaultTests.transactions + 2)
         #expect(calls.last?.isOfMetaPage == true)
         #expect(calls.filter { $0.name == "fdatasync" }.count == StoreFaultTests.transactions + 3)

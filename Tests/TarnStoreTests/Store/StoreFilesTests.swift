@@ -1,4 +1,5 @@
-// The files of a store that are deleted, replaced, restored or cannot be locked: nothing is written that would be lost.
+// The files of a store that are deleted, replaced, restored or cannot be locked: nothing is written
+// that would be lost.
 
 import Foundation
 import Glibc

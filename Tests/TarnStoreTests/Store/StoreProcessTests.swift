@@ -30,7 +30,8 @@ struct StoreProcessTests {
         }
         #expect(try store.record("Team", RecordKey(1))?["name"] == .string("core"))
         try store.put("User", RecordKey(2), ["email": .string("b@c")])
-        // The row that was there before the index, and the one that an older program wrote after it.
+        // The row that was there before the index, and the one that an older program wrote after
+        // it.
         #expect(try store.indexEntries("User", "email").count == 2)
         #expect(store.catalog.entity("Team") != nil)
     }

@@ -109,7 +109,8 @@ struct StoreSharingTests {
                     == .pidNamespaceConflict(path: folder("s")))
             withExtendedLifetime(other) {}
         }
-        // A process that another test starts at this moment has a copy of the lock's descriptor until it runs its program.
+        // A process that another test starts at this moment has a copy of the lock's descriptor
+        // until it runs its program.
         let deadline = ContinuousClock.now + .seconds(10)
         while storeError({ _ = try Forge.open(folder("s")) }) != nil, ContinuousClock.now < deadline { usleep(1000) }
         let store = try Forge.open(folder("s"))

@@ -1,4 +1,5 @@
-// Two processes on one store: they write in turn, one reads while the other writes and is killed, one is older than the store.
+// Two processes on one store: they write in turn, one reads while the other writes and is killed,
+// one is older than the store.
 
 import Foundation
 import Glibc

@@ -38,7 +38,8 @@ func storeError(_ body: () throws -> Void) -> StoreError? {
 }
 
 enum Forge {
-    /// A to-one pair declared on one side, an ordered many-to-many, a to-one whose other side is ordered, one to itself.
+    /// A to-one pair declared on one side, an ordered many-to-many, a to-one whose other side is
+    /// ordered, one to itself.
     static let schema = Schema([
         EntityDefinition(
             "User", key: ["id"],
@@ -123,7 +124,8 @@ extension Store {
         }
     }
 
-    /// The change log: commit sequence, operation (1 created, 2 updated, 3 deleted), entity, storage key.
+    /// The change log: commit sequence, operation (1 created, 2 updated, 3 deleted), entity,
+    /// storage key.
     func changes() throws -> [Change] {
         try read { reader in
             var result: [Change] = []

@@ -45,7 +45,8 @@ final class WorkerProcess: @unchecked Sendable {
         guard code == 0 else { throw Failure(description: "StoreWorker: \(String(cString: strerror(code)))") }
     }
 
-    /// Close-on-exec from the beginning: no other child of the tests keeps an end open. Swift does not import `pipe2`.
+    /// Close-on-exec from the beginning: no other child of the tests keeps an end open. Swift does
+    /// not import `pipe2`.
     private static func pipe() throws -> [Int32] {
         let symbol = try #require(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "pipe2"))
         let pipe2 = unsafeBitCast(symbol, to: (@convention(c) (UnsafeMutablePointer<Int32>, Int32) -> Int32).self)
@@ -65,9 +66,9 @@ final class WorkerProcess: @unchecked Sendable {
         close(output)
     }
 
-    /// The next line that it says; nil when it has ended.
+    /// Returns the next line of its output; nil if it has ended.
     ///
-    /// - Throws: if it neither says anything nor ends for a minute.
+    /// - Throws: if it neither prints a line nor ends within a minute.
     func line() throws -> String? {
         while true {
             if let end = buffer.firstIndex(of: 10) {
@@ -109,7 +110,8 @@ final class WorkerProcess: @unchecked Sendable {
 
     func kill() { Glibc.kill(processID, SIGKILL) }
 
-    /// Waits for its end. Returns the exit code, or the negative number of the signal that ended it.
+    /// Waits for its end. Returns the exit code, or the negative number of the signal that ended
+    /// it.
     @discardableResult
     func end() -> Int32 {
         if let status { return status }
@@ -142,8 +144,8 @@ struct Progress {
         return true
     }
 
-    /// Lets another process check the store: every stream has come as far as was acknowledged, and at most `open`
-    /// transactions further; everything else in the store follows from that.
+    /// Lets another process check the store: every stream has come as far as was acknowledged, and
+    /// at most `open` transactions further; everything else in the store follows from that.
     ///
     /// - Parameter ofImport: whether the one stream is the units of an import.
     /// - Returns: what is wrong; nil if nothing is.

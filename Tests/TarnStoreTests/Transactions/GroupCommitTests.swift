@@ -320,8 +320,8 @@ struct GroupCommitTests {
     }
 }
 
-/// Makes the next commit fail: puts a descriptor that cannot be written to in the place of the one that liblmdb writes meta
-/// pages with (mdb.c, `MDB_O_META`: the one of `data.mdb` with O_DSYNC).
+/// Makes the next commit fail: puts a descriptor that cannot be written to in the place of the one
+/// that liblmdb writes meta pages with (mdb.c, `MDB_O_META`: the one of `data.mdb` with O_DSYNC).
 func breakMetaPages(of path: String) throws {
     var replaced = 0
     for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {

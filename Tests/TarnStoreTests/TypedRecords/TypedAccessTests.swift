@@ -1,4 +1,5 @@
-// Structs are written into rows and read from them: all types, three states, partial records, long keys, relationships.
+// Structs are written into rows and read from them: all types, three states, partial records, long
+// keys, relationships.
 
 import Foundation
 import Testing

@@ -1,6 +1,6 @@
 // swift-format-ignore-file
 // (The pages of the documentation have parts of this file.)
-// The README's examples, run on the forge's recordings: what stands there works.
+// The README's examples, run on the forge's recordings: every example works.
 
 import Foundation
 import Tarn

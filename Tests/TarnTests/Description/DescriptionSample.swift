@@ -1,4 +1,5 @@
-// A sound description that the tests break in one place at a time, and the row of a table of such breaks.
+// A sound description that the tests break in one place at a time, and the row of a table of such
+// breaks.
 
 import Tarn
 import Testing
@@ -54,7 +55,8 @@ let soundDescription = """
 struct BrokenDescription: Sendable, CustomTestStringConvertible {
     var old: String
     var new: String
-    /// For each problem, in order: its line up to a point, such as `13:18: entities.User.attributes.login.type: unknown`.
+    /// For each problem, in order: its line up to a point, such as `13:18:
+    /// entities.User.attributes.login.type: unknown`.
     var expected: [String]
 
     init(_ old: String, _ new: String, _ expected: String...) {

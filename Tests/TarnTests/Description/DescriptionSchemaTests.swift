@@ -1,4 +1,5 @@
-// The rules of a schema and of a mapping that were built in code, without a file: the same rules, the same words.
+// The rules of a schema and of a mapping that were built in code, without a file: the same rules,
+// the same words.
 
 import Tarn
 import TarnImport

@@ -1,4 +1,5 @@
-// Every pagination style of a description, from a real server into a real store; and once more, answered 304 throughout.
+// Every pagination style of a description, from a real server into a real store; and once more,
+// answered 304 throughout.
 
 import Foundation
 import Tarn

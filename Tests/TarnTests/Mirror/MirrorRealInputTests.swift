@@ -1,4 +1,5 @@
-// Captured answers of two real services, mirrored over a local socket. Skipped where the captures are not there.
+// Captured answers of two real services, mirrored over a local socket. Skipped where the captures
+// are not there.
 
 import Foundation
 import Tarn

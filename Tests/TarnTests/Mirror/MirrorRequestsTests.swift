@@ -1,4 +1,5 @@
-// A sync against servers that have a bad moment, limits, other credentials, or answers of their own kind.
+// A sync against servers that have a bad moment, limits, other credentials, or answers of their own
+// kind.
 
 import Foundation
 import Logging

@@ -31,7 +31,8 @@ final class WrittenTransport: Transport {
     var requests: [String] { log.withLock { $0 } }
 }
 
-/// The pages of a list that follow each other by `Link`, with an ETag that depends on their content.
+/// The pages of a list that follow each other by `Link`, with an ETag that depends on their
+/// content.
 func writtenPages(_ pages: [[Int]], path: String = "/items", extra: String = "") -> [String] {
     pages.enumerated().map { index, ids in
         let target = "/v1\(path)" + (index == 0 ? "" : "?page=\(index + 1)")

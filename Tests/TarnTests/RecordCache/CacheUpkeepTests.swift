@@ -38,7 +38,8 @@ struct CacheUpkeepTests {
             _ = try await cache.fetch(request(number))
             fixture.clock.pass(100)
         }
-        // The first is the oldest, and used again and again. A sample of eight of twenty-one may miss others, never take it before them.
+        // The first is the oldest, and used again and again. A sample of eight of twenty-one may
+        // miss others, never take it before them.
         for number in 21...60 {
             fixture.clock.pass(100)
             #expect(try await cache.fetch(request(1)).source == .stored)

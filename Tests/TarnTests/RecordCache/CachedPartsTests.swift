@@ -13,7 +13,8 @@ struct CachedPartsTests {
     private static let tag = TransportHeaders.Field("ETag", "\"a\"")
     private static let digits = Array("0123456789".utf8)
 
-    /// A server of one representation that understands `Range` with one range, `If-Range` and `If-None-Match`.
+    /// A server of one representation that understands `Range` with one range, `If-Range` and
+    /// `If-None-Match`.
     private static func serve(
         _ request: TransportRequest, _ body: [UInt8], _ tag: String, _ fields: [TransportHeaders.Field] = [minute]
     ) -> TransportResponse {

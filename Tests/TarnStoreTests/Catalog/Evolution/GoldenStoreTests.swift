@@ -1,4 +1,5 @@
-// Stores that an earlier version wrote are opened, read to the last field, written to and changed, for ever.
+// Stores that an earlier version wrote are opened, read to the last field, written to and changed,
+// for ever.
 
 import Foundation
 import TestSupport

@@ -77,7 +77,8 @@ struct IndexBuildTests {
         #expect(try store.indexStates.allSatisfy { $0.state == .complete })
         #expect(try store.read { try $0.first("Item", index: "byGroup", equalTo: [.int(3), .string("n3")])?.key } == 3)
         if rows < 500 {
-            // All three at once: as many steps as the rows need, of which the first is part of the change of the catalog.
+            // All three at once: as many steps as the rows need, of which the first is part of the
+            // change of the catalog.
             let transactions = try store.environment.information().lastTransaction - before
             #expect(transactions <= 500 / rows + 3, "\(transactions)")
             #expect(

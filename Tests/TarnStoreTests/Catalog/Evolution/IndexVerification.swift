@@ -6,7 +6,7 @@ import LMDB
 @testable import TarnStore
 
 enum IndexVerification {
-    /// What is wrong; nil if nothing is.
+    /// Returns the problem of the indexes; nil if there is none.
     ///
     /// - Parameter completely: whether an index that is not complete is a problem.
     static func problem(in store: Store, completely: Bool = true) throws -> String? {

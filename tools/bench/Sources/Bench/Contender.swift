@@ -4,7 +4,8 @@ import Foundation
 
 /// One implementation of a measured case.
 struct Contender: Sendable {
-    /// `tarn.zstd` (compressed rows, the default), `tarn.none` or `peer`. (The floor is a program of its own: floor.cpp.)
+    /// `tarn.zstd` (compressed rows, the default), `tarn.none` or `peer`. (The floor is a program
+    /// of its own: floor.cpp.)
     let name: String
     /// The case, such as `import`; one run may give the figures of several cases.
     let benchmark: String
@@ -25,7 +26,7 @@ struct Measurement: Encodable {
     var counts: [String: Int]
     /// `full`: an acknowledged commit survives power loss.
     var durability: String
-    /// Of the stored rows.
+    /// The compression of the stored rows.
     var compression: String
     /// The bytes of all files of the store.
     var storeBytes: Int

@@ -1,4 +1,5 @@
-// The command line: Bench PROGRAM CONTENDER --pages DIR --store DIR --pages-per-commit N --records N
+// The command line: Bench PROGRAM CONTENDER --pages DIR --store DIR --pages-per-commit N --records
+// N
 
 import Foundation
 

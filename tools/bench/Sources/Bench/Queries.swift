@@ -7,7 +7,8 @@ import Foundation
 struct QueryMeasurement: Encodable {
     /// Issues of 23 fields, by a range of dates, in the order of the index, 50 a query: issues.
     var index: Double
-    /// Every issue is looked at, one field of those that meet a condition is summed up: issues looked at.
+    /// Every issue is looked at, one field of those that meet a condition is summed up: issues
+    /// looked at.
     var scan: Double
     /// 50 issues with their authors and their labels a query: issues.
     var include: Double
@@ -17,7 +18,8 @@ struct QueryMeasurement: Encodable {
     var group: Double
     /// A checksum of all results: it proves that the contenders found the same.
     var checksum: Int64
-    /// With the peer: by hand, with statements and `init(row:)` on a table whose dates are numbers; the others are by GRDB's own means.
+    /// With the peer: by hand, with statements and `init(row:)` on a table whose dates are numbers;
+    /// the others are by GRDB's own means.
     var index_by_hand: Double?
     var include_by_hand: Double?
     /// With the peer: how every way did that was tried, for each case.
@@ -39,11 +41,13 @@ enum Queries {
     /// The starts of ranges: random existing dates.
     static func starts(_ dates: [Int64]) -> [Int64] { Array(Reads.picks(dates, seed: 5).prefix(1024)) }
 
-    /// Runs a query again and again for at least `seconds` of the thread's own time; returns how many records a second it went
-    /// through. All is in memory and one thread works, so on a quiet machine that is the time that passes; on a busy one it leaves out
-    /// when others had the processor.
+    /// Runs a query again and again for at least `seconds` of the thread's own time; returns how
+    /// many records a second it went through. All is in memory and one thread works, so on a quiet
+    /// machine that is the time that passes; on a busy one it leaves out when others had the
+    /// processor.
     ///
-    /// - Parameter work: is given the number of the query and returns how many records it went through.
+    /// - Parameter work: is given the number of the query and returns how many records it went
+    ///   through.
     static func rate(seconds: Double = 1, _ work: (Int) throws -> Int) rethrows -> Double {
         // Once without the clock: statements are prepared, caches are warm for everybody.
         _ = try work(0)

@@ -43,7 +43,8 @@ enum Reads {
         }
     }
 
-    /// Runs the work over picks, again and again, for at least `seconds` of the thread's own time; returns how many a second.
+    /// Runs the work over picks, again and again, for at least `seconds` of the thread's own time;
+    /// returns how many a second.
     static func rate(_ picks: [Int64], seconds: Double = 1, _ work: (ArraySlice<Int64>) throws -> Void) rethrows -> Double {
         // Once without the clock: caches are warm for everybody.
         try work(picks.prefix(1000))

@@ -9,7 +9,8 @@ struct ScaleMeasurement: Encodable {
         var read: Double
         /// One field of 100 rows from a random key on: rows.
         var range: Double
-        /// Rows with keys between those that are there, in random order, 1,000 a durable commit: rows.
+        /// Rows with keys between those that are there, in random order, 1,000 a durable commit:
+        /// rows.
         var insert: Double
         /// Other values in random rows, 1,000 a durable commit: rows.
         var update: Double
@@ -50,7 +51,8 @@ enum Scale {
 
     private static func gcd(_ a: Int, _ b: Int) -> Int { b == 0 ? a : gcd(b, a % b) }
 
-    /// The note of a key, and with other values. `ready` has 1,024 texts, which would be too easy to compress.
+    /// The note of a key, and with other values. `ready` has 1,024 texts, which would be too easy
+    /// to compress.
     static func note(_ key: Int64, changed: Bool = false) -> Note {
         var note = Note(key)
         if changed { note.comments += 1000 }

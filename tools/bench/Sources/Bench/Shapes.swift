@@ -67,8 +67,9 @@ enum Shape: String, CaseIterable {
     }
 }
 
-/// The sum over all values of all records, as gen_shapes.py makes it: keys, bytes of text, integers, hundredths, seconds since 1970, 1 for
-/// true; and the keys of parents. So no value can be left out or be another one.
+/// The sum over all values of all records, as gen_shapes.py makes it: keys, bytes of text,
+/// integers, hundredths, seconds since 1970, 1 for true; and the keys of parents. So no value can
+/// be left out or be another one.
 struct ShapeChecksum {
     private(set) var value: Int64 = 0
 
@@ -80,13 +81,15 @@ struct ShapeChecksum {
 
 /// The figures and checks of one such import.
 struct ShapeMeasurement: Encodable {
-    /// From before the first response is parsed, all being in memory, to the last acknowledged commit.
+    /// From before the first response is parsed, all being in memory, to the last acknowledged
+    /// commit.
     var seconds: Double
     /// Millions of bytes of JSON.
     var megabytes: Double
     var responses: Int
     var commits: Int
-    /// The records of each entity in the store afterwards, those that have a parent, and the checksum.
+    /// The records of each entity in the store afterwards, those that have a parent, and the
+    /// checksum.
     var counts: [String: Int]
     var durability = "full"
     var compression: String

@@ -29,7 +29,7 @@ enum TarnCases {
         Contender(name: "tarn.zstd", benchmark: "http", measure: TarnMirror.requests),
     ]
 
-    /// A store with the workload, after an import that nobody measures.
+    /// A store with the workload, after an unmeasured import.
     ///
     /// - Parameter indexed: attributes of issues that get an index.
     static func fill(

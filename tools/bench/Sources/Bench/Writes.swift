@@ -80,7 +80,8 @@ struct Note: Sendable {
         return note
     }
 
-    /// The ids 0 to count, in ascending order or in one that is as good as random, the same for all.
+    /// The ids 0 to count, in ascending order or in one that is as good as random, the same for
+    /// all.
     static func ids(_ count: Int, shuffled: Bool) -> [Int64] {
         var ids = (0..<count).map { Int64($0) }
         guard shuffled else { return ids }

@@ -21,7 +21,8 @@ final class PageBed {
         precondition(descriptor >= 0 && other >= 0, "the files are not there")
     }
 
-    /// Trees with branches, pages of long values, free pages, compressed rows, an index of each kind.
+    /// Trees with branches, pages of long values, free pages, compressed rows, an index of each
+    /// kind.
     private static func fill(_ path: String) throws {
         let schema = Schema([
             EntityDefinition(

@@ -1,7 +1,8 @@
 // Data files: whatever the bytes are, the page reader, the check and the dump come to an end.
 //
-// The first byte of an input says what the rest is: 0 a file, as it is; 1 changes of a sound one for everything that looks at a file; others the same
-// for the page reader alone, which is much faster. A change is u16 page, u16 place in it, u8 how many bytes, the bytes.
+// The first byte of an input says what the rest is: 0 a file, as it is; 1 changes of a sound one
+// for everything that looks at a file; others the same for the page reader alone, which is much
+// faster. A change is u16 page, u16 place in it, u8 how many bytes, the bytes.
 
 import Foundation
 import FuzzDriver

@@ -1,7 +1,8 @@
-// Rows: whatever the bytes are, whole or compressed, each field is read inside of them, and the ways to read one agree.
+// Rows: whatever the bytes are, whole or compressed, each field is read inside of them, and the
+// ways to read one agree.
 //
-// The first byte of an input says what the rest is: 0 a row, 1 a body behind a sound header, 2 a value, 3 a body that is compressed first and
-// then damaged as the next four bytes say.
+// The first byte of an input says what the rest is: 0 a row, 1 a body behind a sound header, 2 a
+// value, 3 a body that is compressed first and then damaged as the next four bytes say.
 
 import FuzzDriver
 import TarnInspect

@@ -72,7 +72,8 @@ struct PeerBatch {
     }
 }
 
-/// A to-many relationship's rows: an import replaces those of an owner with the ones that the answer lists.
+/// A to-many relationship's rows: an import replaces those of an owner with the ones that the
+/// answer lists.
 private struct JoinTable {
     let delete: Statement
     let insert: Statement

@@ -1,4 +1,5 @@
-// GRDB in the query cases: with its own requests and `Codable`, and by hand with cached statements and `init(row:)`.
+// GRDB in the query cases: with its own requests and `Codable`, and by hand with cached statements
+// and `init(row:)`.
 
 import Foundation
 import GRDB

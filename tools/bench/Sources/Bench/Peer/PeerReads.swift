@@ -1,4 +1,5 @@
-// The peers in the read cases: GRDB with `Codable`, GRDB with `init(row:)`, and SQLite's own C interface.
+// The peers in the read cases: GRDB with `Codable`, GRDB with `init(row:)`, and SQLite's own C
+// interface.
 
 import Foundation
 import GRDB

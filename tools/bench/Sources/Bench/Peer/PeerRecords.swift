@@ -1,4 +1,5 @@
-// The peer's records: typed structs, one a table, decoded by `JSONDecoder` and by GRDB with the same coding keys.
+// The peer's records: typed structs, one a table, decoded by `JSONDecoder` and by GRDB with the
+// same coding keys.
 
 import Foundation
 import GRDB

@@ -15,8 +15,8 @@ enum PeerWrites {
         }
     }
 
-    /// Both ways in which a Swift program would do it, and the better one counts: 64 tasks, or one thread in a loop, since
-    /// SQLite commits one after the other anyway.
+    /// Both ways in which a Swift program would do it, and the better one counts: 64 tasks, or one
+    /// thread in a loop, since SQLite commits one after the other anyway.
     static func small(_ options: Options) async throws -> SmallWriteMeasurement {
         // Its check of `synchronous` makes the figure valid.
         let pool = try PeerDatabase(in: options.store).pool

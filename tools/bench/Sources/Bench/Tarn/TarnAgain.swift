@@ -86,7 +86,8 @@ enum TarnAgain {
 
     private static let date = "2024-12-31T23:59:59Z", changedDate = "2025-01-01T08:00:00Z"
 
-    /// The pages with other values in one of a hundred issues, spread over all pages: other comments, and another date of the last change.
+    /// The pages with other values in one of a hundred issues, spread over all pages: other
+    /// comments, and another date of the last change.
     private static func changed(_ bodies: [Data]) throws -> (bodies: [[UInt8]], issues: Int) {
         // Both values occur in this order, separated only by the date of creation.
         let comments = Data("\"comments\":".utf8), updated = Data("\"updated_at\":\"\(date)".utf8)

@@ -4,9 +4,10 @@
 import Foundation
 import Tarn
 
-/// An import under way. Every body is drafted when it comes and its response's entry kept; one commit for each group of bodies, while which
-/// the next group is drafted, and a dictionary trained when there is enough to train it from. So that it does not come after a large
-/// commit, the first one may be small.
+/// An import under way. Every body is drafted when it comes and its response's entry kept; one
+/// commit for each group of bodies, while which the next group is drafted, and a dictionary trained
+/// when there is enough to train it from. So that it does not come after a large commit, the first
+/// one may be small.
 struct TarnImporting {
     private static let bodiesToTrain = 10
 
@@ -63,9 +64,10 @@ struct TarnImporting {
         commits += 1
     }
 
-    /// What all commits did.
+    /// Returns the report of all commits.
     ///
-    /// - Throws: `BenchmarkError` if not everything was understood and stored, or not every response has an entry.
+    /// - Throws: `BenchmarkError` if not everything was understood and stored, or not every
+    ///   response has an entry.
     func checkedReport() throws -> ImportReport {
         var sum = ImportReport()
         for report in reports { sum.add(report) }

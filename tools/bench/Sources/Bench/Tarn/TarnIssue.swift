@@ -93,7 +93,8 @@ struct TarnIssue: StoredRecord {
     }
 }
 
-/// With all members at once: filled one by one, a struct is copied when it is complete, and each of its texts with it.
+/// With all members at once: filled one by one, a struct is copied when it is complete, and each of
+/// its texts with it.
 extension TarnIssue {
     init(_ row: Row<TarnIssue>) throws(StoreError) {
         try self.init(

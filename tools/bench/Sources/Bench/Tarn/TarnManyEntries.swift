@@ -77,7 +77,8 @@ struct TarnManyEntries {
             compression: "none")
     }
 
-    /// Takes the entry that the cache makes of its page for a model, and the records from the entries of the import.
+    /// Takes the entry that the cache makes of its page for a model, and the records from the
+    /// entries of the import.
     private init(_ cache: RecordCache) async throws {
         _ = try await cache.fetch(try await cache.prepare(CacheRequest("issues")))
         let ids = try cache.store.read { try $0.fetch(TarnIssue.self).map(\.id) }.sorted(by: >)

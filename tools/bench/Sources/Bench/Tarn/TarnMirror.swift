@@ -28,7 +28,8 @@ struct RequestsMeasurement: Encodable {
 }
 
 enum TarnMirror {
-    /// A sync of an empty store, as `tarn sync` does it, from a server that lists the workload's pages.
+    /// A sync of an empty store, as `tarn sync` does it, from a server that lists the workload's
+    /// pages.
     static func measure(_ options: Options, _ compression: EntityDefinition.Compression) async throws -> MirrorMeasurement {
         let store = try TarnCases.open(options, compression)
         let endpoint = Endpoint(

@@ -4,7 +4,8 @@
 import Tarn
 
 enum TarnModel {
-    /// Text columns of the peer are text here, dates are dates, and every reference can be followed both ways.
+    /// Text columns of the peer are text here, dates are dates, and every reference can be followed
+    /// both ways.
     ///
     /// - Parameter indexed: attributes of issues that get an index.
     static func schema(_ compression: EntityDefinition.Compression, indexed: [String] = []) -> Schema {

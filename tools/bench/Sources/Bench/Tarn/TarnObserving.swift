@@ -6,7 +6,8 @@ import Tarn
 
 /// The figures and checks of one run of the observation cases.
 struct ObservationMeasurement: Encodable {
-    /// Median milliseconds from when a commit is acknowledged to when another process has the new state.
+    /// Median milliseconds from when a commit is acknowledged to when another process has the new
+    /// state.
     var wake: Double
     /// The delay since the start of the write, including the commit.
     var wakeWithCommit: Double
@@ -79,7 +80,8 @@ enum TarnObserving {
             try await store.write { [note] writer in try writer.put(note) }
             acknowledged.append(now())
         }
-        // Lines of a number and when it was seen. A state that was passed over was seen with the next one.
+        // Lines of a number and when it was seen. A state that was passed over was seen with the
+        // next one.
         var seen: [Double] = []
         while seen.count < commits, let line = lines.next() {
             let parts = line.split(separator: " ")

@@ -52,7 +52,8 @@ struct TarnAuthor: StoredRecord {
     }
 }
 
-/// With all members at once: filled one by one, a struct is copied when it is complete, and each of its texts with it.
+/// With all members at once: filled one by one, a struct is copied when it is complete, and each of
+/// its texts with it.
 extension TarnAuthor {
     init(_ row: Row<TarnAuthor>) throws(StoreError) {
         try self.init(
@@ -90,7 +91,8 @@ struct TarnLabel: StoredRecord {
     }
 }
 
-/// With all members at once: filled one by one, a struct is copied when it is complete, and each of its texts with it.
+/// With all members at once: filled one by one, a struct is copied when it is complete, and each of
+/// its texts with it.
 extension TarnLabel {
     init(_ row: Row<TarnLabel>) throws(StoreError) {
         try self.init(

@@ -89,7 +89,7 @@ struct DescriptionIndexTests {
             ("m = 1", "3:80: entities.A.indexes.i.where: unknown attribute \"m\""),
             (
                 "n = 1 or n = 2",
-                "3:80: entities.A.indexes.i.where: the condition of an index cannot use or, and cannot use not; expected comparisons"
+                "3:80: entities.A.indexes.i.where: the condition of an index cannot use `or` and `not`; expected comparisons"
             ),
             (
                 "'n = 1 and n like x'",

@@ -34,7 +34,7 @@ struct MirrorRedirectTests {
             return
         }
         let text = try #require(report.texts.first)
-        #expect(text.contains("redirect from \(api.base) to another server, \(other.base)"), "\(text)")
+        #expect(text.contains("leads from \(api.base) to another server, \(other.base)"), "\(text)")
         #expect(text.contains("api.aliases") && text.contains("api.follow"))
         #expect(try store.count("Item") == 0)
         #expect(other.requests.isEmpty)

@@ -30,7 +30,7 @@ package struct IndexComparison {
         case .not(.comparison(let comparison)): try append(comparison, isNegated: true, text, to: &result)
         case .or, .not:
             throw QueryTextError(
-                text, condition.range ?? 0..<0, "the condition of an index cannot use or, and cannot use not",
+                text, condition.range ?? 0..<0, "the condition of an index cannot use `or` and `not`",
                 expected: hint)
         }
     }

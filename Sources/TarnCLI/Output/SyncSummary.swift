@@ -122,11 +122,11 @@ struct SyncSummary {
         add(orphans.unlinked, "unlinked (no longer listed there by the server)" + (orphans.deleted > 0 ? "" : names))
         add(orphans.due, "would be deleted or unlinked (no longer listed by the server)" + names)
         add(orphans.waiting, "not listed for the first time: the next complete sync decides")
-        add(orphans.existing, "not listed: kept, because the server still has them")
-        add(orphans.listedElsewhere, "not listed: kept, because other responses list them")
+        add(orphans.existing, "not listed, but still at the server: kept")
+        add(orphans.listedElsewhere, "not listed, but listed by other responses: kept")
         add(orphans.kept, "not listed: kept by the description")
         add(orphans.vetoed, "not listed: kept by the program")
-        add(orphans.changedLocally, "not listed: kept, because they were changed locally")
+        add(orphans.changedLocally, "not listed: kept because of local changes")
         add(orphans.denied, "not listed: kept by a delete rule")
         for endpoint in report.endpoints {
             for refusal in endpoint.orphans?.refusals ?? [] {

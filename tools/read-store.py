@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Reads a Tarn store without Tarn: every record as one JSON object a line, as `tarn inspect dump` writes them.
+"""Reads a Tarn store without Tarn: every record as one line of JSON, as `tarn inspect dump` writes them.
 
 usage: tools/read-store.py STORE [ENTITY]
 
@@ -70,7 +70,7 @@ SCALARS = {
 
 class Store:
     def __init__(self, path):
-        # Read-only and without LMDB's locks: for a store that nobody writes to meanwhile.
+        # Read-only and without LMDB's locks: for a store without a writer.
         self.environment = lmdb.open(path, readonly=True, lock=False, max_dbs=1024)
         self.transaction = self.environment.begin()
         meta = self.table("meta")
@@ -83,7 +83,7 @@ class Store:
         self.by_id = {entity["id"]: entity for entity in self.entities}
 
     def content(self, table, key, value):
-        """A value of a table whose values have a checksum behind them."""
+        """A value of a table whose values end with a checksum."""
         if self.has_checksums and crc32c(table.encode() + key + value[:-4]) != int.from_bytes(value[-4:], "little"):
             raise SystemExit(f"{table} {key}: the checksum is wrong")
         return value[:-4] if self.has_checksums else value
@@ -110,7 +110,7 @@ class Store:
         values, fields = 2 + count * entry.size, {}
         ends = [entry.unpack_from(body, 2 + index * entry.size) for index in range(count)]
         lengths = [end - before for (_, end), before in zip(ends, [0] + [end for _, end in ends])]
-        # Of a divided body the short values come first, then the frame of the long ones.
+        # A divided body has the short values first, then the frame of the long ones.
         places = {True: values, False: values}
         if compression == 2:
             long = values + sum(length for length in lengths if length <= 17)

@@ -14,30 +14,30 @@ struct Arguments: Sendable {
     static let usage = """
         USAGE: FixtureServer DIRECTORY [options]
 
-        Serves the recorded responses (*.http) of a directory on 127.0.0.1, header fields in order and unchanged.
-        Prints `listening on http://127.0.0.1:PORT` when it is ready; ends on SIGTERM and SIGINT.
+        Serves the recorded responses (*.http) of a directory on 127.0.0.1, with unchanged header fields in their order.
+        Prints `listening on http://127.0.0.1:PORT` when it is ready; stops on SIGTERM and SIGINT.
 
         OPTIONS:
-          --port N          port to listen on; 0, the default, lets the kernel choose
-          --port-file FILE  writes the port there, in one step
-          --log FILE        appends one line a request: METHOD TARGET STATUS [conditional] [fault=KIND] connection=N
-                            (STATUS is - where no status was sent; N counts connections from 1)
-          --latency MS      waits before every answer
-          --fault SPEC      misbehaves (may be given several times; the first that applies is used)
-          --until-eof       ends too when standard input does
-          --help            this text
+          --port N          port to listen on (default: 0, which selects a free port)
+          --port-file FILE  write the port to this file, atomically
+          --log FILE        append one line per request: METHOD TARGET STATUS [conditional] [fault=KIND] connection=N
+                            (STATUS is - if no status was sent; N counts connections from 1)
+          --latency MS      delay before every response, in milliseconds
+          --fault SPEC      inject a fault (may be repeated; the first matching fault is used)
+          --until-eof       stop when standard input ends, too
+          --help            show this text
 
         FAULTS: PATTERN:KIND[:ARGUMENT][:from=N][:times=K]
-          PATTERN is a part of the target; an empty one matches every request. Of the requests that match, the fault
-          hits those from the N-th on (1), K of them (all).
-          status:CODE       answers with this status and a JSON message
-          stall:SECONDS     waits before the head
-          drip:BYTES        sends the body at so many bytes a second
-          cut:BYTES         sends the whole head, so many bytes of the body, and closes
-          close             closes without an answer
-          reset             resets the connection without an answer
-          limit:N/SECONDS   answers N requests in so many seconds, and others with 429 and Retry-After; says what is left
-          html              answers 200 with an HTML page
+          PATTERN is a part of the request target; an empty one matches every request. The fault applies to
+          K matching requests (default: all), starting with the N-th (default: 1).
+          status:CODE       respond with this status and a JSON message
+          stall:SECONDS     wait before the head
+          drip:BYTES        send the body at this rate, in bytes per second
+          cut:BYTES         send the head and this many bytes of the body, then close
+          close             close the connection without a response
+          reset             reset the connection without a response
+          limit:N/SECONDS   allow N requests per SECONDS, respond to others with 429 and Retry-After; report the rest
+          html              respond with 200 and an HTML page
 
         EXAMPLES:
           FixtureServer fixtures/forge/responses --port 8080
@@ -71,7 +71,7 @@ struct Arguments: Sendable {
             case "--until-eof": endsWithStandardInput = true
             case _ where argument.hasPrefix("-"): throw UsageError("unknown option \(argument)")
             case _ where directory.isEmpty: directory = argument
-            default: throw UsageError("one directory only: what is \(argument)?")
+            default: throw UsageError("unexpected argument \(argument): only one directory is allowed")
             }
         }
         if directory.isEmpty { throw UsageError("the directory of recordings is missing") }

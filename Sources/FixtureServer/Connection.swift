@@ -51,7 +51,7 @@ struct Connection: Sendable {
         switch fault {
         case .status(let status):
             write(request, status: status, fault)
-            return send(message("a fault was asked for", status: status), to: request)
+            return send(message("injected fault", status: status), to: request)
         case .limit(let count, let seconds):
             let (left, reset) = faults.spend(count, seconds: seconds)
             var limited = left >= 0 ? answer : message("slow down", status: 429)
@@ -119,7 +119,7 @@ struct Answer {
     var status: Int
     var head: [UInt8]
     var body: [UInt8]
-    /// Whether the head declares that the connection closes.
+    /// The head declares that the connection closes.
     var closes = false
 
     init(_ recorded: RecordedAnswer) {

@@ -83,7 +83,7 @@ final class HostileRun: Sendable {
 
     private func run(_ input: Int, _ server: RawResponder, _ maker: inout AnswerMaker) async {
         var chance = Chance(seed: seed, input: input)
-        // An origin of its own: the rate limits of one input do not delay the next one.
+        // A separate origin: the rate limits of one input must not delay the next one.
         let base = "http://127.\(1 + input >> 16 & 63).\(input >> 8 & 255).\(1 + input & 127):\(server.port)"
         maker.base = base
         let answers = (1...(1 + chance.length(8))).map { maker.answer(&chance, page: $0) }

@@ -34,7 +34,7 @@ public enum FileSystemKind: Sendable, Hashable {
             case 0x0BD0_0BD0: "Lustre"
             case 0x0116_1970: "GFS2"
             case 0x7461_636F: "OCFS2"
-            case 0x786F_4256: "a shared folder of VirtualBox"
+            case 0x786F_4256: "VirtualBox shared folder"
             default: nil
             }
         self = name.map { .network(name: $0) } ?? .local

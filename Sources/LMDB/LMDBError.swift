@@ -108,49 +108,50 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The problem and its remedy.
     public var description: String {
         let place = path.map { "\($0): " } ?? ""
-        let reason = code == 0 ? "" : " (\(String(cString: mdb_strerror(code))))"
-        return "\(place)\(message)\(reason), while: \(operation)"
+        let reason = code == 0 ? "" : ": \(String(cString: mdb_strerror(code)))"
+        return "\(place)\(message) (\(operation)\(reason))"
     }
 
     private var message: String {
         switch kind {
-        case .noSuchFile: "there is no such file or directory"
-        case .notAnEnvironment: "this is not an LMDB data file of a format that can be read here"
+        case .noSuchFile: "no such file or directory"
+        case .notAnEnvironment: "not an LMDB data file, or of an unsupported format"
         case .truncated: "the data file is shorter than the pages in use; restore it from a backup"
         case .corrupted: "the data file is damaged; restore it from a backup"
-        case .notAFile: "this is a directory, a pipe, a socket or a device, and has to be a regular file"
-        case .permission: "no permission; check the owner and mode of the directory and its files"
+        case .notAFile: "not a regular file, but a directory, a pipe, a socket or a device"
+        case .permission: "permission denied; check the owner and the mode of the directory and its files"
         case .cannotLock:
-            "readers register in this file, and it cannot be written; allow writing to the lock files (lock.mdb, store.lock), or, if nothing writes to the store, read it without locks (`isImmutable`, `--immutable`)"
+            "cannot write to this file, in which readers register; make the lock files (lock.mdb, store.lock) writable, or, if no process writes to the store, read it without locks (`isImmutable`, `--immutable`)"
         case .fileReplaced:
-            "the file was deleted or replaced while it was open, so that other processes do not see its locks; nothing was written. Close it in every process, and open it again"
+            "the file was deleted or replaced while it was open, so other processes do not see its locks; nothing was written. Close it in every process and open it again"
         case .notImmutable:
-            "a process wrote to the file while it was read without locks, and what was read may be of several commits; read it with locks, or stop that process"
+            "another process wrote to the file while it was read without locks, so the result may mix several commits; read it with locks, or stop that process"
         case .diskFull where operation == "lock":
-            "the disk is full, and the lock file needs room; free some, or, if nothing writes to the store, read it without locks (`isImmutable`, `--immutable`)"
-        case .optionsConflict: "the file is already open in this process with other options; open it with the same ones"
+            "the disk is full, and the lock file needs space; free some, or, if no process writes to the store, read it without locks (`isImmutable`, `--immutable`)"
+        case .optionsConflict:
+            "the file is already open in this process with other options; open it with the same options"
         case .nestedWrite:
-            "a write cannot begin inside a read or write of the same file, nor tables be opened inside a write; return from it first"
+            "nested transaction: a write inside a read or write of the same file, or the opening of a table inside a write; end the outer transaction first"
         case .forked: "the file was opened before fork; open it again in the child process"
         case .readOnly: "the file is open read-only"
-        case .mapFull: "the map is full and nothing of this transaction was kept; open with a larger map"
+        case .mapFull: "the map is full; nothing was written. Open the file with a larger map"
         case .fileLimit:
-            "the file has reached its limit and nothing of this transaction was kept; delete something or raise the limit"
-        case .readersFull: "every reader slot is taken; end reads that last long, or clear stale readers"
-        case .mapResized: "another process has grown the file past this process's map; open it again"
-        case .badValueSize: "a key must have 1 to 511 bytes and a value less than 2 GiB"
-        case .noSuchTable: "there is no such table"
-        case .tablesFull: "no more tables can be opened; open with a larger limit"
-        case .diskFull: "the disk is full; nothing of this transaction was kept"
+            "the file has reached its size limit; nothing was written. Delete records, or raise the limit"
+        case .readersFull: "all reader slots are in use; end long reads, or clear stale readers"
+        case .mapResized: "another process has grown the file beyond the map of this process; open it again"
+        case .badValueSize: "a key must have 1 to 511 bytes, and a value less than 2 GiB"
+        case .noSuchTable: "no such table"
+        case .tablesFull: "the limit of open tables is reached; open the file with a larger limit"
+        case .diskFull: "the disk is full; nothing was written"
         case .inputOutput:
-            "reading or writing failed, perhaps because the disk is full; nothing of this transaction was kept"
+            "input/output error, possibly because the disk is full; nothing was written"
         case .poisoned: "an earlier write of the meta page failed; close the file and open it again"
-        case .transactionFailed: "an earlier error ended this transaction; nothing of it was kept"
+        case .transactionFailed: "an earlier error ended this transaction; nothing was written"
         case .networkFileSystem:
-            "the file is on a network file system, where it can be damaged; use a local disk, or force it"
+            "the file is on a network file system, where LMDB cannot protect it from damage; use a local disk, or force it"
         case .unknownLibrary:
-            "this build of liblmdb does not show the size of the file; use liblmdb 0.9 or set no limit"
-        case .other: "liblmdb reports an error"
+            "this build of liblmdb does not report the size of the file; use liblmdb 0.9, or set no limit"
+        case .other: "error of liblmdb"
         }
     }
 }

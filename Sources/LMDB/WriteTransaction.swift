@@ -48,7 +48,7 @@ public struct WriteTransaction: ~Copyable {
     /// The handle may be used elsewhere after this transaction has committed. Only inside
     /// ``Environment/writeOpeningTables(_:)``; a call elsewhere is a programming error and traps.
     public mutating func table(_ name: String) throws(LMDBError) -> Table {
-        precondition(mayOpenTables, "tables are opened inside writeOpeningTables(_:)")
+        precondition(mayOpenTables, "tables must be opened inside writeOpeningTables(_:)")
         return try environment.openTable(name, in: raw, flags: UInt32(MDB_CREATE))
     }
 

@@ -6,7 +6,7 @@ import LMDB
 import Synchronization
 import TarnStore
 
-/// Writes each stream on a thread of its own until standard input ends.
+/// Writes each stream on its own thread until standard input ends.
 ///
 /// Each stream continues at its progress in the store. Prints `open`, then `ack STREAM NUMBER` for
 /// every transaction whose `write` has returned.
@@ -26,7 +26,7 @@ func write(_ path: String, _ streams: [Int], _ options: Store.Options) throws {
                 }
             }
         } + [
-            // Does nothing until there are enough rows, and nothing after there is a dictionary.
+            // Does nothing until there are enough rows, and nothing once there is a dictionary.
             Thread {
                 while true {
                     _ = try? store.trainDictionaries()

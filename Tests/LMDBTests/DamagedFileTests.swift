@@ -127,7 +127,7 @@ struct DamagedFileTests {
                         try? FileManager.default.removeItem(atPath: target)
                         try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
                         try data.write(to: URL(fileURLWithPath: target + "/data.mdb"))
-                        // Where the process dies, this is what remains to be read.
+                        // If the process dies, this line is the only trace.
                         try Data("page \(page) offset \(offset) bit \(bit)".utf8).write(
                             to: URL(fileURLWithPath: source + ".last"))
                         do {

@@ -1,4 +1,4 @@
-// What the names of durability mean to liblmdb.
+// The flags of liblmdb for each durability level.
 
 import CLMDB
 import Foundation
@@ -22,7 +22,8 @@ struct DurabilityTests {
         let environment = try Environment.open(at: folder("e"), options: .init(durability: durability))
         var flags: UInt32 = 0
         #expect(mdb_env_get_flags(environment.env, &flags) == 0)
-        // Never MDB_WRITEMAP: it has no child transactions, and a stray pointer could write to the file.
+        // Never MDB_WRITEMAP: it has no child transactions, and a stray pointer could write to the
+        // file.
         #expect(flags & UInt32(MDB_NOMETASYNC | MDB_NOSYNC | MDB_WRITEMAP | MDB_MAPASYNC) == UInt32(flag))
     }
 
@@ -73,8 +74,8 @@ struct DurabilityTests {
     }
 }
 
-/// Puts a descriptor that cannot be written to in the place of the one that liblmdb writes meta pages with: the one of
-/// `data.mdb` that is opened with O_DSYNC (mdb.c, `MDB_O_META`).
+/// Puts a descriptor that cannot be written to in the place of the one that liblmdb writes meta
+/// pages with: the one of `data.mdb` that is opened with O_DSYNC (mdb.c, `MDB_O_META`).
 func replaceMetaDescriptor(of path: String) throws {
     var replaced = 0
     for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {

@@ -1,4 +1,4 @@
-// The limit of the file: what adds stops there with nothing lost, what only frees goes on from the reserve.
+// The size limit of a file: writes stop there without loss, and deletes continue from the reserve.
 
 import Foundation
 import Glibc
@@ -63,7 +63,8 @@ struct FileLimitTests {
         let count = try fill()
         #expect(count > 1000)
         #expect(try environment.entryCount(table) == count)
-        // A commit takes a few pages for itself, for the list of free ones; not more and more of them.
+        // A commit takes a few pages for itself, for the list of free ones; not more and more of
+        // them.
         for _ in 0..<2000 { try limited { try $0.set(table, bytes("k10000"), Array(repeating: 2, count: 1000)) } }
         #expect(try pages * FileLimitTests.page <= FileLimitTests.limit + FileLimitTests.reserve / 4)
     }
@@ -128,7 +129,7 @@ struct FileLimitTests {
         #expect(try environment.entryCount(table) == count - deleted)
         #expect(
             try pages * FileLimitTests.page <= FileLimitTests.limit + FileLimitTests.reserve + 8 * FileLimitTests.page)
-        // The reader has ended: what it held is free for the next delete.
+        // The reader has ended: its pages are free for the next delete.
         try limited { try $0.delete(table, bytes("k\(10_000 + deleted)").span.bytes) }
     }
 

@@ -1,4 +1,4 @@
-// Which file systems are taken for another machine's.
+// The file systems that count as remote.
 
 import Foundation
 import TestSupport

@@ -1,4 +1,4 @@
-// A forked child refuses what it inherited, and opens the file anew.
+// A forked child refuses the inherited environment, and opens the file again.
 
 import Foundation
 import Glibc

@@ -1,10 +1,10 @@
-// What has to happen on a thread of its own: a snapshot that is held, and what blocks while a child process is started.
+// A snapshot held on its own thread, for calls that block while a child process starts.
 
 import Foundation
 import Glibc
 import LMDB
 
-/// Begins a read on a thread of its own, and ends it on request.
+/// Begins a read on its own thread, and ends it on request.
 final class HeldSnapshot: @unchecked Sendable {
     // Guarded by the condition.
     private let condition = NSCondition()

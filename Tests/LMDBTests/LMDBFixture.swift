@@ -1,4 +1,4 @@
-// A folder of its own for each test, and the few lines that every test of this target needs.
+// A temporary folder for each test, and shared helpers of this target.
 
 import Foundation
 import LMDB

@@ -1,4 +1,4 @@
-// The lock file: allocated before it is mapped, the same for everyone who writes, and never done without unless that is asked for.
+// The lock file: allocated before it is mapped, shared by all writers, and skipped only on request.
 
 import Foundation
 import Glibc

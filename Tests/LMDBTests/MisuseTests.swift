@@ -21,7 +21,7 @@ struct MisuseTests {
             "swiftc", "-emit-sil", "-o", "/dev/null", "-swift-version", "6", "-I", build + "/Modules", "-Xcc",
             "-fmodule-map-file=\(package)/Sources/CLMDB/module.modulemap", source,
         ]
-        // To a file: a pipe that nobody empties would stop a talkative compiler.
+        // To a file: a full pipe would block a compiler with much output.
         try Data().write(to: URL(fileURLWithPath: output))
         let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: output))
         process.standardError = handle

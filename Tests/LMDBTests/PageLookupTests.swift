@@ -121,7 +121,7 @@ struct PageLookupTests {
         let file = folder("e") + "/data.mdb", bytes = [UInt8](try Data(contentsOf: URL(filePath: file)))
         var errors = 0
         for page in stride(from: 2, to: bytes.count / 4096, by: 2) {
-            // liblmdb itself dies of damage to the pages that say where tables are.
+            // liblmdb itself crashes if the pages of the table directory are damaged.
             guard Data(bytes[page * 4096..<(page + 1) * 4096]).range(of: Data("key 1".utf8)) != nil else { continue }
             var damaged = bytes
             damaged[page * 4096 + offset] ^= 0xFF
@@ -139,7 +139,7 @@ struct PageLookupTests {
             }
             try FileManager.default.removeItem(atPath: folder("d"))
         }
-        // A page has to be of the number and the kind that it should be. Other damage may look like fewer entries.
+        // A page must have the expected number and kind. Other damage may look like fewer entries.
         #expect(![0, 10].contains(offset) || errors > 0)
     }
 }

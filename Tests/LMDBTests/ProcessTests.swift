@@ -104,7 +104,8 @@ struct ProcessTests {
             try Data().write(to: URL(fileURLWithPath: path + "/started"))
             var number = 0
             while !FileManager.default.fileExists(atPath: stop) {
-                // Grows for a while, then frees and takes again, so that the free list is in motion as well.
+                // Grows for a while, then frees and takes again, so that the free list is in motion
+                // as well.
                 try environment.write { transaction in
                     try transaction.set(
                         table, bytes("\(number % 3000)"), Array(repeating: 1, count: 5000 + number % 7 * 4096))
@@ -141,7 +142,7 @@ struct ProcessTests {
             let environment = try Environment.open(at: path)
             let table = try environment.makeTable("t")
             try environment.put(table, [("a", "1")])
-            // Swift does not import `fork`; the child does nothing but ask, and leaves without cleaning up.
+            // Swift does not import `fork`; the child only queries, and exits without cleanup.
             let fork = unsafeBitCast(
                 try #require(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork")),
                 to: (@convention(c) () -> Int32).self)

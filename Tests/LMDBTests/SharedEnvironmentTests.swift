@@ -1,4 +1,4 @@
-// What processes that share a file share with it: reader slots, and the size of the map.
+// State that processes share with a file: reader slots, and the size of the map.
 
 import Foundation
 import Glibc
@@ -12,7 +12,7 @@ struct SharedEnvironmentTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Runs a closure inside so many snapshots of one environment.
+    /// Runs a closure inside several snapshots of one environment.
     static func inside(_ count: Int, _ environment: Environment, _ body: () throws -> Void) throws {
         guard count > 0 else { return try body() }
         try environment.read { _ in try inside(count - 1, environment, body) }
@@ -50,7 +50,7 @@ struct SharedEnvironmentTests {
             let table = try environment.makeTable("t")
             try environment.put(table, [("a", "1")])
             await fillInAnotherProcess(path)
-            // A pooled reader, one that is begun anew, and a writer.
+            // A pooled reader, a renewed one, and a writer.
             #expect(kindOfError { try environment.read { _ in } } == .mapResized)
             #expect(kindOfError { try environment.read { _ in } } == .mapResized)
             #expect(kindOfError { try environment.put(table, [("b", "1")]) } == .mapResized)

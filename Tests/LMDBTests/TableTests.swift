@@ -1,4 +1,4 @@
-// Tables: names, keys and values at their limits, and walks in key order.
+// Tables: names, keys and values at their limits, and scans in key order.
 
 import Foundation
 import LMDB
@@ -126,7 +126,7 @@ struct TableTests {
     func largeValueComesBackWhole() throws {
         let value = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         try environment.write { try $0.set(table, bytes("large"), value) }
-        // Compared outside: to show how long arrays differ takes more memory than there is.
+        // Compared outside of `#expect`: its description of long arrays needs too much memory.
         let isWhole = try environment.read { try $0.copy(table, bytes("large")) } == value
         #expect(isWhole)
     }

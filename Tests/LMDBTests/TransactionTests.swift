@@ -1,4 +1,4 @@
-// Transactions: all or nothing, snapshots, what may be nested, and many threads at once.
+// Transactions: atomicity, snapshots, nesting, and many threads at once.
 
 import Foundation
 import LMDB

@@ -1,4 +1,4 @@
-// A data file whose making was cut off is made again; any other short file is left as it is.
+// An interrupted creation of a data file is repeated; any other short file stays as it is.
 
 import Foundation
 import Glibc
@@ -12,7 +12,8 @@ struct UnfinishedFileTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// The data file of an environment, cut. Commits of an environment go to the two meta pages in turn.
+    /// The data file of an environment, cut. Commits of an environment go to the two meta pages in
+    /// turn.
     private func cut(_ path: String, to size: Int, commits: Int) throws {
         do {
             let environment = try Environment.open(at: path)
@@ -35,7 +36,8 @@ struct UnfinishedFileTests {
         #expect(try environment.tableNames() == ["t"])
     }
 
-    // Found by tools/torture: of the two meta pages, which are written in one call, a loss of power may keep either, or none.
+    // Found by tools/torture: of the two meta pages, which are written in one call, a loss of power
+    // may keep either, or none.
     @Test(
         "a file of which a loss of power has kept one of its first meta pages, or none, is made again",
         arguments: [[true, false], [false, true], [false, false]])
@@ -103,7 +105,7 @@ struct UnfinishedFileTests {
 
     private func holdLockInAnotherProcess(_ path: String) async {
         await #expect(processExitsWith: .success) { [path = path as String] in
-            // As liblmdb does while it makes the file.
+            // As liblmdb does while it creates the file.
             let lock = open(path + "/lock.mdb", O_RDWR)
             var range = flock()
             range.l_type = Int16(F_WRLCK)

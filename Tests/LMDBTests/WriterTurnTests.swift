@@ -1,4 +1,4 @@
-// Writers of several processes take turns, and one that is killed in the queue holds up nobody.
+// Writers of several processes take turns; a writer that is killed in the queue blocks no other.
 
 import Foundation
 import Glibc
@@ -19,7 +19,8 @@ struct WriterTurnTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Waits, inside a write of this process, until another process holds the turn: it then waits for this write to end.
+    /// Waits, inside a write of this process, until another process holds the turn: it then waits
+    /// for this write to end.
     private static func waitForOther(_ path: String) throws {
         let descriptor = open(path + "/turn.lock", O_RDWR | O_CLOEXEC)
         defer { close(descriptor) }
@@ -45,7 +46,8 @@ struct WriterTurnTests {
                     // One write of the other for each that it waited for during one of ours.
                     let entries = try transaction.statistics(table).entries
                     guard entries >= round else { throw Overtaken(writes: entries, round: round) }
-                    // It may have written more while this process was not yet waiting, but not less.
+                    // It may have written more while this process was not yet waiting, but not
+                    // less.
                     if entries < 30 { try WriterTurnTests.waitForOther(path) }
                 }
             }

@@ -1,4 +1,4 @@
-// A port on which nothing listens: what an unreachable server looks like.
+// A port without a listener, as of an unreachable server.
 
 import Glibc
 

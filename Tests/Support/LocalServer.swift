@@ -99,7 +99,8 @@ package final class LocalServer: Sendable {
             }
         }
 
-        /// Blocks until the child has ended: everything it printed, and its exit status (negative: a signal).
+        /// Blocks until the child has ended: everything it printed, and its exit status (negative:
+        /// a signal).
         package func end() -> (text: String, status: Int32) {
             close(input)
             var text: [UInt8] = []

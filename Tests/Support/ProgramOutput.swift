@@ -4,10 +4,10 @@ import Foundation
 
 /// Runs a program to its end.
 ///
-/// The output goes to a file: the end of a pipe is seen only when the last process that has inherited
-/// it has ended.
+/// The output goes to a file: the end of a pipe is seen only when the last process that has
+/// inherited it has ended.
 ///
-/// - Returns: what the program wrote to standard output, and its exit code.
+/// - Returns: the standard output of the program, and its exit code.
 package func output(of program: String, _ arguments: [String]) throws -> (text: String, status: Int32) {
     let folder = try TemporaryFolder(), file = folder("output")
     _ = FileManager.default.createFile(atPath: file, contents: nil)

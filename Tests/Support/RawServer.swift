@@ -1,4 +1,5 @@
-// A socket that answers with any bytes and keeps what it was sent: for answers that no recording may hold.
+// A server that sends arbitrary bytes and keeps what it receives: for responses that no recording
+// may contain.
 
 import Foundation
 import Glibc
@@ -14,7 +15,8 @@ package final class RawServer: Sendable {
     /// The requests, in order: their heads, and bodies that have a length.
     package var requests: [String] { received.withLock { $0 } }
 
-    /// Answers the n-th request with the n-th answer and closes after each; after the last one it refuses.
+    /// Answers the n-th request with the n-th answer and closes after each; after the last one it
+    /// refuses.
     package convenience init(_ answers: String...) throws {
         try self.init(answers.map { Array($0.utf8) })
     }

@@ -2,10 +2,10 @@
 
 import Glibc
 
-/// Whether the thread sanitizer watches: it needs most of the address space, and ends a forked child
-/// that starts a thread.
+/// Whether the thread sanitizer is on. It needs most of the address space, and aborts a forked
+/// child that starts a thread.
 package let isThreadSanitized = dlsym(nil, "__tsan_init") != nil
 
-/// Whether any sanitizer watches: everything takes several times as long, and as much memory and
-/// address space.
+/// Whether any sanitizer is on. Everything then takes several times the time, memory and address
+/// space.
 package let isSanitized = isThreadSanitized || dlsym(nil, "__asan_init") != nil

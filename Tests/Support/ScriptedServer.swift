@@ -1,11 +1,11 @@
-// A real server in the test's process whose answers are a closure: it may wait, count, and change
-// its mind between two requests.
+// A real server in the test's process whose responses come from a closure: it may wait, count, and
+// change between requests.
 
 import Foundation
 import Glibc
 import Synchronization
 
-/// Answers every request on a thread of its own, and closes the connection after each.
+/// Answers every request on its own thread, and closes the connection after each.
 package final class ScriptedServer: Sendable {
     package struct Request: Sendable {
         package var method: String
@@ -18,7 +18,7 @@ package final class ScriptedServer: Sendable {
                 .map { $0.dropFirst(name.utf8.count + 1).trimmingCharacters(in: .whitespaces) }
         }
 
-        /// Whether the client has the version of this tag.
+        /// Whether the client has the version with this tag.
         package func hasTag(_ tag: String) -> Bool { field("If-None-Match") == "\"\(tag)\"" }
     }
 
@@ -142,7 +142,7 @@ package final class ThreadGate: Sendable {
 
     package func open() { semaphore.signal() }
 
-    /// Returns when so many threads have come to the gate.
+    /// Returns when this number of threads has reached the gate.
     package func reached(_ count: Int = 1) async throws {
         let deadline = ContinuousClock.now + .seconds(120)
         while arrived.withLock({ $0 < count }) {

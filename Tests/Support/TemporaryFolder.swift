@@ -1,4 +1,4 @@
-// A folder of its own for each test.
+// A temporary folder for each test.
 
 import Foundation
 import Synchronization

@@ -16,7 +16,7 @@ package func eventually(_ what: String = "a condition", _ condition: () throws -
     }
 }
 
-/// Runs a closure that blocks on a thread of its own: the threads of the pool are few.
+/// Runs a blocking closure on its own thread, because the pool has few threads.
 package func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
         let thread = Thread { continuation.resume(with: Swift.Result { try body() }) }

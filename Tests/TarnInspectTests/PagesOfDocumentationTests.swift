@@ -1,4 +1,4 @@
-// The pages about errors and operation name every error and every code that there is.
+// The pages about errors and operation list every error and every code.
 
 import Foundation
 import LMDB

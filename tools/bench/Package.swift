@@ -1,8 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The benchmarks are a package of their own, so that the peers they compare with are never dependencies of the library.
-// Peers are pinned exactly: a figure is only worth something beside the version it was measured with.
+// The benchmarks are a package of their own, so that the peers they compare with are never
+// dependencies of the library. Peers are pinned exactly: a figure is only worth something beside
+// the version it was measured with.
 let package = Package(
     name: "bench",
     dependencies: [

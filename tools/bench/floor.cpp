@@ -1,7 +1,7 @@
 // The floor: what hand-written C++ on the same libraries does with the same pages, and no more than that.
 // simdjson's DOM, one tagged blob per object (scalars only, no merging, no comparison, no report), mdb_put per object and per reference,
 // one durable commit per PAGES_PER_COMMIT pages. The pages are read into memory before the clock starts.
-// So it is about what the machine allows for a naive import, not a limit.
+// So it shows about what the machine allows for a naive import; it is not a limit.
 //
 //   g++ -O3 -std=c++17 floor.cpp -o floor -lsimdjson -llmdb
 //   ./floor import PAGES_DIR STORE_DIR PAGES_PER_COMMIT     MB/s of JSON, durable
@@ -11,7 +11,7 @@
 //   ./floor write-bulk STORE_DIR ROWS                       the same 10,000 in a commit, with a change log; per second
 //   ./floor scale STORE_DIR RECORDS                         reads and changes of 1, 10 and 100 times RECORDS such rows, per second
 //
-// Standard output is one JSON object with the figures; standard error says the same to a person.
+// Standard output is one JSON object with the figures; standard error has them as text.
 #include <lmdb.h>
 #include <simdjson.h>
 #include <sys/stat.h>
@@ -249,7 +249,7 @@ void write_small(double limit) {
   const int TASKS = 64;
   size_t rows = 0;
   double start = now(), seconds = 0;
-  // What the peer is judged by: one row a commit, as it has to do it.
+  // The reference for the peer: one row per commit, as the peer must do it.
   for (; seconds < limit / 3; rows++) {
     check(mdb_txn_begin(env, nullptr, 0, &txn), "begin");
     put_row(1'000'000'000'000ll + rows);

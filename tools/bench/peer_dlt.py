@@ -34,7 +34,7 @@ pipeline = dlt.pipeline(
 pipeline.run(source).raise_on_failed_jobs()
 seconds = time.monotonic() - start
 
-# A dataset is a file of its own, and so is what waits to be merged into it.
+# A dataset is a separate file, and so is its staging dataset.
 files = [os.path.join(given.store, name) for name in os.listdir(given.store) if name.endswith(".db")]
 issues = synchronous = 0
 for file in files:

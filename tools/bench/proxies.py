@@ -1,4 +1,4 @@
-"""`tarn proxy` and nginx's `proxy_cache` in front of the same server, asked by wrk for what they have."""
+"""`tarn proxy` and nginx's `proxy_cache` in front of the same server, under wrk requests for cached responses."""
 import os
 import re
 import subprocess
@@ -23,7 +23,7 @@ def tarn(executable, base, store):
 
 
 def nginx(base):
-    """The same through nginx, with its cache in memory as far as it keeps it there."""
+    """Fresh hits through nginx, with its cache in memory as far as nginx keeps it there."""
     with tempfile.TemporaryDirectory() as folder:
         port = server.free_port()
         process = server.start_nginx(folder, f"""
@@ -50,7 +50,7 @@ def nginx(base):
 
 
 def measured(base, field, hit):
-    """What wrk counts, after a second that does not count; every answer is complete, and those that are looked at are hits."""
+    """The counts of wrk, after a warm-up second; every response is complete, and the sampled ones are hits."""
     url = base + "/ten/0"
     for number in range(2):
         with urllib.request.urlopen(url) as answer:

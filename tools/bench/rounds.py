@@ -50,7 +50,7 @@ def floor_import(pages, store, given, pages_per_commit=None):
 
 
 def shape(name, times=1):
-    """The responses that gen_shapes.py makes, so many times as many records as `--records`."""
+    """The responses of gen_shapes.py, with a multiple of `--records` records."""
     return Program(workload=lambda given: made(SHAPES, f"{name}-{times * given.records}", [name, str(times * given.records)]))
 
 
@@ -131,7 +131,7 @@ def import_rate(line):
 
 
 def import_rate_by_hand(line):
-    """The same of the peer's second way; Tarn and the floor have one."""
+    """A figure of the peer's second way; Tarn and the floor have one way."""
     return line["megabytes"] / line.get("seconds_by_hand", line["seconds"])
 
 
@@ -173,7 +173,7 @@ def read_cases(suffix, tarn, field, related):
 
 
 def query_cases(suffix, tarn, scan):
-    # What is asked holds for uncompressed rows, but for that of the scan. By hand nothing is asked, it is there to be seen.
+    # The targets apply to uncompressed rows, except that of the scan. The figures by hand have no target.
     def asked(least):
         return {} if suffix else {"vs_peer": least}
 
@@ -189,7 +189,7 @@ def query_cases(suffix, tarn, scan):
 
 
 def cache_cases(suffix, tarn):
-    """Asked is of uncompressed rows: microseconds, and how many times quicker than a stored body that is decoded in the same run."""
+    """The targets of uncompressed rows: microseconds, and the factor to a stored body that is decoded in the same run."""
     asked = {} if suffix else {"keys": {"most": 20, "vs_body": 50}, "fields": {"most": 120, "vs_body": 20}}
     return [
         Case(f"cache.hit.{key}{suffix}", "µs", "lower", figure(key), "cache", tarn, asked.get(key),
@@ -297,7 +297,7 @@ def arguments():
 
 
 def made(generator, name, arguments):
-    """The folder with what a generator makes, once for each version of it, and what a complete import finds in it."""
+    """The folder with the output of a generator, once for each version of it, and the counts of a complete import."""
     with open(generator, "rb") as f:
         version = hashlib.sha256(f.read()).hexdigest()[:12]
     folder = os.path.join(WORK, f"{name}-{version}")
@@ -318,7 +318,7 @@ def issues(records):
 
 
 def contenders_of(program, cases):
-    """Who takes part: of Tarn's whoever a case asks for, the floor if it knows the program, and the peer if it does."""
+    """The contenders of a case: those of Tarn that it lists, the floor and the peer if they have the program."""
     known = subprocess.run([BENCH, "--list"], check=True, capture_output=True, text=True).stdout.split("\n")
     wanted = {"floor", "peer"} | {case.tarn for case in cases}
     return [name for name in CONTENDERS if name in wanted
@@ -338,7 +338,7 @@ def run_once(name, contender, pages, given):
     else:
         command = [BENCH, program.runs or name, contender, "--pages", pages or WORK, "--store", store,
                    "--pages-per-commit", str(program.pages_per_commit or given.pages_per_commit), "--records", str(given.records)]
-    # What the run before left to be written must not be paid for by this one.
+    # Pending writes of the previous run must not slow this one.
     os.sync()
     if program.is_served:
         serving = server.Server(pages and os.path.abspath(pages), os.path.join(WORK, "server"))
@@ -363,7 +363,7 @@ def run_command(name, contender, program, command, given):
     stream = program.stream and subprocess.Popen(program.stream(given), stdout=subprocess.PIPE)
     done = subprocess.run(command, capture_output=True, text=True, stdin=stream.stdout if stream else subprocess.DEVNULL)
     if stream:
-        # It has written everything, unless the run gave up.
+        # It has written everything, unless the run failed.
         stream.stdout.close()
         stream.terminate()
         stream.wait()
@@ -389,7 +389,7 @@ def check_work(contender, line, expected):
             "issues", "issue_labels", "issue_assignees", "issue_milestones", "milestones"))
         found, wanted = (line["stored_records"], line["stored_references"]), (records, references)
     else:
-        # A stream says itself what is in it.
+        # A stream declares its content.
         found, wanted = line["counts"], line.get("expected", expected)
     if found != wanted:
         fail(f"{contender} did not do the work: its store holds {found}, the pages {wanted}")
@@ -418,7 +418,7 @@ def measure(program, cases, given):
 
 
 def values_of(case, lines, value=None):
-    """Each contender's figures, round by round; None for one that does not take part."""
+    """Each contender's figures, round by round; None if it does not take part."""
     result = {}
     for role, name in case.contenders().items():
         values = [(value or case.value)(line) for line in lines.get(name, [])]
@@ -427,14 +427,14 @@ def values_of(case, lines, value=None):
 
 
 def ratios(case, values, a, b):
-    """How much better one is than the other, round by round: what disturbs a round disturbs both."""
+    """The ratio of two contenders, round by round: a disturbance of a round affects both."""
     if values[a] is None or values[b] is None:
         return None
     return [x / y if case.better == "higher" else y / x for x, y in zip(values[a], values[b])]
 
 
 def ratios_beside(case, lines):
-    """How much better Tarn's figure is than the other one of the same run."""
+    """The ratio of Tarn's figure to the other one of the same run."""
     # How many times better, whichever way that is.
     pairs = [(case.value(line), case.beside[1](line)) for line in lines[case.tarn]]
     return [other / value if case.better == "lower" else value / other for value, other in pairs]
@@ -478,7 +478,7 @@ def print_table(results):
 
 
 def print_details(case, lines):
-    """What is needed to judge a figure: how far the rounds were apart, what is asked, the size of the store."""
+    """The context of a figure: the spread of the rounds, the target, the size of the store."""
     values = values_of(case, lines)
     text = [f"{case.contenders()[role]} {min(runs):,.3f} to {max(runs):,.3f}" for role, runs in values.items() if runs]
     for other in ("floor", "peer"):
@@ -547,7 +547,7 @@ def print_bar(case, result):
 
 
 def peer_is_valid(case, lines, result):
-    """Prints whether the peer is good enough to compare with; a straw man proves nothing."""
+    """Prints whether the peer is fast enough for a fair comparison."""
     if result["peer"] is None or case.least_peer_to_floor is None:
         return True
     values = values_of(case, lines, case.peer_judged_by)
@@ -562,7 +562,7 @@ def main():
     given = arguments()
     if given.only_check_arguments:
         return
-    # A call that fails must not leave the figures of the one before.
+    # A failing call must not leave the figures of the previous one.
     if os.path.exists(RESULTS):
         os.remove(RESULTS)
     # Load from elsewhere makes the figures worthless more often than anything else does.

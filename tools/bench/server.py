@@ -30,7 +30,7 @@ def start_nginx(folder, configuration):
 
 
 def wait_for(process, url, wanted):
-    """Until the server answers as it should; raises if it ends before, or does not for five seconds."""
+    """Waits until the server responds as expected; raises if it ends first, or after five seconds."""
     for _ in range(500):
         try:
             with urllib.request.urlopen(url) as answer:

@@ -3,19 +3,19 @@
 //     FAULT_DIRECTORY   the real path of a directory; calls on other files are not counted
 //     FAULT_AT          n, from 1; 0 or nothing: no fault
 //     FAULT_KIND        ENOSPC, EIO   nothing is done, and the call fails with that
-//                       short         half of the bytes are written, and the call says so (calls that write only)
+//                       short         half of the bytes are written, and the call reports that (writing calls only)
 //                       late          everything is done, and the call fails with EIO nevertheless
 //                       kill          nothing is done, and the process is killed
 //                       tear          half of the bytes are written, and the process is killed
 //     FAULT_STICKY      anything: every call from the n-th on, not that one alone
 //     FAULT_LOG         a file that gets a line for each counted call: number, name, bytes, file, and the kind if it was a fault
-//     FAULT_WRITES      a file that gets every write to data.mdb, with its bytes, every barrier, and what is said on standard output, in their
+//     FAULT_WRITES      a file that gets every write to data.mdb, with its bytes, every barrier, and the output on standard output, in
 //                       order: what a disk may hold after a loss of power is made of it. For each: u8 kind, u64 offset, u32 length, bytes
 //                       (little-endian). Kinds: W a write, D one on a descriptor with O_DSYNC or O_SYNC (a barrier of its own), T a new length (in place of
-//                       the offset), B a barrier (fsync, fdatasync), A what was said
+//                       the offset), B a barrier (fsync, fdatasync), A output
 //
 // Calls: write, pwrite, writev, pwritev, fsync, fdatasync, ftruncate, rename and renameat2 (of the new name), and msync, which has no file and is always counted. Files
-// below the directory are not really flushed: a process that ends needs no flush, and thousands of them hold up everyone.
+// below the directory are not really flushed: a test that ends a process needs no flush, and thousands of flushes are slow.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -38,7 +38,7 @@ static atomic_int calls;
 // Through the kernel and not through the functions that this file replaces.
 static long through(long number, long a, long b, long c, long d) { return syscall(number, a, b, c, d, 0L); }
 
-// Whether the descriptor is of a file below the directory; its path.
+// Returns whether the descriptor is of a file below the directory, and its path.
 static int is_inside(int fd, char path[PATH_MAX]) {
     const char *directory = getenv("FAULT_DIRECTORY");
     char link[64];
@@ -88,7 +88,7 @@ static void remember(char kind, int fd, const char *path, off64_t offset, const 
     free(event);
 }
 
-// The fault that this call is to meet, or "".
+// The fault of this call, or "".
 static const char *fault(const char *name, size_t bytes, const char *path) {
     int number = atomic_fetch_add(&calls, 1) + 1;
     const char *at = getenv("FAULT_AT"), *kind = getenv("FAULT_KIND");
@@ -223,7 +223,7 @@ static int renaming(const char *from, const char *to, unsigned int flags) {
 
 int rename(const char *from, const char *to) { return renaming(from, to, 0); }
 
-// Names in the working directory, as all are that are renamed here.
+// Names in the working directory, as in all renames here.
 int renameat2(int old, const char *from, int new, const char *to, unsigned int flags) {
     if (old == AT_FDCWD && new == AT_FDCWD) return renaming(from, to, flags);
     return (int)syscall(SYS_renameat2, (long)old, from, (long)new, to, (long)flags);

@@ -1,4 +1,4 @@
-"""Chance that is the same on every machine and in every Python: only `random()` is promised to be stable, so all else
+"""Random values that are equal on every machine and in every Python: only `random()` is guaranteed to be stable, so all else
 is built on it."""
 
 import random
@@ -22,7 +22,7 @@ class Dice:
         return items[self.below(len(items))]
 
     def some(self, items, count):
-        """`count` different items, in an order of chance."""
+        """`count` different items, in random order."""
         rest = list(items)
         return [rest.pop(self.below(len(rest))) for _ in range(min(count, len(rest)))]
 

@@ -1,4 +1,4 @@
-"""What a store holds after one full sync with fixtures/forge/tarn.yaml, counted from the model: not from the payloads, and
+"""The expected content of a store after one full sync with fixtures/forge/tarn.yaml, counted from the model: not from the payloads, and
 not by any importer."""
 
 from collections import Counter
@@ -46,7 +46,7 @@ def facts(forge, answers):
 
 
 def _users_in_nested_objects(forge):
-    """Ids of the users of whom at least one answer shows an object, however short."""
+    """Ids of the users of which at least one response has an object, however short."""
     seen = {milestone.creator.id for milestone in forge.milestones}
     for issue in forge.issues:
         seen.add(issue.author.id)
@@ -58,7 +58,7 @@ def _users_in_nested_objects(forge):
 
 
 def _stored_references(forge):
-    """How many references each stored side of a relationship holds."""
+    """The number of references on each stored side of a relationship."""
     return {
         "Milestone.creator": len(forge.milestones),
         "ChecklistItem.milestone": sum(len(each.checklist) for each in forge.milestones),
@@ -75,7 +75,7 @@ def _stored_references(forge):
 
 
 def _missing(forge):
-    """Targets that records refer to and that nothing describes."""
+    """Targets of references without an object in any response."""
     users = [comment.author_id for comment in forge.comments if comment.author_id in forge.lost_users]
     known = {issue.id for issue in forge.issues}
     issues = [comment.issue_id for comment in forge.comments if comment.issue_id not in known]

@@ -1,5 +1,5 @@
-"""The forge's data before anything is JSON: who is who, what belongs to what. `payloads` writes it down, `expected` counts
-it, so that neither learns from the other."""
+"""The forge's data before it becomes JSON: the accounts and their relationships. `payloads` writes it, `expected` counts
+it, independently of each other."""
 
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ DAY = 86_400
 OPENED = Moment.seconds_of(2023, 2, 6, 8)
 TODAY = Moment.seconds_of(2025, 6, 2, 8)
 
-# The issue that expected.json looks at most closely has several labels, assignees and comments.
+# The issue with the most details in expected.json has several labels, assignees and comments.
 LOOKED_AT = 17
 
 REACTIONS = ["+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"]
@@ -250,11 +250,11 @@ def _comments(dice, users, issues, pulls, lost_users):
             last = issue.closed_seconds or TODAY
             issue.comments.append(
                 write(issue.id, issue.number, issue.seconds, min(last, issue.seconds + 90 * DAY), dice.weighted(users)))
-    # Accounts that are gone for good leave only their ids, in imported comments.
+    # Deleted accounts leave only their ids, in imported comments.
     early = [comment for comment in comments if comment.imported]
     for comment, lost in zip(dice.some(early, 3), [lost_users[0], lost_users[0], lost_users[1]]):
         comment.author, comment.author_id = None, lost
-    # Comments on two pull requests: their target is not an issue that anybody lists.
+    # Comments on two pull requests: their target is not a listed issue.
     lost_pulls = dice.some(pulls, 2)
     for (key, number), count in zip(lost_pulls, (3, 2)):
         for _ in range(count):

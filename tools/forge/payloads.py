@@ -64,7 +64,7 @@ def milestone_nested(milestone):
 
 
 def checklist_item(item):
-    """Says nothing of its milestone: that is known only from the request."""
+    """Without its milestone, which is known only from the request."""
     return {"id": item.id, "text": item.text, "done": item.done, "position": item.position}
 
 

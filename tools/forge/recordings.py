@@ -1,4 +1,4 @@
-"""Requests and answers: which pages there are, with which head fields, and how one exchange becomes one file."""
+"""Requests and responses: the pages, their header fields, and the file of each exchange."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ ALIAS = f"{payloads.WEB}/api/v1"
 
 
 class Exchange:
-    """A request target, the JSON of its answer, and what its head says besides."""
+    """A request target, the JSON of its response, and the other header fields."""
 
     def __init__(self, endpoint, name, target, value, records, link=None, weak=True, ascii_only=False):
         self.endpoint = endpoint
@@ -29,7 +29,7 @@ class Exchange:
 
 
 def exchanges(forge):
-    """All of them, in the order in which a client would ask."""
+    """All exchanges, in the order of a client's requests."""
     repository = "/repos/acme/anvil"
     answers = [
         Exchange("labels", "labels", f"{repository}/labels?per_page=100", [payloads.label(each) for each in forge.labels],
@@ -56,7 +56,7 @@ def exchanges(forge):
 
 
 def _linked(endpoint, target, values, size, base=payloads.API):
-    """Pages that name each other in a `Link` field; the first page is asked for without a page number."""
+    """Pages that name each other in a `Link` field; the first page is requested without a page number."""
     pages = list(_pages(values, size))
     for number, page in pages:
         links = []
@@ -77,7 +77,7 @@ def _pages(values, size):
 
 
 def recording(exchange, ordinal):
-    """The bytes of the file of one exchange; `ordinal` is its place among the requests of the recorded walk."""
+    """The bytes of the file of one exchange; `ordinal` is its position among the requests of the recorded scan."""
     digest = hashlib.sha256(exchange.body).hexdigest()
     request = hashlib.sha256(exchange.target.encode()).hexdigest().upper()
     fields = [

@@ -1,4 +1,4 @@
-"""What people on the forge are called and what they write about: acme's anvil, a made-up build tool."""
+"""The names of the people on the forge, and their topics: acme's anvil, a made-up build tool."""
 
 # (login, name, company, location, spoken languages)
 PEOPLE = [

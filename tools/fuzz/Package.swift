@@ -4,7 +4,7 @@ import PackageDescription
 // The parsers and decoders are not public: the fuzzers look inside, as the tests do.
 let inside: [SwiftSetting] = [.unsafeFlags(["-package-name", "tarn"])]
 
-// A package of its own: what libFuzzer drives links only with its flags, which `run` gives.
+// A separate package: libFuzzer targets link only with special flags, which `run` gives.
 let package = Package(
     name: "fuzz",
     dependencies: [.package(name: "tarn", path: "../..")],

@@ -41,7 +41,7 @@ extension EndpointRequest {
         return try client.store.read(verifyingRows: true) { reader in
             guard let record = try reader.record(forEach.entity, key) else {
                 throw MirrorError.endpoint(
-                    place: endpoint.place, message: "there is no \(forEach.entity) \(key) in the store: fetch it first")
+                    place: endpoint.place, message: "\(forEach.entity) \(key) is not in the store: fetch it first")
             }
             return try parentRecord(record, reader) { name in
                 MirrorError.endpoint(
@@ -73,7 +73,7 @@ extension EndpointRequest {
             throw MirrorError.endpoint(
                 place: endpoint.place,
                 message:
-                    "\(Redaction.url(url)) does not tell which \(forEach.entity) it is asked for: name the \(forEach.entity) with `parent`"
+                    "\(Redaction.url(url)) does not identify its \(forEach.entity): name the \(forEach.entity) with `parent`"
             )
         }
         let wanted = names.map { name in (name, named[name] ?? "") }
@@ -92,14 +92,14 @@ extension EndpointRequest {
                 throw MirrorError.endpoint(
                     place: endpoint.place,
                     message:
-                        "there is no stored \(forEach.entity) with \(what), which \(Redaction.url(url)) names: fetch it first"
+                        "no stored \(forEach.entity) has \(what), as in \(Redaction.url(url)): fetch it first"
                 )
             }
             guard found.count == 1 else {
                 throw MirrorError.endpoint(
                     place: endpoint.place,
                     message:
-                        "there are several \(forEach.entity) records with \(what): name the \(forEach.entity) with `parent`"
+                        "several \(forEach.entity) records have \(what): name the \(forEach.entity) with `parent`"
                 )
             }
             return parent
@@ -108,7 +108,7 @@ extension EndpointRequest {
 
     private func wantedForEach() throws -> Endpoint.ForEach {
         guard let forEach = endpoint.forEach else {
-            throw MirrorError.endpoint(place: endpoint.place, message: "it is not asked for each record of an entity")
+            throw MirrorError.endpoint(place: endpoint.place, message: "the endpoint has no for_each")
         }
         return forEach
     }

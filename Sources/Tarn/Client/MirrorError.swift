@@ -36,24 +36,24 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .transport(let error): error.description
         case .status(let code, let method, let url, let message):
-            "\(method) \(url): the server answers \(code)\(message.isEmpty ? "" : ": \(message)")"
+            "\(method) \(url): the server returned \(code)\(message.isEmpty ? "" : ": \(message)")"
         case .response(let error, let url, let place): "GET \(url): \(error) (\(place))"
         case .noKeys(let diagnostic, let url, let place):
-            "GET \(url): no record can be stored: \(diagnostic) (\(place))"
+            "GET \(url): no record of the response can be stored (check `records` and `key`): \(diagnostic) (\(place))"
         case .pagination(let error, let place): "\(error) (\(place))"
         case .endpoint(let place, let message): "\(place): \(message)"
         case .missingToken(let variable):
-            "the environment variable \(variable), which holds the token of this API, is not set"
+            "the environment variable \(variable) is not set; it must provide the token of this API"
         case .secret(let error): error.description
         case .store(let error): error.description
         case .parents(let entity, let count, let first):
             count == 1
-                ? "for 1 \(entity), which is passed by: \(first)"
-                : "for \(count) records of \(entity), which are passed by; the first: \(first)"
+                ? "skipped 1 \(entity): \(first)"
+                : "skipped \(count) records of \(entity); the first failure: \(first)"
         case .busy(let endpoint, let processID):
-            "\(endpoint): \(processID.map { $0 == getpid() ? "this process (\($0))" : "process \($0)" } ?? "another process") syncs it into "
-                + "this store at the moment; wait until it is done (--wait), or sync other endpoints"
-        case .cancelled: "interrupted; what was committed stays, and the next sync goes on from there"
+            "\(endpoint): \(processID.map { $0 == getpid() ? "this process (\($0))" : "process \($0)" } ?? "another process") is syncing it into "
+                + "this store; wait for it (--wait), or sync other endpoints"
+        case .cancelled: "interrupted; committed pages are kept, and the next sync resumes there"
         }
     }
 
@@ -91,7 +91,7 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
         return .transport(
             TransportError(
                 .rateLimit, method: method, url: url,
-                detail: "the server answers 403" + (message.isEmpty ? "" : ": \(message)")))
+                detail: "the server returned 403" + (message.isEmpty ? "" : ": \(message)")))
     }
 
     /// Whether other endpoints would fail for the same reason.

@@ -18,12 +18,12 @@ extension TransportResponse {
         switch status {
         case 206:
             return
-                "the answer is a part (\(range.map { "Content-Range: \($0.prefix(100))" } ?? "without Content-Range")) that was not asked for, "
-                + "and not stored; without a Range field the server has to send the whole page: ask for smaller pages by its own parameters"
+                "the response is partial (\(range.map { "Content-Range: \($0.prefix(100))" } ?? "without Content-Range")) that was not requested, "
+                + "and was not stored; without a Range field the server must send the whole page: request smaller pages by its own parameters"
         case 200:
             guard let range, TransportResponse.isCutRange(range) else { return nil }
             return
-                "the answer says that it is a part (Content-Range: \(range.prefix(100))) and, by its status, that it is whole; it is not stored"
+                "the response is partial by its Content-Range (\(range.prefix(100))), but complete by its status; it was not stored"
         default: return nil
         }
     }

@@ -103,7 +103,7 @@ public final class CachedTransport: Transport, Sendable {
             throw TransportError(.cancelled, method: request.method, url: request.url, detail: "cancelled")
         } catch {
             throw TransportError(
-                .store, method: request.method, url: request.url, detail: "the store of the cache: \(error)")
+                .store, method: request.method, url: request.url, detail: "error of the cache's store: \(error)")
         }
     }
 

@@ -64,7 +64,7 @@ extension APIMirror {
         throws -> EndpointScan
     {
         guard var endpoint = description.endpoints.first(where: { $0.name == request.endpoint }) else {
-            throw MirrorError.endpoint(place: description.file, message: "there is no endpoint \(request.endpoint)")
+            throw MirrorError.endpoint(place: description.file, message: "unknown endpoint \(request.endpoint)")
         }
         let fingerprint = description.fingerprint(of: endpoint)
         endpoint.replaceParameters(by: request.parameters)

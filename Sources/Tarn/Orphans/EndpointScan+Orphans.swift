@@ -8,13 +8,14 @@ extension EndpointScan {
     mutating func mayHaveOrphans(_ rules: Orphans, _ checkpoint: Checkpoint, isCutOff: Bool) -> Bool {
         var refusal: String?
         if checkpoint.members == nil {
-            refusal = "the walk began before it was asked for, or with other credentials: the next one looks"
+            refusal =
+                "the scan began before orphans were requested, or with other credentials: the next scan looks for them"
         } else if isCutOff {
-            refusal = "the walk ended at the limit of its endpoint: what comes after it is not known"
+            refusal = "the scan ended at the limit of its endpoint: later records are unknown"
         } else if checkpoint.skipped > 0 {
-            refusal = "\(checkpoint.skipped) records of the walk could not be read: what is missing is not known"
+            refusal = "unreadable records in the scan: \(checkpoint.skipped); the missing records are unknown"
         } else if checkpoint.records == 0, !rules.allowsEmpty {
-            refusal = "the walk lists nothing at all; say allow_empty: true if that may be"
+            refusal = "the scan lists no records; set allow_empty: true if that is possible"
         }
         guard let refusal else { return true }
         var orphans = OrphanReport()

@@ -142,7 +142,7 @@ struct OrphanJudge: Sendable {
                 imported.add(
                     Diagnostic(
                         code: .deleteDenied, path: "$", entity: record.entity, key: record.key.description, field: nil,
-                        message: "the server does not list it any more, and it stays here: \(error)"))
+                        message: "no longer listed by the server, but kept in the store: \(error)"))
                 return .stays
             }
         }

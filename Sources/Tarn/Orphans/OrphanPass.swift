@@ -96,7 +96,7 @@ struct OrphanPass {
             let unlisted = known.subtracting(listed)
             return (unlisted, unlisted.compactMap { reader.catalog.entity(id: $0)?.name }.sorted())
         }
-        report.refusals = names.map { "the walk lists no \($0) at all; say allow_empty: true if that may be" }
+        report.refusals = names.map { "the scan lists no \($0); set allow_empty: true if that is possible" }
         return unlisted
     }
 

@@ -16,7 +16,8 @@ public indirect enum CacheError: Error, Sendable, CustomStringConvertible {
             error.description
                 + (decision.map { decision in
                     decision.rule == .nothingStored
-                        ? "" : "; what is stored is not used: \(decision.rule.meaning) (\(decision.rule.paragraph))"
+                        ? ""
+                        : "; the stored response is not used: \(decision.rule.meaning) (\(decision.rule.paragraph))"
                 } ?? "")
         case .unanswerable(let url, let decision):
             "\(url): not answered from the store: \(decision.steps.last(where: { $0.rule != .onlyIfCached })?.rule.meaning ?? decision.rule.meaning)"

@@ -18,12 +18,12 @@ public struct CacheExplanation: Sendable, CustomStringConvertible {
         let outcome =
             switch decision.outcome {
             case .fresh: "fresh: answered from the store"
-            case .stale(let revalidates): "stale, and may be used" + (revalidates ? " while it is revalidated" : "")
+            case .stale(let revalidates): "stale: may be used" + (revalidates ? " during revalidation" : "")
             case .revalidate:
-                "revalidate: the server is asked"
+                "revalidate: request to the server"
                     + (validators.map { $0.isEmpty ? ", without a condition" : " with a condition" } ?? "")
-            case .miss: "miss: the server is asked"
-            case .unanswerable: "unanswerable: the server may not be asked"
+            case .miss: "miss: request to the server"
+            case .unanswerable: "unanswerable: a request is not allowed"
             }
         let lines = decision.steps.map { step in
             "  \(step.rule.meaning)" + (step.detail.isEmpty ? "" : ": \(step.detail)") + " (\(step.rule.paragraph))"

@@ -73,7 +73,7 @@ extension RecordCache {
         }
         guard endpoint.method == "GET", endpoint.body == nil else {
             throw MirrorError.endpoint(
-                place: endpoint.place, message: "answers to \(endpoint.method) are not cached: use a mirror")
+                place: endpoint.place, message: "responses to \(endpoint.method) are not cached: use a mirror")
         }
         if let failure = request.failure { throw failure }
         // A parameter of the parent record is no parameter of the endpoint: the URL names it, see
@@ -92,7 +92,7 @@ extension RecordCache {
                 request.continuation != nil || wanted.hasSameOrigin(as: base)
             else {
                 throw MirrorError.endpoint(
-                    place: endpoint.place, message: "\(Redaction.url(url)) is not of \(description.api.base)")
+                    place: endpoint.place, message: "\(Redaction.url(url)) does not belong to \(description.api.base)")
             }
         }
         target.parent = try request.parent.map { try target.parentRecord($0) }
@@ -101,14 +101,15 @@ extension RecordCache {
                 target.parent = try target.parentRecord(ofURL: url, known: target.parent)
             } else if target.parent == nil {
                 throw MirrorError.endpoint(
-                    place: endpoint.place, message: "it is asked for each record of an entity: name one")
+                    place: endpoint.place,
+                    message: "the endpoint is requested for each record of an entity: name a record")
             }
         }
         let (pages, isPositioned) = try sequence(request, target)
         guard pages.request.body == nil else {
             throw MirrorError.endpoint(
                 place: endpoint.place,
-                message: "its pages are asked for with a body, and such answers are not cached: use a mirror")
+                message: "the pages are requested with a body, and such responses are not cached: use a mirror")
         }
         return PreparedRequest(target, at: pages, isPositioned: isPositioned, directives: request.directives)
     }

@@ -158,7 +158,7 @@ extension RecordCache {
                 transfer.records = try entry.listed.compactMap { try reader.access.record($0) }
                 throw NotStored(transfer: transfer)
             }
-            preconditionFailure("a transaction that is to be taken back has been committed")
+            preconditionFailure("a transaction that must be rolled back was committed")
         } catch let end as NotStored {
             // The entry that was stored before is no longer the answer.
             if isReplacing { try await forget(prepared) }

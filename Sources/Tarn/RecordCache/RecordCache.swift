@@ -351,7 +351,7 @@ public final class RecordCache: Sendable {
     func inBackground(_ key: [UInt8], _ what: String, _ body: @escaping @Sendable () async throws -> Void) {
         let logger = client.options.logger
         background.start(key) {
-            do { try await body() } catch { logger?.warning("\(what) has failed: \(error)") }
+            do { try await body() } catch { logger?.warning("\(what) failed: \(error)") }
         }
     }
 }

@@ -7,20 +7,20 @@ import TarnInspect
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Write a copy of a store that may be in use.",
+        abstract: "Copy a store, also while it is in use.",
         discussion: """
-            The copy is as of one commit, complete when it gets its name, and a store of its own: to restore it, put it where
-            the store was. It leaves free pages out, unless --as-it-is is given.
+            The copy is a complete store with the content of one commit. It gets its name only when it is complete. To \
+            restore it, move it to the place of the store. Free pages are left out, unless --as-it-is is given.
 
             Examples:
               tarn store backup forge.tarn backups/forge.tarn
               tarn store backup forge.tarn backups/forge.tarn --verify
             """)
 
-    @Argument(help: "The store's directory.") var store: String
-    @Argument(help: "The copy's directory, which must not exist.") var copy: String
-    @Flag(help: "Copy the file as it is, with its free pages.") var asItIs = false
-    @Flag(help: "Look at everything in the copy afterwards.") var verify = false
+    @Argument(help: "Store directory.") var store: String
+    @Argument(help: "Directory of the copy; must not exist.") var copy: String
+    @Flag(help: "Copy the file unchanged, with its free pages.") var asItIs = false
+    @Flag(help: "Verify the copy afterwards.") var verify = false
     @OptionGroup var immutable: ImmutableOption
 
     func run() throws {
@@ -32,7 +32,8 @@ struct BackupCommand: ParsableCommand {
         guard found.isSound else {
             throw Failure(
                 .store,
-                "\(copy): the copy is not sound (\(found.total) findings), since the store is not: tarn inspect verify \(store)"
+                "\(copy): the copy is as damaged as the store (\(countText(found.total, "finding"))); "
+                    + "see `tarn inspect verify \(store)`"
             )
         }
         Output.line("\(copy): sound")

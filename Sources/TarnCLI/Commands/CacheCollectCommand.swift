@@ -7,26 +7,27 @@ struct CacheCollectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "collect",
         abstract:
-            "Remove records that nothing reaches: no answer lists them, and no record that is reached refers to them.",
+            "Remove unreachable records: no cached response lists them, and no reachable record refers to them.",
         discussion: """
-            What is listed by an answer that is kept, is of an entity of --roots, or was changed here stays, and what these refer to. References are
-            followed as they are stored; a derived relationship, such as from a user to its issues, only with --through.
+            A record is reachable if a cached response lists it, if its entity is one of --roots, if it has local \
+            changes, or if a reachable record refers to it. Stored references are followed; a derived relationship, \
+            such as from a user to its issues, is followed only with --through.
 
             Examples:
               tarn cache collect forge.tarn --roots Issue,Project --dry-run
               tarn cache collect forge.tarn --roots Issue --through Issue.comments
-              tarn cache collect forge.tarn --roots ''                             nothing stays but what answers list
+              tarn cache collect forge.tarn --roots ''                             keep only what responses list
             """)
 
     @OptionGroup var store: StoreArgument
-    @Option(help: ArgumentHelp("Entities all of whose records stay, with commas between them.", valueName: "entities"))
+    @Option(help: ArgumentHelp("Entities whose records all stay, separated by commas.", valueName: "entities"))
     var roots: String
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A derived relationship that is followed too, Entity.name. May be repeated.", valueName: "relationship"))
+            "Derived relationship to follow, as Entity.name. May be repeated.", valueName: "relationship"))
     var through: [String] = []
-    @Flag(help: "Count, and remove nothing.") var dryRun = false
+    @Flag(help: "Count the records, but remove nothing.") var dryRun = false
     @OptionGroup var format: FormatOption
 
     func run() async throws {
@@ -44,12 +45,14 @@ struct CacheCollectCommand: AsyncParsableCommand {
             let entities = report.unreachable.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(
                 separator: ", ")
             if dryRun {
+                let unreachable = report.unreachable.values.reduce(0, +)
                 Output.line(
-                    "\(report.unreachable.values.reduce(0, +)) records are not reached\(entities.isEmpty ? "" : " (\(entities))"), \(report.reached) are; nothing was removed"
+                    "\(countText(unreachable, "unreachable record"))\(entities.isEmpty ? "" : " (\(entities))"), "
+                        + "\(report.reached) reachable; nothing was removed"
                 )
             } else {
                 Output.line(
-                    "\(report.deleted) records removed, \(report.reached) are reached"
+                    "\(countText(report.deleted, "record")) removed, \(report.reached) reachable"
                         + (report.denied > 0 ? "; \(report.denied) kept by a delete rule" : ""))
             }
         }

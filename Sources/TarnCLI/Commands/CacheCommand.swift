@@ -7,9 +7,9 @@ import Tarn
 struct CacheCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cache",
-        abstract: "List and purge the answers that a store keeps, and remove records that nothing reaches any more.",
+        abstract: "List and purge cached responses, and remove unreachable records.",
         discussion: """
-            The store is the argument, or the one of the description file.
+            The store is the argument, or that of the description file.
 
             Examples:
               tarn cache list forge.tarn --prefix https://api.example.org/issues

@@ -6,10 +6,11 @@ import Tarn
 struct CacheListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the answers that are kept.",
+        abstract: "List the cached responses.",
         discussion: """
-            In the order in which they were made first: URL, status, how many records they list or how large their body is, and how many
-            seconds ago the server confirmed them. Those of `tarn sync` are listed too, as a mirror's. Secrets in URLs are not shown.
+            Each row has the URL, the status, the number of listed records or the size of the body in bytes, and the \
+            seconds since the server confirmed the response; the oldest entry is first. Responses of `tarn sync` are \
+            listed as a mirror's. Secrets in URLs are masked.
 
             Examples:
               tarn cache list forge.tarn
@@ -17,7 +18,7 @@ struct CacheListCommand: ParsableCommand {
             """)
 
     @OptionGroup var store: StoreArgument
-    @Option(help: ArgumentHelp("Only URLs that begin so.", valueName: "url")) var prefix = ""
+    @Option(help: ArgumentHelp("Only URLs with this prefix.", valueName: "url")) var prefix = ""
     @OptionGroup var format: FormatOption
 
     func run() throws {

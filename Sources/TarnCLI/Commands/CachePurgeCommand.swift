@@ -6,10 +6,11 @@ import Tarn
 struct CachePurgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",
-        abstract: "Remove answers, so that the next request asks the server.",
+        abstract: "Remove cached responses, so that the next request goes to the server.",
         discussion: """
-            Records stay: `tarn cache collect` removes those that nothing reaches. What `tarn sync` keeps of its pages goes only if a URL or a
-            prefix names it: it tells which records the server lists. Others may read and write meanwhile.
+            Records stay; `tarn cache collect` removes the unreachable ones. Pages of `tarn sync` are removed only if \
+            --url or --prefix names them, because they record what the server lists. Other processes may read and \
+            write meanwhile.
 
             Examples:
               tarn cache purge forge.tarn --url 'https://api.example.org/issues?page=2'
@@ -20,18 +21,19 @@ struct CachePurgeCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var store: StoreArgument
-    @Option(help: "Those of one URL, whoever asked.") var url: String?
-    @Option(help: ArgumentHelp("Those of all URLs that begin so.", valueName: "url")) var prefix: String?
-    @Option(help: "Those that list a record of an entity.") var entity: String?
-    @Option(help: ArgumentHelp("Those that the server confirmed longer ago.", valueName: "seconds")) var olderThan: Int?
-    @Flag(help: "All of caches.") var all = false
+    @Option(help: "Responses of this URL, for all users.") var url: String?
+    @Option(help: ArgumentHelp("Responses of all URLs with this prefix.", valueName: "url")) var prefix: String?
+    @Option(help: "Responses that list a record of this entity.") var entity: String?
+    @Option(help: ArgumentHelp("Responses that the server last confirmed more than SECONDS ago.", valueName: "seconds"))
+    var olderThan: Int?
+    @Flag(help: "All responses of caches.") var all = false
 
     func validate() throws {
         guard [url != nil, prefix != nil, entity != nil, olderThan != nil, all].count(where: \.self) == 1 else {
-            throw ValidationError("Say which: one of --url, --prefix, --entity, --older-than and --all.")
+            throw ValidationError("Choose one of --url, --prefix, --entity, --older-than and --all.")
         }
-        guard olderThan ?? 0 >= 0 else { throw ValidationError("--older-than: a number of seconds, 0 at least") }
-        guard prefix != "" else { throw ValidationError("--prefix: it is empty; --all means all") }
+        guard olderThan ?? 0 >= 0 else { throw ValidationError("--older-than must be at least 0 seconds") }
+        guard prefix != "" else { throw ValidationError("--prefix is empty: to remove all responses, use --all") }
     }
 
     private var purge: RecordCache.Purge {
@@ -43,6 +45,6 @@ struct CachePurgeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let cache = try store.openCache(), removed = try await cache.purge(purge), left = try cache.totals.entries
-        Output.line("\(removed) entries removed, \(left) of caches left")
+        Output.line("\(countText(removed, "response")) removed, \(left) left in caches")
     }
 }

@@ -6,9 +6,10 @@ import Tarn
 struct CacheTotalsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "totals",
-        abstract: "Say how many answers caches keep, and how large they are.",
+        abstract: "Show the number and the size of the cached responses.",
         discussion: """
-            As the limits of the description (`cache: { entries, bytes }`) count them: without those of mirrors.
+            Counted as for the limits of the description (`cache: { entries, bytes }`): without the responses of \
+            mirrors.
 
             Example:
               tarn cache totals forge.tarn
@@ -20,6 +21,6 @@ struct CacheTotalsCommand: ParsableCommand {
     func run() throws {
         let totals = try store.open().read { try $0.cacheTotals }
         if format.format == .json { return try Output.json(["entries": totals.entries, "bytes": totals.bytes]) }
-        Output.line("\(totals.entries) entries, \(byteText(totals.bytes))")
+        Output.line("\(countText(totals.entries, "response")), \(byteText(totals.bytes))")
     }
 }

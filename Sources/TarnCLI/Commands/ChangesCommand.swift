@@ -7,32 +7,32 @@ import Tarn
 struct ChangesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "changes",
-        abstract: "Show which records were created, updated and deleted, and go on from there another day.",
+        abstract: "Show which records were created, updated and deleted.",
         discussion: """
-            A store remembers its changes for 7 days, or as long as it is set to. The last line of JSON is the token to go on with; \
-            for people, it is the last line on standard error.
+            A store remembers its changes for 7 days, unless it is configured otherwise. The last line of output is a \
+            token for --since: as JSON on standard output, or on standard error below a table.
 
             Examples:
-              tarn changes                                 all that are remembered
+              tarn changes                                 all remembered changes
               tarn changes --since "$TOKEN" --entity Issue
-              tarn changes --follow                        goes on with every commit, of any process, until it is interrupted
+              tarn changes --follow                        until interrupted: every commit, of any process
             """)
 
-    @Option(help: ArgumentHelp("Only what was changed after this token.", valueName: "token"))
+    @Option(help: ArgumentHelp("Only changes after this token.", valueName: "token"))
     var since: String?
     @Option(
         name: .customLong("entity"), parsing: .singleValue,
-        help: ArgumentHelp("Only records of this entity. May be repeated.", valueName: "entity"))
+        help: ArgumentHelp("Only this entity. May be repeated.", valueName: "entity"))
     var entities: [String] = []
-    @Option(help: "Stop after this many changes.") var limit: Int?
-    @Flag(help: "Wait for further changes.") var follow = false
+    @Option(help: "Number of changes to show (default: all).") var limit: Int?
+    @Flag(help: "Keep running, and show further changes as they are committed.") var follow = false
     @OptionGroup var format: FormatOption
     @OptionGroup var store: StoreOptions
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit must be 1 at least") }
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
         if let since, ChangeToken(since) == nil {
-            throw ValidationError("--since \(since): not a token, as `tarn changes` prints it")
+            throw ValidationError("--since \(since): not a token of `tarn changes`")
         }
     }
 

@@ -7,16 +7,16 @@ import TarnInspect
 struct CompactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compact",
-        abstract: "Make the file of a store as small as what it holds. Needs the store alone.",
+        abstract: "Shrink the file of a store to its content. Needs exclusive access.",
         discussion: """
-            Whoever has the store open is named, and nothing is done. There must be room for a second file beside the first.
-            `rewrite` before it fills pages that are half empty.
+            If another process has the store open, the command names it and does nothing. The disk needs room for a \
+            second file beside the first. `tarn store rewrite` beforehand fills pages that are half empty.
 
             Example:
               tarn store compact forge.tarn
             """)
 
-    @Argument(help: "The store's directory.") var store: String
+    @Argument(help: "Store directory.") var store: String
 
     func run() throws {
         let report = try Store.compact(at: store)

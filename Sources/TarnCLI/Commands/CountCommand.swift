@@ -5,7 +5,7 @@ import Tarn
 struct CountCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "count",
-        abstract: "Count the records of an entity, all or those that meet a condition, or by the values of a field.",
+        abstract: "Count the records of an entity: all, those that meet a condition, or by the values of a field.",
         discussion: """
             Examples:
               tarn count Issue
@@ -13,8 +13,8 @@ struct CountCommand: ParsableCommand {
               tarn count Issue --by author.login --where 'createdAt >= 2025-01-01'
             """)
 
-    @Argument(help: "The entity, as in the description file.") var entity: String
-    @Option(help: ArgumentHelp("Count for each value of this field by itself.", valueName: "field")) var by: String?
+    @Argument(help: "Name of the entity in the description.") var entity: String
+    @Option(help: ArgumentHelp("Count per value of this field.", valueName: "field")) var by: String?
     @OptionGroup var condition: ConditionOptions
     @OptionGroup var format: FormatOption
     @OptionGroup var store: StoreOptions
@@ -28,7 +28,7 @@ struct CountCommand: ParsableCommand {
             // `--by` uses the field syntax of `--sort`.
             let order = try namingOption("--by") { try [Query.Order](text: by, entity: entity.name, catalog: catalog) }
             guard order.count == 1, let path = order.first?.path else {
-                throw Failure(.usage, "--by \(by): name one field")
+                throw Failure(.usage, "--by \(by): expected one field")
             }
             let groups = try reader.counts(by: path, query)
             switch format.format {

@@ -5,17 +5,18 @@ import Tarn
 struct DeleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "Delete all records that meet a condition, and what delete rules say, in the store only.",
+        abstract: "Delete the records that meet a condition, in the store only, and apply delete rules.",
         discussion: """
-            The records are marked as deleted here: a sync does not bring them back and reports that, until a program clears the mark. What \
-            delete rules take with them is not marked. With --as-server nothing is.
+            The records are marked as deleted locally: a sync does not bring them back, and reports them, until a \
+            program clears the mark. Records that a delete rule deletes are not marked. With --as-server, nothing is \
+            marked.
 
             Examples:
               tarn delete Comment --where 'issue is missing' --dry-run
               tarn delete Issue --where 'state = closed and closedAt < 2020-01-01'
             """)
 
-    @Argument(help: "The entity, as in the description file.") var entity: String
+    @Argument(help: "Name of the entity in the description.") var entity: String
     @OptionGroup var options: WriteOptions
 
     func run() throws {

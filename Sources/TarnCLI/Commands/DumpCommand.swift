@@ -7,11 +7,11 @@ import TarnInspect
 struct DumpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dump",
-        abstract: "Write every record as one JSON object a line, entity by entity, in the order of keys.",
+        abstract: "Write every record as one line of JSON, by entity and key.",
         discussion: """
-            Rows that cannot be read are named on standard error, the others are written all the same; the exit code is
-            then 6. Without permission to lock the file is read as it is; the exit code is 9 if commits came in between, and
-            what was written may be of several of them.
+            Damaged rows are reported on standard error, and all others are written; the exit code is then 6. Without \
+            permission to lock, the file is read without locks; if another process committed meanwhile, the output may \
+            mix several commits, and the exit code is 9.
 
             Examples:
               tarn inspect dump forge.tarn > forge.ndjson
@@ -20,19 +20,19 @@ struct DumpCommand: ParsableCommand {
               tarn inspect dump forge.tarn --tables > forge.lmdb     as mdb_dump writes it, for mdb_load
             """)
 
-    @Argument(help: "The store's directory.") var store: String
-    @Option(help: "Only this entity.") var entity: String?
-    @Flag(help: "Leave out versions, which count commits: stores with the same records then have the same lines.")
+    @Argument(help: "Store directory.") var store: String
+    @Option(help: "Only records of this entity.") var entity: String?
+    @Flag(help: "Leave out versions, so that stores with equal records give equal output.")
     var noVersions = false
     @Flag(
         help:
-            "Write the tables of LMDB instead of records, in the format of `mdb_dump -a`; the file need not be a store."
+            "Write LMDB tables instead of records, in the format of `mdb_dump -a`. Works for any LMDB file."
     )
     var tables = false
 
     func validate() throws {
         if tables, entity != nil || noVersions {
-            throw ValidationError("--tables and options of records exclude each other")
+            throw ValidationError("--tables cannot be combined with --entity or --no-versions")
         }
     }
 
@@ -53,7 +53,8 @@ struct DumpCommand: ParsableCommand {
         throw Failure(
             .store,
             pages == 0
-                ? "\(rows) damaged rows; the others are complete"
-                : "\(rows) damaged rows and \(pages) faults of pages; what could be read was written")
+                ? "\(countText(rows, "damaged row")); all others were written"
+                : "\(countText(rows, "damaged row")) and \(countText(pages, "page fault")); the readable records were written"
+        )
     }
 }

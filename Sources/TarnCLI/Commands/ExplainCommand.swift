@@ -5,13 +5,13 @@ import Tarn
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Show how the records of a query would be found, what that costs, and what would help.",
+        abstract: "Show the plan of a query, its estimated cost, and indexes that would help.",
         discussion: """
             Example:
               tarn explain Issue --where 'state = open' --sort 'updatedAt desc' --limit 20
             """)
 
-    @Argument(help: "The entity, as in the description file.") var entity: String
+    @Argument(help: "Name of the entity in the description.") var entity: String
     @OptionGroup var query: QueryOptions
     @OptionGroup var store: StoreOptions
 

@@ -8,55 +8,56 @@ struct FetchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",
         abstract:
-            "Answer one request: from the store if that is fresh, from the server if not, from the store again if there is no network.",
+            "Fetch one response: from the store if it is fresh, else from the server; offline, from the store.",
         discussion: """
-            Prints the records of the response as JSON lines, and on standard error where they come from and how old they are. With --raw it \
-            prints the body, of any URL; what is not in the description needs it.
+            Prints the records of the response as JSON lines, and their source and age on standard error. With --raw, \
+            it prints the body of any URL, also of one that the description does not cover.
 
             Examples:
               tarn fetch issues                                          an endpoint of the description
-              tarn fetch https://api.example.org/issues?page=2           a page of it
-              tarn fetch issues --explain                                what would be done, and why; nothing is sent
-              tarn fetch issues --offline                                from the store, however old
-              tarn fetch issues --policy older-than=600                  from the store if it is no older than ten minutes
+              tarn fetch https://api.example.org/issues?page=2           one page of an endpoint
+              tarn fetch issues --explain                                show the decision, and send nothing
+              tarn fetch issues --offline                                from the store, whatever its age
+              tarn fetch issues --policy older-than=600                  from the store if at most ten minutes old
               tarn fetch --raw https://example.org/logo.png --store cache.tarn > logo.png
 
             Policies: cache-first (the default), network-first, cache-only, network-only, older-than=SECONDS.
             """)
 
-    @Argument(help: "A URL, or the name of an endpoint.") var target: String
-    @Flag(help: "Print the body of the response, whatever it is, and make no records of it.") var raw = false
-    @Flag(help: "Say what would be done, rule by rule, and send nothing.") var explain = false
-    @Flag(help: "Answer from the store, however old it is, and send nothing.") var offline = false
+    @Argument(help: "URL, or name of an endpoint.") var target: String
+    @Flag(help: "Print the body of the response unchanged, without importing records.") var raw = false
+    @Flag(help: "Show the decision rule by rule, and send nothing.") var explain = false
+    @Flag(help: "Use the stored response, whatever its age, and send nothing.") var offline = false
     @Option(help: ArgumentHelp("Accept responses stale by at most SECONDS.", valueName: "seconds")) var maxStale: Int?
-    @Flag(help: "Ask the server although its rate limit is used up.") var ignoreLimits = false
-    @Option(help: ArgumentHelp("Where the answer comes from.", valueName: "policy")) var policy: String?
+    @Flag(help: "Send the request even if the server's rate limit is used up.") var ignoreLimits = false
+    @Option(help: ArgumentHelp("Cache policy, as listed above (default: from the description).", valueName: "policy"))
+    var policy: String?
     @Option(
         parsing: .singleValue,
-        help: ArgumentHelp("With --raw: a header field, 'Name: value'. May be repeated.", valueName: "field"))
+        help: ArgumentHelp("With --raw: request header field, as 'Name: value'. May be repeated.", valueName: "field"))
     var header: [String] = []
     @OptionGroup var description: DescriptionOption
     @Option(help: ArgumentHelp("Store directory (default: from the description).", valueName: "path")) var store:
         String?
-    @Option(help: ArgumentHelp("Send requests here instead of the description's base URL.", valueName: "url")) var base:
+    @Option(help: ArgumentHelp("Base URL for requests (default: from the description).", valueName: "url")) var base:
         String?
-    @Flag(name: [.short, .long], help: "Say nothing about where the answer comes from.") var quiet = false
+    @Flag(name: [.short, .long], help: "Do not print the source of the response.") var quiet = false
 
     func run() async throws {
         if let maxStale, maxStale < 0 {
-            throw Failure(.usage, "--max-stale \(maxStale): a number of seconds, 0 at least")
+            throw Failure(.usage, "--max-stale \(maxStale): must be at least 0 seconds")
         }
         if let base, (try? HTTPURL(base)) == nil { throw Failure(.usage, "--base \(base): not an http or https URL") }
         if raw { return try await fetchRaw() }
         guard header.isEmpty else {
-            throw Failure(.usage, "--header goes with --raw; the description says what requests carry")
+            throw Failure(.usage, "--header requires --raw: the description declares the fields of other requests")
         }
         try await fetchRecords()
     }
 
     private func wantedPolicy() throws -> CachePolicy? {
         guard !offline else {
-            guard policy == nil else { throw Failure(.usage, "--offline and --policy: one of the two") }
+            guard policy == nil else { throw Failure(.usage, "--offline and --policy exclude each other") }
             return .cacheOnly
         }
         switch policy {
@@ -73,7 +74,8 @@ struct FetchCommand: AsyncParsableCommand {
         }
         throw Failure(
             .usage,
-            "--policy \(policy ?? ""): one of cache-first, network-first, cache-only, network-only, older-than=SECONDS")
+            "--policy \(policy ?? ""): expected cache-first, network-first, cache-only, network-only or older-than=SECONDS"
+        )
     }
 
     // MARK: Records
@@ -97,7 +99,8 @@ struct FetchCommand: AsyncParsableCommand {
         } else {
             throw Failure(
                 .usage,
-                "\(Redaction.url(target)) is no endpoint of \(description.file), and no URL of one: --raw fetches any URL"
+                "\(Redaction.url(target)) is neither an endpoint of \(description.file) nor the URL of one; "
+                    + "--raw fetches any URL"
             )
         }
         request.directives = maxStale.map { "max-stale=\($0)" }
@@ -113,12 +116,13 @@ struct FetchCommand: AsyncParsableCommand {
         await cache.finishBackground()
         guard !quiet else { return }
         Output.note(
-            FetchCommand.line("\(answer.source)", answer.decision, answer.age, "\(answer.records.count) records"))
+            FetchCommand.line(
+                "\(answer.source)", answer.decision, answer.age, countText(answer.records.count, "record")))
         if let failure = answer.failure {
             Output.note("\(failure.isUnreachable ? "offline" : "the server failed"): \(failure)")
         }
         if let failure = answer.next?.failure {
-            Output.note("the list goes on, but its next page cannot be asked for: \(failure)")
+            Output.note("there is a next page, but it cannot be requested: \(failure)")
         } else if let next = answer.next?.url {
             Output.note("next page: \(Redaction.url(next))")
         }
@@ -160,7 +164,7 @@ struct FetchCommand: AsyncParsableCommand {
         Output.raw(answer.response.body)
         await cached.finishBackground()
         if answer.decision.outcome == .unanswerable {
-            throw Failure(.noNetwork, "\(Redaction.url(target)): nothing is stored that may answer")
+            throw Failure(.noNetwork, "\(Redaction.url(target)): no stored response may be used")
         }
         if !quiet {
             let what = "\(answer.response.status), \(answer.response.body.count) bytes"
@@ -174,7 +178,7 @@ struct FetchCommand: AsyncParsableCommand {
             }
         }
         if answer.response.status >= 400 {
-            throw Failure(.failed, "\(Redaction.url(target)): the server answers \(answer.response.status)")
+            throw Failure(.failed, "\(Redaction.url(target)): the server returned \(answer.response.status)")
         }
     }
 

@@ -12,10 +12,11 @@ struct GetCommand: ParsableCommand {
               tarn get Membership '["acme", 12]'       a composite key is a JSON array
             """)
 
-    @Argument(help: "The entity, as in the description file.") var entity: String
-    @Argument(help: "The record's key.") var key: String
+    @Argument(help: "Name of the entity in the description.") var entity: String
+    @Argument(help: "Key of the record.") var key: String
     @Option(
-        parsing: .singleValue, help: ArgumentHelp("Follow a relationship. May be repeated.", valueName: "relationship"))
+        parsing: .singleValue,
+        help: ArgumentHelp("Relationship to include. May be repeated.", valueName: "relationship"))
     var include: [String] = []
     @OptionGroup var format: FormatOption
     @OptionGroup var store: StoreOptions
@@ -29,7 +30,7 @@ struct GetCommand: ParsableCommand {
         try printer.check()
         try store.read { reader in
             guard let record = try reader.record(entity.name, key) else {
-                throw Failure(.failed, "there is no \(entity.name) \(key) in the store")
+                throw Failure(.failed, "\(entity.name) \(key) is not in the store")
             }
             guard format.format == .table else { return Output.json(try printer.json(record, reader)) }
             var table = Table(["\(entity.name)", record.isPartial ? "\(key) (partial)" : "\(key)"])

@@ -8,7 +8,7 @@ import TarnInspect
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Look into a store, without its description file and without changing it.",
+        abstract: "Inspect a store, without its description file and without changing it.",
         discussion: """
             Examples:
               tarn inspect stat forge.tarn

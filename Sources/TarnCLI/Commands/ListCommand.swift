@@ -15,16 +15,17 @@ struct ListCommand: ParsableCommand {
               tarn list Issue --where 'updatedAt >= 2025-01-01' --sort 'updatedAt desc, number' --limit 20
               tarn list Issue --where 'milestone is missing' --explain
               tarn list User --format json | jq .login
-            Text with spaces or signs in it stands in quotes: --where 'title = "a = b"'.
+            Quote text that contains spaces or operators: --where 'title = "a = b"'.
             """)
 
-    @Argument(help: "The entity, as in the description file.") var entity: String
+    @Argument(help: "Name of the entity in the description.") var entity: String
     @OptionGroup var query: QueryOptions
-    @Flag(help: "Do not list them; show how they would be found.") var explain = false
+    @Flag(help: "Show the plan of the query instead of records.") var explain = false
     @Option(
-        parsing: .singleValue, help: ArgumentHelp("Follow a relationship. May be repeated.", valueName: "relationship"))
+        parsing: .singleValue,
+        help: ArgumentHelp("Relationship to include. May be repeated.", valueName: "relationship"))
     var include: [String] = []
-    @Option(help: ArgumentHelp("Show only these fields.", valueName: "name,name"))
+    @Option(help: ArgumentHelp("Fields to show, separated by commas (default: all).", valueName: "name,name"))
     var fields = ""
     @OptionGroup var format: FormatOption
     @OptionGroup var store: StoreOptions
@@ -63,7 +64,8 @@ struct ListCommand: ParsableCommand {
                 for line in table.lines(width: Output.width) { Output.line(line) }
                 let isWhole = next == nil && query.after == nil && query.offset == 0 && query.limit != 0
                 let matches = isWhole ? count : try reader.count(condition)
-                Output.note(count == matches ? "\(count) records" : "\(count) of \(matches) records")
+                Output.note(
+                    count == matches ? countText(count, "record") : "\(count) of \(countText(matches, "record"))")
             }
             Output.next(next)
         }

@@ -5,18 +5,18 @@ import Tarn
 struct MissingCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "missing",
-        abstract: "List the keys that a relationship leads to without there being a record: what to fetch next.",
+        abstract: "List the keys of missing records that a relationship refers to: what to fetch next.",
         discussion: """
-            Each key is listed once, however many records lead to it.
+            Each key is listed once, however many records refer to it.
 
             Examples:
               tarn missing Issue author
               tarn missing Issue author --limit 100 --format json
             """)
 
-    @Argument(help: "The entity, as in the description file.") var entity: String
-    @Argument(help: "The relationship.") var relationship: String
-    @Option(help: "Stop after this many keys.") var limit: Int?
+    @Argument(help: "Name of the entity in the description.") var entity: String
+    @Argument(help: "Name of the relationship.") var relationship: String
+    @Option(help: "Number of keys to show (default: all).") var limit: Int?
     @Option(help: ArgumentHelp("Continue after TOKEN, printed by a previous list.", valueName: "token"))
     var after: String?
     @OptionGroup var format: FormatOption
@@ -37,7 +37,7 @@ struct MissingCommand: ParsableCommand {
             format.format == .json ? Output.json(target.jsonText) : Output.line(target.plainText)
         }
         if missing.unnamedCount > 0 {
-            Output.note("\(missing.unnamedCount) more have keys that are too long to be named")
+            Output.note("\(missing.unnamedCount) more with keys that are too long to show")
         }
         if format.format == .table { Output.note("\(missing.targets.count) missing") }
         Output.next(missing.next)

@@ -7,9 +7,9 @@ import TarnInspect
 struct QuotaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quota",
-        abstract: "Show or change how large the file of a store may get.",
+        abstract: "Show or change the maximum size of a store's file.",
         discussion: """
-            Writes that would make the file larger fail with "the store is full"; deletes still work.
+            A write that would exceed the quota fails with "the store is full"; deletes still work.
 
             Examples:
               tarn store quota forge.tarn
@@ -17,10 +17,10 @@ struct QuotaCommand: ParsableCommand {
               tarn store quota forge.tarn --none
             """)
 
-    @Argument(help: "The store's directory.") var store: String
-    @Option(help: ArgumentHelp("The new quota: bytes, or with KiB, MiB, GiB, TiB behind it.", valueName: "size"))
+    @Argument(help: "Store directory.") var store: String
+    @Option(help: ArgumentHelp("New quota in bytes, or with a unit: KiB, MiB, GiB or TiB.", valueName: "size"))
     var set: ByteSize?
-    @Flag(help: "Have no quota.") var none = false
+    @Flag(help: "Remove the quota.") var none = false
 
     func validate() throws {
         if set != nil, none { throw ValidationError("--set and --none exclude each other") }

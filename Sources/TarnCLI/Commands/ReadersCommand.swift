@@ -7,18 +7,18 @@ import TarnInspect
 struct ReadersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "readers",
-        abstract: "Show the processes that read a store, and how far their snapshots lie back.",
+        abstract: "Show the processes that read a store, and how far their snapshots lag behind.",
         discussion: """
-            As long as a snapshot is held, no page that was freed since is used again, and the file grows. Places of processes
-            that were killed are freed by every process that opens the store, and by --clear.
+            While a snapshot is held, pages that were freed since then cannot be reused, and the file grows. The \
+            reader slots of killed processes are freed when any process opens the store, and by --clear.
 
             Examples:
               tarn store readers forge.tarn
               tarn store readers forge.tarn --clear
             """)
 
-    @Argument(help: "The store's directory.") var store: String
-    @Flag(help: "Free the places of processes that are no more.") var clear = false
+    @Argument(help: "Store directory.") var store: String
+    @Flag(help: "Free the reader slots of dead processes.") var clear = false
     @OptionGroup var format: FormatOption
 
     func run() throws {
@@ -43,7 +43,7 @@ struct ReadersCommand: ParsableCommand {
         guard format.format == .table else { return }
         if !slots.isEmpty { table.lines(width: Output.width).forEach(Output.line) }
         Output.note(
-            "\(slots.count) \(slots.count == 1 ? "reader" : "readers"), \(slots.count { $0.isStale }) \(clear ? "cleared" : "stale")"
+            "\(countText(slots.count, "reader")), \(slots.count { $0.isStale }) \(clear ? "cleared" : "stale")"
         )
     }
 }

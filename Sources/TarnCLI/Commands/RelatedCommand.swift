@@ -5,20 +5,20 @@ import Tarn
 struct RelatedCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "related",
-        abstract: "Show the records that a relationship of a record leads to.",
+        abstract: "Show the records of a relationship of one record.",
         discussion: """
             Both directions work: with `author: { to: User, inverse: issues }` on Issue,
               tarn related Issue 7 author
               tarn related User 3 issues --limit 10
-            A record that is referred to and was never fetched is shown as missing.
+            A record that was never fetched is shown as missing.
             """)
 
-    @Argument(help: "The entity, as in the description file.") var entity: String
-    @Argument(help: "The record's key.") var key: String
-    @Argument(help: "The relationship, or the name of its inverse.") var relationship: String
-    @Option(help: ArgumentHelp("Show only these fields.", valueName: "name,name"))
+    @Argument(help: "Name of the entity in the description.") var entity: String
+    @Argument(help: "Key of the record.") var key: String
+    @Argument(help: "Name of the relationship, or of its inverse.") var relationship: String
+    @Option(help: ArgumentHelp("Fields to show, separated by commas (default: all).", valueName: "name,name"))
     var fields = ""
-    @Option(help: "Stop after this many records.") var limit: Int?
+    @Option(help: "Number of records to show (default: all).") var limit: Int?
     @OptionGroup var format: FormatOption
     @OptionGroup var store: StoreOptions
 
@@ -42,7 +42,7 @@ struct RelatedCommand: ParsableCommand {
         try printer.check()
         try store.read { reader in
             guard try reader.record(entity.name, key) != nil else {
-                throw Failure(.failed, "there is no \(entity.name) \(key) in the store")
+                throw Failure(.failed, "\(entity.name) \(key) is not in the store")
             }
             var table = Table(printer.columns), count = 0
             if limit != 0 {
@@ -61,7 +61,7 @@ struct RelatedCommand: ParsableCommand {
             }
             if format.format == .table {
                 for line in table.lines(width: Output.width) { Output.line(line) }
-                Output.note("\(count) as \(relationship) of \(entity.name) \(key)")
+                Output.note("\(countText(count, "record")): \(relationship) of \(entity.name) \(key)")
             }
         }
     }

@@ -8,13 +8,14 @@ import TarnInspect
 struct RepairCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",
-        abstract: "Make indexes, the tables of responses and counters anew from the rows, where they are wrong.",
+        abstract: "Rebuild indexes, response tables and counters from the rows where they are wrong.",
         discussion: """
-            First a copy of the store is made beside it. The repair is one transaction: others may read meanwhile. If pages of
-            the file are damaged, nothing is done: `tarn inspect salvage` then brings what can be read into a new store.
+            Makes a copy of the store first. The repair is one transaction; other processes may read meanwhile. If \
+            pages of the file are damaged, nothing is changed: use `tarn inspect salvage` to bring the readable \
+            records into a new store.
 
-            Rows that cannot be read stay as they are, and are named. --remove-damaged-rows takes them out, with the responses
-            that list them, so that the next sync fetches them again.
+            Damaged rows are reported and stay as they are. --remove-damaged-rows removes them together with the \
+            responses that list them, so that the next sync fetches them again.
 
             Examples:
               tarn store repair forge.tarn --dry-run
@@ -22,14 +23,14 @@ struct RepairCommand: ParsableCommand {
               tarn store repair forge.tarn --remove-damaged-rows
             """)
 
-    @Argument(help: "The store's directory.") var store: String
-    @Flag(help: "Say what would be done, and do nothing.") var dryRun = false
-    @Flag(help: "Take out rows that cannot be read.") var removeDamagedRows = false
+    @Argument(help: "Store directory.") var store: String
+    @Flag(help: "Report what would be repaired, but change nothing.") var dryRun = false
+    @Flag(help: "Remove damaged rows.") var removeDamagedRows = false
     @Option(
         help: ArgumentHelp(
-            "Where the copy goes; by default beside the store, with the time in its name.", valueName: "path"))
+            "Directory of the copy (default: beside the store, with the time in its name).", valueName: "path"))
     var backup: String?
-    @Flag(help: "Make no copy.") var noBackup = false
+    @Flag(help: "Do not make a copy.") var noBackup = false
 
     func validate() throws {
         if noBackup, backup != nil { throw ValidationError("--backup and --no-backup exclude each other") }
@@ -41,7 +42,8 @@ struct RepairCommand: ParsableCommand {
             let finding = before.findings.first { $0.code.isOfPages }
             throw Failure(
                 .store,
-                "\(store): pages of the file are damaged (\(finding.map { "\($0.place): \($0.detail)" } ?? before.aloneBecause ?? "")); nothing was changed. Make a new store of what can be read: tarn inspect salvage \(store) NEW"
+                "\(store): pages of the file are damaged (\(finding.map { "\($0.place): \($0.detail)" } ?? before.aloneBecause ?? "")); "
+                    + "nothing was changed. Bring the readable records into a new store: `tarn inspect salvage \(store) NEW`"
             )
         }
         var options: Set<Store.RepairOption> = []
@@ -62,7 +64,7 @@ struct RepairCommand: ParsableCommand {
             for finding in after.findings.prefix(20) {
                 Output.error("\(store): \(finding.place): \(finding.detail) [\(finding.code.rawValue)]")
             }
-            throw Failure(.store, "\(store): \(max(1, after.total)) findings are left, which cannot be repaired")
+            throw Failure(.store, "\(store): \(countText(max(1, after.total), "finding")) could not be repaired")
         }
         Output.line("sound")
     }
@@ -75,24 +77,28 @@ struct RepairCommand: ParsableCommand {
             Output.line("table \(table.name): \(table.entriesBefore) entries before, \(table.entriesAfter) now")
         }
         if report.responsesRemoved > 0 {
-            Output.line("\(report.responsesRemoved) responses taken out: the next sync asks for them again")
+            Output.line("\(countText(report.responsesRemoved, "response")) removed: the next sync requests them again")
         }
         for (name, value) in report.counters.sorted(by: { $0.key < $1.key }) {
             Output.line("counter \(name): \(value)")
         }
         if report.listRowsRemoved > 0 {
-            Output.line("\(report.listRowsRemoved) references of lists that no record has, taken out")
+            Output.line("\(countText(report.listRowsRemoved, "reference")) of lists without a record removed")
         }
         if report.ownRowsRemoved > 0 {
-            Output.line("\(report.ownRowsRemoved) entries of progress and marks that cannot be read, taken out")
+            Output.line(
+                "\(countText(report.ownRowsRemoved, "unreadable checkpoint or mark", plural: "unreadable checkpoints or marks")) "
+                    + "removed")
         }
         if report.clearsChangeLog {
-            Output.line("the change log begins anew: who follows it has to read everything again")
+            Output.line("the change log was reset: its consumers must read all records again")
         }
         for row in report.damagedRows.prefix(100) {
-            Output.line("row \(row): it cannot be read" + (report.removesDamagedRows ? ", taken out" : ""))
+            Output.line("row \(row): unreadable" + (report.removesDamagedRows ? ", removed" : ""))
         }
-        if report.damagedRows.count > 100 { Output.line("and \(report.damagedRows.count - 100) rows more") }
+        if report.damagedRows.count > 100 {
+            Output.line("and \(countText(report.damagedRows.count - 100, "more row"))")
+        }
         if report.isEmpty { Output.line("nothing to repair") }
         if dryRun, !report.isEmpty { Output.line("nothing was changed: this was a dry run") }
     }

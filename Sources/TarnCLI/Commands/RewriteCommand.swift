@@ -7,26 +7,29 @@ import TarnInspect
 struct RewriteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rewrite",
-        abstract: "Store all rows again: newly compressed, and in pages that are full.",
+        abstract: "Store all rows again: newly compressed, in full pages.",
         discussion: """
-            Records stay what they are. Others may read and write meanwhile. If it is interrupted, it goes on from there when it
-            is run again.
+            The records do not change. Other processes may read and write meanwhile. An interrupted rewrite resumes \
+            when the command runs again.
 
             Examples:
               tarn store rewrite forge.tarn
               tarn store rewrite forge.tarn --entity Issue
             """)
 
-    @Argument(help: "The store's directory.") var store: String
+    @Argument(help: "Store directory.") var store: String
     @Option(help: "Only this entity, and those that share its table.") var entity: String?
-    @Flag(help: "Show how far it is, on standard error; by default if that is a terminal.") var progress = false
+    @Flag(help: "Show progress on standard error (default: only on a terminal).") var progress = false
 
     func run() throws {
         let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal)
         let report = try Store.open(at: store).rewrite(entity, progress: { meter.show($0.rows, of: $0.total, "rows") })
         meter.clear()
         Output.line(
-            "\(report.rows) rows, \(report.rewritten) written anew: \(byteText(report.bytesBefore)) before, \(byteText(report.bytesAfter)) now"
-                + (report.dictionariesDropped > 0 ? "; \(report.dictionariesDropped) dictionaries dropped" : ""))
+            "\(countText(report.rows, "row")), \(report.rewritten) rewritten: "
+                + "\(byteText(report.bytesBefore)) before, \(byteText(report.bytesAfter)) now"
+                + (report.dictionariesDropped > 0
+                    ? "; \(countText(report.dictionariesDropped, "dictionary", plural: "dictionaries")) dropped"
+                    : ""))
     }
 }

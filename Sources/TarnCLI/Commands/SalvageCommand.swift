@@ -7,19 +7,20 @@ import TarnInspect
 struct SalvageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "salvage",
-        abstract: "Bring every row of a damaged store that can be read into a new store.",
+        abstract: "Copy the readable records of a damaged store into a new store.",
         discussion: """
-            The damaged store is only read. Rows that no tree leads to any more are found by their checksums. If anything was
-            lost, the new store has no responses and no progress, so that the next sync fetches everything again; the exit code
-            is then 3. If programs write to the damaged store meanwhile, no new store is made; the exit code is then 9.
+            The damaged store is only read. Rows on pages that no tree reaches are found by their checksums. If \
+            anything was lost, the new store has no responses and no checkpoints, so that the next sync fetches \
+            everything again; the exit code is then 3. If another process writes to the damaged store meanwhile, no \
+            new store is made, and the exit code is 9.
 
             Example:
               tarn inspect salvage damaged.tarn forge.tarn
             """)
 
-    @Argument(help: "The damaged store's directory, or its data.mdb.") var damaged: String
-    @Argument(help: "The new store's directory, which must not exist.") var new: String
-    @Flag(help: "Show how far it is, on standard error; by default if that is a terminal.") var progress = false
+    @Argument(help: "Directory of the damaged store, or its data.mdb.") var damaged: String
+    @Argument(help: "Directory of the new store; must not exist.") var new: String
+    @Flag(help: "Show progress on standard error (default: only on a terminal).") var progress = false
 
     func run() throws {
         let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal)
@@ -29,18 +30,19 @@ struct SalvageCommand: ParsableCommand {
         for damage in report.lost { Output.error("\(damaged): \(damage)") }
         let records = report.records.reduce(0) { $0 + $1.count }
         Output.line(
-            "\(new): \(records) records (\(report.records.filter { $0.count > 0 }.map { "\($0.count) \($0.entity)" }.joined(separator: ", "))), "
-                + "\(report.responses) responses, \(report.localChanges) local changes, as of commit \(report.sequence)"
+            "\(new): \(countText(records, "record")) (\(report.records.filter { $0.count > 0 }.map { "\($0.count) \($0.entity)" }.joined(separator: ", "))), "
+                + "\(countText(report.responses, "response")), \(countText(report.localChanges, "local change")), as of commit \(report.sequence)"
         )
         if report.found > 0 {
             Output.line(
-                "\(report.found) of them were found on pages that nothing leads to"
-                    + (report.mayBeOld ? "; some may be older than what was lost, or may have been deleted" : ""))
+                "\(report.found) of them found on unreachable pages"
+                    + (report.mayBeOld ? "; some may be outdated or deleted" : ""))
         }
         guard report.lostCount > 0 else { return }
         throw Failure(
             .partly,
-            "\(damaged): \(report.lostCount) rows or pages could not be read; run `tarn sync` on the new store to fetch what is missing"
+            "\(damaged): \(countText(report.lostCount, "row or page", plural: "rows or pages")) could not be read; "
+                + "run `tarn sync` on the new store to fetch them again"
         )
     }
 }

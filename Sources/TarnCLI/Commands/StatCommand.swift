@@ -7,17 +7,18 @@ import TarnInspect
 struct StatCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stat",
-        abstract: "Show what a store holds and how much room it takes, table by table.",
+        abstract: "Show the content and the size of a store, table by table.",
         discussion: """
-            Shows what LMDB says of each table, also of a damaged file and of one that is no store; what is found to be
-            wrong on the way is named on standard error, and the exit code is then 6. `verify` looks at everything.
-            Without permission to lock the file is read as it is; the exit code is 9 if commits came in between.
+            Reads the statistics that LMDB keeps of each table, also of a damaged file or one that is not a store. \
+            Damage that it meets is reported on standard error, and the exit code is then 6; `tarn inspect verify` \
+            checks everything. Without permission to lock, the file is read without locks; the exit code is 9 if \
+            another process committed meanwhile.
 
             Example:
               tarn inspect stat forge.tarn
             """)
 
-    @Argument(help: "The store's directory.") var store: String
+    @Argument(help: "Store directory.") var store: String
 
     func run() throws {
         let statistics = try StoreStatistics(ofStoreAt: store)
@@ -26,13 +27,13 @@ struct StatCommand: ParsableCommand {
         noteWithoutLocks(store, statistics.aloneBecause)
         Output.line(
             statistics.incarnation.isEmpty
-                ? "\(statistics.path)  no store of Tarn, transaction \(statistics.lastTransaction)"
+                ? "\(statistics.path)  not a Tarn store, transaction \(statistics.lastTransaction)"
                 : "\(statistics.path)  incarnation \(statistics.incarnation), commit \(statistics.sequence)")
         Output.line(
             "file \(size(statistics.fileBytes)), pages of \(statistics.pageSize) bytes, \(statistics.freePages) free"
                 + (statistics.readers.map { ", \($0.used) of \($0.all) reader slots used" } ?? ""))
         Output.line(
-            "\(records.total) records: \(records.text); \(statistics.responses) responses")
+            "\(countText(records.total, "record")): \(records.text); \(countText(statistics.responses, "response"))")
         // The checkpoints of whole syncs are named `*`.
         let walked = statistics.checkpoints.filter { !$0.name.hasPrefix("*") }
         for walks in Dictionary(grouping: walked, by: { $0.name.prefix { $0 != " " } }).values
@@ -44,8 +45,8 @@ struct StatCommand: ParsableCommand {
             let state = times.max().map { "complete at \($0)" } ?? "not complete yet"
             let underWay = walks.count - complete.count
             Output.line(
-                "endpoint \(name): " + (walks.count > 1 ? "\(complete.count) of \(walks.count) walks " : "") + state
-                    + (underWay > 0 ? ", \(underWay) under way" : ""))
+                "endpoint \(name): " + (walks.count > 1 ? "\(complete.count) of \(walks.count) scans " : "") + state
+                    + (underWay > 0 ? ", \(underWay) in progress" : ""))
         }
         Output.line("")
         var table = Table(["table", "what", "entries", "depth", "pages", "size"], rightAligned: [2, 3, 4, 5])
@@ -57,7 +58,7 @@ struct StatCommand: ParsableCommand {
         for finding in statistics.findings {
             Output.error("\(store): \(finding.place): \(finding.detail) [\(finding.code.rawValue)]")
         }
-        throw Failure(.store, "\(store): it is damaged; `tarn inspect verify` looks at everything")
+        throw Failure(.store, "\(store): the store is damaged; `tarn inspect verify` checks everything")
     }
 
     private func size(_ bytes: Int) -> String { byteText(bytes) }

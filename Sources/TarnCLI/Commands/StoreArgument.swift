@@ -4,7 +4,7 @@ import Tarn
 
 /// A store, named by its directory or by a description file.
 struct StoreArgument: ParsableArguments {
-    @Argument(help: "The store's directory; by default the store of the description file.") var store: String?
+    @Argument(help: "Store directory (default: from the description).") var store: String?
     @OptionGroup var description: DescriptionOption
 
     func open(forWriting: Bool = false) throws -> Store {

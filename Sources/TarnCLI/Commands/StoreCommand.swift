@@ -8,7 +8,7 @@ import TarnInspect
 struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
-        abstract: "Back up, compact, rewrite and repair a store, and see who reads it.",
+        abstract: "Back up, compact, rewrite and repair a store; show its readers and its quota.",
         discussion: """
             Examples:
               tarn store backup forge.tarn backups/2026-11-22.tarn

@@ -9,10 +9,10 @@ struct TarnCommand: AsyncParsableCommand {
         commandName: "tarn",
         abstract: "Keep JSON APIs as local records: mirror them, and work with them offline.",
         discussion: """
-            A description file (tarn.yaml) says where an API is, what its records are and which endpoints to fetch.
+            A description file (tarn.yaml) declares an API, its records and the endpoints to fetch.
 
-              tarn sync                          fetch, or go on where the last sync stopped
-              tarn fetch issues                  one answer, from the store if it is fresh
+              tarn sync                          fetch, or resume an interrupted sync
+              tarn fetch issues                  one response, from the store if it is fresh
               tarn list Issue --where 'state = open and author.login = ada' --sort 'updatedAt desc'
               tarn count Issue --by state
               tarn related Issue 7 author
@@ -20,9 +20,9 @@ struct TarnCommand: AsyncParsableCommand {
               tarn inspect dump forge.tarn | head
               tarn store backup forge.tarn copy.tarn
 
-            Exit codes: 0 done; 1 failed; 2 usage or description; 3 partly (the rest is committed); 4 credentials;
-            5 no network; 6 store; 7 limited by the server; 8 another sync is at work; 9 the store changed while it was
-            read without locks; 130, 143 and 129 interrupted by SIGINT, SIGTERM and SIGHUP.
+            Exit codes: 0 done; 1 failed; 2 usage or description; 3 partial success (the rest is committed); \
+            4 credentials; 5 no network; 6 store; 7 rate limit; 8 another sync is running; 9 the store changed while it \
+            was read without locks; 130, 143 and 129 interrupted by SIGINT, SIGTERM and SIGHUP.
             """,
         version: "0.1.0",
         subcommands: [

@@ -6,10 +6,10 @@ struct UpdateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update",
         abstract:
-            "Set fields of all records that meet a condition, in the store only: the server learns nothing of it.",
+            "Set fields of the records that meet a condition, in the store only, not at the server.",
         discussion: """
-            The fields are marked as changed here: a sync keeps their values and reports that, until a program clears the mark. With \
-            --as-server nothing is marked, as if the server had said it.
+            The fields are marked as changed locally: a sync keeps their values, and reports them, until a program \
+            clears the mark. With --as-server, nothing is marked, and the next sync may overwrite the values.
 
             Examples:
               tarn update Issue --where 'milestone = 7' --set state=closed --dry-run
@@ -17,15 +17,16 @@ struct UpdateCommand: ParsableCommand {
               tarn update User --all --set seenAt=null
             """)
 
-    @Argument(help: "The entity, as in the description file.") var entity: String
+    @Argument(help: "Name of the entity in the description.") var entity: String
     @Option(
         parsing: .singleValue,
-        help: ArgumentHelp("A field and its new value; null clears. May be repeated.", valueName: "field=value"))
+        help: ArgumentHelp(
+            "Field and its new value, as field=value; null clears it. May be repeated.", valueName: "field=value"))
     var set: [String] = []
     @OptionGroup var options: WriteOptions
 
     func validate() throws {
-        if set.isEmpty { throw ValidationError("say what to set: --set field=value") }
+        if set.isEmpty { throw ValidationError("nothing to set: add --set field=value") }
     }
 
     func run() throws {
@@ -36,7 +37,7 @@ struct UpdateCommand: ParsableCommand {
                     try Assignment(text: text, entity: query.entity, catalog: store.catalog)
                 }
                 guard values.updateValue(assignment.value, forKey: assignment.field) == nil else {
-                    throw Failure(.usage, "--set \(text): \(assignment.field) is set twice")
+                    throw Failure(.usage, "--set \(text): \(assignment.field) is set more than once")
                 }
             }
             return try options.asServer

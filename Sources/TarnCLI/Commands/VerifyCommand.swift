@@ -8,21 +8,21 @@ import TarnInspect
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Look at every page, row, index entry and counter of a store, and say what is wrong.",
+        abstract: "Check every page, row, index entry and counter of a store.",
         discussion: """
-            The store may be in use: it is looked at as of one commit, and nothing is changed. Each finding has a code that
-            stays the same; the page "Operating a store" lists them. The exit code is 0 if nothing is wrong, and 6
-            otherwise; 9 if the store could not be locked and commits came in between.
-            `repair` mends what follows from rows; `salvage` brings what can be read into a new store.
+            The store may be in use: the check reads one commit and changes nothing. Each finding has a stable code; \
+            the page "Operating a store" lists them. The exit code is 0 if the store is sound and 6 if not; it is 9 if \
+            the store could not be locked and another process committed meanwhile. `tarn store repair` rebuilds what \
+            follows from rows; `tarn inspect salvage` copies the readable records into a new store.
 
             Examples:
               tarn inspect verify forge.tarn
               tarn inspect verify forge.tarn --json | jq .findings
             """)
 
-    @Argument(help: "The store's directory, or its data.mdb.") var store: String
-    @Flag(help: "Write the report as one JSON object.") var json = false
-    @Flag(help: "Show how far it is, on standard error; by default if that is a terminal.") var progress = false
+    @Argument(help: "Store directory, or its data.mdb.") var store: String
+    @Flag(help: "Print the report as one JSON object.") var json = false
+    @Flag(help: "Show progress on standard error (default: only on a terminal).") var progress = false
 
     func run() throws {
         let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal)
@@ -35,7 +35,8 @@ struct VerifyCommand: ParsableCommand {
     private func summary(_ report: StoreVerification) -> String {
         let codes = report.counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key.rawValue)" }.joined(
             separator: ", ")
-        return report.total == 0 ? "not all could be compared" : "\(report.total) findings: \(codes)"
+        return report.total == 0
+            ? "some parts could not be compared" : "\(countText(report.total, "finding")): \(codes)"
     }
 
     private func show(_ report: StoreVerification) {
@@ -48,8 +49,9 @@ struct VerifyCommand: ParsableCommand {
         for part in report.notCompared { Output.line("not compared: \(part)") }
         let records = report.records.reduce(0) { $0 + $1.count }
         Output.line(
-            "\(report.pages) pages (\(report.freePages) free), \(records) records, \(report.indexEntries) index entries, "
-                + "\(report.responses) responses, \(report.changes) changes, as of commit \(report.sequence)"
+            "\(countText(report.pages, "page")) (\(report.freePages) free), \(countText(records, "record")), "
+                + "\(countText(report.indexEntries, "index entry", plural: "index entries")), "
+                + "\(countText(report.responses, "response")), \(countText(report.changes, "change")), as of commit \(report.sequence)"
                 + (report.isSound ? ": sound" : ""))
     }
 

@@ -6,26 +6,26 @@ import Tarn
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Show a record, or how many there are, now and whenever that changes.",
+        abstract: "Show a record, or a number of records, now and after each change.",
         discussion: """
-            Waits for commits of any process, until it is interrupted. A record that is deleted is shown as null.
+            Waits for commits of any process until it is interrupted. A deleted record is shown as null.
 
             Examples:
               tarn watch Issue 7
-              tarn watch Issue --limit 2                 ends after two results
-              tarn watch Issue --where 'state = open'    how many meet the condition
+              tarn watch Issue --limit 2                 stop after two results
+              tarn watch Issue --where 'state = open'    the number of records that meet the condition
             """)
 
-    @Argument(help: "The entity, as in the description file.") var entity: String
-    @Argument(help: "The record's key; without one the number of records is shown.") var key: String?
+    @Argument(help: "Name of the entity in the description.") var entity: String
+    @Argument(help: "Key of the record; without a key, the number of records is shown.") var key: String?
     @OptionGroup var condition: ConditionOptions
-    @Option(help: "Stop after this many results.") var limit: Int?
+    @Option(help: "Number of results to show (default: until interrupted).") var limit: Int?
     @OptionGroup var store: StoreOptions
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit must be 1 at least") }
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
         if key != nil, !condition.conditions.isEmpty {
-            throw ValidationError("a key names one record; --where is for the others")
+            throw ValidationError("a key and --where exclude each other")
         }
     }
 

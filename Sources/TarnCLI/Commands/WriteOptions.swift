@@ -6,17 +6,17 @@ import Tarn
 /// The selection of records to change, and the report of the result.
 struct WriteOptions: ParsableArguments {
     @OptionGroup var condition: ConditionOptions
-    @Flag(help: "Every record of the entity; needed if there is no --where.") var all = false
-    @Flag(help: "Only say how many records it would be.") var dryRun = false
-    @Option(help: "How many records one write has at most. Between two writes others have their turn.") var step = 1000
-    @Flag(help: "Set no mark of a local change: the next sync may take it back.") var asServer = false
+    @Flag(help: "All records of the entity; required without --where.") var all = false
+    @Flag(help: "Count the records, but write nothing.") var dryRun = false
+    @Option(help: "Maximum number of records per transaction; other writers may run in between.") var step = 1000
+    @Flag(help: "Do not mark the change as local: the next sync may overwrite it.") var asServer = false
     @OptionGroup var format: FormatOption
     @OptionGroup var store: StoreOptions
 
     func validate() throws {
         if condition.conditions.isEmpty, condition.partials == .included, !all {
             throw ValidationError(
-                "this is about every record of the entity: name those you mean with --where, or say --all")
+                "this would change every record of the entity: select records with --where, or confirm with --all")
         }
         if all, !condition.conditions.isEmpty { throw ValidationError("--all and --where exclude each other") }
         if step < 1 { throw ValidationError("--step must be at least 1") }
@@ -28,13 +28,14 @@ struct WriteOptions: ParsableArguments {
         if dryRun {
             let count = try store.read { reader in try reader.count(query) }
             return format.format == .json
-                ? Output.json("{\"matched\":\(count)}") : Output.line("\(count) records; nothing was written")
+                ? Output.json("{\"matched\":\(count)}")
+                : Output.line("\(countText(count, "record")); nothing was written")
         }
         let report = try write(store, query)
         switch format.format {
         case .json:
             Output.json("{\"matched\":\(report.matched),\"\(past)\":\(report.changed),\"steps\":\(report.steps)}")
-        case .table: Output.line("\(report.matched) records found, \(report.changed) \(past)")
+        case .table: Output.line("\(countText(report.matched, "record")) found, \(report.changed) \(past)")
         }
     }
 }

@@ -6,10 +6,10 @@ struct ConditionOptions: ParsableArguments {
     @Option(
         name: .customLong("where"), parsing: .singleValue,
         help: ArgumentHelp(
-            "Only records that meet this condition, such as 'state = open and author.login = ada'. May be repeated: then they meet all.",
+            "Only records that meet this condition, such as 'state = open and author.login = ada'. If repeated, all conditions apply.",
             valueName: "condition"))
     var conditions: [String] = []
-    @Option(help: "Records that are known in part: included, excluded or only.") var partials: Query.Partials =
+    @Option(help: "Partially known records: included, excluded or only.") var partials: Query.Partials =
         .included
 
     /// Builds a query for the selected records, in key order.

@@ -4,7 +4,7 @@ import Tarn
 
 /// The option `--file`, and opening the store that the description names.
 struct DescriptionOption: ParsableArguments {
-    @Option(name: [.short, .long], help: ArgumentHelp("The description file.", valueName: "path"))
+    @Option(name: [.short, .long], help: ArgumentHelp("Description file.", valueName: "path"))
     var file = "tarn.yaml"
 
     func load() throws -> Description { try Description.load(path: file) }
@@ -18,12 +18,13 @@ struct DescriptionOption: ParsableArguments {
     /// - Throws: `Failure` with `.usage` if there is no store to open.
     func openStore(_ path: String?, forWriting: Bool, way: String, isImmutable: Bool = false) throws -> Store {
         if forWriting, isImmutable {
-            throw Failure(.usage, "--immutable is for commands that read: without locks nothing can be written")
+            throw Failure(.usage, "--immutable is only for reading: a write needs locks")
         }
         let options = Store.Options(isReadOnly: !forWriting, isImmutable: isImmutable)
         if let path { return try Store.open(at: path, options: options) }
         guard FileManager.default.fileExists(atPath: file) else {
-            throw Failure(.usage, "there is no \(file) here: name the store\(way), or the description with --file")
+            throw Failure(
+                .usage, "there is no \(file) in this directory: name the store\(way), or the description with --file")
         }
         return try Store.open(at: try load().storePath, options: options)
     }

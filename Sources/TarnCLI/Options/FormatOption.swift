@@ -3,6 +3,6 @@ import Tarn
 
 /// The option `--format`.
 struct FormatOption: ParsableArguments {
-    @Option(help: "table or json (one object a line); by default a table on a terminal, and json for a pipe.")
+    @Option(help: "Output format: table, or json with one object per line (default: table on a terminal, else json).")
     var format: OutputFormat = .default
 }

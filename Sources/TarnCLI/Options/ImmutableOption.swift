@@ -6,7 +6,7 @@ import Tarn
 struct ImmutableOption: ParsableArguments {
     @Flag(
         help:
-            "Read without locks: only for a store to which nothing writes, on read-only media or without permission to lock."
+            "Read without locks. Only for a store that no process writes to: read-only media, or no permission to lock."
     )
     var immutable = false
 }

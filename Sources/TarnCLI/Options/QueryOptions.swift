@@ -7,10 +7,10 @@ struct QueryOptions: ParsableArguments {
     @OptionGroup var condition: ConditionOptions
     @Option(
         help: ArgumentHelp(
-            "Sort by these fields, such as 'updatedAt desc, number'; by default by the key.", valueName: "order"))
+            "Fields to sort by, such as 'updatedAt desc, number' (default: the key).", valueName: "order"))
     var sort = ""
-    @Option(help: "Stop after this many records.") var limit: Int?
-    @Option(help: "Pass over this many records first.") var offset = 0
+    @Option(help: "Number of records to show (default: all).") var limit: Int?
+    @Option(help: "Number of records to skip first.") var offset = 0
     @Option(help: ArgumentHelp("Continue after TOKEN, printed by a previous list.", valueName: "token"))
     var after: String?
 
@@ -18,7 +18,7 @@ struct QueryOptions: ParsableArguments {
         if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
         if offset < 0 { throw ValidationError("--offset must not be negative") }
         if after != nil, offset > 0 {
-            throw ValidationError("--after and --offset both say where to begin; give one of them")
+            throw ValidationError("--after and --offset exclude each other")
         }
     }
 
@@ -44,7 +44,7 @@ extension ContinuationToken {
         guard let token = ContinuationToken(text: argument) else {
             throw Failure(
                 .usage,
-                "--after \(argument): not a token; take the one that the list before has named, with the same --where and --sort"
+                "--after \(argument): not a token; use the one that the previous list printed, with the same --where and --sort"
             )
         }
         self = token

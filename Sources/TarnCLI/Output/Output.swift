@@ -70,7 +70,7 @@ enum Output {
         }
         guard !write(bytes, to: STDOUT_FILENO) else { return }
         let code = errno
-        if code != EPIPE { error("the output cannot be written: \(String(cString: strerror(code)))") }
+        if code != EPIPE { error("cannot write the output: \(String(cString: strerror(code)))") }
         exit(Failure.Code.failed.rawValue)
     }
 

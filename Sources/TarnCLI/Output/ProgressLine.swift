@@ -35,9 +35,9 @@ final class ProgressLine: Sendable {
             if state.isOpen, state.endpoint != progress.endpoint { Output.keepProgress() }
             state.endpoint = progress.endpoint
             state.isOpen = true
-            var text = "\(progress.endpoint): \(progress.pages) pages"
+            var text = "\(progress.endpoint): \(countText(progress.pages, "page"))"
             if progress.notModified > 0 { text += " (\(progress.notModified) not modified)" }
-            text += ", \(progress.listed) records"
+            text += ", \(countText(progress.listed, "record"))"
             if let url = progress.requesting { text += "  … \(url)" }
             Output.progress(text)
         }
@@ -101,8 +101,8 @@ extension RequestWait {
     fileprivate var text: String {
         switch reason {
         case .limit: "the rate limit of \(origin) is used up"
-        case .pace: "the pace for \(origin)"
-        case .retry: "\(origin) is tried again"
+        case .pace: "the request pace for \(origin)"
+        case .retry: "next attempt at \(origin)"
         }
     }
 }

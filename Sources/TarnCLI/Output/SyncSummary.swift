@@ -50,9 +50,10 @@ struct SyncSummary {
         lines += requestLines(isVerbose: isVerbose)
         lines += deletionLines
         if imported.older > 0 {
-            lines.append("\(imported.older) records came in an older version than the stored one, and stay as they are")
+            lines.append(
+                "\(countText(imported.older, "record")) older than the stored version: the stored one was kept")
         }
-        lines.append("store: \(records.total) records: \(records.text)")
+        lines.append("store: \(countText(records.total, "record")): \(records.text)")
         return lines
     }
 
@@ -61,12 +62,13 @@ struct SyncSummary {
         guard let began = report.resumed else { return [] }
         let endpoints = report.endpoints.filter(\.wasFinished).count
         let parents = report.endpoints.filter { $0.finishedParents > 0 }.map {
-            "\($0.finishedParents) parents of \($0.name)"
+            "\(countText($0.finishedParents, "parent")) of \($0.name)"
         }
-        let finished = (endpoints > 0 ? ["\(endpoints) \(endpoints == 1 ? "endpoint" : "endpoints")"] : []) + parents
+        let finished = (endpoints > 0 ? [countText(endpoints, "endpoint")] : []) + parents
         guard !finished.isEmpty else { return [] }
         return [
-            "continued the interrupted sync of \(began), not asked again: \(finished.joined(separator: ", ")); --restart begins anew"
+            "resumed the interrupted sync of \(began); not requested again: "
+                + "\(finished.joined(separator: ", ")) (--restart starts over)"
         ]
     }
 
@@ -95,7 +97,7 @@ struct SyncSummary {
             var lines: [String] = []
             if endpoint.ignored > 0 {
                 lines.append(
-                    "\(endpoint.name): \(endpoint.ignored) requests were passed over, by a rule for their answers")
+                    "\(endpoint.name): \(countText(endpoint.ignored, "request")) ignored by a rule for responses")
             }
             if isVerbose, let choice = endpoint.pagination {
                 lines.append("\(endpoint.name): paginate: \(choice.style), because \(choice.reason)")
@@ -108,25 +110,27 @@ struct SyncSummary {
     private var deletionLines: [String] {
         var lines: [String] = []
         let orphans = report.orphans, told = report.report.deleted - (orphans?.deleted ?? 0)
-        if told > 0 { lines.append("\(told) records were deleted: the answers say that they are no more") }
+        if told > 0 { lines.append("\(countText(told, "record")) deleted: responses report them as deleted") }
         guard let orphans else { return lines }
-        func add(_ count: Int, _ text: String) { if count > 0 { lines.append("\(count) records \(text)") } }
+        func add(_ count: Int, _ text: String) {
+            if count > 0 { lines.append("\(countText(count, "record")) \(text)") }
+        }
         let named = orphans.records.joined(separator: ", ")
         let more = orphans.deleted + orphans.unlinked + orphans.due - orphans.records.count
         let names = ": " + named + (more > 0 ? " and \(more) more" : "")
-        add(orphans.deleted, "were deleted: the server lists them no more" + (orphans.deleted > 0 ? names : ""))
-        add(orphans.unlinked, "were unlinked: the server lists them no more there" + (orphans.deleted > 0 ? "" : names))
-        add(orphans.due, "would be deleted or unlinked: the server lists them no more" + names)
-        add(orphans.waiting, "were not listed for the first time; the next complete sync decides")
-        add(orphans.existing, "were not listed, and the server still has them")
-        add(orphans.listedElsewhere, "were not listed, and other answers list them")
-        add(orphans.kept, "were not listed, and are kept by the description")
-        add(orphans.vetoed, "were not listed, and are kept by the program")
-        add(orphans.changedLocally, "were not listed, and are kept since they were changed here")
-        add(orphans.denied, "were not listed, and are kept by a delete rule")
+        add(orphans.deleted, "deleted (no longer listed by the server)" + (orphans.deleted > 0 ? names : ""))
+        add(orphans.unlinked, "unlinked (no longer listed there by the server)" + (orphans.deleted > 0 ? "" : names))
+        add(orphans.due, "would be deleted or unlinked (no longer listed by the server)" + names)
+        add(orphans.waiting, "not listed for the first time: the next complete sync decides")
+        add(orphans.existing, "not listed, but still at the server: kept")
+        add(orphans.listedElsewhere, "not listed, but listed by other responses: kept")
+        add(orphans.kept, "not listed: kept by the description")
+        add(orphans.vetoed, "not listed: kept by the program")
+        add(orphans.changedLocally, "not listed: kept because of local changes")
+        add(orphans.denied, "not listed: kept by a delete rule")
         for endpoint in report.endpoints {
             for refusal in endpoint.orphans?.refusals ?? [] {
-                lines.append("\(endpoint.name): nothing was looked for: \(refusal)")
+                lines.append("\(endpoint.name): no orphans looked for: \(refusal)")
             }
         }
         return lines
@@ -138,9 +142,11 @@ struct SyncSummary {
         if !imported.unmapped.isEmpty {
             lines.append("Unmapped JSON fields (map or ignore them):")
             for path in imported.unmapped.prefix(20) {
-                lines.append("  \(path.entity): \(path.path)  (\(path.count) times)")
+                lines.append("  \(path.entity): \(path.path)  (\(countText(path.count, "time")))")
             }
-            if imported.unmapped.count > 20 { lines.append("  … and \(imported.unmapped.count - 20) more paths") }
+            if imported.unmapped.count > 20 {
+                lines.append("  … and \(countText(imported.unmapped.count - 20, "more path"))")
+            }
         }
         if !imported.diagnosticGroups.isEmpty {
             lines.append("Not imported as received:")
@@ -148,24 +154,24 @@ struct SyncSummary {
                 lines.append("  \(group.count > 1 ? "\(group.count) times, the first: " : "")\(group.first)")
             }
             if imported.diagnosticGroups.count > 20 {
-                lines.append("  … and \(imported.diagnosticGroups.count - 20) more kinds")
+                lines.append("  … and \(countText(imported.diagnosticGroups.count - 20, "more kind"))")
             }
         }
         if !report.absentAttributes.isEmpty {
             lines.append("Attributes without a value in any record (check their JSON paths):")
             for attribute in report.absentAttributes.prefix(20) {
                 lines.append(
-                    "  \(attribute.entity).\(attribute.attribute)  (\(attribute.records) \(attribute.records == 1 ? "record" : "records"))"
+                    "  \(attribute.entity).\(attribute.attribute)  (\(countText(attribute.records, "record")))"
                 )
             }
             if report.absentAttributes.count > 20 {
-                lines.append("  … and \(report.absentAttributes.count - 20) more attributes")
+                lines.append("  … and \(countText(report.absentAttributes.count - 20, "more attribute"))")
             }
         }
         for endpoint in report.endpoints {
             for skipped in endpoint.skippedParents {
                 lines.append(
-                    "\(endpoint.name): nothing requested for \(skipped.count) \(skipped.count == 1 ? "record" : "records") of "
+                    "\(endpoint.name): nothing requested for \(countText(skipped.count, "record")) of "
                         + "\(skipped.entity) without a value for {\(skipped.name)}; the first: \(skipped.first)")
             }
         }

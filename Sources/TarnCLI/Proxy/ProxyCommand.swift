@@ -8,15 +8,16 @@ import Tarn
 struct ProxyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "proxy",
-        abstract: "Serve one upstream over HTTP/1.1 through the cache.",
+        abstract: "Serve one upstream over HTTP/1.1 through a cache.",
         discussion: """
-            Whole responses and parts of them are kept in the store and answered by the rules of RFC 9111; every answer has Age and \
-            Cache-Status (RFC 9211). Content codings, redirects, methods, header fields and interim responses (1xx) go through as they are; \
-            URLs are sent in their normalised form. Ends at SIGTERM or SIGINT, when the requests under way are answered, or after ten seconds.
+            Whole and partial responses are kept in the store and served by the rules of RFC 9111; every response has \
+            Age and Cache-Status (RFC 9211). Content codings, redirects, methods, header fields and interim responses \
+            (1xx) are passed on unchanged; URLs are normalised. SIGTERM and SIGINT end the proxy after the requests in \
+            progress are answered, or after ten seconds.
 
-            One cache serves all users: private answers are not kept, and a request with a credential (Cookie, X-Api-Key, PRIVATE-TOKEN \
-            and the like) passes by the cache, unless --scope-by names its field. An answer to a request with Authorization is kept only if \
-            it is declared public. Set-Cookie is never kept.
+            By default one cache serves all users: private responses are not kept, and a request with a credential \
+            (Cookie, X-Api-Key, PRIVATE-TOKEN and the like) bypasses the cache, unless --scope-by names its field. A \
+            response to a request with Authorization is kept only if it is declared public. Set-Cookie is never kept.
 
             Examples:
               tarn proxy --upstream https://api.example.org --store cache.tarn
@@ -25,7 +26,7 @@ struct ProxyCommand: AsyncParsableCommand {
               tarn proxy --upstream https://api.example.org --store cache.tarn --private
               curl -i http://127.0.0.1:9000/issues
 
-            Exit codes: 0 at SIGTERM or SIGINT, 1 if it cannot listen, 2 for wrong arguments, 6 for a store that cannot be opened.
+            Exit codes: 0 after SIGTERM or SIGINT; 1 cannot listen; 2 usage; 6 the store cannot be opened.
             """)
 
     /// The kind of the cache.
@@ -34,43 +35,49 @@ struct ProxyCommand: AsyncParsableCommand {
 
         static func help(for value: Rules) -> ArgumentHelp? {
             switch value {
-            case .shared: "One cache for all users."
+            case .shared: "One cache for all users (shared)."
             case .private:
-                "One user's cache: private answers are kept. Requests with other credentials still have answers of their own."
+                "Cache of one user: private responses are kept. Requests with different credentials do not share responses."
             }
         }
     }
 
-    @Option(help: ArgumentHelp("Where requests go; its path is put before theirs.", valueName: "url")) var upstream:
-        String
-    @Option(help: ArgumentHelp("Where to listen; port 0 for any that is free.", valueName: "host:port")) var listen =
+    @Option(
+        help: ArgumentHelp("URL of the upstream; its path is prepended to the path of each request.", valueName: "url"))
+    var upstream: String
+    @Option(help: ArgumentHelp("Address to listen on; port 0 selects a free port.", valueName: "host:port"))
+    var listen =
         "127.0.0.1:8080"
-    @Option(help: ArgumentHelp("The store; made if it is not there.", valueName: "path")) var store: String
+    @Option(help: ArgumentHelp("Store directory; created if missing.", valueName: "path")) var store: String
     @Flag var rules = Rules.shared
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A request field each value of which is one user with private answers; may be repeated.", valueName: "field"
+            "Request field whose value identifies a user with responses of their own. May be repeated.",
+            valueName: "field"
         ))
     var scopeBy: [String] = []
-    @Option(help: ArgumentHelp("Bytes of a request's body, at most.", valueName: "bytes")) var maximumBody = 16 << 20
-    @Option(help: ArgumentHelp("Connections of clients at the same time, at most.", valueName: "count"))
+    @Option(help: ArgumentHelp("Maximum size of a request's body, in bytes.", valueName: "bytes")) var maximumBody =
+        16 << 20
+    @Option(help: ArgumentHelp("Maximum number of client connections.", valueName: "count"))
     var maximumConnections = 1024
     @Option(
         help: ArgumentHelp(
-            "Connections of one address, or one IPv6 network of 64 bits. Behind another proxy: as many as that one has.",
+            "Maximum number of connections per address, or per IPv6 /64 network. Behind another proxy, use its number of connections.",
             valueName: "count"))
     var maximumConnectionsPerAddress = 256
     @Option(
         help: ArgumentHelp(
-            "How long nothing may move on a connection before it is closed; waiting for the upstream does not count.",
+            "Time without traffic after which a connection is closed, in seconds; waiting for the upstream does not count.",
             valueName: "seconds"))
     var idleTimeout = 60
-    @Option(help: ArgumentHelp("Time for a request's header fields; then the answer is 408.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "Time limit for a request's header fields, in seconds; then the response is 408.", valueName: "seconds"))
     var headerTimeout = 20
     @Option(
         help: ArgumentHelp(
-            "Time for a request's body, beyond one second for each 16 KiB; then the answer is 408.",
+            "Time limit for a request's body, in seconds, plus one second for each 16 KiB; then the response is 408.",
             valueName: "seconds"))
     var bodyTimeout = 60
 
@@ -85,7 +92,7 @@ struct ProxyCommand: AsyncParsableCommand {
         }
         let numbers = [maximumConnections, maximumConnectionsPerAddress, idleTimeout, headerTimeout, bodyTimeout]
         guard maximumBody >= 0, numbers.allSatisfy({ $0 > 0 }) else {
-            throw Failure(.usage, "limits are positive numbers")
+            throw Failure(.usage, "limits and timeouts must be positive numbers")
         }
         if let field = scopeBy.first(where: { !HTTPSyntax.isToken($0) }) {
             throw Failure(.usage, "--scope-by \(field): not the name of a header field")
@@ -130,13 +137,13 @@ struct ProxyCommand: AsyncParsableCommand {
     /// Returns the reason why the proxy cannot listen, and the remedy.
     private static func reason(_ error: any Error) -> String {
         guard let error = error as? IOError else {
-            return "the host has no address here: expected one of this machine, such as 127.0.0.1"
+            return "unknown host: use an address of this machine, such as 127.0.0.1"
         }
         return switch error.errnoCode {
         case EADDRINUSE:
-            "the port is in use by another process: stop it, or choose another port (0 for any that is free)"
-        case EACCES: "no permission to listen there: ports below 1024 are for privileged processes"
-        case EADDRNOTAVAIL: "the address is not one of this machine"
+            "the port is in use by another process: stop it, or choose another port (0 selects a free one)"
+        case EACCES: "permission denied: ports below 1024 are for privileged processes"
+        case EADDRNOTAVAIL: "this machine does not have the address"
         default: String(cString: strerror(error.errnoCode))
         }
     }

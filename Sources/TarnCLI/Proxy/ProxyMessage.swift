@@ -66,19 +66,19 @@ enum ProxyMessage {
         // RFC 9110 §7.6.3: the request has passed this proxy before, directly or through other
         // proxies.
         guard !vias(head.headers).contains(server.name) else {
-            return refused(508, "loop: this request has passed this proxy before")
+            return refused(508, "loop: the request has already passed through this proxy")
         }
         guard head.method != .CONNECT else { return refused(501, "CONNECT is not forwarded") }
         var target = head.uri
         // Absolute form (RFC 9112 §3.2.2).
         if !target.hasPrefix("/"), let url = try? HTTPURL(target) { target = url.target }
-        guard target.hasPrefix("/") else { return refused(501, "a target that is no path is not forwarded") }
+        guard target.hasPrefix("/") else { return refused(501, "the request target must be a path") }
         // Normalised before the upstream's path is prepended: dot segments cannot leave that path.
         let upstream = server.upstream
         guard !target.utf8.contains(UInt8(ascii: "#")),
             let path = try? HTTPURL(upstream.origin + target).normalized.target
         else {
-            return refused(400, "the target is not well-formed")
+            return refused(400, "malformed request target")
         }
         let prefix =
             upstream.path == "/" ? "" : upstream.path.hasSuffix("/") ? String(upstream.path.dropLast()) : upstream.path
@@ -105,17 +105,17 @@ enum ProxyMessage {
     /// The Host is not forwarded: the upstream gets its own.
     private static func problem(of head: HTTPRequestHead) -> String? {
         guard head.headers.allSatisfy({ HTTPSyntax.isWellFormed(.init($0.name, $0.value)) }) else {
-            return "a header field is not well-formed"
+            return "malformed header field"
         }
         let hosts = head.headers["Host"]
-        guard hosts.count <= 1 else { return "there is more than one Host" }
+        guard hosts.count <= 1 else { return "more than one Host field" }
         guard let host = hosts.first else {
-            return head.version.minor == 0 && head.version.major == 1 ? nil : "there is no Host"
+            return head.version.minor == 0 && head.version.major == 1 ? nil : "missing Host field"
         }
         guard host.isEmpty || (try? HTTPURL("http://\(host)/")).map({ $0.path == "/" && $0.query == nil }) == true,
             !host.contains("/"), !host.contains("?"),
             !host.contains("#")
-        else { return "the Host is not well-formed" }
+        else { return "malformed Host field" }
         return nil
     }
 
@@ -132,17 +132,17 @@ enum ProxyMessage {
         do throws(TransportError) {
             let answer = try await server.transport.answer(request)
             if answer.decision.outcome == .unanswerable {
-                return Reply(504, "nothing is stored that may answer", answer.status)
+                return Reply(504, "no stored response may be used", answer.status)
             }
             return Reply(answer.response, answer.status, by: server.name)
         } catch {
             let status = CacheStatus(forward: .miss, detail: error.kind.rawValue)
             return switch error.kind {
             case .store:
-                Reply(500, "the store of the cache cannot be read or written", CacheStatus(detail: error.kind.rawValue))
-            case .timeout: Reply(504, "the upstream does not answer: \(error.kind.rawValue)", status)
-            case .protocol: Reply(502, "the upstream's answer is not well-formed HTTP", status)
-            default: Reply(502, "the upstream does not answer: \(error.kind.rawValue)", status)
+                Reply(500, "the cache's store cannot be read or written", CacheStatus(detail: error.kind.rawValue))
+            case .timeout: Reply(504, "no response from the upstream: \(error.kind.rawValue)", status)
+            case .protocol: Reply(502, "malformed response from the upstream", status)
+            default: Reply(502, "no response from the upstream: \(error.kind.rawValue)", status)
             }
         }
     }

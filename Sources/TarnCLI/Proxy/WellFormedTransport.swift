@@ -12,7 +12,7 @@ struct WellFormedTransport: Transport {
         guard (200...599).contains(response.status), response.headers.fields.allSatisfy(HTTPSyntax.isWellFormed) else {
             throw TransportError(
                 .protocol, method: request.method, url: request.url,
-                detail: "the answer's status or one of its header fields is not well-formed")
+                detail: "malformed status or header field in the response")
         }
         return response
     }

@@ -50,7 +50,7 @@ actor Authorizer {
             } catch {
                 throw TransportError(
                     .credentials, method: request.method, url: request.url,
-                    detail: "the request could not be signed (\(signer.name)): \(error)")
+                    detail: "cannot sign the request (\(signer.name)): \(error)")
             }
         default: break
         }
@@ -228,7 +228,7 @@ actor Authorizer {
         guard PrivateFile.replace(path, with: Array((secret.exposed + "\n").utf8)) else {
             throw TransportError(
                 .credentials, method: request.method, url: request.url,
-                detail: "the new refresh token could not be written to \(path): the one that is there is used up")
+                detail: "cannot write the new refresh token to \(path): the one in that file is no longer valid")
         }
     }
 }

@@ -69,7 +69,7 @@ public struct OAuth2: Sendable, Hashable {
         let url: HTTPURL
         do throws(HTTPURLError) { url = try HTTPURL(text) } catch { return error.reason }
         let isLocal = ["localhost", "127.0.0.1", "[::1]"].contains(url.host)
-        return url.scheme == "https" || isLocal ? nil : "tokens are only asked for over https (RFC 6749 §3.2)"
+        return url.scheme == "https" || isLocal ? nil : "tokens are only requested over https (RFC 6749 §3.2)"
     }
 
     // MARK: The exchange
@@ -135,16 +135,17 @@ public struct OAuth2: Sendable, Hashable {
                 $0.map { String($0.prefix(200)) }
             }
             .joined(separator: ": ")
-            return .failure(OAuth2Refusal(reason: "answers \(response.status)\(said.isEmpty ? "" : ": \(said)")"))
+            return .failure(OAuth2Refusal(reason: "returned \(response.status)\(said.isEmpty ? "" : ": \(said)")"))
         }
         guard let access = object.text(of: "access_token"), !access.isEmpty else {
-            return .failure(OAuth2Refusal(reason: "answers without an access_token"))
+            return .failure(OAuth2Refusal(reason: "returned no access_token"))
         }
         if let type = object.text(of: "token_type"), type.lowercased() != "bearer" {
-            return .failure(OAuth2Refusal(reason: "hands out a token of another type than Bearer"))
+            return .failure(OAuth2Refusal(reason: "returned a token of a type other than Bearer"))
         }
         guard access.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value < 0x7F }) else {
-            return .failure(OAuth2Refusal(reason: "hands out a token that no header field can hold"))
+            return .failure(
+                OAuth2Refusal(reason: "returned a token with characters that a header field cannot contain"))
         }
         return .success(
             Token(

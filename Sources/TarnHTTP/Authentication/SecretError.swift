@@ -11,5 +11,5 @@ public struct SecretError: Error, Sendable, Hashable, CustomStringConvertible {
         self.reason = reason
     }
 
-    public var description: String { "\(source.place), which holds a secret of this API, \(reason)" }
+    public var description: String { "\(source.place) \(reason); it must provide a secret of this API" }
 }

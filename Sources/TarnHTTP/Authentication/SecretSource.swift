@@ -38,9 +38,9 @@ public enum SecretSource: Sendable, Hashable {
         case .command(let words): text = try SecretSource.text(try SecretCommand.run(words, self), self)
         case .value(let secret): text = secret.exposed
         }
-        guard !text.isEmpty else { throw SecretError(self, "holds nothing") }
+        guard !text.isEmpty else { throw SecretError(self, "is empty") }
         guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
-            throw SecretError(self, "holds more than one line, or control characters")
+            throw SecretError(self, "contains several lines or control characters")
         }
         return Secret(text)
     }
@@ -60,7 +60,8 @@ public enum SecretSource: Sendable, Hashable {
     private static func bytes(ofFile path: String, _ source: SecretSource) throws(SecretError) -> Data {
         guard let file = FileHandle(forReadingAtPath: path) else {
             throw SecretError(
-                source, FileManager.default.fileExists(atPath: path) ? "may not be read" : "does not exist")
+                source,
+                FileManager.default.fileExists(atPath: path) ? "cannot be read: permission denied" : "does not exist")
         }
         defer { try? file.close() }
         do {
@@ -72,7 +73,9 @@ public enum SecretSource: Sendable, Hashable {
 
     /// Returns the secret of a source's bytes, without a line break at its end.
     private static func text(_ data: Data, _ source: SecretSource) throws(SecretError) -> String {
-        guard data.count <= sizeLimit else { throw SecretError(source, "holds more than 64 KiB: that is no secret") }
+        guard data.count <= sizeLimit else {
+            throw SecretError(source, "contains more than 64 KiB, too much for a secret")
+        }
         guard var text = String(validating: data, as: UTF8.self) else { throw SecretError(source, "is not UTF-8") }
         // One scalar at a time: Swift counts "\r\n" as one character.
         if text.unicodeScalars.last == "\n" { text.unicodeScalars.removeLast() }
@@ -101,7 +104,7 @@ private enum SecretCommand {
         process.waitUntilExit()
         late.cancel()
         guard process.terminationReason == .exit else {
-            throw SecretError(source, "was ended, after 30 seconds or by a signal")
+            throw SecretError(source, "was terminated, after 30 seconds or by a signal")
         }
         switch process.terminationStatus {
         case 0: return data

@@ -190,7 +190,7 @@ final class CurlTransfer {
                 CurlFailure(
                     kind: .cutShort,
                     detail:
-                        "\(submission.url.host):\(submission.url.port) closed the connection within its header fields"))
+                        "\(submission.url.host):\(submission.url.port) closed the connection within the header fields"))
         }
         var status = 0
         tarn_curl_get_long(easy, CURLINFO_RESPONSE_CODE, &status)
@@ -219,19 +219,19 @@ final class CurlTransfer {
             return CurlFailure(
                 kind: .tooLarge,
                 detail:
-                    "the header fields are more than \(options.maximumHeaderFields) or larger than the limit of \(options.maximumHeaderSize) bytes"
+                    "more than \(options.maximumHeaderFields) header fields, or more than \(options.maximumHeaderSize) bytes of them"
             )
         }
         if hasTwoLengths {
             return CurlFailure(
-                kind: .protocol, detail: "\(place) does not speak HTTP as expected: it says two lengths of one body")
+                kind: .protocol, detail: "invalid HTTP from \(place): two lengths for one body")
         }
         switch code {
         case CURLE_OUT_OF_MEMORY where !isHeadComplete, CURLcode(rawValue: 100) where !isHeadComplete:
             // libcurl reports a line longer than its limit of 100 KB with this code (lib/dynbuf.c);
             // since 8.6 with code 100.
-            return CurlFailure(kind: .tooLarge, detail: "a header field of \(place) is longer than 100 KB")
-        case CURLE_PROXY: return CurlFailure(kind: .connect, detail: "the proxy does not lead to \(place): \(said)")
+            return CurlFailure(kind: .tooLarge, detail: "a header field from \(place) is longer than 100 KB")
+        case CURLE_PROXY: return CurlFailure(kind: .connect, detail: "the proxy cannot reach \(place): \(said)")
         case CURLE_URL_MALFORMAT: return CurlFailure(kind: .url, detail: said)
         case CURLE_COULDNT_RESOLVE_HOST:
             return CurlFailure(kind: .resolve, detail: "could not resolve the host \(url.host)")
@@ -243,16 +243,16 @@ final class CurlTransfer {
             return CurlFailure(kind: .connect, detail: "could not connect to \(place): \(reason)")
         case CURLE_OPERATION_TIMEDOUT: return timeout(place, said)
         case CURLE_GOT_NOTHING:
-            return CurlFailure(kind: .cutShort, detail: "\(place) closed the connection without an answer")
+            return CurlFailure(kind: .cutShort, detail: "\(place) closed the connection without a response")
         case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2_STREAM, CURLE_HTTP2:
-            return CurlFailure(kind: .cutShort, detail: "the answer of \(place) was cut short: \(said)")
+            return CurlFailure(kind: .cutShort, detail: "the response of \(place) was cut short: \(said)")
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
             CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT, CURLE_SSL_ENGINE_NOTFOUND,
             CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_USE_SSL_FAILED:
             return CurlFailure(kind: .tls, detail: "no secure connection to \(place): \(said)")
         default:
-            return CurlFailure(kind: .protocol, detail: "\(place) does not speak HTTP as expected: \(said)")
+            return CurlFailure(kind: .protocol, detail: "invalid HTTP from \(place): \(said)")
         }
     }
 
@@ -275,7 +275,7 @@ final class CurlTransfer {
         if said.hasPrefix("Operation too slow") {
             return CurlFailure(kind: .timeout, detail: "\(place) sent nothing for \(options.idleTimeout)")
         }
-        return CurlFailure(kind: .timeout, detail: "no complete answer from \(place) within \(options.totalTimeout)")
+        return CurlFailure(kind: .timeout, detail: "no complete response from \(place) within \(options.totalTimeout)")
     }
 
     /// Returns libcurl's error message on one line.

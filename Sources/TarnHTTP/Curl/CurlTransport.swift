@@ -121,17 +121,20 @@ public final class CurlTransport: Transport, Sendable {
             }
             redirects += 1
             remaining -= answer.duration
-            guard remaining > .zero else { throw error(.timeout, "no complete answer within \(options.totalTimeout)") }
+            guard remaining > .zero else {
+                throw error(.timeout, "no complete response within \(options.totalTimeout)")
+            }
             do throws(HTTPURLError) {
                 let target = try Redirect.destination(try url.resolving(location), of: request)
                 next = Redirect.request(after: next, status: response.status, from: url, to: target)
                 // The body was meant for the original server and may be confidential.
                 guard next.body == nil || target.hasSameOrigin(as: url) else {
-                    throw HTTPURLError(target.description, "the request has a body, which is sent to no other server")
+                    throw HTTPURLError(
+                        target.description, "the request has a body, which is not sent to another server")
                 }
                 url = target
             } catch let problem {
-                throw error(.protocol, "a redirect that cannot be followed: \(problem)")
+                throw error(.protocol, "cannot follow a redirect: \(problem)")
             }
         }
     }
@@ -164,7 +167,7 @@ public final class CurlTransport: Transport, Sendable {
         for field in request.headers.fields {
             guard HTTPSyntax.isToken(field.name) else { return "a header field's name is not a token" }
             guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-                return "the header field \(field.name) holds a control character"
+                return "the header field \(field.name) contains a control character"
             }
         }
         return nil

@@ -23,7 +23,7 @@ public struct FixtureFault: Sendable, Hashable {
 
     /// Creates a fault.
     public init(_ pattern: String, _ kind: Kind, first: Int = 1, times: Int? = nil) {
-        precondition(first > 0 && times ?? 1 > 0, "a fault counts requests from 1")
+        precondition(first > 0 && times ?? 1 > 0, "faults count requests from 1")
         self.pattern = pattern
         self.kind = kind
         self.first = first

@@ -52,17 +52,17 @@ public struct FixtureTransport: Transport {
         do throws(HTTPURLError) { url = try HTTPURL(request.url) } catch let problem {
             throw error(.url, problem.reason)
         }
-        if let base, !url.hasSameOrigin(as: base) { throw error(.noFixture, "the recordings are of \(base.origin)") }
+        if let base, !url.hasSameOrigin(as: base) { throw error(.noFixture, "the recordings are for \(base.origin)") }
         for fault in faults.next(for: url.target) {
             switch fault {
             case .delay(let duration):
                 do { try await time.sleep(duration) } catch {
                     throw self.error(request, .cancelled, "the task was cancelled")
                 }
-            case .failure(let kind): throw error(kind, "a fault was asked for")
+            case .failure(let kind): throw error(kind, "injected fault")
             case .status(let status, let headers):
                 return TransportResponse(
-                    status: status, headers: headers, body: Array(#"{"message":"a fault was asked for"}"#.utf8))
+                    status: status, headers: headers, body: Array(#"{"message":"injected fault"}"#.utf8))
             }
         }
         let found: RecordedAnswer?
@@ -72,7 +72,7 @@ public struct FixtureTransport: Transport {
         } catch let problem {
             throw error(.noFixture, "\(problem)")
         }
-        guard let answer = found else { throw error(.noFixture, "there is no recording of this request") }
+        guard let answer = found else { throw error(.noFixture, "no recording of this request") }
         return TransportResponse(status: answer.status, headers: answer.headers, body: answer.content)
     }
 

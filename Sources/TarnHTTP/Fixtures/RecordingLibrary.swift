@@ -26,18 +26,18 @@ package struct RecordingLibrary: Sendable {
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: directory)
         } catch {
-            throw RecordingError(file: directory, "the directory of recordings cannot be read")
+            throw RecordingError(file: directory, "cannot read the directory of recordings")
         }
         var recordings: [Recording] = []
         for name in names.filter({ $0.hasSuffix(".http") }).sorted() {
             let path = directory.hasSuffix("/") ? directory + name : directory + "/" + name
             guard let data = FileManager.default.contents(atPath: path) else {
-                throw RecordingError(file: path, "the recording cannot be read")
+                throw RecordingError(file: path, "cannot read the recording")
             }
             recordings.append(try Recording(parsing: Array(data), file: path))
         }
         guard !recordings.isEmpty else {
-            throw RecordingError(file: directory, "the directory holds no recording: no file ends in .http")
+            throw RecordingError(file: directory, "no recordings: the directory has no .http files")
         }
         try self.init(recordings)
     }
@@ -52,7 +52,7 @@ package struct RecordingLibrary: Sendable {
                 guard let pattern = TargetPattern(recording, index) else {
                     throw RecordingError(
                         file: recording.file, line: 1,
-                        "a placeholder is written {name}; {?name*} or {&name*} may stand at the end")
+                        "invalid placeholder: write {name}, and {?name*} or {&name*} only at the end")
                 }
                 patterns.append(pattern)
             }
@@ -104,7 +104,7 @@ package struct RecordingLibrary: Sendable {
                 if let other = found.first(where: { $0.index != best.index && !best.isMoreSpecific(than: $0) }) {
                     throw RecordingError(
                         file: recordings[best.index].file, line: 1,
-                        "\(method) \(Redaction.url(target)) fits this target and that of \(recordings[other.index].file) equally well"
+                        "\(method) \(Redaction.url(target)) matches this target and that of \(recordings[other.index].file) equally well"
                     )
                 }
                 return recordings[best.index]

@@ -33,7 +33,7 @@ public final class RecordingTransport: Transport, Sendable {
         do {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         } catch {
-            throw RecordingError(file: directory, "the directory for recordings cannot be made")
+            throw RecordingError(file: directory, "cannot create the directory for recordings")
         }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         var known: Set<String> = []
@@ -69,7 +69,7 @@ public final class RecordingTransport: Transport, Sendable {
             try Data(text).write(to: URL(fileURLWithPath: path), options: .atomic)
         } catch {
             throw TransportError(
-                .noFixture, method: request.method, url: request.url, detail: "the answer cannot be recorded: \(error)")
+                .noFixture, method: request.method, url: request.url, detail: "cannot record the response: \(error)")
         }
         return response
     }

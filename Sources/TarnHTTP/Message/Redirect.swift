@@ -37,10 +37,10 @@ enum Redirect {
         }
         throw HTTPURLError(
             target.description,
-            "it leads from \(home.origin) to another server, \(target.origin)"
+            "leads from \(home.origin) to another server, \(target.origin)"
                 + (scope.bases.isEmpty
                     ? "" : "; allowed: " + scope.bases.map { Redaction.url($0) }.joined(separator: ", "))
-                + ". If that is the same API, add its base URL to api.aliases; if it may be asked without credentials, to api.follow"
+                + ". If it is the same API, add its base URL to api.aliases; if it needs no credentials, to api.follow"
         )
     }
 

@@ -19,7 +19,7 @@ package struct RedirectGuard: Transport {
             _ = try Redirect.destination(try HTTPURL(answeredBy), of: request)
         } catch {
             throw TransportError(
-                .protocol, method: request.method, url: request.url, detail: "a redirect that is not followed: \(error)"
+                .protocol, method: request.method, url: request.url, detail: "redirect not followed: \(error)"
             )
         }
         return response

@@ -22,7 +22,7 @@ public struct Pace: Sendable, Hashable {
         perSecond: Double? = nil, burst: Int = 1, concurrent: Int? = nil, obeysHeaders: Bool = true,
         longestWait: Duration = .seconds(900), longestLimit: Duration = .seconds(86_400)
     ) {
-        precondition(perSecond ?? 1 > 0 && burst > 0 && concurrent ?? 1 > 0, "a pace of nothing would wait for ever")
+        precondition(perSecond ?? 1 > 0 && burst > 0 && concurrent ?? 1 > 0, "a pace of 0 would wait forever")
         self.perSecond = perSecond
         self.burst = burst
         self.concurrent = concurrent

@@ -65,7 +65,7 @@ package struct RetryingTransport: Transport {
             )
             guard case .again(let delay) = decision else {
                 var last = failure
-                if attempt > 1, failure.kind != .cancelled { last.detail += " (tried \(attempt) times)" }
+                if attempt > 1, failure.kind != .cancelled { last.detail += " (after \(attempt) attempts)" }
                 throw last
             }
             try await pause(delay, before: request, attempt: attempt, because: failure.kind.rawValue, .retry)
@@ -80,7 +80,7 @@ package struct RetryingTransport: Transport {
     ) async throws(TransportError) {
         Counter(label: "tarn_http_retries", dimensions: [("reason", reason)]).increment()
         logger?.notice(
-            "request is tried again",
+            "retrying request",
             metadata: [
                 "method": "\(request.method)", "url": "\(Redaction.url(request.url))", "reason": "\(reason)",
                 "attempt": "\(attempt)",

@@ -24,7 +24,7 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
             let authority = reference.authority
         else { throw HTTPURLError(text, "expected an absolute URL with http:// or https://") }
         guard !authority.utf8.contains(UInt8(ascii: "@")) else {
-            throw HTTPURLError(text, "a URL must not carry a user or password")
+            throw HTTPURLError(text, "a URL must not contain a user or password")
         }
         let (host, port) = try HTTPURL.hostAndPort(authority, in: text)
         for part in [reference.path, reference.query ?? ""] {

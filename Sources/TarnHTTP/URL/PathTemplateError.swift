@@ -14,16 +14,16 @@ package enum PathTemplateError: Error, Sendable, Hashable, CustomStringConvertib
     package var description: String {
         switch self {
         case .unbalanced(let template, let brace):
-            "\(template): a \(brace) without its partner; a placeholder is written {name}"
+            "\(template): unmatched \(brace); write a placeholder as {name}"
         case .malformed(let template, let placeholder):
             "\(template): \(placeholder) is not a placeholder; write {name} or {name.field}, in ASCII letters, digits and _"
         case .missing(let template, let variable):
-            "\(template): there is no value for {\(variable)}"
+            "\(template): no value for {\(variable)}"
         case .unknown(let template, let variable, let variables):
-            "\(template): no placeholder is called {\(variable)}; there is "
+            "\(template): unknown placeholder {\(variable)}; known: "
                 + (variables.isEmpty ? "none" : variables.map { "{\($0)}" }.joined(separator: ", "))
         case .unusable(let template, let variable, let value):
-            "\(template): \"\(value)\" cannot stand for {\(variable)} in a path"
+            "\(template): \"\(value)\" cannot replace {\(variable)} in a path"
         }
     }
 }

@@ -8,7 +8,7 @@ package enum URITemplateError: Error, Sendable, Hashable, CustomStringConvertibl
     package var description: String {
         switch self {
         case .unbalanced(let template, let brace):
-            "\(template): a \(brace) without its partner; an expression is written {name}"
+            "\(template): unmatched \(brace); write an expression as {name}"
         case .malformed(let template, let expression):
             "\(template): \(expression) is not an expression of RFC 6570, such as {name}, {+path} or {?q,page*}"
         }

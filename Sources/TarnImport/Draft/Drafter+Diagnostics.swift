@@ -29,7 +29,7 @@ extension Drafter {
     mutating func reportRelationship(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) {
         report(
             .relationshipType, tape, index, plan, keyText, plan.details[position].name,
-            "\(tape.describe(index)) is neither a record nor a key; the old value is kept")
+            "expected a record or a key, found \(tape.describe(index)); the stored value is kept")
     }
 
     mutating func report(
@@ -77,7 +77,8 @@ extension Drafter {
 
     mutating func reportUnknown(_ tape: Tape, _ index: Int, _ plan: EntityPlan) {
         report(
-            .entityUnknown, tape, index, plan, nil, nil, "no rule says which \(plan.entity.name) this is; it is skipped"
+            .entityUnknown, tape, index, plan, nil, nil,
+            "no rule determines the kind of this \(plan.entity.name); it is skipped"
         )
     }
 
@@ -85,6 +86,6 @@ extension Drafter {
     mutating func reportInvalid(_ tape: Tape, _ index: Int, _ position: Int) {
         report(
             .hookInvalid, tape, index, plan.plans[position], nil, nil,
-            "a hook made of it what is no JSON, or too deep; it is skipped")
+            "a hook returned invalid or too deeply nested JSON; it is skipped")
     }
 }

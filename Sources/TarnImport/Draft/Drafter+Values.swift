@@ -10,7 +10,7 @@ extension Drafter {
             let (tape, index) = found.at(null, tape)
             report(
                 .valueNull, tape, index, plan, keyText, plan.details[position].name,
-                "null, and the description says there is always a value")
+                "null, but the description requires a value")
         }
         builder.field(slot.field) { $0.appendValueNull() }
     }
@@ -67,12 +67,12 @@ extension Drafter {
             builder.field(plan.slots[position].field) { $0.appendValue(.string(fallback)) }
             report(
                 .valueUnknown, tape, index, plan, keyText, details.name,
-                "\(tape.describe(index)) is none of its values; \(fallback) is stored for it")
+                "\(tape.describe(index)) is not one of the values of the enum; \(fallback) is stored instead")
             return true
         }
         report(
             .valueType, tape, index, plan, keyText, details.name,
-            "\(tape.describe(index)) is no \(details.rule.type); the old value is kept")
+            "expected \(details.rule.type), found \(tape.describe(index)); the stored value is kept")
         return false
     }
 

@@ -44,25 +44,26 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
             "not valid JSON at byte \(offset): \(reason)"
                 + (beginning.allSatisfy(\.isWhitespace) ? "" : " It begins with: \(beginning)")
         case .recordsNotFound(let path, let missing, let present):
-            "there are no records at `\(path)`: `\(missing)` is not there; there is \(present.isEmpty ? "no key" : present.map { "`\($0)`" }.joined(separator: ", "))"
+            "no records at `\(path)`: the key `\(missing)` is missing; found \(present.isEmpty ? "no keys" : present.map { "`\($0)`" }.joined(separator: ", "))"
         case .notRecords(let path, let found):
-            "what stands at `\(path)` is \(found), not a list of records or one record"
-        case .unknownEntity(let name): "the store has no entity \(name)"
+            "expected a list of records or one record at `\(path)`, found \(found)"
+        case .unknownEntity(let name): "unknown entity \(name)"
         case .unknownField(let entity, let field): "\(entity) has no attribute or relationship \(field)"
         case .tooLarge(.body, let limit):
-            "the response has more than \(limit) bytes; ask for smaller pages, or raise the importer's limits.bodySize"
+            "the response has more than \(limit) bytes; request smaller pages, or raise the importer's limits.bodySize"
         case .tooLarge(.document, let limit):
-            "the response has more than \(limit) bytes beside its list of records, or there is no list to divide it by; check the key path of the records, or raise the importer's limits.documentSize"
+            "the response has more than \(limit) bytes outside of its list of records, or no such list; check the key path of the records, or raise the importer's limits.documentSize"
         case .tooLarge(.element, let limit):
             "one record of the response has more than \(limit) bytes; raise the importer's limits.documentSize"
         case .unknownTransformer(let entity, let field, let name):
-            "\(entity).\(field) is to go through `\(name)`, and there is no such transformer: register it in the mapping"
+            "\(entity).\(field): unknown transformer `\(name)`; register it in the mapping"
         case .rootUnavailable(let entity):
-            "\(entity) takes values from @root, and the document is read in parts, before its root is known; add its body as a whole, or take the values from elsewhere"
-        case .noKind(let name, let parent): "\(name) is no entity that descends from \(parent), which is to choose it"
+            "\(entity) takes values from @root, but the document is read in parts, before its root is known; import the body as a whole, or take the values from elsewhere"
+        case .noKind(let name, let parent):
+            "\(name) cannot be chosen as a kind of \(parent): it does not descend from it"
         case .recordWithoutKey(let entity, let path, let key):
-            "the \(entity) at \(path) has no usable key (\(key)), and the mapping says that this fails the unit"
-        case .outOfMemory: "there is no memory for a parser"
+            "the \(entity) at \(path) has no usable key (\(key)); by the mapping, this fails the whole unit"
+        case .outOfMemory: "out of memory: cannot create a JSON parser"
         }
     }
 }

@@ -64,7 +64,8 @@ extension ImportHooks {
                 case .attribute = plan.slots[position].kind
             else {
                 preconditionFailure(
-                    "\(plan.entity.name) has no attribute \(field) beside its key that a hook could set")
+                    "a hook can only set attributes outside of the key: \(plan.entity.name) has no such attribute \(field)"
+                )
             }
             var value = ByteWriter()
             if json == .null {

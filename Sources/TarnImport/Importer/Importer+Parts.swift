@@ -17,7 +17,8 @@ extension Importer {
         /// It is less than 4 GiB.
         public var documentSize = 256 << 20 {
             didSet {
-                precondition(documentSize > 0 && documentSize < 4 << 30, "limits.documentSize is from 1 byte to 4 GiB")
+                precondition(
+                    documentSize > 0 && documentSize < 4 << 30, "limits.documentSize must be from 1 byte to 4 GiB")
             }
         }
         /// The approximate size of the parts of a split body.
@@ -113,7 +114,7 @@ extension Importer {
         } catch let error as ImportError {
             throw error
         } catch {
-            preconditionFailure("nothing else is thrown here")
+            preconditionFailure("unexpected error type")
         }
         return added
     }
@@ -160,7 +161,7 @@ extension Importer {
         guard splitter.hasList else { return try body(frame, place) }
         // Of equal keys the last one wins, which may not be the list that was read.
         guard frame.kind(place) == .array, !splitter.hasSecondList else {
-            throw ImportError.notRecords(path: records.description, found: "not the only value of its key")
+            throw ImportError.notRecords(path: records.description, found: "one of several values of its key")
         }
     }
 

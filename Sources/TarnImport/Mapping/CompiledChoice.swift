@@ -59,7 +59,7 @@ final class CompiledChoice {
                 guard let name = chooser.choose(JSONValue(tape, object)) else { continue }
                 guard let plan = plans[name] else {
                     preconditionFailure(
-                        "\(chooser.name) chose \(name), which is not \(entity) and does not descend from it")
+                        "\(chooser.name) chose \(name), which is neither \(entity) nor a descendant of it")
                 }
                 return .plan(plan)
             }

@@ -34,7 +34,7 @@ struct DerivedRelationship {
             code: .referenceUnstorable, path: path, entity: entity,
             key: target.withUnsafeBytes { RecordKey(storageKey: $0) }?.description, field: name,
             message:
-                "\(owner.name) \(member.withUnsafeBytes { RecordKey(storageKey: $0) }?.description ?? "") is not there, and its \(field.name) would stand in it; fetch it first"
+                "\(owner.name) \(member.withUnsafeBytes { RecordKey(storageKey: $0) }?.description ?? "") does not exist, but stores the reference in its \(field.name); fetch it first"
         )
     }
 }

@@ -140,7 +140,7 @@ extension Importer {
                 code: .relationshipConflict, path: second.path, entity: entity.name,
                 key: key.withUnsafeBytes { RecordKey(storageKey: $0)?.description }, field: field,
                 message:
-                    "\(second.entity) \(describe(second.key)) has it here, and \(first.entity) \(describe(first.key)) at \(first.path); the \(firstWins ? "earlier" : "later") one counts"
+                    "\(second.entity) \(describe(second.key)) refers to it here, but \(first.entity) \(describe(first.key)) does at \(first.path); the \(firstWins ? "earlier" : "later") reference is kept"
             ))
     }
 }

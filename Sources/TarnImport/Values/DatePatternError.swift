@@ -12,5 +12,5 @@ public struct DatePatternError: Error, Sendable, Hashable, CustomStringConvertib
         self.problem = problem
     }
 
-    public var description: String { "\"\(pattern)\" is not a format of dates: \(problem)" }
+    public var description: String { "\"\(pattern)\" is not a date format: \(problem)" }
 }

@@ -99,12 +99,12 @@ public struct StoreDump {
                 do throws(RowDecoder.Failure) {
                     row = try file.decoder.view(value)
                 } catch .noDictionary(let id) {
-                    return report("it needs the dictionary \(id), which is missing or damaged")
+                    return report("its dictionary \(id) is missing or damaged")
                 } catch {
                     return report("not a row")
                 }
                 guard let record = try? file.record(entity, key, row) else {
-                    return report("a value cannot be decoded")
+                    return report("undecodable value")
                 }
                 try line(json(record, withVersions))
             }

@@ -65,7 +65,7 @@ extension SalvageReport {
             if !file.hasCatalog { file.lookForSettings() }
             guard file.hasCatalog else {
                 throw StoreError.damagedCatalog(
-                    path: damaged, detail: "there is no copy of it that can be read; restore a backup, or mirror again")
+                    path: damaged, detail: "no readable copy was found; restore a backup, or mirror again")
             }
             let salvage = try Salvage(file, to: new)
             do {
@@ -119,7 +119,7 @@ private final class Salvage {
         if file.isCatalogDoubtful {
             report.lose(
                 "meta",
-                "the checksum of the catalog is wrong, and there is no other copy: a name, a type or a value of an enumeration may be another one"
+                "the checksum of the catalog is wrong, and there is no other copy: a name, a type or an enum value may be wrong"
             )
         }
         for root in file.catalog.entities where root.root == root.id {
@@ -128,7 +128,7 @@ private final class Salvage {
                 if let reason = try take(root, key, value) { report.lose("\(root.name) \(file.describe(key))", reason) }
             }
             if file.snapshot.tables[table] == nil {
-                report.lose(table, "there is no table of \(root.name) any more", isOfPages: true)
+                report.lose(table, "the table of \(root.name) is missing", isOfPages: true)
             }
         }
         try flush()
@@ -164,14 +164,14 @@ private final class Salvage {
             do throws(RowDecoder.Failure) {
                 row = try file.decoder.view(value)
             } catch .noDictionary(let id) {
-                return "it needs the dictionary \(id), which is missing or damaged"
+                return "its dictionary \(id) is missing or damaged"
             } catch {
                 return "not a row"
             }
             guard let entity = file.entity(of: row, root: root.id) else {
-                return "it is of the entity \(row.entity), which is not known"
+                return "unknown entity \(row.entity)"
             }
-            guard row.body.isWellFormed else { return "its fields do not fit together" }
+            guard row.body.isWellFormed else { return "its fields are inconsistent" }
             guard key.count > 0, key.count <= StorageKey.digestLength else { return "its key is too long" }
             try wait(entity, key, row)
             return nil
@@ -184,7 +184,7 @@ private final class Salvage {
         let expanded = try file.expandingLongLists(row.body)
         if let expanded, !expanded.isWhole {
             report.lose(
-                "\(entity.name) \(file.describe(key))", "a long list of it is incomplete; what is there of it was taken"
+                "\(entity.name) \(file.describe(key))", "a long list is incomplete; the readable part was copied"
             )
         }
         let body = expanded?.bytes ?? Array(row.body.bytes)
@@ -227,7 +227,7 @@ private final class Salvage {
             func key(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { file.describe($0) } }
             report.lose(
                 "\(name) \(key(record.storageKey))",
-                "\(name) \(key(record.holder)) has the same \(record.index), which has to be unique")
+                "\(name) \(key(record.holder)) has the same \(record.index), which must be unique")
         }
     }
 
@@ -279,7 +279,7 @@ private final class Salvage {
             guard EncodedRow.hasValidChecksum(value, table: 0, key: key), key.count > 2,
                 EncodedRow(value).flatMap({ LocalMark($0) }) != nil
             else {
-                return report.lose("mark \(file.describe(key))", "it cannot be read, or its checksum is wrong")
+                return report.lose("mark \(file.describe(key))", "unreadable, or the checksum is wrong")
             }
             marks.append((Array(key), Array(value)))
         }

@@ -88,7 +88,7 @@ public struct StoreStatistics: Sendable {
             let main = snapshot.meta.main
             let pages = Int(truncatingIfNeeded: main.branchPages &+ main.leafPages &+ main.overflowPages)
             own = Table(
-                name: "(main)", meaning: "keys beside the tables", entries: snapshot.ownEntries, depth: main.depth,
+                name: "(main)", meaning: "keys outside of tables", entries: snapshot.ownEntries, depth: main.depth,
                 pages: pages,
                 bytes: pages &* pageSize)
         }
@@ -124,7 +124,7 @@ public struct StoreStatistics: Sendable {
         }
         if name.hasPrefix("i/"), let index = UInt32(name.dropFirst(2)) {
             for entity in catalog.entities {
-                if entity.members == index { return "which records are \(entity.name)" }
+                if entity.members == index { return "members of \(entity.name)" }
                 for declared in entity.indexes where declared.id == index {
                     return "\(declared.isUnique ? "unique " : "")index \(entity.name).\(declared.name)"
                 }

@@ -32,11 +32,11 @@ extension StoreCheck {
             changeCount += 1
             let place = key.count == ChangeEntry.keySize ? "change \(position(key))" : "changes"
             guard let entry = ChangeEntry(key, value), entry.values?.isWellFormed ?? true else {
-                return findings.add(.changeForm, place, "it cannot be read")
+                return findings.add(.changeForm, place, "unreadable")
             }
             highestVersion = max(highestVersion, entry.sequence)
             if entry.sequence > sequence {
-                findings.add(.changeExtra, place, "the store has come to commit \(sequence)")
+                findings.add(.changeExtra, place, "the newest commit of the store is \(sequence)")
             }
             // The first remaining commit may be trimmed in part.
             if entry.sequence < trimmed {
@@ -48,7 +48,7 @@ extension StoreCheck {
                 sequence: entry.sequence, isDeleted: entry.operation == .delete)
         }
         guard isWhole, incompleteRoots.isEmpty, findings.total == before else {
-            return notCompared.append("the change log with the rows: some of it, or of them, cannot be read")
+            return notCompared.append("the change log with the rows: some changes or rows are unreadable")
         }
         try compare(newest, trimmed: trimmed)
     }
@@ -67,22 +67,23 @@ extension StoreCheck {
                 guard let change = newest.removeValue(forKey: Name(root.id, key)) else {
                     if version > trimmed {
                         findings.add(
-                            .changeMissing, place(), "commit \(version) has changed it, and the log does not say so")
+                            .changeMissing, place(), "commit \(version) changed it, but the log has no such change")
                     }
                     return
                 }
                 if change.isDeleted {
-                    findings.add(.changeExtra, place(), "the log says that commit \(change.sequence) has deleted it")
+                    findings.add(.changeExtra, place(), "commit \(change.sequence) deleted it, according to the log")
                 } else if change.sequence != version {
                     findings.add(
                         change.sequence < version ? .changeMissing : .changeExtra, place(),
-                        "its row is of commit \(version), and the log says \(change.sequence)")
+                        "its row is of commit \(version), but its last change in the log is of commit \(change.sequence)"
+                    )
                 }
             }
         }
         for change in newest.values where !change.isDeleted {
             findings.add(
-                .changeExtra, "changes", "commit \(change.sequence) has made or changed a record that is not there")
+                .changeExtra, "changes", "commit \(change.sequence) created or changed a record that does not exist")
         }
     }
 }

@@ -10,7 +10,7 @@ extension StoreCheck {
             let table = TableName.index(id), name = self.name(of: id)
             guard let owner = self.owner(of: id) else { continue }
             guard file.snapshot.tables[table] != nil else {
-                findings.add(.tableMissing, table, "the catalog has the \(name)")
+                findings.add(.tableMissing, table, "missing table of the \(name)")
                 continue
             }
             var found = EntrySet(), unique = UniqueCheck(self, id, owner)
@@ -21,7 +21,7 @@ extension StoreCheck {
             }
             indexEntries += found.count
             guard isWhole, hasAllRows(owner.root) else {
-                notCompared.append("the \(name): some of its entries or rows cannot be read")
+                notCompared.append("the \(name): some of its entries or rows are unreadable")
                 continue
             }
             let wanted = expected[id] ?? EntrySet()
@@ -73,12 +73,12 @@ extension StoreCheck {
         try file.again(table) { entry, _ in
             guard let key = recordKey(in: entry, owner) else {
                 return findings.add(
-                    .indexForm, name, "an entry cannot be split: \(RecordKey.describe(storageKey: entry))")
+                    .indexForm, name, "malformed entry: \(RecordKey.describe(storageKey: entry))")
             }
             guard try !has(owner.root, key, id, entry, memory) else { return }
             findings.add(
                 .indexExtra, name,
-                "there is an entry of \(owner.entity.name) \(RecordKey.describe(storageKey: key)) that its row does not make"
+                "the entry of \(owner.entity.name) \(RecordKey.describe(storageKey: key)) does not match its row"
             )
         }
     }

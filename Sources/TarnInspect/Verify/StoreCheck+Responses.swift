@@ -19,14 +19,14 @@ extension StoreCheck {
             if let cost = entry.cacheCost { (totals.entries, totals.bytes) = (totals.entries + 1, totals.bytes + cost) }
             checkBody(id, entry)
             if !entry.hasReadableParts {
-                findings.add(.responseForm, "response \(id)", "it is of parts, and they are not those of its body")
+                findings.add(.responseForm, "response \(id)", "its parts do not match its body")
             }
         }
         if isWhole { checkTotals(totals) }
         if highest > file.number(MetaKey.nextResponse) ?? 0 {
             findings.add(
                 .counter, "meta \(MetaKey.nextResponse)",
-                "it is at \(file.number(MetaKey.nextResponse) ?? 0), and the response \(highest) is there")
+                "the counter is at \(file.number(MetaKey.nextResponse) ?? 0), but the response \(highest) exists")
         }
         compare(TableName.requests, expected.requests, isWhole, withValues: true)
         compare(TableName.urls, expected.urls, isWhole, withValues: false)
@@ -34,7 +34,7 @@ extension StoreCheck {
         file.forEach(in: TableName.bodies) { key, _ in
             let id = key.count >= 8 ? UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)) : 0
             guard withUnsafeBytes(of: id.bigEndian, { file.value($0, in: TableName.responses) }) == nil else { return }
-            findings.add(.responseExtra, TableName.bodies, "there is a body of the response \(id), which is not there")
+            findings.add(.responseExtra, TableName.bodies, "a body of the response \(id), which does not exist")
         }
     }
 
@@ -43,7 +43,7 @@ extension StoreCheck {
         for (key, count) in [(MetaKey.cacheEntries, totals.entries), (MetaKey.cacheBytes, totals.bytes)] {
             let said = file.number(key) ?? 0
             if said != UInt64(count) {
-                findings.add(.counter, "meta \(key)", "it says \(said), and there are \(count)")
+                findings.add(.counter, "meta \(key)", "the counter is at \(said), but there are \(count)")
             }
         }
     }
@@ -56,7 +56,7 @@ extension StoreCheck {
             found += ResponseBody.withKey(id, chunk) { file.value($0, in: TableName.bodies)?.count } ?? 0
         }
         if found != size {
-            findings.add(.responseMissing, "response \(id)", "its body should have \(size) bytes, and has \(found)")
+            findings.add(.responseMissing, "response \(id)", "expected a body of \(size) bytes, found \(found)")
         }
     }
 
@@ -68,7 +68,7 @@ extension StoreCheck {
             return nil
         }
         guard let row = EncodedRow(value), row.body.isWellFormed, let entry = ResponseEntry(row) else {
-            findings.add(.responseForm, "response \(id)", "its entry cannot be read")
+            findings.add(.responseForm, "response \(id)", "its entry is unreadable")
             return nil
         }
         return (id, entry)
@@ -102,7 +102,7 @@ extension StoreCheck {
                 let name = catalog.entity(id: record.entity)?.name ?? "?"
                 findings.add(
                     .responseRecord, "response \(id)",
-                    "it lists \(name) \(RecordKey.describe(storageKey: key)), which is not there")
+                    "it lists \(name) \(RecordKey.describe(storageKey: key)), which does not exist")
             }
         }
     }
@@ -114,7 +114,7 @@ extension StoreCheck {
             if !withValues, !value.isEmpty { findings.add(.responseForm, table, "an entry has a value") }
         }
         guard isWhole, isTableWhole, findings.counts[.responseForm] == nil else {
-            return notCompared.append("the table \(table): some of it, or of the responses, cannot be read")
+            return notCompared.append("the table \(table): some of its entries or responses are unreadable")
         }
         guard found != wanted else { return }
         nameDifferences(table)
@@ -142,15 +142,15 @@ extension StoreCheck {
             if id == nil {
                 findings.add(
                     .responseExtra, table,
-                    "there is an entry that no response makes: \(RecordKey.describe(storageKey: key))")
+                    "an entry that belongs to no response: \(RecordKey.describe(storageKey: key))")
             } else if let id, table == TableName.requests,
                 !withUnsafeBytes(of: id.bigEndian, { Bytes.equal($0, value) })
             {
-                findings.add(.responseMissing, table, "the request of the response \(id) leads to another one")
+                findings.add(.responseMissing, table, "the request of the response \(id) refers to another response")
             }
         }
         for id in wanted.values.sorted() {
-            findings.add(.responseMissing, table, "there is no entry for the response \(id)")
+            findings.add(.responseMissing, table, "missing entry of the response \(id)")
         }
     }
 
@@ -166,26 +166,26 @@ extension StoreCheck {
             guard isSystemRow(key, value).flatMap({ Checkpoint($0) }) == nil else { return }
             findings.add(
                 .checkpoint, "checkpoint \(RecordKey.describe(storageKey: key))",
-                "it cannot be read, or its checksum is wrong")
+                "unreadable, or the checksum is wrong")
         }
         file.forEach(in: TableName.scans) { key, value in
             guard let member = ScanMember(key, value) else {
-                return findings.add(.scan, TableName.scans, "an entry cannot be read")
+                return findings.add(.scan, TableName.scans, "unreadable entry")
             }
             if catalog.entity(id: member.record.entity) == nil {
                 findings.add(
                     .scan, TableName.scans,
-                    "an entry is of a record of the entity \(member.record.entity), which is not there")
+                    "an entry of a record of the entity \(member.record.entity), which does not exist")
             }
         }
         file.forEach(in: TableName.local) { key, value in
             let place = "mark \(RecordKey.describe(storageKey: key.slice(min(2, key.count)..<key.count)))"
             guard key.count > 2, let row = isSystemRow(key, value), let mark = LocalMark(row) else {
-                return findings.add(.localMark, place, "it cannot be read, or its checksum is wrong")
+                return findings.add(.localMark, place, "unreadable, or the checksum is wrong")
             }
             let root = UInt16(bigEndian: key.loadUnaligned(as: UInt16.self))
             if catalog.entity(id: mark.entity)?.root != root {
-                findings.add(.localMark, place, "it is of a record of the entity \(mark.entity), which is not there")
+                findings.add(.localMark, place, "a record of the entity \(mark.entity), which does not exist")
             }
         }
     }

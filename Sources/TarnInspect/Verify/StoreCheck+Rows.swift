@@ -7,7 +7,7 @@ extension StoreCheck {
         for root in catalog.entities where root.root == root.id {
             let table = TableName.records(root.id)
             guard file.snapshot.tables[table] != nil else {
-                findings.add(.tableMissing, table, "the catalog has the entity \(root.name)")
+                findings.add(.tableMissing, table, "missing table of the entity \(root.name)")
                 incompleteRoots.insert(root.id)
                 continue
             }
@@ -27,7 +27,7 @@ extension StoreCheck {
         }
         guard EncodedRow.hasValidChecksum(value, table: UInt32(root.id), key: key) else {
             let isShort = value.count < RowFormat.headerSize
-            findings.add(isShort ? .rowForm : .rowChecksum, place(), isShort ? "it is no row" : "the checksum is wrong")
+            findings.add(isShort ? .rowForm : .rowChecksum, place(), isShort ? "not a row" : "the checksum is wrong")
             return false
         }
         return try file.decoder.lending {
@@ -35,18 +35,18 @@ extension StoreCheck {
             do throws(RowDecoder.Failure) {
                 row = try file.decoder.view(value)
             } catch .noDictionary(let id) {
-                findings.add(.rowDictionary, place(), "it needs the dictionary \(id), which is missing or damaged")
+                findings.add(.rowDictionary, place(), "its dictionary \(id) is missing or damaged")
                 return false
             } catch {
-                findings.add(.rowForm, place(), "it is no row")
+                findings.add(.rowForm, place(), "not a row")
                 return false
             }
             guard let entity = file.entity(of: row, root: root.id), let rules = file.rules[entity.id] else {
-                findings.add(.rowEntity, place(), "it is of the entity \(row.entity), which has no rows in this table")
+                findings.add(.rowEntity, place(), "the entity \(row.entity) has no rows in this table")
                 return false
             }
             guard row.body.isWellFormed else {
-                findings.add(.rowForm, place(entity), "its fields do not fit together")
+                findings.add(.rowForm, place(entity), "its fields are inconsistent")
                 return false
             }
             checkKey(entity, key, row, place(entity))
@@ -64,15 +64,15 @@ extension StoreCheck {
     private func checkKey(_ entity: Catalog.Entity, _ key: Bytes, _ row: EncodedRow, _ place: @autoclosure () -> String)
     {
         guard StorageKey.length(in: key, components: entity.keyTypes.count) == key.count else {
-            return findings.add(.rowKey, place(), "its storage key is not of the form that the entity has")
+            return findings.add(.rowKey, place(), "its storage key does not have the form of the entity's keys")
         }
         // A row that references an owner with a long key does not contain the whole key.
         guard let said = row.body.key(of: entity) else {
-            if !entity.hasOwner { findings.add(.rowKey, place(), "a field of its key is missing") }
+            if !entity.hasOwner { findings.add(.rowKey, place(), "a key field is missing") }
             return
         }
         guard said.storageKey.withUnsafeBytes({ Bytes.equal($0, key) }) else {
-            return findings.add(.rowKey, place(), "its fields say that its key is \(said)")
+            return findings.add(.rowKey, place(), "its fields give the key \(said)")
         }
     }
 
@@ -92,7 +92,7 @@ extension StoreCheck {
                 try catalog.check(value, fits: field, of: entity)
             } catch {
                 if case .wrongType(_, _, let expected, let found) = error {
-                    findings.add(.rowValue, "\(place()).\(field.name)", "it should be \(expected), and is \(found)")
+                    findings.add(.rowValue, "\(place()).\(field.name)", "expected \(expected), found \(found)")
                 }
             }
         }
@@ -103,12 +103,12 @@ extension StoreCheck {
     ) throws {
         highestList = max(highestList, list.id)
         if lists.updateValue(list.count, forKey: list.id) != nil {
-            findings.add(.list, "\(place()).\(field.name)", "another record has the list \(list.id) as well")
+            findings.add(.list, "\(place()).\(field.name)", "the list \(list.id) belongs to another record as well")
         }
         if try !file.isWhole(list, value) {
             findings.add(
                 .list, "\(place()).\(field.name)",
-                "not all of its \(list.count) references are there, or they are others than the row's digest is of")
+                "its \(list.count) references are incomplete, or do not match the digest in the row")
         }
     }
 
@@ -117,15 +117,15 @@ extension StoreCheck {
         let isWhole = incompleteRoots.isEmpty
         file.forEach(in: TableName.edges) { key, _ in
             guard key.count == 12 else {
-                return findings.add(.listExtra, TableName.edges, "an entry that is none of a list")
+                return findings.add(.listExtra, TableName.edges, "an entry that belongs to no list")
             }
             let id = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
             let position = UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
             guard isWhole, position >= lists[id] ?? 0 else { return }
             findings.add(
                 .listExtra, "list \(id)",
-                lists[id] == nil ? "no record has it" : "position \(position) is behind its end")
+                lists[id] == nil ? "belongs to no record" : "position \(position) is beyond its end")
         }
-        if !isWhole, !lists.isEmpty { notCompared.append("whose the long lists are: some rows cannot be read") }
+        if !isWhole, !lists.isEmpty { notCompared.append("the owners of long lists: some rows are unreadable") }
     }
 }

@@ -50,7 +50,7 @@ final class StoreCheck {
             // The tables of removed entities and indexes, and reserved ones, are empty.
             let isKnown = file.formatProblem != nil || TableName.all.contains(name)
             if count > 0, !isKnown {
-                findings.add(.tableUnknown, name, "it has \(count) entries, and the catalog knows nothing of it")
+                findings.add(.tableUnknown, name, "the table has \(count) entries, but is not in the catalog")
             }
         }
     }
@@ -58,20 +58,20 @@ final class StoreCheck {
     /// Checks the entries of `meta` other than the catalog and the dictionaries.
     private func checkSettings() {
         for key in [MetaKey.generation, MetaKey.sequence] where file.number(key) == nil {
-            findings.add(.setting, "meta \(key)", "it is missing, or no number")
+            findings.add(.setting, "meta \(key)", "missing, or not a number")
         }
         let isCounted = file.format >= ChecksummedTable.firstFormat
         for key in MetaKey.counters
         where isCounted && file.number(key) == nil && key.description != MetaKey.generation.description {
-            findings.add(.counter, "meta \(key)", "it is missing, or no number")
+            findings.add(.counter, "meta \(key)", "missing, or not a number")
         }
         if file.text(MetaKey.incarnation)?.utf8.count != 36 {
-            findings.add(.setting, "meta \(MetaKey.incarnation)", "it is missing, or no UUID")
+            findings.add(.setting, "meta \(MetaKey.incarnation)", "missing, or not a UUID")
         }
         for name in TableName.all where file.snapshot.tables[name] == nil {
             // An older store gets these tables when it is opened for writing.
             guard ![TableName.edges, TableName.scans, TableName.local].contains(name) else { continue }
-            findings.add(.tableMissing, name, "the store has no such table")
+            findings.add(.tableMissing, name, "missing table")
         }
         checkCounters()
         checkCatalog()
@@ -81,7 +81,7 @@ final class StoreCheck {
         func check(_ key: StaticString, _ highest: UInt64, _ what: String) {
             let counter = file.number(key) ?? 0
             if counter < highest {
-                findings.add(.counter, "meta \(key)", "it is at \(counter), and \(what) \(highest) is there")
+                findings.add(.counter, "meta \(key)", "the counter is at \(counter), but \(what) \(highest) exists")
             }
         }
         check(MetaKey.sequence, highestVersion, "a row or a change of commit")
@@ -90,18 +90,19 @@ final class StoreCheck {
             name.hasPrefix(MetaKey.dictionaryPrefix) ? UInt64(name.dropFirst(MetaKey.dictionaryPrefix.count)) : nil
         }
         check(MetaKey.nextDictionary, dictionaries.max() ?? 0, "the dictionary")
-        check(MetaKey.sequence, file.number(MetaKey.trimmedChanges) ?? 0, "changes were trimmed up to commit")
+        check(MetaKey.sequence, file.number(MetaKey.trimmedChanges) ?? 0, "a trim of changes up to commit")
     }
 
     private func checkCatalog() {
         if let id = catalog.entities.map(\.id).max(), id >= catalog.nextEntity {
             findings.add(
                 .catalog, "catalog",
-                "the next entity is to get the id \(catalog.nextEntity), and there is one with \(id)")
+                "the next entity would get the id \(catalog.nextEntity), but an entity has the id \(id)")
         }
         if let id = catalog.indexIDs.last, id >= catalog.nextIndex {
             findings.add(
-                .catalog, "catalog", "the next index is to get the id \(catalog.nextIndex), and there is one with \(id)"
+                .catalog, "catalog",
+                "the next index would get the id \(catalog.nextIndex), but an index has the id \(id)"
             )
         }
         for entity in catalog.entities {
@@ -109,18 +110,18 @@ final class StoreCheck {
             if let id = entity.fields.map(\.id).max(), id >= root.nextField {
                 findings.add(
                     .catalog, "catalog \(entity.name)",
-                    "the next field is to get the id \(root.nextField), and there is one with \(id)")
+                    "the next field would get the id \(root.nextField), but a field has the id \(id)")
             }
             for field in entity.fields {
                 if case .reference(let reference) = field.kind, catalog.entity(id: reference.destination) == nil {
                     findings.add(
                         .catalog, "catalog \(entity.name).\(field.name)",
-                        "it leads to the entity \(reference.destination), which is not there")
+                        "it refers to the entity \(reference.destination), which does not exist")
                 }
             }
         }
         for (id, _) in file.marks where !catalog.indexIDs.contains(id) {
-            findings.add(.setting, "meta index \(id)", "there is no such index")
+            findings.add(.setting, "meta index \(id)", "unknown index")
         }
     }
 

@@ -22,7 +22,8 @@ extension Catalog {
             let container = try decoder.container(keyedBy: Name.self)
             guard let name = container.allKeys.first, container.allKeys.count == 1 else {
                 throw DecodingError.dataCorrupted(
-                    .init(codingPath: decoder.codingPath, debugDescription: "a constant has one key, its type"))
+                    .init(
+                        codingPath: decoder.codingPath, debugDescription: "expected one key, the type of the constant"))
             }
             if name.stringValue == "array" {
                 value = .array(try container.decode([Constant].self, forKey: name).map(\.value))
@@ -32,7 +33,7 @@ extension Catalog {
             guard let value = Constant.parse(text, name.stringValue) else {
                 throw DecodingError.dataCorruptedError(
                     forKey: name, in: container,
-                    debugDescription: "\"\(text)\" is not a value of the type \(name.stringValue)")
+                    debugDescription: "\"\(text)\" is not a valid \(name.stringValue)")
             }
             self.value = value
         }
@@ -77,7 +78,7 @@ extension Catalog {
             case .array(let values): try container.encode(values.map(Constant.init), forKey: Name(stringValue: "array"))
             case .reference, .references:
                 throw EncodingError.invalidValue(
-                    value, .init(codingPath: encoder.codingPath, debugDescription: "a reference is no constant"))
+                    value, .init(codingPath: encoder.codingPath, debugDescription: "a reference cannot be a constant"))
             }
         }
     }

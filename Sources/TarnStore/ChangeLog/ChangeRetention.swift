@@ -29,11 +29,11 @@ public struct ChangeRetention: Sendable, Hashable {
     func check() throws(StoreError) {
         if let age, age < .zero || age > .seconds(1 << 40) {
             throw .retentionOutOfRange(
-                detail: "changes cannot be kept for \(age); say a time from 0 seconds on, or nil for ever")
+                detail: "invalid retention of \(age); use at least 0 seconds, or nil for unlimited")
         }
         if let share, !(0...1).contains(share) {
             throw .retentionOutOfRange(
-                detail: "\(share) is no part of a store; say a number from 0 to 1, or nil for any size")
+                detail: "invalid share \(share); use a number from 0 to 1, or nil for unlimited")
         }
     }
 }

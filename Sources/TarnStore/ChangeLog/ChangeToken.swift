@@ -40,7 +40,7 @@ public struct ChangeToken: Sendable, Hashable, Codable, LosslessStringConvertibl
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer(), text = try container.decode(String.self)
         guard let token = ChangeToken(text) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "`\(text)` is no change token")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "`\(text)` is not a change token")
         }
         self = token
     }

@@ -28,7 +28,7 @@ extension StoreReader {
     ///   `.unknownEntity`, `.damagedChange`.
     public func changes(since token: ChangeToken, of entities: [String]? = nil, limit: Int = 1000) throws -> ChangePage
     {
-        precondition(limit > 0, "a page has room for one change at least")
+        precondition(limit > 0, "the limit must be at least 1")
         var page: [Change] = [], hasMore = false
         // The number of changes up to the end of the last whole commit.
         var wholeCount = 0, last = token

@@ -104,7 +104,7 @@ extension StoreAccess {
                 let goesOn = try lending {
                     guard let owner = index.owner(in: key), let bytes = try raw.get(records, owner) else {
                         throw StoreError.damagedCatalog(
-                            path: "", detail: "an entry of \(TableName.index(index.id)) leads to no record")
+                            path: "", detail: "an entry of \(TableName.index(index.id)) refers to a missing record")
                     }
                     let row = try view(bytes, entity, owner)
                     guard try isOf(entity, row), isExact || index.begins(row.body, with: wanted, count: components)
@@ -133,7 +133,7 @@ extension StoreAccess {
         let components = index.components
         guard values.count <= components.count else {
             throw StoreError.wrongType(
-                entity: entity.name, field: index.name, expected: "an index of \(components.count) values",
+                entity: entity.name, field: index.name, expected: "at most \(components.count) values",
                 found: "\(values.count) values")
         }
         for (value, component) in zip(values, components) {

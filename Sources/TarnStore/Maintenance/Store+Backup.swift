@@ -68,7 +68,7 @@ extension Store {
             let sequence = try environment.writeOpeningTables { transaction in
                 guard let (meta, _) = try ChecksummedTable.meta(transaction.table(TableName.meta), in: transaction.raw)
                 else {
-                    throw StoreError.notAStore(path: directory, detail: "its format version is damaged")
+                    throw StoreError.notAStore(path: directory, detail: "the format version is damaged")
                 }
                 try transaction.raw.put(meta, key: MetaKey.incarnation, text: incarnation)
                 return try transaction.raw.number(meta, key: MetaKey.sequence)

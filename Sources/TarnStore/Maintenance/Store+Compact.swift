@@ -44,7 +44,7 @@ extension Store {
             let environment = try Environment.open(
                 at: path, options: Environment.Options(creates: false, minimumMapSize: 16 << 20))
             guard try environment.tableNames().contains(TableName.meta) else {
-                throw StoreError.notAStore(path: path, detail: "it is an LMDB file without the table \(TableName.meta)")
+                throw StoreError.notAStore(path: path, detail: "an LMDB file without the table \(TableName.meta)")
             }
             try copy(environment, to: new, isCompacted: true)
         } catch let error as LMDBError {

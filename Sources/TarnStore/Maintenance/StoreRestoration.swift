@@ -48,7 +48,7 @@ package final class StoreRestoration {
 
     /// Writes in one of many transactions.
     package func write<Result>(_ body: (inout StoreWriter) throws -> Result) throws -> Result {
-        guard let store else { preconditionFailure("the store is finished") }
+        guard let store else { preconditionFailure("the store is already finished") }
         return try store.write(alone: true, body)
     }
 
@@ -114,7 +114,9 @@ extension StoreWriter {
         let state = access.state
         if table == TableName.scans { return try access.raw.put(state.scanTable(), key, value) }
         let tables = [TableName.checkpoints: state.checkpoints, TableName.local: state.local]
-        guard let table = tables[table] ?? nil else { preconditionFailure("no table of its own rows: \(table)") }
+        guard let table = tables[table] ?? nil else {
+            preconditionFailure("not a table of the store's own rows: \(table)")
+        }
         try access.raw.put(table, key, value)
     }
 

@@ -84,7 +84,7 @@ extension EncodedValue {
         case ValueTag.reference, ValueTag.positionedReference:
             "a reference to " + (reference.flatMap { RecordKey(storageKey: $0) }?.description ?? "a long key")
         case ValueTag.references, ValueTag.edges: "a list of references"
-        default: "something unknown"
+        default: "an unknown type"
         }
     }
 }

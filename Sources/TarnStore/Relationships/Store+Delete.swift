@@ -57,7 +57,7 @@ extension Store {
 
     /// Finds the cascade of a record. Nil if the record does not exist, or if one step suffices.
     private func cascade(_ entity: String, _ key: RecordKey, _ step: Int) throws -> Cascade? {
-        precondition(step > 0, "a step deletes one record at least")
+        precondition(step > 0, "a step must delete at least one record")
         return try read { reader in
             let access = reader.access, entity = try access.state.entity(entity)
             try access.checkForm(of: key, entity)

@@ -107,7 +107,7 @@ extension StoreWriter {
     ///
     /// - Precondition: `entry.caching?.bodySize` is the number of bytes.
     package mutating func putResponse(_ entry: ResponseEntry, body: [UInt8]) throws {
-        precondition(entry.caching?.bodySize == body.count, "an entry says how large its body is")
+        precondition(entry.caching?.bodySize == body.count, "the entry must declare the size of its body")
         let id = try access.put(entry, sequence: sequence)
         try access.putBody(body, of: id)
     }

@@ -185,7 +185,7 @@ extension StoreWriter {
     ///
     /// - Parameter position: the size of the stored body; bytes beyond it are replaced.
     package mutating func appendResponse(_ entry: ResponseEntry, body: [UInt8], at position: Int) throws {
-        precondition(entry.caching?.bodySize == position + body.count, "an entry says how large its body is")
+        precondition(entry.caching?.bodySize == position + body.count, "the entry must declare the size of its body")
         let id = try access.put(entry, sequence: sequence, keepsBody: true)
         try access.appendBody(body, of: id, at: position)
     }

@@ -8,7 +8,7 @@ package enum Spelling {
         if let nearest = nearest(to: name, among: known) { return "\(start): did you mean \"\(nearest)\"?" }
         guard !known.isEmpty else { return start }
         let shown = known.prefix(12).joined(separator: ", ")
-        return "\(start): known are \(shown)\(known.count > 12 ? ", …" : "")"
+        return "\(start): expected one of \(shown)\(known.count > 12 ? ", …" : "")"
     }
 
     /// Returns the first of the nearest known names, if it is near enough to be a typing error.

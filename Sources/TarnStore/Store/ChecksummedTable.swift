@@ -39,7 +39,7 @@ package struct ChecksummedTable: Sendable {
             isText
             ? "`\(String(decoding: key, as: UTF8.self))`"
             : key.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        return LMDBError(.corrupted, operation: "read \(shown) in the table \(name), whose value is damaged")
+        return LMDBError(.corrupted, operation: "read \(shown) in the table \(name): the value is damaged")
     }
 
     /// Writes content and checksum into the reserved room of a value.

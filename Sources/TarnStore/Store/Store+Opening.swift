@@ -106,7 +106,7 @@ extension Store {
             return true
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {
-            throw .notAStore(path: path, detail: "it is a file, and a store is a directory")
+            throw .notAStore(path: path, detail: "a file, but a store is a directory")
         }
         if access(path + "/data.mdb", F_OK) == 0 { return false }
         let content = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
@@ -114,7 +114,7 @@ extension Store {
         if content.contains("data.mdb") { return false }
         guard content.isEmpty || Set(content).isSubset(of: ["store.lock", "turn.lock", "lock.mdb"]) else {
             throw .notAStore(
-                path: path, detail: "the directory holds other files and no data.mdb; name a new directory")
+                path: path, detail: "the directory contains other files, but no data.mdb; name a new directory")
         }
         guard mayCreate else { throw .noSuchStore(path: path) }
         return true
@@ -152,14 +152,14 @@ extension Store {
                 table.map { table in (name, table) }
             })
         guard let metaTable = fixed[TableName.meta] else {
-            throw StoreError.notAStore(path: path, detail: "it is an LMDB file without the table \(TableName.meta)")
+            throw StoreError.notAStore(path: path, detail: "an LMDB file without the table \(TableName.meta)")
         }
         var dictionaries: [(entity: UInt16, dictionary: RowDictionary)] = [], changeOptions = ChangeOptions()
         var marks: [UInt32: IndexMark] = [:], foundFormat = format
         let (catalog, generation): (Catalog, UInt64) = try environment.read { transaction in
             guard let (meta, found) = try ChecksummedTable.meta(metaTable, in: transaction.raw) else {
                 throw StoreError.notAStore(
-                    path: path, detail: "it is an LMDB file without a format version of Tarn, or with a damaged one")
+                    path: path, detail: "an LMDB file without a valid format version of Tarn")
             }
             guard found <= format else { throw StoreError.newerFormat(path: path, found: found, known: format) }
             foundFormat = found
@@ -194,7 +194,7 @@ extension Store {
             throw .schema(
                 SchemaError(
                     entity: nil, field: nil,
-                    "it needs \(needed) tables (one for each entity without a parent, each index, and each stored relationship), and a store has \(TableName.limit): divide it between stores, or leave out indexes"
+                    "the schema needs \(needed) tables (one for each entity without a parent, each index, and each stored relationship), but a store can have \(TableName.limit): use several stores, or fewer indexes"
                 ))
         }
     }
@@ -220,15 +220,15 @@ extension Store {
     private static func readCatalog(_ raw: RawTransaction, _ meta: ChecksummedTable, _ path: String) throws -> Catalog {
         let key = Bytes(MetaKey.catalog)
         guard let value = try raw.get(meta.table, key) else {
-            throw StoreError.damagedCatalog(path: path, detail: "it is missing")
+            throw StoreError.damagedCatalog(path: path, detail: "missing")
         }
         guard let bytes = meta.content(value, key: key) else {
-            throw StoreError.damagedCatalog(path: path, detail: "its checksum is wrong")
+            throw StoreError.damagedCatalog(path: path, detail: "wrong checksum")
         }
         guard let stored = StoredCatalog(bytes) else {
-            throw StoreError.damagedCatalog(path: path, detail: "it is not the JSON that is expected")
+            throw StoreError.damagedCatalog(path: path, detail: "unexpected JSON")
         }
-        guard stored.isSound else { throw StoreError.damagedCatalog(path: path, detail: "its checksum is wrong") }
+        guard stored.isSound else { throw StoreError.damagedCatalog(path: path, detail: "wrong checksum") }
         return stored.catalog
     }
 

@@ -366,7 +366,7 @@ extension Store.Current {
         for schema in schemas {
             do throws(SchemaError) {
                 guard try newer.catalog.applying(schema).addsAnything(to: newer.catalog) else { continue }
-                misfit = "the store no longer has all that the schema of this process names"
+                misfit = "the store no longer has everything that the schema of this process declares"
             } catch {
                 misfit = error.description
             }

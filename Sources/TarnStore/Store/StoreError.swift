@@ -92,81 +92,81 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .noSuchStore(let path): "\(path): there is no store; `tarn sync` makes one"
+        case .noSuchStore(let path): "\(path): no such store; `tarn sync` creates one"
         case .notAStore(let path, let detail): "\(path): not a Tarn store: \(detail)"
         case .newerFormat(let path, let found, let known):
-            "\(path): the store has format \(found) and this version reads up to \(known); use a newer version"
+            "\(path): the store has format \(found), and this version of Tarn supports formats up to \(known); use a newer version"
         case .unknownFeature(let path, let feature):
-            "\(path): the store uses `\(feature)`, which this version does not know; use a newer version"
+            "\(path): the store uses the feature `\(feature)`, which this version of Tarn does not support; use a newer version"
         case .storeInUse(let path, let users):
-            "\(path): the store is in use\(users.isEmpty ? "" : " by \(users.joined(separator: ", "))"), and one of them wants it alone (compacting); try again when they have closed it"
+            "\(path): the store is in use\(users.isEmpty ? "" : " by \(users.joined(separator: ", "))"), and compaction needs exclusive access; try again when it is closed"
         case .changedMeanwhile(let path, let detail):
-            "\(path): the store was written to while it was read without locks, and what was read may be of several commits; repeat it, or let this user lock the store. Without locks because: \(detail)"
-        case .destinationExists(let path): "\(path): there is something already; name a new directory"
+            "\(path): another process wrote to the store while it was read without locks, so the result may mix several commits; repeat the read, or give this user permission to lock the store. Reason for reading without locks: \(detail)"
+        case .destinationExists(let path): "\(path): already exists; name a new directory"
         case .pidNamespaceConflict(let path):
-            "\(path): a process of another PID namespace has the store open; share the namespace (containers: `pid`), or close it there"
+            "\(path): a process of another PID namespace has the store open; share the namespace (containers: `pid`), or close the store there"
         case .storeFull(let path, let quota):
-            "\(path): the store is full\(quota.map { " (quota: \($0) bytes)" } ?? ""); nothing was written. Delete something, end long reads, or raise the quota"
+            "\(path): the store is full\(quota.map { " (quota: \($0) bytes)" } ?? ""); nothing was written. Delete records, end long reads, or raise the quota"
         case .quotaOutOfRange(let quota, let smallest, let largest):
-            "a quota of \(quota) bytes is not possible; it has to be from \(smallest) to \(largest)"
+            "invalid quota of \(quota) bytes: it must be from \(smallest) to \(largest)"
         case .addressSpace(let path, let needed, let granted):
-            "\(path): the store needs \(needed) bytes of address space and the system grants \(granted); raise the limit (ulimit -v), or open it read-only"
+            "\(path): the store needs \(needed) bytes of address space, but the limit is \(granted); raise the limit (ulimit -v), or open it read-only"
         case .schemaChanged(let path, let detail):
-            "\(path): another process has changed the store (\(detail)); it can be read. Update this program, and open it again"
+            "\(path): another process has changed the schema of the store (\(detail)), so this process can only read it. Update this program, and open the store again"
         case .schema(let error): "the schema does not fit the store: \(error)"
         case .unknownEntity(let name, let known):
-            "there is no entity \(name); the store has \(known.isEmpty ? "none" : known.joined(separator: ", "))"
+            "unknown entity \(name); the store has \(known.isEmpty ? "none" : known.joined(separator: ", "))"
         case .unknownField(let entity, let name, let known):
             "\(entity) has no \(name); it has \(known.joined(separator: ", "))"
         case .wrongKey(let entity, let expected, let found):
-            "a key of \(entity) is \(expected), not \(found)"
+            "key of \(entity): expected \(expected), found \(found)"
         case .wrongType(let entity, let field, let expected, let found):
-            "\(entity).\(field) is \(expected), not \(found)"
+            "\(entity).\(field): expected \(expected), found \(found)"
         case .leadsToSeveral(let entity, let relationship):
-            "\(entity).\(relationship) leads to several records, so a path cannot go on behind it; ask whether it contains a key, or ask the other entity"
+            "\(entity).\(relationship) is to-many, so a path cannot continue after it; test it with `contains` and a key, or query the other entity"
         case .sortTooLarge(let entity, let bytes):
-            "sorting these records of \(entity) takes more than \(bytes) bytes of memory; give a limit, or declare an index in this order"
+            "sorting the records of \(entity) needs more than \(bytes) bytes of memory; set a limit, or declare an index in this order"
         case .wrongToken(let entity):
-            "the continuation token is not of this query of \(entity); begin again without it"
+            "the continuation token belongs to another query than this one of \(entity); start again without a token"
         case .missingValue(let entity, let key, let field, let isPartial):
-            "\(entity) \(key) has no \(field)\(isPartial ? ": it is known only in part" : ""); read it as an optional"
+            "\(entity) \(key) has no \(field)\(isPartial ? ": the record is partial" : ""); read it as an optional"
         case .versionMismatch(let entity, let key, let expected, let found):
             found == 0
-                ? "\(entity) \(key) is not there, and was to have version \(expected); read it again"
-                : "\(entity) \(key) has version \(found), not \(expected): it was changed in between; read it again"
+                ? "\(entity) \(key): expected version \(expected), but the record does not exist; read it again"
+                : "\(entity) \(key): expected version \(expected), found \(found): another write changed the record; read it again"
         case .notUnique(let entity, let index, let keys):
-            "\(entity) \(keys.joined(separator: " and ")) have the same \(index), which has to be unique; nothing was written. Change one of them, or delete it, first"
+            "\(entity) \(keys.joined(separator: " and ")) have the same \(index), which must be unique; nothing was written. Change or delete one of them first"
         case .indexIncomplete(let entity, let index, let done, let total):
-            "the index \(index) of \(entity) is being built (\(done) of \(total) rows); wait, or open the store with a schema, which goes on with it"
+            "the index \(index) of \(entity) is not complete (\(done) of \(total) rows); wait, or open the store with a schema to continue the build"
         case .inUse(let entity, let name, let by):
-            "\(([entity, name] as [String?]).compactMap(\.self).joined(separator: ".")) is not removed: it is needed by \(by); remove that first"
+            "cannot remove \(([entity, name] as [String?]).compactMap(\.self).joined(separator: ".")): it is used by \(by); remove that first"
         case .deleteDenied(let entity, let key, let relationship, let by):
-            "\(entity) \(key) is not deleted: its \(relationship) leads to \(by); delete that first, or let it go of the record"
+            "cannot delete \(entity) \(key): its \(relationship) refers to \(by); delete that record first, or remove the reference"
         case .keyCollision(let entity):
-            "two keys of \(entity) have the same digest; nothing was overwritten"
+            "two keys of \(entity) have the same digest; nothing was written"
         case .damagedRow(let entity, let key):
-            "the row of \(entity) \(key) is damaged; it was left as it is. Restore the store from a backup, or mirror again"
+            "the row of \(entity) \(key) is damaged, and was not changed; restore the store from a backup, or mirror again"
         case .damagedDictionary(let entity, let key, let dictionary):
-            "the row of \(entity) \(key) needs the dictionary \(dictionary), which is missing or damaged, as do all rows that were compressed with it; restore the store from a backup, or mirror again"
+            "the row of \(entity) \(key) needs the dictionary \(dictionary), which is missing or damaged; other rows need it as well. Restore the store from a backup, or mirror again"
         case .damagedEntry(let table, let key):
             "the entry \(key) of the table \(table) is damaged: its checksum is wrong. "
                 + (table == TableName.meta
-                    ? "Restore the store from a backup, or take its records into a new one with `tarn inspect salvage`"
+                    ? "Restore the store from a backup, or copy its records into a new one with `tarn inspect salvage`"
                     : "Remove it with `tarn store repair`, or restore the store from a backup")
         case .damagedCatalog(let path, let detail):
-            "\(path): the catalog in the store cannot be read (\(detail)); restore it from a backup, or mirror again, or try `tarn inspect salvage`"
+            "\(path): cannot read the catalog of the store (\(detail)); restore the store from a backup, mirror again, or try `tarn inspect salvage`"
         case .changesTrimmed(let oldest):
-            "the change log begins at \(oldest); what was before is gone. Read the records anew, and go on from the token of that snapshot"
+            "the change log begins at \(oldest), and earlier changes were removed; read all records again, and continue from the token of that snapshot"
         case .otherIncarnation(let expected, let found):
-            "the token is of the store \(expected), and this one is \(found); read the records anew, and go on from the token of that snapshot"
+            "the token belongs to the store \(expected), not to this one, \(found); read all records again, and continue from the token of that snapshot"
         case .changesAhead(let sequence, let newest):
-            "the token is of commit \(sequence), and the store is at \(newest): its last commits were lost, or it was restored. Read the records anew, and go on from the token of that snapshot"
+            "the token is of commit \(sequence), but the newest commit of the store is \(newest): its last commits were lost, or it was restored; read all records again, and continue from the token of that snapshot"
         case .damagedChange(let sequence, let ordinal):
-            "the change \(ordinal) of commit \(sequence) cannot be read; go on from a token behind it, after reading the records anew"
+            "change \(ordinal) of commit \(sequence) is damaged; read all records again, and continue from a token after it"
         case .changeWithoutValues(let entity, let key):
-            "the change of \(entity) \(key) has no values to apply; let the store that it comes from keep them (setChangeValues), and begin with a copy of it"
+            "the change of \(entity) \(key) has no values to apply; configure the source store to keep them (setChangeValues), and start with a copy of it"
         case .changeOfMissingRecord(let entity, let key):
-            "\(entity) \(key) was changed and is not there: changes before this one are missing. Begin with a copy of the store, and the changes since then"
+            "the changed record \(entity) \(key) does not exist, so earlier changes are missing; start with a copy of the source store, and apply the changes since then"
         case .retentionOutOfRange(let detail): "\(detail)"
         case .lmdb(let error): error.description
         }

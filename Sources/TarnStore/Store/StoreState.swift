@@ -121,7 +121,7 @@ package final class StoreState: Sendable {
     /// Returns the rules for writing records of an entity.
     func rules(of entity: UInt16) throws(StoreError) -> EntityRules {
         guard Int(entity) < rules.count, let rules = rules[Int(entity)] else {
-            throw .damagedCatalog(path: "", detail: "there is no entity \(entity)")
+            throw .damagedCatalog(path: "", detail: "the entity \(entity) is missing")
         }
         return rules
     }

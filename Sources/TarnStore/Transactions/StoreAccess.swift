@@ -202,7 +202,7 @@ package struct StoreAccess {
             }
             guard let owner = IndexEntry.owner(in: key, afterValuesOf: target.count, positioned: positioned) else {
                 throw StoreError.damagedCatalog(
-                    path: "", detail: "an entry of \(TableName.index(index)) cannot be split")
+                    path: "", detail: "malformed entry in \(TableName.index(index))")
             }
             guard try body(owner) else { return }
             entry = try cursor.next()

@@ -167,7 +167,7 @@ public struct StoreWriter: ~Copyable {
         try access.checkForm(of: key, entity)
         guard !key.isDigest else {
             throw StoreError.wrongKey(
-                entity: entity.name, expected: "the whole key: \(entity.keyForm)", found: key.description)
+                entity: entity.name, expected: "the whole key \(entity.keyForm)", found: key.description)
         }
         let said = entity.keyValues(key), storageKey = key.storageKey
         var byID = said
@@ -178,7 +178,7 @@ public struct StoreWriter: ~Copyable {
             if byID[id] == nil { byID[id] = field.value }
             guard said[id].map({ Value.haveSameBytes($0, field.value) }) ?? true else {
                 throw StoreError.wrongKey(
-                    entity: entity.name, expected: "the key of the record, \(key), which cannot be changed",
+                    entity: entity.name, expected: "the record's key \(key), which cannot be changed",
                     found: "\(field.name): \(field.value.plainText)")
             }
         }

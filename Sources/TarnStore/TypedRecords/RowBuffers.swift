@@ -31,7 +31,7 @@ final class RowBuffers {
     /// - Returns: the offset at which the value begins.
     @usableFromInline
     func begin(_ slot: Int, _ plan: RowPlan) -> Int {
-        precondition(places.indices.contains(slot), "a field is one of its type's cases")
+        precondition(places.indices.contains(slot), "the field must be a case of its type")
         values.textTag = plan.tags[slot].text
         return values.writer.count
     }
@@ -98,7 +98,7 @@ final class RowBuffers {
                 scratch.appendValue(known)
                 guard Bytes.equal(scratch.bytes, value.bytes) else {
                     throw .wrongKey(
-                        entity: plan.entity.name, expected: "the key of the record, \(key), which cannot be changed",
+                        entity: plan.entity.name, expected: "the record's key \(key), which cannot be changed",
                         found: value.typeName)
                 }
             }
@@ -129,7 +129,7 @@ final class RowBuffers {
         }
         guard let key = try key ?? access.wholeKey(plan.entity, row) else {
             throw StoreError.wrongKey(
-                entity: plan.entity.name, expected: plan.entity.keyForm, found: "one that is not set completely")
+                entity: plan.entity.name, expected: plan.entity.keyForm, found: "an incomplete key")
         }
         key.appendStorageKey(to: &storageKey)
         guard WholeKey.isKept(plan.entity, storageKey.bytes) else { return row }

@@ -54,7 +54,8 @@ final class RowPlan: Sendable {
         var fields: [Catalog.Field] = []
         for (position, field) in Record.Field.allCases.enumerated() {
             precondition(
-                field.rawValue == position, "the raw values of a RecordField are 0, 1, 2, … in the order of its cases")
+                field.rawValue == position,
+                "the raw values of a RecordField must be 0, 1, 2, … in the order of its cases")
             guard let known = entity.field(field.name) else {
                 throw .unknownField(entity: entity.name, name: field.name, known: entity.fields.map(\.name))
             }

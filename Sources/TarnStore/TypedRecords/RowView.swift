@@ -58,7 +58,7 @@ struct RowView {
     @inlinable
     @inline(__always)
     func value(_ slot: Int) throws(StoreError) -> UnsafeRawBufferPointer? {
-        precondition(slot >= 0 && slot < slotCount, "a field is one of its type's cases")
+        precondition(slot >= 0 && slot < slotCount, "the field must be a case of its type")
         let slot = slots[slot]
         let place = Int(slot.rank), fields = Int(plainFields)
         // If the row has every field up to this one, its position is known. The directory is inside

@@ -1,4 +1,5 @@
-// Everything that a user's API, files and arguments can get wrong: one line, the right exit code, and a store as it was.
+// Everything that a user's API, files and arguments can get wrong: one line, the right exit code,
+// and a store as it was.
 
 import Foundation
 import TestSupport
@@ -21,18 +22,18 @@ struct BadInputTests {
 
     static let cases: [Case] = [
         Case(
-            name: "404 at once", status: 1, line: "tarn: GET BASE/items: the server answers 404: a fault was asked for",
+            name: "404 at once", status: 1, line: "tarn: GET BASE/items: the server returned 404: injected fault",
             fault: ":status:404"),
         Case(
             name: "500 at the second page", status: 3,
-            line: "tarn: GET BASE/items?page=2: the server answers 500: a fault was asked for",
+            line: "tarn: GET BASE/items?page=2: the server returned 500: injected fault",
             fault: "page=2:status:500", keys: [1]),
         Case(
-            name: "401", status: 4, line: "tarn: GET BASE/items: the server answers 401: a fault was asked for",
+            name: "401", status: 4, line: "tarn: GET BASE/items: the server returned 401: injected fault",
             fault: ":status:401"),
         Case(
             name: "a page cut in the middle", status: 3,
-            line: "tarn: GET BASE/items?page=3: the answer of ", fault: "page=3:cut:10", keys: [1, 2]),
+            line: "tarn: GET BASE/items?page=3: the response of ", fault: "page=3:cut:10", keys: [1, 2]),
         Case(
             name: "a closed connection", status: 3, line: "tarn: GET BASE/items?page=2: ", fault: "page=2:close",
             keys: [1]),
@@ -43,11 +44,12 @@ struct BadInputTests {
         Case(
             name: "a wrong key path", status: 1,
             line:
-                "tarn: GET BASE/items: there are no records at `data`: `data` is not there; there is no key (FILE:11, endpoint items)",
+                "tarn: GET BASE/items: no records at `data`: the key `data` is missing; found no keys (FILE:11, endpoint items)",
             endpoint: "records: data"),
         Case(
             name: "an entity without a key in the response", status: 1,
-            line: "tarn: GET BASE/items: no record can be stored: key.missing at $[0]: Item",
+            line:
+                "tarn: GET BASE/items: no record of the response can be stored (check `records` and `key`): key.missing at $[0]: Item",
             pages: [recording("/items", #"[{"name":"x"}]"#)]),
         Case(
             name: "some records without a key", status: 3, line: "Not imported as received:",
@@ -81,7 +83,7 @@ struct BadInputTests {
         #expect(
             result.errorLines == [
                 "Not imported as received:",
-                "  366 times, the first: value.absent at $[0]: Item 1.name: absent, and the schema requires a value; a stored value is kept",
+                "  366 times, the first: value.absent at $[0]: Item 1.name: absent, but the schema requires a value; a stored value is kept",
                 "Attributes without a value in any record (check their JSON paths):",
                 "  Item.name  (366 records)",
             ])
@@ -118,7 +120,7 @@ struct BadInputTests {
         let result = try await tarn("sync", "--file", file, "--base", "http://127.0.0.1:\(dead.port)")
         #expect(result.status == 5)
         #expect(result.errorLines.count == 2)
-        let pattern = /offline: the store answers as of \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z; .*/
+        let pattern = /offline: the store has the records as of \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z; .*/
         #expect(result.errorLines.last?.wholeMatch(of: pattern) != nil, "\(result.error)")
         #expect(try await tarn("list", "Item", "--file", file).lines.count == 3)
     }
@@ -132,14 +134,14 @@ struct BadInputTests {
         #expect(missing.status == 4)
         #expect(
             missing.error
-                == "tarn: the environment variable TARN_TEST_TOKEN_OF_NOBODY, which holds the token of this API, is not set\n"
+                == "tarn: the environment variable TARN_TEST_TOKEN_OF_NOBODY is not set; it must provide the token of this API\n"
         )
         let server = try LocalServer(itemPages, "--fault", "page=2:status:403")
         let refused = try await tarn(
             ["sync", "--file", file, "--base", server.base], environment: ["TARN_TEST_TOKEN_OF_NOBODY": "hush-hush"])
         #expect(refused.status == 3, "the first page is committed: \(refused.error)")
         #expect(!(refused.error + refused.output).contains("hush-hush"))
-        #expect(refused.error.contains("the server answers 403"))
+        #expect(refused.error.contains("the server returned 403"))
     }
 
     @Test("an entity without a key in the description is exit 2 with file, line, column and field")
@@ -167,8 +169,8 @@ struct BadInputTests {
         try Data("this is not LMDB".utf8).write(to: URL(fileURLWithPath: folder.path + "/wrong/data.mdb"))
         let server = try LocalServer(itemPages)
         let places = [
-            (plain, "it is a file, and a store is a directory"), (plain + "/below", ""), ("/proc/tarn-store", ""),
-            (folder.path + "/other", "the directory holds other files and no data.mdb"),
+            (plain, "a file, but a store is a directory"), (plain + "/below", ""), ("/proc/tarn-store", ""),
+            (folder.path + "/other", "the directory contains other files, but no data.mdb"),
             (folder.path + "/wrong", "not an LMDB data file"),
         ]
         for (place, reason) in places {
@@ -214,7 +216,7 @@ struct BadInputTests {
         let server = try LocalServer([recording("/items", "[" + wrong.joined(separator: ",") + "]")])
         let result = try await tarn("sync", "--file", file, "--base", server.base)
         #expect(result.status == 3, "\(result.error)")
-        #expect(result.error.contains("tarn: 1 records without a usable key were skipped"), "\(result.error)")
+        #expect(result.error.contains("tarn: skipped 1 record without a usable key"), "\(result.error)")
     }
 
     @Test("what cannot be written to standard output is an error, not silence")
@@ -223,6 +225,6 @@ struct BadInputTests {
         let result = try await shell("\"$TARN\" list Issue --store '\(store)' > /dev/full")
         #expect(result.status == 1)
         #expect(
-            result.error.hasPrefix("tarn: the output cannot be written: No space left on device"), "\(result.error)")
+            result.error.hasPrefix("tarn: cannot write the output: No space left on device"), "\(result.error)")
     }
 }

@@ -1,4 +1,5 @@
-// `tarn cache` as a user runs it: what is kept is seen, goes where it is named, and records stay until they are collected.
+// `tarn cache` as a user runs it: entries are listed and purged by name, and records stay until
+// they are collected.
 
 import Foundation
 import TestSupport
@@ -6,7 +7,8 @@ import Testing
 
 @Suite("Command line: cache", .timeLimit(.minutes(5)))
 struct CacheCommandTests {
-    /// A store with the answers to two pages of one item each, and to an image; nobody has synced it.
+    /// A store with the cached responses of two pages with one item each, and of an image; it was
+    /// never synced.
     private struct Cached {
         let folder: TemporaryFolder
         let file: String
@@ -60,7 +62,7 @@ struct CacheCommandTests {
         #expect(table.lines.count == 2 && table.lines.first?.hasPrefix("url ") == true, "\(table.output)")
         let totals = try json(try await cached.cache("totals").line(0))
         #expect(totals["entries"] as? Int == 3 && (totals["bytes"] as? Int ?? 0) > 1000)
-        #expect(try await cached.cache("totals", "--format", "table").output.hasPrefix("3 entries, "))
+        #expect(try await cached.cache("totals", "--format", "table").output.hasPrefix("3 responses, "))
         // The store of the description, where none is named.
         #expect(try await tarn(["cache", "list", "--file", cached.file]).lines.count == 3)
     }
@@ -75,11 +77,11 @@ struct CacheCommandTests {
             try await tarn(["cache", "list", store]).lines.map { try json($0)["of"] as? String } == [
                 "mirror", "mirror", "mirror",
             ])
-        #expect(try await tarn(["cache", "totals", store, "--format", "table"]).output == "0 entries, 0 B\n")
-        #expect(try await tarn(["cache", "purge", store, "--all"]).output == "0 entries removed, 0 of caches left\n")
+        #expect(try await tarn(["cache", "totals", store, "--format", "table"]).output == "0 responses, 0 B\n")
+        #expect(try await tarn(["cache", "purge", store, "--all"]).output == "0 responses removed, 0 left in caches\n")
         #expect(
             try await tarn(["cache", "purge", store, "--prefix", "https://api.test.example/items?"]).output
-                == "2 entries removed, 0 of caches left\n")
+                == "2 responses removed, 0 left in caches\n")
     }
 
     @Test("purge removes what it names and nothing else; records stay")
@@ -87,26 +89,27 @@ struct CacheCommandTests {
         let cached = try await Cached()
         #expect(
             try await cached.cache("purge", "--url", "https://api.test.example/item").output
-                == "0 entries removed, 3 of caches left\n")
+                == "0 responses removed, 3 left in caches\n")
         for age in ["100000", "99999999999999", "9223372036854775807"] {
             #expect(
-                try await cached.cache("purge", "--older-than", age).output == "0 entries removed, 3 of caches left\n")
+                try await cached.cache("purge", "--older-than", age).output == "0 responses removed, 3 left in caches\n"
+            )
         }
         #expect(
-            try await cached.cache("purge", "--url", Cached.urls[0]).output == "1 entries removed, 2 of caches left\n")
+            try await cached.cache("purge", "--url", Cached.urls[0]).output == "1 response removed, 2 left in caches\n")
         #expect(try await cached.kept == [Cached.urls[1]])
-        #expect(try await cached.cache("purge", "--entity", "Item").output == "1 entries removed, 1 of caches left\n")
+        #expect(try await cached.cache("purge", "--entity", "Item").output == "1 response removed, 1 left in caches\n")
         #expect(try await cached.kept.isEmpty)
-        #expect(try await cached.cache("purge", "--all").output == "1 entries removed, 0 of caches left\n")
+        #expect(try await cached.cache("purge", "--all").output == "1 response removed, 0 left in caches\n")
         #expect(try await cached.records == 2)
         let prefixed = try await Cached()
         #expect(
             try await prefixed.cache("purge", "--prefix", "https://api.test.example/items").output
-                == "2 entries removed, 1 of caches left\n")
+                == "2 responses removed, 1 left in caches\n")
         // Confirmed in a second that is over.
         try await Task.sleep(for: .milliseconds(1100))
         #expect(
-            try await prefixed.cache("purge", "--older-than", "0").output == "1 entries removed, 0 of caches left\n")
+            try await prefixed.cache("purge", "--older-than", "0").output == "1 response removed, 0 left in caches\n")
         let check = try await tarn("inspect", "verify", prefixed.store)
         #expect(check.status == 0, "\(check.output)")
     }
@@ -127,12 +130,12 @@ struct CacheCommandTests {
                 && dry["deleted"] as? Int == 0)
         #expect(
             try await cached.cache("collect", "--roots", "", "--dry-run", "--format", "table").output
-                == "1 records are not reached (1 Item), 1 are; nothing was removed\n")
+                == "1 unreachable record (1 Item), 1 reachable; nothing was removed\n")
         #expect(try await collected("--roots", " Item ,")["deleted"] as? Int == 0)
         #expect(try await cached.records == 2)
         #expect(
             try await cached.cache("collect", "--roots", "", "--format", "table").output
-                == "1 records removed, 1 are reached\n")
+                == "1 record removed, 1 reachable\n")
         #expect(try await cached.records == 1)
     }
 

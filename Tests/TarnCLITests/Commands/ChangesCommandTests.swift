@@ -134,7 +134,7 @@ struct ChangesCommandTests {
                 #"{"sequence":1,"count":1}"#, #"{"sequence":3,"count":2}"#, #"{"sequence":4,"count":1}"#,
             ])
         let both = try await tarn("watch", "Item", "7", "--where", "name = a", "--store", path)
-        #expect(both.status == 2 && both.error.contains("--where is for the others"))
+        #expect(both.status == 2 && both.error.contains("a key and --where exclude each other"))
         #expect(try await tarn("watch", "Item", "--where", "nme = a", "--store", path).error.contains("name"))
     }
 
@@ -148,6 +148,6 @@ struct ChangesCommandTests {
         #expect(try await tarn("watch", "Nothing", "--store", path).status == 2)
         #expect(try await tarn("watch", "Item", "x", "--store", path).status == 2)
         let other = try await tarn("changes", "--store", path, "--since", "other:0")
-        #expect(other.status == 6 && other.error.contains("read the records anew"))
+        #expect(other.status == 6 && other.error.contains("read all records again"))
     }
 }

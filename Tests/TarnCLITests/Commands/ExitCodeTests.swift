@@ -9,7 +9,8 @@ struct ExitCodeTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var status: Int32
         var name: String
-        /// FILE is a description of an API at BASE whose store is mirrored already, STORE that store, NEW a store that is not there.
+        /// FILE is a description of an API at BASE with a mirrored store, STORE is that store, NEW
+        /// is a store that does not exist.
         var arguments: [String]
         var fault: String?
         /// The text of the error.
@@ -27,7 +28,7 @@ struct ExitCodeTests {
         Case(status: 0, name: "a sound store", arguments: ["inspect", "verify", "STORE"]),
         Case(
             status: 1, name: "a record that is not there", arguments: ["get", "Item", "99", "--store", "STORE"],
-            shows: "there is no Item 99"),
+            shows: "Item 99 is not in the store"),
         Case(status: 1, name: "a server that fails", arguments: sync, fault: ":status:500", shows: "500"),
         Case(
             status: 1, name: "a page that is not there", arguments: ["fetch", "--raw", "BASE/none", "--store", "NEW"],

@@ -1,4 +1,4 @@
-// `tarn fetch` as a user runs it: real processes, a real server, and one that is gone.
+// `tarn fetch` as a user runs it: real processes, a real server, and an unreachable one.
 
 import Foundation
 import Glibc
@@ -42,7 +42,7 @@ struct FetchCommandTests {
             let first = try await forge.fetch(server.base)
             expectSuccess(first)
             #expect(first.lines == [#"{"id":1,"name":"one"}"#, #"{"id":2,"name":"two"}"#])
-            #expect(first.error.hasPrefix("fetched (nothing is stored for this request, RFC 9111 §4): 2 records"))
+            #expect(first.error.hasPrefix("fetched (no stored response for this request, RFC 9111 §4): 2 records"))
             let second = try await forge.fetch(server.base)
             #expect(second.lines == first.lines && second.error.hasPrefix("fresh, "))
             #expect(server.requests.count == 1)
@@ -64,7 +64,7 @@ struct FetchCommandTests {
         let forge = try Forge(), server = try server(["Cache-Control: max-age=600"])
         #expect(
             try await forge.fetch(server.base, "--explain").lines.last
-                == "  nothing is stored for this request (RFC 9111 §4)")
+                == "  no stored response for this request (RFC 9111 §4)")
         expectSuccess(try await forge.fetch(server.base))
         let lines = try await forge.fetch(server.base, "--explain").lines
         #expect(
@@ -82,7 +82,7 @@ struct FetchCommandTests {
         while !last.error.hasPrefix("stale"), ContinuousClock.now < deadline {
             last = try await forge.fetch(server.base, "--max-stale", "100000")
         }
-        #expect(last.error.contains("the request takes answers that are stale for so long"))
+        #expect(last.error.contains("stale within the request's max-stale"))
         #expect(server.requests.count == 1)
         #expect(try await forge.fetch(server.base).error.hasPrefix("revalidated"))
         #expect(server.requests.count == 2)
@@ -122,7 +122,7 @@ struct FetchCommandTests {
         }
         var count: Int { seen.withLock { $0.count } }
         let explained = try await fetch("/a", "--explain")
-        #expect(explained.status == 0 && explained.output.contains("nothing is stored for this request") && count == 0)
+        #expect(explained.status == 0 && explained.output.contains("no stored response for this request") && count == 0)
         let first = try await fetch("/a", "--header", "X-One: 1", "--header", "X-Two:2 ")
         #expect(first.output == "ok" && first.error.hasPrefix("fetched") && first.error.contains("200, 2 bytes"))
         #expect(
@@ -138,7 +138,7 @@ struct FetchCommandTests {
         #expect(quiet.output == "ok" && quiet.error.isEmpty && count == 2)
         #expect(try await fetch("/a", "--header", ": 1").status == 2 && count == 2)
         let refused = try await fetch("/none")
-        #expect(refused.status == 1 && refused.output == "ok" && refused.error.contains("the server answers 404"))
+        #expect(refused.status == 1 && refused.output == "ok" && refused.error.contains("the server returned 404"))
     }
 
     @Test("--raw in a store of records leaves them, and takes the cache's rules from the description")
@@ -151,7 +151,7 @@ struct FetchCommandTests {
             let raw = try await tarn(["fetch", "--raw", server.base + "/items", "--file", forge.file])
             #expect(raw.output == Self.items && raw.error.hasPrefix("fetched"), "\(raw.error)")
         }
-        // Not stored: what is private is nothing for a shared cache.
+        // Not stored: a shared cache does not keep private responses.
         #expect(server.requests.count == 3)
         #expect(try await tarn(["list", "Item", "--store", forge.store]).status == 0)
     }

@@ -1,4 +1,5 @@
-// Fetches of page after page that are killed at random points: of each page all its records and its entry are there, or neither.
+// Fetches of page after page that are killed at random points: of each page all its records and its
+// entry are there, or neither.
 
 import Foundation
 import Glibc

@@ -1,5 +1,5 @@
-// A `for_each` that is killed again and again: each sync goes on behind the parents that were
-// committed, and asks the server for little more than an undisturbed one.
+// A `for_each` sync that is killed repeatedly: each sync resumes after the committed parents, and
+// sends little more than an undisturbed one.
 
 import Foundation
 import Glibc
@@ -23,7 +23,7 @@ struct ForEachKillTests {
           cards: { path: '/boards/{board.id}/cards', for_each: Board, entity: Card, commit: COMMIT }
         """
 
-    /// Without validators: whatever is asked for is sent.
+    /// Without validators: every requested page is sent.
     private static func server(_ broken: Set<Int> = []) throws -> ScriptedServer {
         try ScriptedServer { request in
             if request.target == "/boards" {
@@ -55,7 +55,7 @@ struct ForEachKillTests {
         }
         let last = try await tarn("sync", "--file", file, "--base", server.base)
         #expect(
-            last.status == 0 && last.output.contains("not asked again: 1 endpoint"),
+            last.status == 0 && last.output.contains("not requested again: 1 endpoint"),
             "seed \(Self.seed): \(last.output)\(last.error)")
         let extra = server.requests.count - (1 + Self.parents)
         // A unit that is committed, one that is fetched, and one request under way.
@@ -64,7 +64,7 @@ struct ForEachKillTests {
         print(
             "\(kills) kills of a for_each over \(Self.parents) parents, \(unit) pages a commit: \(extra) requests more than undisturbed, seed \(Self.seed)"
         )
-        // It was complete: the next one asks for everything.
+        // It was complete: the next sync requests everything.
         let asked = server.requests.count
         try await expectSuccess(tarn(arguments))
         #expect(server.requests.count - asked == 1 + Self.parents)
@@ -102,7 +102,8 @@ struct ForEachKillTests {
             #expect(result.status == 3 && server.requests.count - asked == 1 + Self.parents)
             let lines = result.errorLines.filter { $0.contains("403") }
             #expect(
-                lines.count == 1 && lines[0].contains("for 4 records of Board") && lines[0].contains("/boards/1/cards"),
+                lines.count == 1 && lines[0].contains("skipped 4 records of Board")
+                    && lines[0].contains("/boards/1/cards"),
                 "\(result.error)")
         }
         #expect(Forge.count("Card", folder.path + "/store.tarn") == 2 * (Self.parents - 4))
@@ -121,7 +122,7 @@ struct ForEachKillTests {
         try await gate.reached()
         let second = try await tarn(arguments)
         #expect(
-            second.status == 8 && second.error.contains("boards: process \(first.processID) syncs it"),
+            second.status == 8 && second.error.contains("boards: process \(first.processID) is syncing it"),
             "\(second.error)")
         let waiting = try TarnProcess(arguments + ["--wait"])
         try await Task.sleep(for: .milliseconds(300))
@@ -134,7 +135,7 @@ struct ForEachKillTests {
         #expect(await waiting.end().status == 0)
     }
 
-    /// Whether a child has ended and waits for somebody to ask how.
+    /// Whether a child has ended and was not yet reaped.
     private static func hasEnded(_ processID: pid_t) -> Bool {
         guard let text = try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8) else { return true }
         return text.contains(") Z ")

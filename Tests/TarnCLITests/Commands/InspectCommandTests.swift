@@ -1,4 +1,4 @@
-// `tarn inspect` on sound and on damaged stores. It never changes what it looks at.
+// `tarn inspect` on sound and damaged stores. It never changes them.
 
 import Foundation
 import TestSupport
@@ -6,7 +6,8 @@ import Testing
 
 /// Damage to a closed store.
 enum Damage {
-    /// Flips one bit of a text wherever it stands in the data file: rows of older commits keep their pages for a while.
+    /// Flips one bit of a text at every position in the data file: rows of older commits keep their
+    /// pages for a while.
     static func flip(_ text: String, in store: String) throws {
         let path = store + "/data.mdb"
         var data = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -57,7 +58,7 @@ struct InspectCommandTests {
         #expect(one.lines.count == 25 && one.lines.allSatisfy { $0.hasPrefix("{\"entity\":\"Label\",") })
         let none = try await tarn("inspect", "dump", try await Forge.store, "--entity", "Nope")
         #expect(
-            none.status == 2 && none.error.hasPrefix("tarn: there is no entity Nope; the store has User"),
+            none.status == 2 && none.error.hasPrefix("tarn: unknown entity Nope; the store has User"),
             "\(none.error)")
     }
 
@@ -73,7 +74,7 @@ struct InspectCommandTests {
         for name in ["labels", "milestones", "users", "issues", "comments"] {
             #expect(result.lines.contains { $0.hasPrefix("endpoint \(name): complete at 20") }, "\(name)")
         }
-        #expect(result.lines.contains { $0.hasPrefix("endpoint checklist: 12 of 12 walks complete at ") })
+        #expect(result.lines.contains { $0.hasPrefix("endpoint checklist: 12 of 12 scans complete at ") })
         for (meaning, entries) in [
             ("records of Issue", "330"), ("records of Comment", "500"), ("Issue.author, as User.issues", "330"),
             ("Issue.labels, as Label.issues", "693"), ("index of Issue.number", "330"), ("responses", "28"),
@@ -95,7 +96,7 @@ struct InspectCommandTests {
         #expect(
             result.errorLines == [
                 "tarn: \(copy): Issue 2262018391: the checksum is wrong",
-                "tarn: 1 damaged rows; the others are complete",
+                "tarn: 1 damaged row; all others were written",
             ])
         #expect(result.lines.count == 964)
         #expect(!result.output.contains("\"key\":2262018391,"))

@@ -1,4 +1,5 @@
-// Changes by the command line: a sync keeps and reports them, unless they were made as the server's.
+// Changes by the command line: a sync keeps and reports them, unless they were made as the
+// server's.
 
 import Foundation
 import TestSupport
@@ -27,7 +28,7 @@ struct LocalChangeCommandTests {
         try await expectSuccess(tarn(["delete", "Item", "--where", "id = 3", "--file", file] + flag))
         let second = try LocalServer(Self.page("second"))
         let synced = try await tarn("sync", "--file", file, "--base", second.base)
-        // What was kept is reported, and the sync is not all that the server has.
+        // Kept values are reported, and the sync does not import all values of the server.
         #expect(synced.status == (asServer ? 0 : 3), "\(synced.error)")
         let records = try await tarn("list", "Item", "--file", file, "--format", "json").lines
         if asServer {
@@ -35,7 +36,8 @@ struct LocalChangeCommandTests {
             #expect(!synced.error.contains("local"))
         } else {
             #expect(records == [#"{"id":1,"name":"mine"}"#, #"{"id":2,"name":"mine"}"#])
-            #expect(synced.error.contains("changed here") && synced.error.contains("deleted here"), "\(synced.error)")
+            #expect(
+                synced.error.contains("changed locally") && synced.error.contains("deleted locally"), "\(synced.error)")
         }
     }
 }

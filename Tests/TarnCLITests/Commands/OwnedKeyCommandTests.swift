@@ -1,4 +1,5 @@
-// `tarn get` and `related` where keys hold a parent's key, and where a relationship is joined by attributes.
+// `tarn get` and `related` where keys hold a parent's key, and where a relationship is joined by
+// attributes.
 
 import Foundation
 import TarnStore

@@ -75,7 +75,7 @@ struct QueryCommandTests {
             "\(table.output)")
         let wrong = try await run("count", "Issue", "--by", "labels")
         #expect(
-            wrong.status == 2 && wrong.error.hasPrefix("tarn: --by: column 1: labels leads to many records"),
+            wrong.status == 2 && wrong.error.hasPrefix("tarn: --by: column 1: labels is to-many"),
             "\(wrong.error)")
     }
 
@@ -110,23 +110,23 @@ struct QueryCommandTests {
             ),
             (
                 ["--where", "state ="],
-                "--where: column 8: the text ends here; expected a value\n  state =\n         ^\n"
+                "--where: column 8: unexpected end; expected a value\n  state =\n         ^\n"
             ),
             (
                 ["--where", "number = 1", "--where", "number = one"],
-                "--where: column 10: Issue.number is int, not \"one\"\n  number = one\n           ^~~\n"
+                "--where: column 10: Issue.number: expected int, found \"one\"\n  number = one\n           ^~~\n"
             ),
             (
                 ["--where", "labels.name = bug"],
-                "--where: column 1: Issue.labels leads to many records; a path goes through relationships that lead to one; expected labels contains, and a key\n  labels.name = bug\n  ^~~~~~\n"
+                "--where: column 1: Issue.labels is to-many; a path can only follow to-one relationships; expected `labels contains` and a key\n  labels.name = bug\n  ^~~~~~\n"
             ),
             (
                 ["--sort", "number dsc"],
-                "--sort: column 8: \"dsc\" cannot stand here; expected \"desc\", \"asc\", \",\" or the end\n  number dsc\n         ^~~\n"
+                "--sort: column 8: unexpected \"dsc\"; expected \"desc\", \"asc\", \",\" or the end\n  number dsc\n         ^~~\n"
             ),
             (
                 ["--after", "xyz"],
-                "--after xyz: not a token; take the one that the list before has named, with the same --where and --sort\n"
+                "--after xyz: not a token; use the one that the previous list printed, with the same --where and --sort\n"
             ),
         ] as [([String], String)])
     func errors(arguments: [String], message: String) async throws {
@@ -141,14 +141,15 @@ struct QueryCommandTests {
         let token = String(page.error.dropFirst("More: repeat with `--after ".count).dropLast(2))
         let result = try await run("list", "Issue", "--limit", "1", "--sort", "number", "--after", token)
         #expect(
-            result.status == 2 && result.error.contains("the continuation token is not of this query of Issue"),
+            result.status == 2
+                && result.error.contains("the continuation token belongs to another query than this one of Issue"),
             "\(result.error)")
     }
 }
 
 @Suite("Command line: writes by query")
 struct WriteCommandTests {
-    /// A store of its own: three items with a name each.
+    /// A separate store with three named items.
     private func store() async throws -> (
         folder: TemporaryFolder, run: @Sendable ([String]) async throws -> TarnProcess.Result
     ) {
@@ -197,23 +198,23 @@ struct WriteCommandTests {
     @Test(
         "nothing is written without a condition, or with one that is wrong",
         arguments: [
-            (["delete", "Item"], "say --all"), (["update", "Item", "--set", "name=x"], "say --all"),
-            (["update", "Item", "--all"], "say what to set: --set field=value"),
+            (["delete", "Item"], "confirm with --all"), (["update", "Item", "--set", "name=x"], "confirm with --all"),
+            (["update", "Item", "--all"], "nothing to set: add --set field=value"),
             (["delete", "Item", "--all", "--where", "id = 1"], "--all and --where exclude each other"),
             (
                 ["update", "Item", "--all", "--set", "nmae=x"],
                 "--set: column 1: Item: unknown field \"nmae\": did you mean \"name\"?\n  nmae=x\n  ^~~~"
             ),
-            (["update", "Item", "--all", "--set", "name=x", "--set", "name=y"], "name is set twice"),
+            (["update", "Item", "--all", "--set", "name=x", "--set", "name=y"], "name is set more than once"),
             (
                 ["update", "Item", "--all", "--set", "name"],
-                "--set: column 5: the text ends here; expected \"=\" and a value"
+                "--set: column 5: unexpected end; expected \"=\" and a value"
             ),
             (
                 ["update", "Item", "--all", "--set", "id=7"],
-                "a key of Item is what records are found by, and cannot be changed"
+                "key of Item: expected no change of a key field"
             ),
-            (["delete", "Item", "--where", "id ="], "--where: column 5: the text ends here"),
+            (["delete", "Item", "--where", "id ="], "--where: column 5: unexpected end"),
         ] as [([String], String)])
     func refused(arguments: [String], message: String) async throws {
         let (folder, run) = try await store()

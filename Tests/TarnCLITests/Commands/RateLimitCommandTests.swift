@@ -1,4 +1,4 @@
-// Rate limits at the command line: what is said, how long it holds, and the way past it.
+// Rate limits at the command line: messages, duration, and the override.
 
 import Foundation
 import Tarn
@@ -25,7 +25,7 @@ struct RateLimitCommandTests {
         let limited = try LocalServer([Self.far])
         let arguments = ["sync", "--file", file, "--base", limited.base]
         let first = try await tarn(arguments)
-        #expect(first.status == 7 && first.error.contains("the server answers 429: slow down"), "\(first.error)")
+        #expect(first.status == 7 && first.error.contains("the server returned 429: slow down"), "\(first.error)")
         let again = try await tarn(arguments + ["--refetch", "--restart"])
         #expect(again.status == 7 && limited.requests.count == 1, "\(again.error)")
         let seconds = try until(again.error).timeIntervalSinceNow

@@ -1,4 +1,4 @@
-// `tarn list`, `get` and `related` on the mirrored forge: what they print, and what they refuse.
+// `tarn list`, `get` and `related` on the mirrored forge: output and refusals.
 
 import Foundation
 import TestSupport
@@ -127,25 +127,25 @@ struct ReadCommandTests {
     @Test(
         "a key of the wrong form, an unknown entity and an unknown relationship are exit 2; a missing record is exit 1",
         arguments: [
-            (["get", "Issue", "abc"], 2, "a key of Issue is int, not abc"),
-            (["get", "Issue", "1.0"], 2, "a key of Issue is int, not 1.0"),
-            (["get", "Issue", "9223372036854775808"], 2, "a key of Issue is int, not 9223372036854775808"),
-            (["get", "Issue", ""], 2, "a key of Issue is int, not "),
-            (["get", "ChecklistItem", "002b70a6"], 2, "a key of ChecklistItem is uuid, not 002b70a6"),
-            (["get", "Issue", "[17]"], 2, "a key of Issue is int, not [17]"),
+            (["get", "Issue", "abc"], 2, "key of Issue: expected int, found abc"),
+            (["get", "Issue", "1.0"], 2, "key of Issue: expected int, found 1.0"),
+            (["get", "Issue", "9223372036854775808"], 2, "key of Issue: expected int, found 9223372036854775808"),
+            (["get", "Issue", ""], 2, "key of Issue: expected int, found "),
+            (["get", "ChecklistItem", "002b70a6"], 2, "key of ChecklistItem: expected uuid, found 002b70a6"),
+            (["get", "Issue", "[17]"], 2, "key of Issue: expected int, found [17]"),
             (
                 ["get", "Isue", "17"], 2,
-                "there is no entity Isue; the store has User, Label, Milestone, Issue, Comment, ChecklistItem"
+                "unknown entity Isue; the store has User, Label, Milestone, Issue, Comment, ChecklistItem"
             ),
-            (["list", "issue"], 2, "there is no entity issue; the store has User"),
-            (["get", "Issue", "17"], 1, "there is no Issue 17 in the store"),
-            (["related", "Issue", "17", "author"], 1, "there is no Issue 17 in the store"),
+            (["list", "issue"], 2, "unknown entity issue; the store has User"),
+            (["get", "Issue", "17"], 1, "Issue 17 is not in the store"),
+            (["related", "Issue", "17", "author"], 1, "Issue 17 is not in the store"),
             (
                 ["related", "Issue", "2262018391", "autor"], 2,
                 "Issue has no autor; it has assignees, author, closedBy, comments"
             ),
             (["related", "Issue", "2262018391", "title"], 2, "Issue has no title; it has assignees, author"),
-            (["get", "User", "90000017"], 1, "there is no User 90000017 in the store"),
+            (["get", "User", "90000017"], 1, "User 90000017 is not in the store"),
         ] as [([String], Int32, String)])
     func refused(arguments: [String], status: Int32, line: String) async throws {
         let result = try await tarn(arguments + ["--store", try await Forge.store])
@@ -220,7 +220,7 @@ struct ReadCommandTests {
         ] {
             let result = try await get("Member", wrong)
             #expect(result.status == 2, "\(wrong): \(result.status) \(result.output)")
-            #expect(result.error == "tarn: a key of Member is a JSON array of [string, int], not \(wrong)\n")
+            #expect(result.error == "tarn: key of Member: expected a JSON array of [string, int], found \(wrong)\n")
         }
         try await expectSuccess(get("Tag", #"["x"]"#))
         try await expectSuccess(get("Tag", "a b"))

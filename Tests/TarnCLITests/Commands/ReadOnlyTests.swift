@@ -1,4 +1,5 @@
-// Stores on read-only mounts and full disks, and users without permission: real ones, in namespaces of their own.
+// Stores on read-only mounts and full disks, and users without permission: real ones, in namespaces
+// of their own.
 
 import Foundation
 import Glibc
@@ -43,7 +44,7 @@ struct ReadOnlyTests {
         }
     }
 
-    /// Commits that change every record, each in a transaction of its own.
+    /// Commits that change every record, one transaction each.
     private func commit(_ count: Int) throws {
         let store = try Store.open(at: store, options: .init(durability: .relaxed))
         for round in 0..<count {
@@ -81,7 +82,7 @@ struct ReadOnlyTests {
         let copied = try await onMount("$TARN store backup $RO $D/copy --immutable --verify").end()
         expectSuccess(copied)
         let written = try await tarn("delete", "Note", "--where", "id = 1", "--store", store, "--immutable")
-        #expect(written.status == 2 && written.error.contains("--immutable is for commands that read"))
+        #expect(written.status == 2 && written.error.contains("--immutable is only for reading"))
     }
 
     @Test(
@@ -135,7 +136,7 @@ struct ReadOnlyTests {
                 environment: ["TARN": TarnProcess.executable, "S": store, "HOME": "/"], program: "/usr/bin/setpriv"
             ).end()
         }
-        // Where the build is in a directory of one user's own, no other one can run it.
+        // If the build is in a private directory, another user cannot run it.
         guard try await asNobody("$TARN --version").status == 0 else { return }
         let refused = try await asNobody("$TARN list Note --store $S --limit 2")
         #expect(

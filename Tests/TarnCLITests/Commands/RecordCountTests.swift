@@ -1,4 +1,4 @@
-// How many records there are, as commands say it: each record once.
+// Record counts of commands: each record counts once.
 
 import Foundation
 import TestSupport

@@ -37,7 +37,7 @@ struct StoreCommandTests {
         #expect(
             result.status == 6 && result.lines.first == "row.checksum  Issue 2262018391: the checksum is wrong",
             "\(result.output)")
-        #expect(result.errorLines == ["tarn: \(copy): 1 findings: 1 row.checksum"])
+        #expect(result.errorLines == ["tarn: \(copy): 1 finding: 1 row.checksum"])
         let second = try await tarn("inspect", "verify", copy, "--json")
         #expect(second.status == 6 && second.error == "")
         #expect((try json(second.line(0))["counts"] as? [String: Int]) == ["row.checksum": 1])
@@ -49,7 +49,7 @@ struct StoreCommandTests {
         try Damage.flip("Crash when a rule named \"all\" depends on itself", in: copy)
         let dry = try await tarn("store", "repair", copy, "--dry-run", "--remove-damaged-rows")
         #expect(
-            dry.status == 0 && dry.output.contains("row Issue 2262018391: it cannot be read, taken out"),
+            dry.status == 0 && dry.output.contains("row Issue 2262018391: unreadable, removed"),
             "\(dry.output)\(dry.error)")
         #expect(dry.lines.last == "nothing was changed: this was a dry run")
         #expect(try await tarn("inspect", "verify", copy).status == 6)
@@ -107,7 +107,7 @@ struct StoreCommandTests {
         #expect(try await Forge.dump(backup) == Forge.dump(copy))
         #expect(
             try await tarn("store", "backup", copy, backup).error
-                == "tarn: \(backup): there is something already; name a new directory\n")
+                == "tarn: \(backup): already exists; name a new directory\n")
         let rewritten = try await tarn("store", "rewrite", copy)
         #expect(rewritten.status == 0 && rewritten.output.hasPrefix("965 rows, "), "\(rewritten.output)")
         #expect(try await tarn("store", "compact", copy).output.contains(" before, "))

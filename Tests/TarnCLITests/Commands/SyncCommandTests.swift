@@ -102,7 +102,7 @@ struct SyncCommandTests {
         let missing = try await tarn(
             Forge.arguments(folder.path + "/c", server.base, ["users"]) + ["--replay", recordings])
         #expect(
-            missing.status == 1 && missing.error.contains("there is no recording of this request"), "\(missing.error)")
+            missing.status == 1 && missing.error.contains("no recording of this request"), "\(missing.error)")
         let both = try await tarn(
             "sync", "--record", "a", "--replay", "b", "--file", Repository.root + "/fixtures/forge/tarn.yaml",
             "--store", folder.path + "/d")
@@ -127,14 +127,14 @@ struct SyncCommandTests {
         let folder = try TemporaryFolder(), store = folder.path + "/s"
         let stalling = try LocalServer(directory: Repository.forge, "--fault", "&page=3:stall:600")
         let process = try TarnProcess(Forge.arguments(store, stalling.base, ["issues"]))
-        // The page before is on its way into the store when the next one is asked for.
+        // The previous page is being stored when the next one is requested.
         try await eventually {
             stalling.requests.contains { $0.contains("&page=3 ") } && Forge.count("Issue", store) == 100
         }
         process.send(signal)
         let result = await process.end()
         #expect(result.status == 128 + signal)
-        #expect(result.error == "tarn: interrupted; what was committed stays, and the next sync goes on from there\n")
+        #expect(result.error == "tarn: interrupted; committed pages are kept, and the next sync resumes there\n")
         #expect(try await tarn("list", "Issue", "--store", store).lines.count == 100)
         let sound = try LocalServer(directory: Repository.forge)
         let next = try await Forge.sync(store, sound, "issues")
@@ -177,14 +177,15 @@ struct SyncCommandTests {
             if FileManager.default.fileExists(atPath: store + "/data.mdb") {
                 let list = try await tarn("list", "Issue", "--store", store)
                 #expect([0, 2, 6].contains(list.status), "\(moments): \(list.error)")
-                if list.status == 6 { #expect(list.error.contains("there is no store"), "\(moments): \(list.error)") }
+                if list.status == 6 { #expect(list.error.contains("no such store"), "\(moments): \(list.error)") }
             }
         }
         let last = try await Forge.sync(store, server)
         #expect(last.status == 0, "\(moments): \(last.error)")
         #expect(try await Forge.dump(store) == (try await Forge.dump(Forge.store)), "\(moments)")
         let stat = try await tarn("inspect", "stat", store)
-        #expect(stat.output.contains("12 of 12 walks complete") && !stat.output.contains("under way"), "\(stat.output)")
+        #expect(
+            stat.output.contains("12 of 12 scans complete") && !stat.output.contains("in progress"), "\(stat.output)")
         #expect(
             try await Forge.sync(store, server, "--json").output.contains(
                 "\"name\":\"issues\",\"pages\":7,\"not_modified\":7"))

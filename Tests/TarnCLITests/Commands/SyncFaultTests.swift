@@ -1,5 +1,6 @@
-// Every call of a sync that writes to the store's files fails once, or from then on, or ends the process: it says what is wrong, and the next sync
-// ends in the same state as one without a fault.
+// Every call of a sync that writes to the store's files fails once, or from then on, or ends the
+// process: the sync reports the problem, and the next one reaches the same state as without a
+// fault.
 
 import Foundation
 import Glibc
@@ -60,7 +61,8 @@ struct SyncFaultTests {
             if kind.hasSuffix("+") { faults["FAULT_STICKY"] = "1" }
             let broken = try await SyncFaultTests.sync(store, server, faults)
             if ["kill", "tear"].contains(kind) {
-                // A call that writes nothing cannot be torn; how many there are is not exactly the same each time.
+                // A call that writes nothing cannot be torn; how many there are is not exactly the
+                // same each time.
                 #expect(
                     broken.status == -SIGKILL || broken.status == 0, "call \(number): \(broken.status) \(broken.error)")
             } else {

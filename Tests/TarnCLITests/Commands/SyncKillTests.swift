@@ -1,5 +1,5 @@
-// Syncs that are killed at random points, again and again: each goes on behind the last page that was committed, and in the end the store is the
-// one of a sync that nobody has disturbed.
+// Syncs that are killed repeatedly at random points: each resumes after the last committed page,
+// and the final store equals that of an undisturbed sync.
 
 import Foundation
 import Glibc
@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Killed syncs", .timeLimit(.minutes(ProcessInfo.processInfo.environment["TARN_KILLS"] == nil ? 10 : 240)))
 struct SyncKillTests {
-    /// 15 of 100 of all kills: the others are of what writes without a server.
+    /// 15 % of all kills; the others hit writers without a server.
     static let kills =
         (ProcessInfo.processInfo.environment["TARN_KILLS"].flatMap { Int($0) } ?? (Forge.isSanitized ? 40 : 200)) * 15
         / 100
@@ -28,7 +28,7 @@ struct SyncKillTests {
             for _ in 0..<Int.random(in: 1...6, using: &dice) {
                 let asked = server.requests.count, wanted = asked + Int.random(in: 0...14, using: &dice)
                 let process = try TarnProcess(Forge.arguments(store, server.base, ["--quiet"]))
-                // It may come to its end before; nobody else gets its number as long as it was not asked how it ended.
+                // It may end earlier; its process id is not reused until it is reaped.
                 while server.requests.count < wanted, !SyncKillTests.hasEnded(process.processID) {
                     try await Task.sleep(for: .milliseconds(1))
                 }
@@ -59,7 +59,7 @@ struct SyncKillTests {
         )
     }
 
-    /// Whether a child has ended and waits for somebody to ask how.
+    /// Whether a child has ended and was not yet reaped.
     private static func hasEnded(_ processID: pid_t) -> Bool {
         guard let text = try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8) else { return true }
         return text.contains(") Z ")

@@ -1,4 +1,4 @@
-// `tarn sync`: commits of several pages, records that the server no longer lists, and what is said of each entity.
+// `tarn sync`: commits of several pages, orphans, and the counts of each entity.
 
 import Foundation
 import Glibc
@@ -26,7 +26,8 @@ struct SyncUnitTests {
         let dry = try await tarn("sync", "--file", file, "--base", less.base, "--dry-run-orphans")
         #expect(dry.status == 0, "\(dry.error)")
         #expect(
-            dry.lines.contains("2 records would be deleted or unlinked: the server lists them no more: Item 2, Item 3"),
+            dry.lines.contains(
+                "2 records would be deleted or unlinked (no longer listed by the server): Item 2, Item 3"),
             "\(dry.output)")
         #expect(dry.lines.last == "store: 3 records: 3 Item")
         let asJSON = try await tarn("sync", "--file", file, "--base", less.base, "--json")
@@ -47,12 +48,12 @@ struct SyncUnitTests {
         _ = try await tarn("sync", "--file", file, "--base", full.base)
         #expect(
             try await tarn("sync", "--file", file, "--base", less.base).lines.contains(
-                "1 records were not listed for the first time; the next complete sync decides"))
+                "1 record not listed for the first time: the next complete sync decides"))
         #expect(
             try await tarn("sync", "--file", file, "--base", none.base).lines.contains(
-                "items: nothing was looked for: the walk lists nothing at all; say allow_empty: true if that may be"))
+                "items: no orphans looked for: the scan lists no records; set allow_empty: true if that is possible"))
         let last = try await tarn("sync", "--file", file, "--base", less.base)
-        #expect(last.lines.contains("1 records were deleted: the server lists them no more: Item 2"), "\(last.output)")
+        #expect(last.lines.contains("1 record deleted (no longer listed by the server): Item 2"), "\(last.output)")
     }
 
     @Test("--verbose says what happened to the records of each entity")
@@ -105,7 +106,8 @@ struct SyncUnitTests {
                 "Item": ["4", "0", "0", "0", "0", "0", "0"], "User": ["1", "0", "0", "0", "0", "1", "0"],
             ])
         #expect(try await counts(second) == ["Item": ["1", "1", "1", "1", "1", "0", "1"]])
-        // The fifth is listed no more; in the scan before one record could not be read, so nothing was looked for then.
+        // The fifth is listed no more; in the scan before one record could not be read, so nothing
+        // was looked for then.
         #expect(try await counts(third) == ["Item": ["0", "0", "3", "1", "0", "0", "0"]])
     }
 
@@ -136,8 +138,8 @@ struct SyncUnitTests {
             less = try LocalServer(items(Array(1...100), tag: "b"))
         try await expectSuccess(tarn("sync", "--file", file, "--store", store, "--base", full.base))
         var counts: [Int] = [], status: Int32 = -1, patience = 50_000.0
-        // From before the first request to after the end: what an earlier attempt left, a later one goes on with before it asks. An
-        // attempt that came to nothing was too short for this machine.
+        // From before the first request until after the end: a later attempt resumes an earlier one
+        // before it sends requests. An attempt without progress was too short for this machine.
         for _ in 1...200 where status != 0 {
             let process = try TarnProcess(["sync", "--file", file, "--store", store, "--base", less.base])
             usleep(UInt32(patience))
@@ -161,6 +163,6 @@ struct SyncUnitTests {
         let folder = try TemporaryFolder()
         let file = try folder.write("tarn.yaml", itemsYAML())
         let result = try await tarn("sync", "--file", file, "--commit-every", "0")
-        #expect(result.status == 2 && result.error.contains("--commit-every 0: a commit has one page at least"))
+        #expect(result.status == 2 && result.error.contains("--commit-every 0: must be at least 1 page"))
     }
 }

@@ -42,7 +42,7 @@ struct UsageTests {
         let help = try await tarn("--help").output
         for text in [
             "sync", "list", "get", "related", "count", "missing", "explain", "update", "delete", "inspect",
-            "Exit codes: 0 done; 1 failed; 2 usage or description; 3 partly",
+            "Exit codes: 0 done; 1 failed; 2 usage or description; 3 partial",
         ] {
             #expect(help.contains(text), "\(text)")
         }
@@ -79,15 +79,16 @@ struct UsageTests {
         #expect(none.status == 2)
         #expect(
             none.error
-                == "tarn: there is no tarn.yaml here: name the store with --store, or the description with --file\n")
+                == "tarn: there is no tarn.yaml in this directory: name the store with --store, or the description with --file\n"
+        )
         let noSync = try await shell("cd '\(folder.path)' && \"$TARN\" sync")
         #expect(noSync.status == 2 && noSync.errorLines.count == 1)
-        #expect(noSync.error.hasPrefix("tarn: tarn.yaml: there is no such file"), "\(noSync.error)")
+        #expect(noSync.error.hasPrefix("tarn: tarn.yaml: no such file"), "\(noSync.error)")
 
         _ = try folder.write("tarn.yaml", "store: kept/../items.tarn\n" + itemsYAML())
         try FileManager.default.createDirectory(atPath: folder.path + "/kept", withIntermediateDirectories: false)
         let empty = try await shell("cd '\(folder.path)' && \"$TARN\" list Item")
-        #expect(empty.status == 6 && empty.error.contains("there is no store; `tarn sync` makes one"), "\(empty.error)")
+        #expect(empty.status == 6 && empty.error.contains("no such store; `tarn sync` creates one"), "\(empty.error)")
         let server = try LocalServer(itemPages)
         let sync = try await shell("cd '\(folder.path)' && \"$TARN\" sync --base \(server.base)")
         #expect(sync.status == 0, "\(sync.error)")

@@ -1,4 +1,4 @@
-// Files that are damaged in every way: the inspector neither crashes nor hangs, and always says something.
+// Files with any damage: the inspector neither crashes nor hangs, and always reports something.
 
 import Foundation
 import Glibc
@@ -40,7 +40,7 @@ struct DamagedFilesTests {
             bytes.replaceSubrange(b..<b + size, with: first)
         case .pageCopied:
             let (a, b) = (page(&dice), page(&dice))
-            // With the number of the page that it stands in, so that it is not recognised by that.
+            // With the number of its own page, so that the number does not reveal it.
             bytes.replaceSubrange(a + 8..<a + size, with: Array(bytes[b + 8..<b + size]))
         case .branchNumber:
             let branches = (2..<pages).filter { bytes[$0 * size + 10] & 1 != 0 && bytes[$0 * size + 10] & 0x6E == 0 }
@@ -96,7 +96,7 @@ struct DamagedFilesTests {
     func endsAtAPage() async throws {
         let original = [UInt8](try Data(contentsOf: URL(fileURLWithPath: try await Forge.store + "/data.mdb"))),
             pages = original.count / 4096
-        // Each of them where there is time for it; otherwise those that have the meta pages, and some.
+        // Every page if time permits; otherwise the meta pages, and some others.
         let ends =
             ProcessInfo.processInfo.environment["TARN_DAMAGES"] == nil
             ? Array(0..<4) + Array(stride(from: 4, to: pages, by: pages / 12)) : Array(0..<pages)
@@ -126,7 +126,7 @@ struct DamagedFilesTests {
         return outcomes
     }
 
-    /// Each command on a file, as a process of its own.
+    /// Each command on a file, as a separate process.
     private static func look(at bytes: [UInt8], _ what: String, _ folder: String, _ outcomes: inout [String: Int])
         async throws
     {
@@ -143,7 +143,7 @@ struct DamagedFilesTests {
                 program: "/usr/bin/timeout"
             ).end()
             let place = "\(what), \(name)"
-            // 124 and 137 are what `timeout` makes of a command that hangs; 128 and more of one that a signal ended.
+            // 124 and 137: `timeout` ended a hanging command; 128 and more: a signal ended it.
             #expect(result.status >= 0 && result.status < 100, "\(place): \(result.status) \(result.error.suffix(300))")
             #expect([0, 3, 6].contains(result.status), "\(place): \(result.status) \(result.error)")
             #expect(!result.output.isEmpty || !result.error.isEmpty, "\(place): it says nothing")
@@ -154,7 +154,8 @@ struct DamagedFilesTests {
             "\(what): it was written to")
         if FileManager.default.fileExists(atPath: new) {
             let report = try StoreVerification(ofStoreAt: new)
-            // A letter of the catalog that changed may leave another name of a value behind; nothing else follows from it.
+            // A letter of the catalog that changed may leave another name of a value behind;
+            // nothing else follows from it.
             let isSound = report.isSound || Set(report.counts.keys) == [.rowValue]
             #expect(isSound, "\(what): \(report.findings.prefix(3))")
         }

@@ -1,4 +1,5 @@
-// The whole of a sync against a server that sends anything: no process ends, none takes more than its memory and time.
+// The whole of a sync against a server that sends anything: no process ends, none takes more than
+// its memory and time.
 
 import Foundation
 import Testing

@@ -1,4 +1,5 @@
-// The format page is true: its examples are what a store holds, and a reader written from it alone reads everything.
+// The format page is correct: its examples match a store, and a reader written from it alone reads
+// everything.
 
 import Foundation
 import Tarn
@@ -119,7 +120,7 @@ struct StoreFormatTests {
         #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 200)
     }
 
-    /// The forge, and what it has none of. The store is closed again afterwards.
+    /// The forge, and cases that it lacks. The store is closed again afterwards.
     private func fill() async throws {
         let description = try Description.load(path: Self.root.appending(path: "fixtures/forge/tarn.yaml").path)
         let store = try Store.open(at: folder, schema: description.schema)
@@ -127,7 +128,8 @@ struct StoreFormatTests {
         let report = await
             (try APIMirror(description, store: store, transport: try FixtureTransport(directory: recordings))).sync()
         try #require(report.failures.isEmpty)
-        // What the forge has none of: numbers at the edges, a digest for a key, a target that is missing under a digest.
+        // Cases that the forge lacks: extreme numbers, a digest as a key, a missing target under a
+        // digest.
         let edges = Schema([
             EntityDefinition(
                 "Edge", key: ["name"],
@@ -177,7 +179,7 @@ struct StoreFormatTests {
                 for number: Int64 in [-7, 70_000] {
                     try writer.put("Owned", RecordKey([.string(name), .int(number)]), [])
                 }
-                // Without its record nobody can name a reference to the last.
+                // Without its record, a reference to the last one cannot be shown.
                 try writer.put("Owner", RecordKey(name), [])
             }
         }

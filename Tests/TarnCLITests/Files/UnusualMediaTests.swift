@@ -11,7 +11,7 @@ struct UnusualMediaTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Mounting needs root, or a sandbox that says it is.
+    /// Mounting needs root, or a sandbox that claims to be root.
     private static let canMount = {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")

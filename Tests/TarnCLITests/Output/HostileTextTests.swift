@@ -1,4 +1,5 @@
-// Text from outside never acts on a terminal, whichever command shows it and wherever it comes from.
+// Text from outside never acts on a terminal, whichever command shows it and wherever it comes
+// from.
 
 import Foundation
 import LMDB
@@ -10,12 +11,12 @@ import Testing
 
 @Suite("Command line: hostile text")
 struct HostileTextTests {
-    /// Everything that acts on a terminal: escape sequences that write the clipboard and the title, colours by C1, the rest of
-    /// C0, DEL, all bidirectional controls.
+    /// Everything that acts on a terminal: escape sequences that write the clipboard and the title,
+    /// colours by C1, the rest of C0, DEL, all bidirectional controls.
     static let hostile =
         "<\u{1B}]52;c;cHduZWQ=\u{7}\u{1B}]0;x\u{1B}\\\u{9B}31m\u{90}\u{85}\r\n\r\t\u{8}\u{0}\u{7F}"
         + "\u{202A}\u{202B}\u{202C}\u{202D}\u{202E}\u{2066}\u{2067}\u{2068}\u{2069}\u{200E}\u{200F}\u{61C}\u{2028}\u{2029}>"
-    /// As an argument: without NUL.
+    /// As an argument, without NUL.
     static let argument = hostile.replacing("\u{0}", with: "")
 
     private static func quoted(_ text: String) -> String {
@@ -24,14 +25,14 @@ struct HostileTextTests {
         return json
     }
 
-    /// Checks what arrived on a terminal or in a pipe: beside text there are line breaks, and progress that is erased.
+    /// Checks the output on a terminal or in a pipe: only text, line breaks, and erased progress.
     private func expectHarmless(_ result: TarnProcess.Result, _ what: String) {
         for text in [result.output, result.error] {
             let rest = text.replacingOccurrences(of: "\u{1B}[K", with: "", options: .literal).unicodeScalars
             var previous: Unicode.Scalar?
             for (offset, scalar) in rest.enumerated() {
                 defer { previous = scalar }
-                // Progress goes back to the first column; lines end in LF alone.
+                // Progress returns to the first column; lines end in LF alone.
                 let isProgress = scalar == "\r" && (previous == nil || previous == "\n" || offset > 0)
                 if scalar == "\n" || isProgress && text.contains("\u{1B}[K") { continue }
                 let value = scalar.value
@@ -298,7 +299,8 @@ struct HostileTextTests {
                     let found = code.firstMatch(of: others)
                 else { continue }
                 let word = String(found.0)
-                // Writing to a store and to descriptors of files is no printing; `fflush` and the proxy's channel are not either.
+                // Writes to a store and to file descriptors are not printing; neither are `fflush`
+                // and the proxy's channel.
                 if word == "write(" || word == "dump(", !isCommand { continue }
                 if line.contains("func \(word)") || line.contains(".\(word)") || line.contains("try \(word)") {
                     continue

@@ -31,9 +31,11 @@ enum Terminal {
         sys.exit(os.waitstatus_to_exitcode(status))
         """
 
-    /// Runs a command with standard error on the terminal, and standard output too if it is not to go to a file.
+    /// Runs a command with standard error on the terminal, and standard output too if it is not to
+    /// go to a file.
     ///
-    /// - Returns: what arrived on the terminal, as its output; line breaks are those that the command wrote.
+    /// - Returns: what arrived on the terminal, as its output; line breaks are those that the
+    ///   command wrote.
     static func run(_ arguments: [String], output: String = "") async throws -> TarnProcess.Result {
         let folder = try TemporaryFolder()
         let file = try folder.write("terminal.py", script)

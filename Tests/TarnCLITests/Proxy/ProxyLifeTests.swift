@@ -16,7 +16,7 @@ struct ProxyLifeTests {
         try ConnectionServer { _, connection in try connection.send(Self.answer) }
     }
 
-    /// An upstream that answers when it is told to.
+    /// An upstream that responds on request of the test.
     private final class SlowServer: Sendable {
         let server: ConnectionServer
         private let seen: Counter
@@ -194,7 +194,7 @@ struct ProxyLifeTests {
         try await onThread {
             for isReset in [true, false] {
                 let connection = try proxy.connection()
-                // When it is told to go on, the proxy has the request's head.
+                // After the 100 response, the proxy has the request's head.
                 try connection.send(
                     "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\nhalf")
                 _ = try connection.line()
@@ -244,7 +244,7 @@ struct ProxyLifeTests {
         }
         let proxy = try await RunningProxy(server.base), connection = try proxy.connection()
         try connection.send(Self.request)
-        // The answer has begun, and is larger than what sockets take.
+        // The response has begun, and is larger than the socket buffers.
         #expect(try await onThread { try connection.line() } == "HTTP/1.1 200 OK")
         proxy.process.send(SIGTERM)
         try await eventually { (try? proxy.connection()) == nil }

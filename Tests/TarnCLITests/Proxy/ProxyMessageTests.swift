@@ -1,4 +1,5 @@
-// `tarn proxy` message by message: what goes in on one side comes out on the other, looked at on the sockets themselves.
+// `tarn proxy` message by message: input on one side, output on the other, checked on the sockets
+// themselves.
 
 import Foundation
 import Synchronization
@@ -24,7 +25,7 @@ struct ProxyMessageTests {
         return result
     }
 
-    /// What the server is asked for one request.
+    /// The request that the server receives for one of the client's.
     private func forwarded(_ text: String, _ arguments: [String] = []) async throws -> RawConnection.Message {
         let seen = Mutex<RawConnection.Message?>(nil)
         let server = try ConnectionServer { request, connection in
@@ -78,7 +79,7 @@ struct ProxyMessageTests {
         let length = body.map { "Content-Length: \($0.utf8.count)\r\n" } ?? ""
         let seen = try await forwarded("\(method) /x HTTP/1.1\r\nHost: a\r\n\(length)\r\n\(body ?? "")")
         #expect(seen.start == "\(method) /x HTTP/1.1" && seen.text == body ?? "")
-        // RFC 9110 §8.6: PATCH and PUT say that there is nothing.
+        // RFC 9110 §8.6: PATCH and PUT declare an empty body.
         #expect(seen.values("content-length") == (body.map { [String($0.utf8.count)] } ?? []))
         #expect(seen.values("content-type").isEmpty && seen.values("expect").isEmpty)
     }

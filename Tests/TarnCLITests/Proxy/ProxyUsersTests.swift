@@ -1,4 +1,5 @@
-// `tarn proxy` between users and against clients that mean harm: no answer reaches a user or a URL that it is not for.
+// `tarn proxy` between users and against clients that mean harm: no answer reaches a user or a URL
+// that it is not for.
 
 import Foundation
 import Glibc
@@ -8,7 +9,7 @@ import Testing
 
 @Suite("Command line: users of the proxy", .timeLimit(.minutes(5)))
 struct ProxyUsersTests {
-    /// Answers with the values of the fields that tell users, and the target.
+    /// Responds with the values of the fields that distinguish users, and the target.
     private static func echo(_ fields: String) throws -> ConnectionServer {
         try ConnectionServer { request, connection in
             let names = [
@@ -88,7 +89,7 @@ struct ProxyUsersTests {
     func bypassed() async throws {
         let server = try Self.echo("Cache-Control: max-age=600")
         let answers = try await exchange(server.base, [], [get("/", "Cookie: ada", "Cache-Control: only-if-cached")])
-        #expect(answers[0].body == "nothing is stored that may answer\n")
+        #expect(answers[0].body == "no stored response may be used\n")
     }
 
     @Test(
@@ -242,7 +243,7 @@ struct ProxyUsersTests {
     @Test("a proxy that is its own upstream answers 508 once, not for ever; a chain of two proxies is no loop")
     func loop() async throws {
         let port = Mutex(0), passed = Mutex(0)
-        // Sends what it gets back to the proxy, as a second one would.
+        // Sends each received request back to the proxy, as a second proxy would.
         let server = try ConnectionServer { request, connection in
             guard
                 passed.withLock({ count in
@@ -306,7 +307,7 @@ struct ProxyUsersTests {
             _ = try kept.message()
             try head.send("GET / HTTP/1.1\r\nX: ")
             try body.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n")
-            // As long as they take it, and a minute at most.
+            // For as long as the clients accept data, at most a minute.
             for _ in 0..<600 {
                 let isOpen = [(try? head.send("x")) != nil, (try? body.send("x")) != nil].contains(true)
                 guard isOpen else { break }
@@ -336,8 +337,8 @@ struct ProxyUsersTests {
             busy.0 == 1 && busy.1.contains("--listen 127.0.0.1:\(server.port): the port is in use by another process"),
             "\(busy)")
         let foreign = try await message("192.0.2.1:0")
-        #expect(foreign.0 == 1 && foreign.1.contains("the address is not one of this machine"), "\(foreign)")
+        #expect(foreign.0 == 1 && foreign.1.contains("this machine does not have the address"), "\(foreign)")
         let unknown = try await message("host.invalid:0")
-        #expect(unknown.0 == 1 && unknown.1.contains("the host has no address here"), "\(unknown)")
+        #expect(unknown.0 == 1 && unknown.1.contains("unknown host"), "\(unknown)")
     }
 }

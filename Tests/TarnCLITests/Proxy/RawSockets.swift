@@ -1,4 +1,4 @@
-// Servers and clients made of sockets alone: what they send and see is exactly what goes over the wire.
+// Servers and clients on plain sockets, with full control over the bytes on the wire.
 
 import Foundation
 import Glibc
@@ -28,7 +28,7 @@ final class RawConnection: Sendable {
     }
 
     private let descriptor: Int32
-    /// What was read beyond what was wanted.
+    /// The bytes read beyond the requested ones.
     private let rest = Mutex<[UInt8]>([])
 
     init(_ descriptor: Int32) {
@@ -80,7 +80,7 @@ final class RawConnection: Sendable {
         }
     }
 
-    /// So many bytes; all that come until the end if it is nil.
+    /// This number of bytes; all until the end if nil.
     func bytes(_ count: Int?) throws -> [UInt8] {
         while rest.withLock({ $0.count }) < count ?? .max {
             guard try receive() else {
@@ -95,7 +95,8 @@ final class RawConnection: Sendable {
         }
     }
 
-    /// A request, or a response with `Content-Length` or chunks. `hasBody` is false for what HEAD is answered, and for interim responses.
+    /// A request, or a response with `Content-Length` or chunks. `hasBody` is false for responses
+    /// to HEAD and for interim responses.
     func message(hasBody: Bool = true) throws -> Message {
         var message = Message(start: try line(), fields: [], body: [])
         while true {
@@ -115,7 +116,7 @@ final class RawConnection: Sendable {
         return message
     }
 
-    /// Whether the other side has closed it, and sent nothing before.
+    /// Whether the other side has closed it without sending anything.
     var isClosed: Bool {
         get throws { try rest.withLock { $0.isEmpty } && !receive() }
     }
@@ -137,7 +138,7 @@ final class RawConnection: Sendable {
     }
 }
 
-/// A server that does with each connection what the closure says, on a thread of its own, and then closes it.
+/// A server that runs a closure for each connection on its own thread, and then closes it.
 final class ConnectionServer: Sendable {
     let port: Int
     private let descriptor: Int32
@@ -160,7 +161,7 @@ final class ConnectionServer: Sendable {
                 _ = fcntl(client, F_SETFD, FD_CLOEXEC)
                 let connection = RawConnection(client)
                 Thread.detachNewThread {
-                    // A test that is interested in how a connection ends says so itself.
+                    // A test that checks the end of a connection does so itself.
                     do { try serve(connection) } catch {}
                 }
             }

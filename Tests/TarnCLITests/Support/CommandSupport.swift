@@ -1,4 +1,4 @@
-// What the tests of the command line share: folders, recordings as text, and stores that `tarn sync` makes.
+// Shared helpers of the command line tests: folders, recordings as text, and stores of `tarn sync`.
 
 import Foundation
 import Glibc
@@ -19,7 +19,7 @@ enum Repository {
 
 /// The forge, mirrored once for all tests that only read.
 enum Forge {
-    /// Whether a sanitizer watches: everything takes several times as long, and as much memory.
+    /// Whether a sanitizer is on. Everything then takes several times the time and memory.
     static let isSanitized = TestSupport.isSanitized
 
     private static let mirrored = Task { () -> (folder: TemporaryFolder, store: String) in
@@ -38,7 +38,8 @@ enum Forge {
         ["sync", "--file", Repository.forgeFile, "--store", store, "--base", base] + more
     }
 
-    /// How many records of an entity a store has at the moment, while another process may write to it; 0 if there is no store yet.
+    /// The number of records of an entity in a store that another process may write to; 0 if there
+    /// is no store yet.
     static func count(_ entity: String, _ store: String) -> Int {
         (try? Store.open(at: store).read { try $0.count(entity) }) ?? 0
     }
@@ -47,7 +48,7 @@ enum Forge {
         try await tarn(arguments(store, server.base, more))
     }
 
-    /// The records of a store without the commits that changed them: what two stores have in common.
+    /// The records of a store without their versions, for comparing two stores.
     static func dump(_ store: String) async throws -> [String] {
         let result = try await tarn("inspect", "dump", store, "--no-versions")
         try #require(result.status == 0, "\(result.error)")
@@ -64,7 +65,7 @@ func recording(_ target: String, _ body: String, status: String = "200 OK", _ fi
     "GET \(target)\nHTTP/1.1 \(status)\n" + fields.map { $0 + "\n" }.joined() + "\n" + body
 }
 
-/// An API of one list of items, whose store lies beside the description.
+/// An API with one list of items, whose store is beside the description.
 func itemsYAML(_ endpoint: String = "paginate: header_link", api: String = "", key: String = "id") -> String {
     """
     api:

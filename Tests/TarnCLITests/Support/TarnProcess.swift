@@ -1,11 +1,12 @@
-// Runs the built `tarn` as a child process, as a user would, and keeps what it writes.
+// Runs the built `tarn` as a child process, as a user would, and keeps its output.
 
 import Foundation
 import Glibc
 import TestSupport
 import Testing
 
-/// A `tarn` that runs. Its output goes to files: no pipe fills up, and no other child keeps one open.
+/// A running `tarn`. Its output is written to files: no pipe fills up, and no other child keeps one
+/// open.
 final class TarnProcess: Sendable {
     struct Result: Sendable {
         /// The exit code, or the negative number of the signal that ended it.
@@ -66,7 +67,7 @@ final class TarnProcess: Sendable {
         self.processID = processID
     }
 
-    /// What it has written so far.
+    /// The output so far.
     var output: String {
         String(decoding: FileManager.default.contents(atPath: folder.path + "/output") ?? Data(), as: UTF8.self)
     }
@@ -97,7 +98,7 @@ func tarn(_ arguments: [String], environment: [String: String] = [:]) async thro
 
 func tarn(_ arguments: String...) async throws -> TarnProcess.Result { try await tarn(arguments) }
 
-/// Fails with what the process said, if it did not end well.
+/// Fails with the output of the process if it did not succeed.
 func expectSuccess(_ result: TarnProcess.Result, sourceLocation: SourceLocation = #_sourceLocation) {
     #expect(result.status == 0, "\(result.error)\(result.output.suffix(500))", sourceLocation: sourceLocation)
 }

@@ -12,7 +12,7 @@ struct AuthorizedTransportTests {
     private static let secret = "s3cret/token+1"
     private static let source = SecretSource.value(Secret(secret))
 
-    /// What a server receives of a request with credentials.
+    /// The request with credentials as the server receives it.
     private func head(_ authentication: Authentication, _ fields: [TransportHeaders.Field] = []) async throws -> String
     {
         let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
@@ -110,7 +110,7 @@ struct AuthorizedTransportTests {
         _ = try await transport.send(request)
         try Data("new-token".utf8).write(to: URL(fileURLWithPath: path))
         #expect(try await transport.send(request).status == 200)
-        // The same secret once more would be refused once more.
+        // The same secret would be refused again.
         #expect(try await transport.send(request).status == 401)
         #expect(
             inner.requests.map { $0.headers["Authorization"] ?? "" }

@@ -1,4 +1,4 @@
-// Tokens by OAuth 2: what is asked, how often, and what is made of refusals.
+// OAuth 2 tokens: requests, their number, and refusals.
 
 import Foundation
 import Synchronization
@@ -9,7 +9,8 @@ import Testing
 
 @Suite("OAuth 2", .timeLimit(.minutes(5)))
 struct OAuth2Tests {
-    /// A server of tokens and an API in one: hands out numbered tokens, and accepts the newest one only.
+    /// A server of tokens and an API in one: hands out numbered tokens, and accepts the newest one
+    /// only.
     private final class TokenServer: Transport {
         private let state = Mutex<(tokens: Int, requests: [TransportRequest], revoked: Bool)>((0, [], false))
         let lifetime: Int?
@@ -24,7 +25,8 @@ struct OAuth2Tests {
         func revoke() { state.withLock { $0.revoked = true } }
 
         func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
-            // Long enough for others to come and wait; of the API, some come back when the new token is there already.
+            // Long enough for others to come and wait; of the API, some come back when the new
+            // token is there already.
             try? await Task.sleep(for: .milliseconds(request.url.hasSuffix("/token") ? 5 : Int.random(in: 1...40)))
             return state.withLock { state in
                 guard request.url.hasSuffix("/token") else {
@@ -84,7 +86,7 @@ struct OAuth2Tests {
         }
         try await all()
         #expect(server.tokenRequests.count == 1)
-        // All of them meet the 401, and one asks.
+        // All of them get the 401, and one requests a token.
         server.revoke()
         try await all()
         #expect(server.tokenRequests.count == 2)
@@ -146,7 +148,7 @@ struct OAuth2Tests {
         let path = folder + "/refresh", trap = folder + "/trap"
         try Data("refresh-0\n".utf8).write(to: URL(fileURLWithPath: path))
         try Data().write(to: URL(fileURLWithPath: trap))
-        // What was written here could be read through the link, or by its owner.
+        // A file written here could be read through the link, or by its owner.
         try FileManager.default.createSymbolicLink(atPath: path + ".new", withDestinationPath: trap)
         var settings = Self.client
         (settings.grant, settings.scopes, settings.parameters) = (.refreshToken(.file(path)), [], [])
@@ -176,12 +178,12 @@ struct OAuth2Tests {
         arguments: [
             (
                 400, #"{"error":"invalid_client","error_description":"no client with cl:i/ent"}"#,
-                "answers 400: invalid_client: no client with ***"
+                "returned 400: invalid_client: no client with ***"
             ),
-            (503, "down", "answers 503"), (200, "{}", "without an access_token"),
-            (200, #"{"access_token":"a b"}"#, "no header field can hold"),
-            (200, #"{"access_token":"x","token_type":"mac"}"#, "another type than Bearer"),
-            (200, "<html>", "without an access_token"),
+            (503, "down", "returned 503"), (200, "{}", "returned no access_token"),
+            (200, #"{"access_token":"a b"}"#, "a header field cannot contain"),
+            (200, #"{"access_token":"x","token_type":"mac"}"#, "a type other than Bearer"),
+            (200, "<html>", "returned no access_token"),
         ])
     func refusals(status: Int, body: String, says: String) async throws {
         let inner = ScriptedTransport([.status(status, [:], body)])

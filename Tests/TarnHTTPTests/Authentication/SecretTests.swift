@@ -1,4 +1,4 @@
-// Where secrets come from, and that they are not shown.
+// The sources of secrets, and that secrets are never shown.
 
 import Foundation
 import TestSupport
@@ -31,12 +31,12 @@ struct SecretTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let sources: [(SecretSource, String)] = [
             (.environment("NOT_SET"), "the environment variable NOT_SET"), (.environment("EMPTY"), "is not set"),
-            (.file("/nowhere/secret"), "the file /nowhere/secret, which holds a secret of this API, does not exist"),
-            (.file(folder), "cannot be read"), (.file(path), "holds more than one line"),
-            (.command(["false"]), "the command false, which holds a secret of this API, failed with status 1"),
+            (.file("/nowhere/secret"), "the file /nowhere/secret does not exist; it must provide a secret of this API"),
+            (.file(folder), "cannot be read"), (.file(path), "contains several lines"),
+            (.command(["false"]), "the command false failed with status 1; it must provide a secret of this API"),
             (.command(["sh", "-c", "echo s3cret >&2; exit 3"]), "failed with status 3"),
             (.command(["no-such-command-here"]), "does not exist"),
-            (.command(["true"]), "holds nothing"), (.command(["sh", "-c", "kill -9 $$"]), "was ended"),
+            (.command(["true"]), "is empty"), (.command(["sh", "-c", "kill -9 $$"]), "was terminated"),
         ]
         for (source, says) in sources {
             let error = #expect(throws: SecretError.self) { try source.read(environment: ["EMPTY": ""]) }

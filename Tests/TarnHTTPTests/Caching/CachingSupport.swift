@@ -1,4 +1,4 @@
-// Short forms for tables of cases: header fields in one text, and what was decided as one.
+// Short forms for tables of cases: header fields in one text, and the decision as another.
 
 @testable import TarnHTTP
 
@@ -21,7 +21,8 @@ extension Substring {
 
 func httpDate(_ seconds: Int) -> String { HTTPDate.text(.init(timeIntervalSince1970: Double(seconds))) }
 
-/// A response that was made, sent and received at `t0`; without a `Date` if the text says `no date`. `{-60}` in the text is the date a minute before.
+/// A response that was made, sent and received at `t0`; without a `Date` if the text says `no
+/// date`. `{-60}` in the text is the date a minute before.
 func stored(_ text: String, status: Int = 200, method: String = "GET", selecting: String = "", delay: Int = 0)
     -> CachedResponse
 {

@@ -1,4 +1,4 @@
-// RFC 9111 §4, §5.2.1, §5.2.2; RFC 5861; RFC 8246: whether what is stored may answer.
+// RFC 9111 §4, §5.2.1, §5.2.2; RFC 5861; RFC 8246: reuse of stored responses.
 
 import Testing
 
@@ -6,7 +6,7 @@ import Testing
 
 @Suite("RFC 9111 §4: answering from what is stored")
 struct ReuseTests {
-    /// What is stored, how long ago, what is asked, and what is decided.
+    /// The stored response, its age, the request, and the decision.
     typealias Case = (response: String, age: Int, request: String, decision: String)
 
     @Test(
@@ -77,7 +77,7 @@ struct ReuseTests {
             ("max-age=60, stale-while-revalidate=30, must-revalidate", 61, "", "revalidate mustRevalidate"),
             ("max-age=60, stale-while-revalidate=30", 61, "no-cache", "revalidate requestNoCache"),
             ("max-age=60, stale-while-revalidate=30", 61, "max-age=60", "revalidate requestMaxAge"),
-            // RFC 5861 §4: says nothing as long as nothing fails
+            // RFC 5861 §4: has no effect until the server fails
             ("max-age=60, stale-if-error=30", 61, "", "revalidate stale"),
         ] as [Case])
     func responseDirectives(_ test: Case) {
@@ -157,7 +157,7 @@ struct ReuseTests {
             ("max-age=60", 70, "max-age=60", nil, "unanswerable requestMaxAge"),
             ("max-age=60", 70, "max-age=60, max-stale", nil, "stale disconnected"),
             ("max-age=60", 10, "min-fresh=55", nil, "fresh fresh"),
-            // stale-if-error says how long.
+            // stale-if-error limits the time.
             ("max-age=60, stale-if-error=30", 89, "", nil, "stale staleIfError"),
             ("max-age=60, stale-if-error=30", 90, "", nil, "unanswerable disconnected"),
             ("max-age=60, stale-if-error=30", 89, "", 500, "stale staleIfError"),

@@ -1,4 +1,4 @@
-// RFC 9111 §3: what may be stored, and with which fields.
+// RFC 9111 §3: the responses that may be stored, and their fields.
 
 import Testing
 

@@ -1,4 +1,4 @@
-// RFC 9111 §4.3, §4.4: conditional requests, what their answers mean, and what unsafe methods make invalid.
+// RFC 9111 §4.3, §4.4: conditional requests, their responses, and invalidation by unsafe methods.
 
 import Testing
 

@@ -1,4 +1,5 @@
-// The libcurl transport against servers that fail, stall, drip, cut and lie. No partial answer is ever a success.
+// The libcurl transport against servers that fail, stall, drip, cut and lie. No partial answer is
+// ever a success.
 
 import Foundation
 import TestSupport
@@ -32,7 +33,8 @@ struct CurlFaultTests {
 
     @Test("a host without an address is an error that names it, and counts as unreachable")
     func unresolved() async throws {
-        // A label of more than 63 bytes is refused by the resolver itself: no query leaves the machine.
+        // A label of more than 63 bytes is refused by the resolver itself: no query leaves the
+        // machine.
         let host = String(repeating: "a", count: 70) + ".invalid"
         let error = await expectFailure(.resolve) {
             try await CurlTransport().send(TransportRequest(url: "http://\(host)/"))
@@ -126,7 +128,7 @@ struct CurlFaultTests {
         let error = await expectFailure(.timeout) {
             try await transport.send(TransportRequest(url: server.base + "/page"))
         }
-        #expect(error?.detail == "no complete answer from 127.0.0.1:\(server.port) within 1.5 seconds")
+        #expect(error?.detail == "no complete response from 127.0.0.1:\(server.port) within 1.5 seconds")
     }
 
     @Test("a stall shorter than the limits is only slow, and so is a drip")
@@ -220,7 +222,7 @@ struct CurlCancellationTests {
         return options
     }
 
-    /// Waits until the server has seen so many requests.
+    /// Waits until the server has seen this number of requests.
     private func seen(_ count: Int, by server: LocalServer) async throws {
         let end = ContinuousClock.now + .seconds(60)
         while server.requests.count < count, .now < end { try await Task.sleep(for: .milliseconds(5)) }

@@ -86,7 +86,7 @@ struct CurlMessageTests {
             try await CurlTransport().send(
                 TransportRequest(method: "POST", url: server.base + "/x", body: Array("client_secret=1".utf8)))
         }
-        #expect(error?.detail.contains("sent to no other server") == true && other.requests.isEmpty)
+        #expect(error?.detail.contains("not sent to another server") == true && other.requests.isEmpty)
     }
 
     @Test(
@@ -130,7 +130,7 @@ struct CurlMessageTests {
         let error = await expectFailure(.tooLarge) {
             try await CurlTransport().send(TransportRequest(url: longest.base + "/"))
         }
-        #expect(error?.detail.contains("a header field of 127.0.0.1:\(longest.port) is longer than 100 KB") == true)
+        #expect(error?.detail.contains("a header field from 127.0.0.1:\(longest.port) is longer than 100 KB") == true)
         let fine = try RawServer("HTTP/1.1 200 OK\r\n\(huge)Content-Length: 2\r\n\r\n[]")
         #expect(
             try await CurlTransport().send(TransportRequest(url: fine.base + "/")).headers["X-Huge"]?.utf8.count
@@ -219,7 +219,7 @@ struct CurlMessageTests {
 }
 
 extension RawServer {
-    /// The same on ::1.
+    /// A server on ::1.
     convenience init(_ answers: [[UInt8]], onIPv6: Bool) throws {
         precondition(onIPv6)
         let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)

@@ -1,4 +1,4 @@
-// Redirects: what is followed, and that credentials never cross to another server.
+// Redirects: those that are followed, and that credentials never cross to another server.
 
 import Foundation
 import TestSupport
@@ -98,7 +98,7 @@ struct CurlRedirectTests {
         let error = await expectFailure(.protocol) {
             try await CurlTransport().send(TransportRequest(url: server.base + "/a"))
         }
-        #expect(error?.detail.hasPrefix("a redirect that cannot be followed: ") ?? false)
+        #expect(error?.detail.hasPrefix("cannot follow a redirect: ") ?? false)
     }
 
     @Test("a redirect without a location, and a status that is none, are responses", arguments: [300, 301, 304, 305])

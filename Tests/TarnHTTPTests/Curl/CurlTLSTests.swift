@@ -1,4 +1,5 @@
-// TLS is verified: a certificate that nobody vouches for is refused, one that was named is accepted.
+// TLS is verified: a certificate of an unknown authority is refused, one of a named authority is
+// accepted.
 
 import Foundation
 import Glibc
@@ -45,7 +46,7 @@ struct CurlTLSTests {
             headers: TransportHeaders([.init("Authorization", "Bearer hush")]))
         var options = CurlTransport.Options()
         options.proxy = proxy.base.replacing("http://", with: "http://ada:lovelace@")
-        // Who answers behind the proxy is verified as without.
+        // The server behind the proxy is verified as without a proxy.
         await expectFailure(.tls) { try await CurlTransport(options).send(request) }
         options.certificateAuthorities = server.certificate
         #expect(try await CurlTransport(options).send(request).status == 200)
@@ -68,7 +69,7 @@ struct CurlTLSTests {
         let request = TransportRequest(url: "https://localhost:\(server.port)/")
         var options = CurlTransport.Options()
         options.certificateAuthorities = authority.certificate
-        // TLS 1.3 tells of a missing certificate behind the handshake only.
+        // TLS 1.3 reports a missing client certificate only after the handshake.
         let error = await #expect(throws: TransportError.self) { try await CurlTransport(options).send(request) }
         #expect(error?.kind == .tls || error?.kind == .cutShort, "\(String(describing: error))")
         let client = try authority.issue("client")
@@ -135,7 +136,7 @@ final class TLSServer: Sendable {
     private let folder: String
     private let child: LocalServer.Child
 
-    /// A server whose certificate is of an authority, for `localhost`.
+    /// A server with an authority's certificate for `localhost`.
     convenience init(_ authority: TestAuthority, asksForClient: Bool) throws {
         let own = try authority.issue("localhost")
         try self.init(

@@ -1,4 +1,4 @@
-// The libcurl transport against the real local server: what goes out, what comes back, how connections are used.
+// The libcurl transport against the real local server: requests, responses, and use of connections.
 
 import Foundation
 import TestSupport
@@ -224,7 +224,7 @@ struct CurlTransportTests {
 
     @Test("transports that are gone leave no threads")
     func noThreadsLeft() async {
-        // In a process of its own: the other tests have threads, too.
+        // In a separate process: the other tests have threads, too.
         await #expect(processExitsWith: .success) {
             func threads() -> Int {
                 (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0

@@ -104,7 +104,7 @@ struct HostileAnswerTests {
     @Test("a Link field of nothing but openings is read in linear time")
     func links() {
         let count = 100_000, clock = ContinuousClock()
-        // What is found again and again cannot take longer than the same bytes with a link in each place.
+        // Repeated finds cannot take longer than the same bytes with a link in each place.
         let sound = clock.measure { _ = LinkHeader.parse(String(repeating: "<>,", count: count)) }
         let hostile = clock.measure { #expect(LinkHeader.parse(String(repeating: "<,", count: count)).isEmpty) }
         #expect(hostile < sound * 20 + .milliseconds(100))
@@ -117,7 +117,7 @@ struct HostileAnswerTests {
         let response = TransportResponse(status: 200, body: Array("{\"access_token\":\"x\"\(filler)}".utf8))
         #expect(throws: OAuth2Refusal.self) { try OAuth2.token(from: response).get() }
         let deep = TransportResponse(status: 400, body: Array(repeating: UInt8(ascii: "["), count: 60 << 10))
-        #expect(throws: OAuth2Refusal(reason: "answers 400")) { try OAuth2.token(from: deep).get() }
+        #expect(throws: OAuth2Refusal(reason: "returned 400")) { try OAuth2.token(from: deep).get() }
         let endless = TransportResponse(status: 200, body: Array(#"{"access_token":"x","expires_in":1e999}"#.utf8))
         #expect(try OAuth2.token(from: endless).get().lifetime == nil)
     }

@@ -1,4 +1,5 @@
-// A real server from Debian's packages: HTTP/2 over TLS with a private authority, many streams, compression, large bodies.
+// A real server from Debian's packages: HTTP/2 over TLS with a private authority, many streams,
+// compression, large bodies.
 
 import Foundation
 import Glibc
@@ -87,7 +88,7 @@ struct NginxTests {
     }
 }
 
-/// nginx with a configuration and a folder of its own.
+/// nginx with its own configuration and folder.
 final class NginxServer: Sendable {
     private static let executable = "/usr/sbin/nginx"
     static var isThere: Bool { FileManager.default.isExecutableFile(atPath: executable) }

@@ -1,4 +1,4 @@
-// The local API server itself, as a process: its command line, its end, what it puts on the wire.
+// The local API server as a process: its command line, its end, and its bytes on the wire.
 
 import Foundation
 import Glibc
@@ -93,7 +93,7 @@ struct FixtureServerTests {
 
     static let misuse: [([String], Int32, String)] = [
         ([], 2, "the directory of recordings is missing"), (["--nope"], 2, "unknown option --nope"),
-        (["a", "b"], 2, "one directory only"), (["a", "--port"], 2, "--port needs a value"),
+        (["a", "b"], 2, "only one directory is allowed"), (["a", "--port"], 2, "--port needs a value"),
         (["a", "--port", "65536"], 2, "--port 65536"), (["a", "--latency", "x"], 2, "--latency x"),
         (["a", "--fault", "close"], 2, "the pattern is missing"),
         (["a", "--fault", "page"], 2, "expected PATTERN:KIND"),
@@ -103,7 +103,7 @@ struct FixtureServerTests {
         (["a", "--fault", "p:stall:x"], 2, "seconds"), (["a", "--fault", "p:limit:3"], 2, "requests/seconds"),
         (["a", "--fault", "p:limit:0/1"], 2, "requests/seconds"),
         (["a", "--fault", "p:close:times=0"], 2, "times=0 needs a number"),
-        (["/nonexistent/recordings"], 1, "/nonexistent/recordings: the directory of recordings cannot be read"),
+        (["/nonexistent/recordings"], 1, "/nonexistent/recordings: cannot read the directory of recordings"),
         (["--help"], 0, "USAGE: FixtureServer DIRECTORY"),
     ]
 
@@ -119,7 +119,7 @@ struct FixtureServerTests {
         let error = #expect(throws: LocalServer.Failure.self) {
             try LocalServer([Self.recording, "GET /y\nHTTP/1.1 200 OK\nContent-Length: 9\n\n{}"])
         }
-        #expect(error?.description.contains("0001.http:3: Content-Length is 9, the body has 2 bytes") ?? false)
+        #expect(error?.description.contains("0001.http:3: Content-Length is 9, but the body has 2 bytes") ?? false)
     }
 
     @Test("of several faults the first that applies is used, and a pattern may hold colons")

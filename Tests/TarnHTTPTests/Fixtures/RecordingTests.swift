@@ -58,20 +58,23 @@ struct RecordingTests {
             ("GET /x\n200 OK\n\n", "a.http:2: "),
             ("GET /x\nHTTP/2 200\n\n", "a.http:2: "), ("GET /x\nHTTP/1.1 20 OK\n\n", "a.http:2: "),
             ("GET /x\nHTTP/1.1 2000\n\n", "a.http:2: "), ("GET /x\nHTTP/1.1 100 Continue\n\n", "a.http:2: an interim"),
-            (ok, "a.http:3: the file ends"), (ok + "A: 1\n", "a.http:4: the file ends"),
+            (ok, "a.http:3: unexpected end of file"), (ok + "A: 1\n", "a.http:4: unexpected end of file"),
             (ok + "A 1\n\n", "a.http:3: expected"),
             (ok + "A: 1\n folded\n\n", "a.http:4: expected"), (ok + "A : 1\n\n", "a.http:3: expected"),
             (ok + "A: \u{1}\n\n", "a.http:3: expected"),
-            (ok + "X: 1\nContent-Length: 3\n\nab", "a.http:4: Content-Length is 3, the body has 2 bytes"),
+            (ok + "X: 1\nContent-Length: 3\n\nab", "a.http:4: Content-Length is 3, but the body has 2 bytes"),
             (ok + "Content-Length: x\n\n", "a.http:3: Content-Length is not"),
             (ok + "Content-Length: -1\n\n", "a.http:3: Content-Length is not"),
             (ok + "Content-Length: 1\nContent-Length: 1\n\na", "a.http:4: a second"),
-            (ok + "Transfer-Encoding: gzip\n\n", "a.http:3: the only transfer coding"),
-            (ok + "Transfer-Encoding: chunked\n\n3\r\nab\r\n0\r\n\r\n", "a.http:5: the body is not in chunks"),
-            (ok + "Transfer-Encoding: chunked\n\n2\r\nab\r\n0\r\n", "a.http:5: the body is not in chunks"),
-            (ok + "Transfer-Encoding: chunked\n\n2\r\nab\r\n0\r\n\r\nx", "a.http:5: the body is not in chunks"),
-            (ok + "Content-Length: 5\nTransfer-Encoding: chunked\n\n0\r\n\r\n", "a.http:3: Content-Length beside"),
-            ("GET /x\nHTTP/1.1 304 Not Modified\n\nx", "a.http:4: a response to GET with status 304 has no body"),
+            (ok + "Transfer-Encoding: gzip\n\n", "a.http:3: unsupported transfer coding"),
+            (ok + "Transfer-Encoding: chunked\n\n3\r\nab\r\n0\r\n\r\n", "a.http:5: the body is not chunked"),
+            (ok + "Transfer-Encoding: chunked\n\n2\r\nab\r\n0\r\n", "a.http:5: the body is not chunked"),
+            (ok + "Transfer-Encoding: chunked\n\n2\r\nab\r\n0\r\n\r\nx", "a.http:5: the body is not chunked"),
+            (ok + "Content-Length: 5\nTransfer-Encoding: chunked\n\n0\r\n\r\n", "a.http:3: both Content-Length"),
+            (
+                "GET /x\nHTTP/1.1 304 Not Modified\n\nx",
+                "a.http:4: a response to GET with status 304 must not have a body"
+            ),
         ] as [(String, String)]).map { Malformed(text: $0, message: $1) }
 
     @Test("what does not fit the format is an error that names file and line", arguments: malformed)
@@ -209,7 +212,7 @@ struct FixtureTransportTests {
         let missing = await expectFailure(.noFixture) {
             try await transport.send(TransportRequest(url: "http://h/y?token=t"))
         }
-        #expect(missing?.description == "GET http://h/y?token=***: there is no recording of this request")
+        #expect(missing?.description == "GET http://h/y?token=***: no recording of this request")
         await expectFailure(.noFixture) {
             try await transport.send(TransportRequest(method: "POST", url: "http://h/x"))
         }
@@ -225,7 +228,7 @@ struct FixtureTransportTests {
     func unusable() throws {
         #expect(throws: RecordingError.self) { try FixtureTransport(directory: "/nonexistent/recordings") }
         for (recordings, message) in [
-            ([:], "holds no recording"), (["a.http": "GET /x\n"], "a.http:2: "),
+            ([:], "no recordings"), (["a.http": "GET /x\n"], "a.http:2: "),
             (["a.http": "GET /x\nHTTP/1.1 200 OK\nContent-Encoding: gzip\n\nx"], "compressed (gzip)"),
         ] as [([String: String], String)] {
             let folder = try directory(recordings)

@@ -1,4 +1,4 @@
-// The dates of header fields, in all the forms that a recipient has to accept.
+// The dates of header fields, in all forms that a recipient must accept.
 
 import Foundation
 import Testing

@@ -1,4 +1,4 @@
-// The small reader of JSON for what is no record: refusals, tokens, positions.
+// The small JSON reader for values other than records: refusals, tokens, positions.
 
 import Testing
 

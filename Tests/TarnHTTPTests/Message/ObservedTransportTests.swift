@@ -1,4 +1,4 @@
-// What is counted and logged of requests.
+// Metrics and logs of requests.
 
 import Foundation
 import Logging
@@ -32,7 +32,7 @@ struct ObservedTransportTests {
             !text.contains("s3cret") && text.contains("page=2") && text.contains("kk=***")
                 && text.contains("token=***"), "\(text)")
         #expect(
-            text.contains("notice request is tried again") && text.contains("reason=503")
+            text.contains("notice retrying request") && text.contains("reason=503")
                 && text.contains("debug no answer"), "\(text)")
     }
 }
@@ -56,7 +56,7 @@ private struct LineHandler: LogHandler {
     }
 }
 
-/// Metrics that keep what they are told; for the whole process, as swift-metrics has it.
+/// Metrics that keep their values; process-wide, as swift-metrics requires.
 private final class CountingMetrics: MetricsFactory {
     private static let state = Mutex<(counts: [String: Int64], timed: [String: Int])>(([:], [:]))
     private static let installed: Void = MetricsSystem.bootstrap(CountingMetrics())

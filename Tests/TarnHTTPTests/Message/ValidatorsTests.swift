@@ -1,4 +1,4 @@
-// Entity tags, conditional requests, and what a 304 changes.
+// Entity tags, conditional requests, and the effects of a 304.
 
 import Testing
 
@@ -36,7 +36,7 @@ struct ValidatorsTests {
         #expect(strong.matchesWeakly(weak) && weak.matchesWeakly(weak))
         #expect(strong != weak)
         #expect(!strong.matchesWeakly(try #require(EntityTag(#""b""#))))
-        // The same letter to Swift's ==, not the same bytes.
+        // Equal letters for Swift's ==, but different bytes.
         #expect(EntityTag("\"\u{E9}\"") != EntityTag("\"e\u{301}\""))
     }
 

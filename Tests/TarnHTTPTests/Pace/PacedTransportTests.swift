@@ -1,4 +1,5 @@
-// Requests wait for their turn: with a clock that the test sets, and over real sockets with the real one.
+// Requests wait for their turn: with a clock that the test sets, and over real sockets with the
+// real one.
 
 import Foundation
 import Synchronization
@@ -128,7 +129,7 @@ struct PacedTransportTests {
         _ = try await first.value
         _ = try await third.value
         #expect(inner.requests.map(\.url) == ["http://h.example/1", "http://h.example/3"])
-        // One that is cancelled before it asks does not stand in line.
+        // A request that is cancelled first does not take a place in the queue.
         let late = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await transport.send(TransportRequest(url: "http://h.example/4"))
@@ -159,7 +160,7 @@ struct PacedTransportTests {
         let transport = PacedTransport(CurlTransport(), pace: Pace(perSecond: 20))
         let started = ContinuousClock.now
         for _ in 0..<5 { _ = try await transport.send(TransportRequest(url: server.base + "/issues?page=1")) }
-        // The first goes at once, the others 50 ms apart.
+        // The first is sent at once, the others 50 ms apart.
         #expect(ContinuousClock.now - started >= .milliseconds(195))
         #expect(server.requests.count == 5)
     }

@@ -23,7 +23,7 @@ struct RateBudgetTests {
         #expect(wait(budget.admit(pace, now: at(0.05))) == 0.05)
         #expect(budget.admit(pace, now: at(0.1)) == .now)
         #expect(wait(budget.admit(pace, now: at(0.1))) == 0.1)
-        // What was not used is not saved up beyond the burst.
+        // Unused requests are not saved up beyond the burst.
         for _ in 0..<3 { #expect(budget.admit(pace, now: at(100)) == .now) }
         #expect(wait(budget.admit(pace, now: at(100))) == 0.1)
     }
@@ -70,7 +70,7 @@ struct RateBudgetTests {
             #expect(budget.admit(pace, now: at(0)) == .now)
             budget.answered(status: status, headers, now: at(0), longestLimit: pace.longestLimit)
             #expect(abs((wait(budget.admit(pace, now: at(0))) ?? 0) - most) < 0.1)
-            // What is kept is as short.
+            // The stored wait is as short.
             budget = try JSONDecoder().decode(RateBudget.self, from: JSONEncoder().encode(budget))
             budget.forgetLimits(beyond: pace.longestLimit, now: at(1))
             #expect(abs((wait(budget.admit(pace, now: at(1))) ?? 0) - (most - 1)) < 0.1)

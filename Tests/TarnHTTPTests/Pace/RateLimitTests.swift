@@ -1,4 +1,4 @@
-// What servers say about their limits, in the forms that are about.
+// The rate limit fields of servers, in the forms in use.
 
 import Foundation
 import Testing

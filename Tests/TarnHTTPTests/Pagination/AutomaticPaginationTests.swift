@@ -1,4 +1,4 @@
-// Which style is chosen for which first page, and what is said about it.
+// The style that is chosen for a first page, and the reason given.
 
 import Testing
 

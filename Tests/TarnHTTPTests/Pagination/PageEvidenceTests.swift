@@ -1,4 +1,4 @@
-// Signs that there is more than a walk takes: what counts as one, and what does not.
+// Signs of more pages than a scan has fetched.
 
 import Testing
 
@@ -11,7 +11,7 @@ struct PageEvidenceTests {
         var url = "http://h/items"
         var style = Pagination.singlePage
         var pages: [PageFacts]
-        /// Nil if the walk ends well.
+        /// Nil if the scan ends well.
         var evidence: String?
         var testDescription: String { name }
     }
@@ -122,7 +122,7 @@ struct PageEvidenceTests {
         #expect(try evidence(row)?.description == nil)
     }
 
-    /// The sign with which a walk ends.
+    /// The sign that ends a scan.
     private func evidence(_ row: Row) throws -> PageEvidence? {
         do {
             _ = try PaginationStyleTests.walk(row.style, from: PageRequest(url: row.url), row.pages)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Pagination styles")
 struct PaginationStyleTests {
-    /// A walk over pages that are given as facts; what was asked for, in order.
+    /// A scan over pages given as facts; the requests, in order.
     static func walk(
         _ pagination: Pagination, from first: PageRequest = PageRequest(url: "http://h/items?state=all"),
         _ pages: [PageFacts],
@@ -346,7 +346,7 @@ struct PaginationGuardTests {
         ] {
             #expect(throws: Never.self) { try Styles.walk(style, [page(100)]) }
             guard case .pageNumber = style else {
-                // An offset goes on behind what was given.
+                // An offset continues after the received records.
                 #expect(try Styles.walk(style, [page(100, [:], fields)]).count == 2)
                 continue
             }

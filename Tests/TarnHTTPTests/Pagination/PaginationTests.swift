@@ -1,4 +1,4 @@
-// First pages, next pages, and the guards of a walk.
+// First pages, next pages, and the guards of a scan.
 
 import TestSupport
 import Testing

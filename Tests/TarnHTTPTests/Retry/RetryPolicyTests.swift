@@ -1,4 +1,4 @@
-// Whether there is another try, and when: the rules as a table.
+// The retry rules as a table: whether to retry, and when.
 
 import Foundation
 import Testing
@@ -14,7 +14,7 @@ struct RetryPolicyTests {
         var attempt = 1
         var isRetryable: Bool?
         var policy = RetryPolicy()
-        /// Nil if there is no other try; else after how many seconds, with a chance of one half.
+        /// Nil if there is no retry; else its delay in seconds, with a random factor of one half.
         var after: Double?
         var testDescription: String { name }
     }

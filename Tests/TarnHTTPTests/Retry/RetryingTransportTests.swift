@@ -1,4 +1,5 @@
-// Requests that are sent again: over real sockets with the real clock where that is quick, else with one that the test sets.
+// Requests that are sent again: over real sockets with the real clock where that is quick, else
+// with one that the test sets.
 
 import Foundation
 import TestSupport
@@ -37,7 +38,7 @@ struct RetryingTransportTests {
         let error = await expectFailure(.connect) {
             try await transport.send(TransportRequest(url: "http://127.0.0.1:\(dead.port)/"))
         }
-        #expect(error?.detail.hasSuffix("(tried 4 times)") == true)
+        #expect(error?.detail.hasSuffix("(after 4 attempts)") == true)
     }
 
     @Test("a POST is sent once, unless the user says that it may be repeated")

@@ -1,4 +1,5 @@
-// A clock that goes on only when somebody sleeps, and a transport that answers from a list: for rules about time.
+// A clock that advances only on a sleep, and a transport with a list of outcomes: for rules about
+// time.
 
 import Foundation
 import Synchronization
@@ -32,7 +33,8 @@ final class TestTime: Sendable {
     }
 }
 
-/// Answers the n-th request with the n-th outcome, and the last one ever after. Keeps what it was asked.
+/// Answers the n-th request with the n-th outcome, and all later ones with the last. Keeps the
+/// requests.
 final class ScriptedTransport: Transport {
     enum Outcome: Sendable {
         case answer(TransportResponse)

@@ -1,4 +1,5 @@
-// A proxy that does nothing but CONNECT (RFC 9110 §9.3.6): it passes bytes on, and keeps what it could read.
+// A proxy that only does CONNECT (RFC 9110 §9.3.6): it passes bytes on, and keeps the readable
+// ones.
 
 import Foundation
 import Glibc
@@ -12,7 +13,7 @@ final class TunnelServer: Sendable {
     private let passed = Mutex<[UInt8]>([])
 
     var base: String { "http://127.0.0.1:\(port)" }
-    /// What it was asked for.
+    /// The requested targets.
     var requests: [String] { heads.withLock { $0 } }
     /// Everything that clients sent behind that.
     var bytes: [UInt8] { passed.withLock { $0 } }

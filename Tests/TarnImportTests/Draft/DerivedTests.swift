@@ -1,4 +1,5 @@
-// Relationships whose references stand in the other records: nested lists, bare keys, what left, order, one-to-one.
+// Relationships whose references are stored in the other records: nested lists, bare keys,
+// removals, order, one-to-one.
 
 import TarnImport
 import TarnStore
@@ -133,7 +134,7 @@ struct DerivedTests {
         }
         try take(Array(1...count + 5))
         #expect(try bed.related("Issue", 1, "comments").count == count + 5)
-        // The first and the last of what is there leave.
+        // The first and the last member are removed.
         try take(Array(3...count + 2))
         #expect(Set(try bed.related("Issue", 1, "comments")) == Set((3...count + 2).map { "\($0)" }))
         #expect(try bed.count("Comment") == count + 5)

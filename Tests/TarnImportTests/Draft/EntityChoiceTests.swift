@@ -1,4 +1,4 @@
-// Which special kind of its entity a record is, and that a tree of entities is one space of records.
+// The kind of a record, and that a tree of entities shares one key space.
 
 import TarnImport
 import TarnStore
@@ -181,7 +181,8 @@ struct EntityChoiceTests {
         #expect(record["note"] == .string("n") && record["branch"] == nil && record["tag"] == .string("1"))
         #expect(try bed.related("User", 7, "events") == ["1"] && bed.related("Log", 1, "all") == ["1"])
         #expect(try bed.count("Push") == 0 && bed.count("Release") == 1)
-        // From the more special kind back, also to the parent, if a rule says so; not by an excerpt that does not say.
+        // From a kind back to its parent if a rule says so, but not by an excerpt without the
+        // deciding value.
         #expect(try take(#""type":"Force""#) == "ForcePush")
         #expect(try take(#""note":"m""#) == "ForcePush")
         #expect(try take(#""type":"PushEvent""#) == "Push")
@@ -211,7 +212,7 @@ struct EntityChoiceTests {
         #expect(
             second.entity == "Release" && second["branch"] == nil && second["note"] == .string("n")
                 && second["tag"] == .string("t"))
-        // Nothing of what it was is left in the row.
+        // Nothing of the former kind is left in the row.
         try bed.take(#"[{"id":2,"type":"PushEvent"}]"#, "Event")
         #expect(try bed.record("Push", 2)?["branch"] == nil)
         let firstWins = try Self.bed { $0.duplicates = .firstWins }
@@ -278,7 +279,7 @@ struct EntityChoiceTests {
         .problems(for: Self.schema).map(\.description)
         #expect(
             problems == [
-                "Push.kinds.Release: Release does not descend from Push: give it parent: Push, or remove it here",
+                "Push.kinds.Release: Release does not descend from Push: declare parent: Push there, or remove it here",
                 "Push.kinds.Pusch: unknown entity \"Pusch\": did you mean \"Push\"?",
             ])
     }

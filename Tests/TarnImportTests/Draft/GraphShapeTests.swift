@@ -1,5 +1,5 @@
-// Graphs as answers really have them: references to oneself and to each other, one child of many parents, bare ids between objects,
-// nulls, and more levels than a document may have.
+// Graphs as answers really have them: references to oneself and to each other, one child of many
+// parents, bare ids between objects, nulls, and more levels than a document may have.
 
 import TarnImport
 import TarnStore

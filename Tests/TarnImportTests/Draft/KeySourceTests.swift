@@ -1,4 +1,5 @@
-// Keys from several places, by rule and by code; children without a key of their own; records without any.
+// Keys from several places, by rule and by code; children without a key of their own; records
+// without any.
 
 import TarnImport
 import TarnStore

@@ -1,4 +1,4 @@
-// What identifies a record: types of keys, composite and long ones, and records without.
+// Keys: their types, composite and long keys, and records without a key.
 
 import Foundation
 import TarnImport

@@ -1,4 +1,5 @@
-// Records whose keys hold another's, from JSON: the owner is where they are nested, where they were asked for, or in them.
+// Records whose keys contain another's, from JSON: the owner is the outer record, the parent of the
+// request, or a value.
 
 import TarnImport
 import TarnStore
@@ -103,7 +104,7 @@ struct OwnedKeyImportTests {
             "Issue")
         #expect(report.diagnostics.filter { $0.code == .keyMissing }.map(\.path) == ["$[0]", "$[1]", "$[2]", "$[3]"])
         #expect(report.diagnostics.first?.field == "repo")
-        #expect(report.diagnostics.first?.message == "a record without a usable key (repo, number) is skipped")
+        #expect(report.diagnostics.first?.message == "no usable key (repo, number); the record is skipped")
         #expect(report.diagnostics.last?.field == "number")
         #expect(report.skipped == 4)
         #expect(try bed.count("Issue") == 1)

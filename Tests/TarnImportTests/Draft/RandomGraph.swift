@@ -1,4 +1,4 @@
-// Random object graphs as JSON, and the dictionary that says what a store must hold after they were imported.
+// Random object graphs as JSON, and the dictionary that a store must equal after their import.
 
 import TarnStore
 import TestSupport
@@ -6,13 +6,13 @@ import TestSupport
 /// One JSON object that speaks of a record of `Forge`.
 struct Saying {
     indirect enum Said {
-        /// JSON text that is taken as it stands.
+        /// JSON text that is stored as it is.
         case scalar(String)
-        /// JSON text that cannot be taken, or that nobody wants.
+        /// JSON text that is invalid for the field, or ignored.
         case nothing(String)
         case reference(Element)
         case list([Element])
-        /// A list of objects whose references stand in them.
+        /// A list of objects that contain the references.
         case derived([Saying])
     }
 
@@ -64,9 +64,10 @@ struct Saying {
 /// Makes sayings of users, issues, labels and comments that refer to each other.
 struct GraphGenerator {
     var random: SeededRandom
-    /// So many ids of each entity: few, so that the same records are met again and again.
+    /// The number of ids of each entity: few, so that the same records occur repeatedly.
     let ids: Int
-    /// Issues whose list of comments was said: it is said once, since only then every split must give the same.
+    /// Issues whose list of comments was given. It is given once, because only then every split
+    /// must have the same result.
     private var listed: Set<Int> = []
 
     init(seed: UInt64, ids: Int) {
@@ -129,7 +130,7 @@ struct GraphGenerator {
     }
 }
 
-/// What a store must hold: the rules of merging, said in the plainest way.
+/// The expected content of a store: the rules of merging in their plainest form.
 struct GraphModel {
     struct Record {
         /// Field → JSON text.

@@ -1,4 +1,4 @@
-// A store holds what a dictionary holds, whatever the graph and however it is cut into pages and units.
+// A store equals the dictionary, for any graph and any division into pages and units.
 
 import TarnImport
 import TarnStore
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Import: random graphs")
 struct RandomGraphTests {
-    /// How a graph is cut: how many records a page has at most, how many pages a unit.
+    /// The division of a graph: records per page, pages per unit.
     private static let splits = [
         (page: 1_000, unit: 1_000), (page: 1, unit: 1), (page: 3, unit: 4), (page: 7, unit: 1),
     ]
@@ -19,7 +19,7 @@ struct RandomGraphTests {
         var generator = GraphGenerator(seed: seed, ids: Int(seed % 5) * 4 + 3)
         var segments: [(entity: String, sayings: [Saying])] = []
         var model = GraphModel()
-        // In a large graph most of what is said is said again later; a small one shows every single saying.
+        // In a large graph most values are given again later; a small one shows every single value.
         let size = [1, 2, 12][Int(seed % 3)]
         for _ in 0..<(size == 12 ? 5 : 2) {
             let entity =

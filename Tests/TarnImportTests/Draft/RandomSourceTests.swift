@@ -1,4 +1,5 @@
-// Random documents and random paths: what a path leads to is what a simple reading of the document says, and nothing traps.
+// Random documents and random paths: the values of a path equal those of a simple reading, and
+// nothing traps.
 
 import TarnImport
 import TarnStore
@@ -41,7 +42,8 @@ struct RandomSourceTests {
         }
     }
 
-    /// What a path leads to, read slowly. Nil if there is nothing, as opposed to an empty list.
+    /// The values of a path, read in the simplest way. Nil if there is none, as opposed to an empty
+    /// list.
     private static func values(_ steps: ArraySlice<JSONPath.Step>, _ json: JSONValue) -> [JSONValue]? {
         guard let step = steps.first else { return [json] }
         switch (step, json) {

@@ -1,4 +1,5 @@
-// Nested objects and bare keys become references: to-one, to-many, cycles, what is not there and what is no reference.
+// Nested objects and bare keys become references: to-one, to-many, cycles, missing targets and
+// invalid references.
 
 import TarnImport
 import TarnStore

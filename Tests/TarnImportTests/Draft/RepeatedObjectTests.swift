@@ -1,4 +1,4 @@
-// Objects that are nested again and again are recognised and not read again: nobody may notice.
+// Repeated nested objects are recognised and not drafted again, without a visible difference.
 
 import TarnImport
 import TarnStore
@@ -26,7 +26,7 @@ struct RepeatedObjectTests {
 
     private func bed() throws -> TestStore { try TestStore(RepeatedObjectTests.schema) }
 
-    /// Boxes, numbered from 1, with one thing each.
+    /// Boxes, numbered from 1, with one item each.
     private func boxes(_ things: [String]) -> String {
         "[" + things.enumerated().map { #"{"id":\#($0 + 1),"thing":\#($1)}"# }.joined(separator: ",") + "]"
     }

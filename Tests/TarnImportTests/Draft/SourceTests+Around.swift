@@ -1,4 +1,5 @@
-// Where values come from beside the record's own object: around it, in the rest of the document, and beside that.
+// Values from outside of the record's own object: the objects around it, the rest of the document,
+// and its context.
 
 import TarnImport
 import TarnStore
@@ -116,7 +117,7 @@ extension SourceTests {
                     attributes: [AttributeDefinition("id", .int), AttributeDefinition("seen", .int, optional: true)]),
             ]),
             Mapping(entities: ["User": EntityMapping(paths: ["seen": ["@parent.day"]])]))
-        // Objects that say the same twice are recognised from then on.
+        // Equal objects are recognised from then on.
         let days = [1, 1, 1, 2].enumerated().map { #"{"id":\#($0),"day":\#($1),"author":{"id":7}}"# }.joined(
             separator: ",")
         try bed.take("[\(days)]", "Issue")
@@ -155,7 +156,7 @@ extension SourceTests {
         }
         #expect(error == .rootUnavailable(entity: "Thing"))
         bed.importer.discard()
-        // One record is no list: all of it is there.
+        // A single record is not a list: all of it is there.
         pieces = [Array(#"{"id":9,"meta":{"v":"y"}}"#.utf8)][...]
         try bed.importer.addParts(entity: "Thing", next: { pieces.popFirst() }, part: { _ in })
         _ = try bed.commit()

@@ -1,4 +1,5 @@
-// Where values come from beyond the keys of a record: elements of lists, what is around the record, what is beside the document.
+// Values beyond the keys of a record: elements of lists, objects around the record, and the
+// document's context.
 
 import TarnImport
 import TarnStore
@@ -8,7 +9,7 @@ import Testing
 struct SourceTests {
     static func string(_ name: String) -> AttributeDefinition { AttributeDefinition(name, .string, optional: true) }
 
-    /// What an attribute `v` gets from one object.
+    /// The value of the attribute `v` from one object.
     static func taken(
         _ sources: [ValueSource], _ json: String, _ type: AttributeType = .string,
         context: ImportContext = ImportContext()
@@ -198,7 +199,7 @@ struct SourceTests {
         #expect(try bed.value("Thing", 2, "n") == .null)
         #expect(try bed.value("Thing", 3, "n") == .int(4))
         #expect(try bed.record("Thing", 4)?.isPartial == true && bed.value("Thing", 4, "n") == nil)
-        // It is what the record is then, not only what it is at first.
+        // It is the kind of the record then, not only at first.
         try bed.take(#"[{"id":3,"m":1}]"#, "Thing")
         #expect(try bed.value("Thing", 3, "n") == .int(0))
         let report = try thing(

@@ -1,4 +1,4 @@
-// Single values of a document that are asked for beside its records, of whole documents and of divided ones.
+// Single values of a document beside its records, of whole and of divided documents.
 
 import TarnStore
 import Testing

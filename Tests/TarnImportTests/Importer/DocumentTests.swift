@@ -1,4 +1,4 @@
-// What is not JSON, or more than can be read: an error, and a store as it was.
+// Invalid JSON, or too much of it: an error, and an unchanged store.
 
 import TarnImport
 import TarnStore
@@ -84,7 +84,7 @@ struct DocumentTests {
         #expect(try bed.value("Thing", 1, "data") == .json("[\(number)]"))
         #expect(try bed.value("Thing", 1, "exact") == .decimal(try #require(ExactDecimal(number))))
         #expect(try bed.value("Thing", 1, "whole") == nil)
-        // The nearest double, where there is one.
+        // The nearest double, if there is one.
         let isFinite = Double(number)?.isFinite ?? false
         #expect(try bed.value("Thing", 1, "double") == (isFinite ? Double(number).map { .double($0) } : nil))
         let codes = report.diagnostics.map { "\($0.code.rawValue) \($0.field ?? "")" }
@@ -98,7 +98,7 @@ struct DocumentTests {
         let report = try bed.take(#"{"id":1,"whole":\#(String(repeating: "7", count: 400))}"#, "Thing")
         #expect(
             report.diagnostics.first?.message
-                == "the number \(String(repeating: "7", count: 40))… is no int; the old value is kept")
+                == "expected int, found the number \(String(repeating: "7", count: 40))…; the stored value is kept")
     }
 
     @Test("the error of a document says at which byte it is wrong, counted from the first byte of the body")
@@ -112,7 +112,7 @@ struct DocumentTests {
         let error = try #require(try refusal(#"{"id":01}"#))
         #expect(
             "\(error)"
-                == #"not valid JSON at byte 6: a number does not begin with a zero that digits follow. It begins with: {"id":01}"#
+                == #"not valid JSON at byte 6: a number must not have leading zeros. It begins with: {"id":01}"#
         )
     }
 

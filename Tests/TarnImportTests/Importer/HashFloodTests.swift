@@ -1,7 +1,8 @@
 // Keys that a server has chosen to collide: the tables of the importer do not become lists.
 //
-// Until 2026 the hash had no secret. Keys that collided in it are made here by running it backwards; any two of them would
-// have collided with an added seed as well, since that came after the mixing.
+// Until 2026 the hash had no secret. Keys that collided in it are made here by running it
+// backwards; any two of them would have collided with an added seed as well, since that came after
+// the mixing.
 
 import TarnStore
 import Testing
@@ -12,7 +13,7 @@ import Testing
 struct HashFloodTests {
     private static let count = 4096
 
-    /// Sixteen bytes each, of two words that gave the same state of the former hash, whatever came behind them.
+    /// Sixteen bytes each, of two words with the same state of the former hash, for any suffix.
     private static let colliding: [[UInt8]] = (0..<UInt64(count)).map { number in
         let first = number &* 0x0101_0101_0101_0101
         let second = state(after: first) ^ 0x5555_5555_5555_5555
@@ -25,7 +26,8 @@ struct HashFloodTests {
         return hash ^ hash >> 32
     }
 
-    // A table that is half full at most takes less than one more look a key. All in one chain take half of the square: two thousand each.
+    // A table that is half full at most takes less than one more look a key. All in one chain take
+    // half of the square: two thousand each.
     private static let bound = 4 * count
 
     @Test("records are found by as many looks as with any other keys")
@@ -52,7 +54,7 @@ struct HashFloodTests {
         var lists = DerivedLists()
         for key in Self.colliding { key.withUnsafeBytes { lists.addMember($0, isUnset: true, seed: 1) } }
         let slots = Set(lists.members.map { $0.hash & 0xFFFF })
-        // Of 4,096 hashes in 65,536 slots about 127 meet another.
+        // Of 4,096 hashes in 65,536 slots, about 127 collide.
         #expect(slots.count > Self.count / 2)
     }
 }

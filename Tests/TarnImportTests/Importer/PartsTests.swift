@@ -1,4 +1,5 @@
-// Documents that are read in pieces and drafted in parts: the same outcome as of the whole, limits, and bounded memory.
+// Documents that are read in pieces and drafted in parts: the same outcome as of the whole, limits,
+// and bounded memory.
 
 import Foundation
 import TarnStore
@@ -91,7 +92,7 @@ struct PartsTests {
         #expect(report.diagnostics.map(\.path) == ["$.'the.items'[1].title", "$.'the.items'[2]"])
     }
 
-    /// Where a document is refused; nil if it is taken.
+    /// The position at which a document is refused; nil if it is accepted.
     private func refusal(_ document: [UInt8], _ path: [String], partSize: Int?) throws -> ImportError? {
         let bed = try thing([AttributeDefinition("data", .json, optional: true)])
         if let partSize { bed.importer.limits.partSize = partSize }
@@ -111,7 +112,8 @@ struct PartsTests {
 
     @Test("what is wrong anywhere in a document is refused in parts at the same byte as in one")
     func sameRefusal() throws {
-        // Elements of parts may be nested as deep as those of a list that is the whole document: depth is not compared.
+        // Elements of parts may be nested as deep as those of a list that is the whole document:
+        // depth is not compared.
         let cases = JSONCase.all.filter {
             !$0.name.hasPrefix("depth") && $0.document.count < 3000 && !$0.document.starts(with: [0xEF])
         }
@@ -221,7 +223,7 @@ struct PartsTests {
         #expect(throws: ImportError.tooLarge(.body, limit: 100)) { try bed.add(document, "Issue", records: "items") }
     }
 
-    /// In a process of its own: the memory of other tests would count.
+    /// In a separate process: the memory of other tests would count.
     @Test(
         "a response of many objects goes through a fraction of its size in memory, as one atomic change",
         .disabled(if: isSanitized))
@@ -270,12 +272,13 @@ struct PartsTests {
             #expect(try bed.count("Thing") == count)
             #expect(try bed.value("Thing", Int64(count - 1), "data") == .string("\(count - 1) \(filler)"))
             #expect(try bed.sequence == before + 1)
-            // LMDB keeps up to 512 MiB of changed pages of a transaction; the change log has a part in it.
+            // LMDB keeps up to 512 MiB of changed pages of a transaction; the change log has a part
+            // in it.
             #expect(highest - start < min(size * 4, 700 << 20))
         }
     }
 
-    /// In a process of its own: the memory of other tests would count.
+    /// In a separate process: the memory of other tests would count.
     @Test(
         "parts that are each a unit need memory for one part, however large the document is", .disabled(if: isSanitized)
     )
@@ -288,7 +291,7 @@ struct PartsTests {
             let start = try PartsTests.anonymousMemory()
             try bed.importer.addParts(entity: "Thing") {
                 defer { made += 1 }
-                // 60 MB that always say the same 100 records.
+                // 60 MB that repeat the same 100 records.
                 if made == 600 { return Array("]".utf8) }
                 guard made < 600 else { return nil }
                 let records = (0..<50).map { #"{"id":\#($0 + made % 2 * 50),"data":"\#(filler)"}"# }.joined(
@@ -305,7 +308,7 @@ struct PartsTests {
         }
     }
 
-    /// RssAnon: memory of this process that is no file.
+    /// RssAnon: the anonymous memory of this process.
     static func anonymousMemory() throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") })

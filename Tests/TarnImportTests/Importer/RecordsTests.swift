@@ -1,4 +1,4 @@
-// Where the records of a document are, and what is said when they are not there.
+// The location of the records in a document, and the errors if they are missing.
 
 import TarnImport
 import TarnStore
@@ -59,7 +59,7 @@ struct RecordsTests {
         #expect(throws: expected) {
             try bed.add(#"{"response":{"total":0,"records":[]}}"#, "Thing", records: "response.items")
         }
-        #expect("\(expected)".contains("`items` is not there") && "\(expected)".contains("`records`"))
+        #expect("\(expected)".contains("the key `items` is missing") && "\(expected)".contains("`records`"))
         #expect(throws: ImportError.recordsNotFound(path: "items", missing: "items", present: [])) {
             try bed.add(#"[{"items":[]}]"#, "Thing", records: "items")
         }

@@ -1,4 +1,5 @@
-// The exact parser against simdjson: written apart, they must say the same of every document, but for what simdjson cannot do.
+// The exact parser against simdjson: two implementations that must agree on every document, except
+// for known limits of simdjson.
 
 import TestSupport
 import Testing
@@ -31,7 +32,8 @@ struct ParserDifferenceTests {
                 "seed \(seed): \(String(decoding: document, as: UTF8.self).debugDescription) is \(one) and \(other)",
                 sourceLocation: location)
         }
-        // Whatever simdjson refuses and the exact parser takes must have a reason that is known.
+        // Every document that simdjson refuses and the exact parser accepts must have a known
+        // reason.
         if !isFast, case .taken = other, !other.isBeyondSimdjson {
             Issue.record(
                 "seed \(seed): simdjson refuses \(String(decoding: document, as: UTF8.self).debugDescription)",

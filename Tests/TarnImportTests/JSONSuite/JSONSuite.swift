@@ -1,9 +1,9 @@
-// Reads the suite of JSON documents that lies beside this file.
+// Reads the suite of JSON documents beside this file.
 
 import Foundation
 import Testing
 
-/// One document, and what has to become of it.
+/// One document, and its expected result.
 struct JSONCase: Sendable, CustomTestStringConvertible {
     var name: String
     var document: [UInt8]

@@ -1,4 +1,5 @@
-// Every document of the suite is taken with its exact value, or refused at the exact byte with the reason in words.
+// Every document of the suite is taken with its exact value, or refused at the exact byte with the
+// reason in words.
 
 import TarnStore
 import Testing

@@ -1,10 +1,11 @@
-// What a parser makes of a document, in a form that two parsers can be compared by.
+// The result of a parser, in a form for comparing two parsers.
 
 @testable import TarnImport
 
 /// The tape of a document, copied; or where and why it was refused.
 enum ParsedJSON: Equatable {
-    /// Words and strings are equal for equal documents: both parsers write them in the order of the document.
+    /// Words and strings are equal for equal documents: both parsers write them in the order of the
+    /// document.
     case taken(words: [UInt64], strings: [[UInt8]], numbers: [[UInt8]])
     case refused(offset: Int, reason: String)
 
@@ -14,7 +15,7 @@ enum ParsedJSON: Equatable {
         }
     }
 
-    /// Read where it stands, in front of bytes that would go on with it: what was in the array before.
+    /// Read in place, before bytes that would continue the number: the former content of the array.
     init(standing document: [UInt8], _ parser: JSONParser) {
         var body = document
         let rest = Array(repeating: document.last ?? UInt8(ascii: "1"), count: 100)
@@ -49,8 +50,8 @@ enum ParsedJSON: Equatable {
         }
     }
 
-    /// Whether simdjson refuses it by design: a number beyond 64 bits without a fraction or an exponent, a number beyond a double,
-    /// or the deepest level that is allowed with something in it.
+    /// Whether simdjson refuses it by design: a number beyond 64 bits without a fraction or an
+    /// exponent, a number beyond a double, or content at the deepest allowed level.
     var isBeyondSimdjson: Bool {
         guard case .taken(let words, _, let numbers) = self else { return false }
         let whole = numbers.contains { $0.allSatisfy { $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") } }

@@ -1,4 +1,5 @@
-// The page about values from JSON: its tables are read here, and every cell is proven on a real store.
+// The page about values from JSON: its tables are read here, and every cell is proven on a real
+// store.
 
 import Foundation
 import TarnImport
@@ -10,7 +11,8 @@ struct ImportValuesPageTests {
     private static let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("../../Sources/Tarn/Tarn.docc/ImportValues.md").standardized
 
-    /// The rows of the table that begins with this header cell, below a heading; cells without their backticks, nil for `–`.
+    /// The rows of the table that begins with this header cell, below a heading; cells without
+    /// their backticks, nil for `–`.
     private static func table(_ firstCell: String, below heading: String) throws -> [[String?]] {
         let lines = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "\n")
         let start = try #require(lines.firstIndex(of: heading), "no heading \(heading)")
@@ -169,13 +171,14 @@ struct ImportValuesPageTests {
     @Test(
         "a pattern that could not be read, or that leaves the day open, is refused with the way out",
         arguments: [
-            ("yyyy-MM", "the day (d) is missing"), ("MM-dd", "the year (y) is missing"),
-            ("yyyy-MM-dd Q", "Q is not a piece"),
-            ("yyyy-MM-ddTHH", "T is not a piece"), ("yyyy-MM-dd'T", "a ' is not closed"),
-            ("yyyy-MM-dd hh:mm", "h and a belong"),
-            ("yyyy-MM-dd HH:mm a", "h and a belong"), ("yyyy-MM-dd yy", "y says what another letter says"),
-            ("yyyy-MM-dd HH hh a", "h says what another"), ("yyyyy-MM-dd", "yyyyy is not a piece"), ("", "the year"),
-            ("second", "is not a piece"),
+            ("yyyy-MM", "missing day (d)"), ("MM-dd", "missing year (y)"),
+            ("yyyy-MM-dd Q", "unknown date field Q"),
+            ("yyyy-MM-ddTHH", "unknown date field T"), ("yyyy-MM-dd'T", "unterminated quote"),
+            ("yyyy-MM-dd hh:mm", "h and a must be used together"),
+            ("yyyy-MM-dd HH:mm a", "h and a must be used together"), ("yyyy-MM-dd yy", "y repeats another field"),
+            ("yyyy-MM-dd HH hh a", "h repeats another field"), ("yyyyy-MM-dd", "unknown date field yyyyy"),
+            ("", "missing year"),
+            ("second", "unknown date field"),
         ])
     func wrongPatterns(_ pattern: String, _ expected: String) {
         do {

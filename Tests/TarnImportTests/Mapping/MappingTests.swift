@@ -1,4 +1,4 @@
-// Which JSON key a value comes from: the naming convention, alternates, nested paths; and what nobody wants.
+// The JSON key of a value: the naming convention, alternates, nested paths; and ignored keys.
 
 import TarnImport
 import TarnStore
@@ -132,7 +132,7 @@ struct MappingTests {
         #expect(try bed.record("Thing", 1)?.fields.map(\.value) == [.int(1), .int(5), .string("5")])
     }
 
-    // MARK: What nobody wants
+    // MARK: Ignored keys
 
     private func unmapped(_ report: ImportReport) -> [String] {
         report.unmapped.map { "\($0.entity).\($0.path) \($0.count)" }

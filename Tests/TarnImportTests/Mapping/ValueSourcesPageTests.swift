@@ -10,7 +10,8 @@ struct ValueSourcesPageTests {
     private static let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("../../Sources/Tarn/Tarn.docc/ValueSources.md").standardized
 
-    /// The rows of the table that begins with this header cell; cells without their backticks, nil for `–`.
+    /// The rows of the table that begins with this header cell; cells without their backticks, nil
+    /// for `–`.
     private static func rows(_ firstCell: String) throws -> [[String?]] {
         let lines = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "\n")
         let first = try #require(lines.firstIndex { $0.hasPrefix("| \(firstCell) |") }, "no table of \(firstCell)")

@@ -1,4 +1,5 @@
-// One record that may have one parent, and several that claim it: decided by the order of the document, and reported.
+// One record that may have one parent, and several that claim it: decided by the order of the
+// document, and reported.
 
 import TarnImport
 import TarnStore
@@ -6,7 +7,7 @@ import Testing
 
 @Suite("Import: conflicting claims")
 struct ClaimTests {
-    /// Users with one profile each, who hold the reference; teams with players, who hold it.
+    /// Users with one profile each, and teams with players; users and teams have the references.
     private static let schema = Schema([
         EntityDefinition(
             "User", key: ["id"], attributes: [AttributeDefinition("id", .int)],
@@ -47,7 +48,9 @@ struct ClaimTests {
         #expect(try bed.related("Team", 7, "players") == ["1"] && bed.related("Team", 8, "players") == [])
         #expect(
             conflicts(report)
-                == ["$[1].players Player 1.team: Team 7 has it here, and Team 8 at $[0].players; the later one counts"])
+                == [
+                    "$[1].players Player 1.team: Team 7 refers to it here, but Team 8 does at $[0].players; the later reference is kept"
+                ])
     }
 
     @Test(
@@ -84,8 +87,8 @@ struct ClaimTests {
         #expect(try bed.related("Team", 9, "players") == ["3"] && bed.related("Team", 8, "players") == [])
         #expect(
             conflicts(report) == [
-                "$[1].players Player 3.team: Team 8 has it here, and Team 7 at $[0].players; the later one counts",
-                "$.list[0].players Player 3.team: Team 9 has it here, and Team 8 at $[1].players; the later one counts",
+                "$[1].players Player 3.team: Team 8 refers to it here, but Team 7 does at $[0].players; the later reference is kept",
+                "$.list[0].players Player 3.team: Team 9 refers to it here, but Team 8 does at $[1].players; the later reference is kept",
             ])
     }
 
@@ -98,13 +101,15 @@ struct ClaimTests {
         let bed = try bed()
         // Against the order of keys.
         let report = try bed.take(#"[{"id":9,"profile":\#(first)},{"id":4,"profile":\#(second)}]"#, "User")
-        // Of a profile that came as a bare key only there is no record.
+        // A profile that came only as a bare key has no record.
         if first + second != "55" { #expect(try bed.related("Profile", 5, "user") == ["4"]) }
         #expect(
             try bed.value("User", 9, "profile") == .null && bed.value("User", 4, "profile") == .reference(RecordKey(5)))
         #expect(
             conflicts(report)
-                == ["$[1].profile Profile 5.user: User 4 has it here, and User 9 at $[0].profile; the later one counts"]
+                == [
+                    "$[1].profile Profile 5.user: User 4 refers to it here, but User 9 does at $[0].profile; the later reference is kept"
+                ]
         )
         #expect(report.entities["User"] == ImportReport.Counts(created: 2))
     }

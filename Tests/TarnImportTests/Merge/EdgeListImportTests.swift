@@ -67,6 +67,6 @@ struct EdgeListImportTests {
         let mapping = Mapping(entities: ["User": EntityMapping(paths: ["peers": ["p"]])])
         #expect(
             mapping.problems(for: schema).map(\.message)
-                == ["a joined relationship takes nothing from JSON, its attribute does: remove its paths"])
+                == ["a joined relationship has no value in JSON, only its attribute has: remove its paths"])
     }
 }

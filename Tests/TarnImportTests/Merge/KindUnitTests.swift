@@ -1,4 +1,5 @@
-// Kinds of records in units: their local changes, their claims, their versions, and what of a scan could not be read.
+// Kinds of records in units: local changes, reference conflicts, versions, and unreadable records
+// of a scan.
 
 import TarnImport
 import TarnStore
@@ -6,7 +7,8 @@ import Testing
 
 @Suite("Import: kinds of records in units")
 struct KindUnitTests {
-    /// Event ← Push ← ForcePush, Event ← Release; each may have one slot for itself, and stands on a board that has a list of them.
+    /// Event ← Push ← ForcePush, Event ← Release; each may have one slot, and is on a board that
+    /// lists them.
     private static let schema = Schema([
         EntityDefinition(
             "Event", key: ["id"],

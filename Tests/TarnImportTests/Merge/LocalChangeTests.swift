@@ -1,4 +1,4 @@
-// Records that were changed here and not yet at the server, and imports that say something else of them.
+// Records with local changes, and imports with other values.
 
 import TarnImport
 import TarnStore
@@ -41,7 +41,7 @@ struct LocalChangeTests {
         #expect(
             change.operation == .update && change.fields == ["title"]
                 && change.server == [Record.Field("title", .string("new"))])
-        // The mark stays until it is cleared, and the same answer once more says nothing new.
+        // The mark stays until it is cleared, and the same response again changes nothing.
         let again = try bed.take(Self.answer, "Issue")
         #expect(again.unchanged == 1 && again.diagnostics.map(\.code) == [.localKept])
     }
@@ -139,7 +139,7 @@ struct LocalChangeTests {
             } else {
                 #expect(try bed.value("Issue", 1, "title") == .string("mine") && change(bed, 1)?.isGoneAtServer == true)
                 #expect(report.deleted == 0 && report.diagnostics.map(\.code) == [.localKept])
-                // It is listed again: it is not gone after all.
+                // It is listed again, so it was not deleted.
                 try bed.take(Self.answer, "Issue")
                 #expect(try change(bed, 1)?.isGoneAtServer == false)
             }

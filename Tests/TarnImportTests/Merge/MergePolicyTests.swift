@@ -1,4 +1,4 @@
-// Merging by declared rules: nulls, what is absent, lists, duplicates, versions, and records that are no more.
+// Merging by declared rules: nulls, absent fields, lists, duplicates, versions, and tombstones.
 
 import Foundation
 import TarnImport
@@ -7,7 +7,8 @@ import Testing
 
 @Suite("Import: merging policies")
 struct MergePolicyTests {
-    /// Tasks with tags (ordered), watchers (not ordered), and notes that are stored at the other side.
+    /// Tasks with tags (ordered), watchers (not ordered), and notes that are stored at the other
+    /// side.
     private static let schema = Schema([
         EntityDefinition(
             "Task", key: ["id"],
@@ -99,7 +100,7 @@ struct MergePolicyTests {
         ])
     func lists(_ policy: ToManyPolicy, _ expected: [Int], _ next: [Int]) throws {
         for offset in [0, 4000] {
-            // 4,000 members stand in a table of their own.
+            // 4,000 members are stored in a separate table.
             let mapping = EntityMapping(rules: FieldRules(toMany: policy))
             let bed = try bed(mapping)
             let others = (0..<offset).map { $0 + 100 }
@@ -141,7 +142,7 @@ struct MergePolicyTests {
             #expect(try bed.value("Task", 1, "name") == .string(policy == .firstWins ? "first" : "last"))
             #expect(try bed.value("Task", 1, "title") == .string("a"))
             #expect(try bed.value("Task", 1, "text") == .string("b"))
-            // What is stored is no duplicate.
+            // The stored record is not a duplicate.
             try bed.take(#"[{"id":1,"name":"next"}]"#, "Task")
             #expect(try bed.value("Task", 1, "name") == .string("next"))
         }

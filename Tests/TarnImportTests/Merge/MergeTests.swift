@@ -1,4 +1,4 @@
-// What is said of a record meets what was said before: in the same unit, and in the store.
+// Values of a record meet earlier ones: in the same unit, and in the store.
 
 import TarnImport
 import TarnStore
@@ -87,7 +87,8 @@ struct MergeTests {
         ]
         for page in pages { try bed.take(page, "Issue") }
         let (lines, sequence) = (try bed.lines(), try bed.sequence)
-        // Comment 1 moved from issue 1 to issue 2 in the pages, so only the second one can be repeated alone.
+        // Comment 1 moved from issue 1 to issue 2 in the pages, so only the second one can be
+        // repeated alone.
         let report = try bed.take(pages[1], "Issue")
         #expect(report.created == 0 && report.updated == 0 && report.unchanged == 3)
         #expect(try bed.lines() == lines)

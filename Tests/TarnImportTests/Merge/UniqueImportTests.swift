@@ -1,4 +1,5 @@
-// Records with values that have to be unique: one of them is stored, the others are reported, the rest of the unit stays.
+// Records with values that must be unique: one of them is stored, the others are reported, the rest
+// of the unit stays.
 
 import Foundation
 import TarnImport

@@ -1,4 +1,4 @@
-// A unit: what is added together, what a commit says of it, and what a failure leaves.
+// A unit: documents added together, the report of its commit, and the effect of a failure.
 
 import TarnImport
 import TarnStore
@@ -130,7 +130,8 @@ struct UnitTests {
         let report = try bed.take(#"{"data":[{"id":4,"title":{}}]}"#, "Issue", records: "data")
         #expect(
             report.diagnostics.first?.description
-                == "value.type at $.data[0].title: Issue 4.title: an object is no string; the old value is kept")
+                == "value.type at $.data[0].title: Issue 4.title: expected string, found an object; the stored value is kept"
+        )
     }
 
     @Test("another importer, of the catalog as it stands in the store, goes on where the first one was")

@@ -1,4 +1,4 @@
-// What these tests stand on: a real store in a directory of its own, and an importer for it.
+// The fixture of these tests: a real store in a temporary directory, and an importer for it.
 
 import Foundation
 import Glibc
@@ -7,10 +7,10 @@ import TarnStore
 import TestSupport
 import Testing
 
-/// Whether a sanitizer watches: everything takes several times as long, and as much memory.
+/// Whether a sanitizer is on. Everything then takes several times the time and memory.
 let isSanitized = dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
 
-/// A store in a temporary directory, which goes with it, and one importer into it.
+/// A store in a temporary directory, which is removed with it, and one importer.
 final class TestStore {
     let directory: String
     let store: Store
@@ -35,7 +35,7 @@ final class TestStore {
         try store.write { try importer.commit(into: &$0) }
     }
 
-    /// Imports one document as a unit of its own.
+    /// Imports one document as a separate unit.
     @discardableResult
     func take(
         _ json: String, _ entity: String, records: JSONPath = JSONPath(keys: []), parent: ParentReference? = nil
@@ -98,7 +98,8 @@ func thing(_ attributes: [AttributeDefinition], _ mapping: EntityMapping = Entit
         Mapping(entities: ["Thing": mapping]))
 }
 
-/// Users, issues with authors, assignees, ordered labels and derived comments: what most tests are about.
+/// Users, issues with authors, assignees, ordered labels and derived comments: the schema of most
+/// tests.
 enum Forge {
     static let schema = Schema([
         EntityDefinition(

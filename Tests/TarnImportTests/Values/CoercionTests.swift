@@ -19,7 +19,7 @@ struct CoercionTests {
 
     private static let moment = Timestamp("2026-11-21T02:19:00Z").map(Value.date)
 
-    /// For every type what becomes of each column; nil is a diagnostic.
+    /// For every type, the result of each column; nil is a diagnostic.
     static let table: [(AttributeType, [Value?])] = [
         (
             .bool,

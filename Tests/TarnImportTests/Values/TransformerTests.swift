@@ -1,4 +1,4 @@
-// Enumerations with a fallback, transformers in both directions, what nothing else takes, and hooks.
+// Enumerations with a fallback, transformers in both directions, unmapped values, and hooks.
 
 import Foundation
 import TarnImport
@@ -139,7 +139,8 @@ struct TransformerTests {
         #expect(
             try bed.value("Thing", 1, "extra")
                 == .json(#"{"reactions":{"-1":2},"x":[1.10,{"a":null}],"é\"":"\n","extra":"own"}"#))
-        // An excerpt does not say what else there is; a nested record with all that is required does.
+        // An excerpt does not show which other fields exist; a nested record with all required
+        // fields does.
         #expect(try bed.value("Thing", 2, "extra") == nil)
         try bed.take(#"[{"id":3,"name":"m","next":{"id":1,"y":1},"reactions":{"+1":1}}]"#, "Thing")
         #expect(try bed.value("Thing", 1, "extra") != .json(#"{"y":1}"#))

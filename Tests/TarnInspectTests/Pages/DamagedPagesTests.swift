@@ -1,4 +1,4 @@
-// Faults of pages: each is found and named, and what does not lie behind it is read all the same.
+// Faults of pages: each is found and reported, and unaffected parts are read nevertheless.
 
 import Foundation
 import Testing
@@ -30,7 +30,7 @@ struct DamagedPagesTests {
         func node(_ page: Int, _ index: Int) -> Int { page * size + number(page * size + 16 + 2 * index, 2) }
         func child(_ page: Int, _ index: Int) -> Int { number(node(page, index), 6) }
         mutating func setChild(_ page: Int, _ index: Int, _ child: Int) { set(node(page, index), 6, child) }
-        /// Where the record of a table stands in the table of tables.
+        /// The location of a table's record in the table of tables.
         func record(_ table: String) throws -> Int {
             let page = Int(try #require(meta.main.root))
             for index in 0..<(number(page * size + 12, 2) - 16) / 2 {
@@ -65,7 +65,7 @@ struct DamagedPagesTests {
             image.set(page + 18, 2, image.number(page + 16, 2))
         },
         Fault("a node in the free room", .pageForm) { image in
-            // Where the page says that its free room ends, its last node begins.
+            // The last node begins where the free room of the page ends.
             let page = image.child(try image.root("changes"), 3) * 4096
             image.set(page + 14, 2, image.number(page + 14, 2) + 2)
         },
@@ -120,7 +120,8 @@ struct DamagedPagesTests {
             let page = try image.overflowingNode("r/2")
             image.set(page, 8, 1 << 40)
         },
-        // What only one check of a page, a branch, a list or a meta page finds: each was taken out once, and this was what found it.
+        // Faults that only one check of a page, a branch, a list or a meta page finds; each check
+        // was removed once to prove it.
         Fault("a list of nodes with an odd end", .pageForm) { image in
             let end = image.child(try image.root("changes"), 3) * 4096 + 12
             image.set(end, 2, image.number(end, 2) + 1)
@@ -178,7 +179,7 @@ struct DamagedPagesTests {
         Fault("a newer meta page that is not marked as one", .meta) { $0.set($0.meta.number * 4096 + 10, 2, 0) },
         Fault("a newer meta page of another data format", .meta) { $0.set($0.meta.number * 4096 + 20, 4, 2) },
         Fault("a newer meta page with an impossible page size", .meta) { $0.set($0.meta.number * 4096 + 40, 4, 5000) },
-        // Salvage gave up, though the other one was whole.
+        // Salvage failed although the other one was intact.
         Fault("a newer meta page with another page size", .meta) { $0.set($0.meta.number * 4096 + 40, 4, 512) },
         Fault("an older meta page with another page size", .meta) { $0.set((1 - $0.meta.number) * 4096 + 40, 4, 8192) },
         Fault("a file that was cut off", .pageMissing) { $0.bytes.removeLast($0.bytes.count / 3) },
@@ -201,7 +202,7 @@ struct DamagedPagesTests {
         #expect(report.counts[fault.code, default: 0] > 0, "\(report.findings.prefix(5)) \(report.aloneBecause ?? "")")
         #expect(!report.isSound)
         var lines = 0, damages = 0
-        // What the fault does not concern is dumped: all records, but where the file as a whole cannot be read.
+        // Unaffected records are dumped; none only if the file as a whole is unreadable.
         do {
             try StoreDump(storeAt: store.path).records(line: { _ in lines += 1 }, damaged: { _ in damages += 1 })
             if fault.code != .meta, fault.code != .pageMissing {
@@ -234,10 +235,10 @@ struct DamagedPagesTests {
 extension DamagedPagesTests.Image {
     func count(_ page: Int) -> Int { (number(page * 4096 + 12, 2) - 16) / 2 }
 
-    /// How much room a node of a leaf takes in it.
+    /// The size of a node in a leaf.
     func size(_ node: Int) -> Int { (8 + number(node + 6, 2) + number(node, 2) + 1) & ~1 }
 
-    /// A leaf below a table's root whose first node in the page could stand there once more.
+    /// A leaf below a table's root whose first node could be repeated in the page.
     func leafWithRoom(_ table: String) throws -> Int {
         let root = try root(table)
         return try #require(
@@ -253,7 +254,7 @@ extension DamagedPagesTests.Image {
         bytes[last] = try #require(UInt8(exactly: Int(bytes[last]) + distance))
     }
 
-    /// Where the number of the first page stands of some value that has pages of its own.
+    /// The location of the number of the first page of a value with its own pages.
     func overflowingNode(_ table: String) throws -> Int {
         var pages = [try root(table)]
         while let page = pages.popLast() {

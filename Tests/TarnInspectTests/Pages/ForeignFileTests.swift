@@ -1,4 +1,5 @@
-// Files of other programs: every kind of table that LMDB has is dumped as `mdb_dump` does it, and a healthy one is not called damaged.
+// Files of other programs: every kind of table that LMDB has is dumped as `mdb_dump` does it, and a
+// healthy one is not called damaged.
 
 import Foundation
 import Testing
@@ -36,7 +37,8 @@ struct ForeignFileTests {
         (Array("own \($0)".utf8), Array("value \($0)".utf8))
     }
 
-    /// A table of each kind, with keys whose values stand in the node, and keys whose values have a tree.
+    /// A table of each kind, with keys whose values are in the node, and keys whose values have a
+    /// tree.
     private static let tables: [(name: String, options: [String], entries: [([UInt8], [UInt8])])] = {
         func several(_ value: (Int) -> [UInt8]) -> [([UInt8], [UInt8])] {
             [
@@ -73,7 +75,7 @@ struct ForeignFileTests {
         return lines
     }
 
-    /// What a dump says of a table, without the sizes that depend on how it was opened.
+    /// The dump of a table, without the sizes that depend on how it was opened.
     private func sections(_ lines: [String]) -> [String: [String]] {
         var sections: [String: [String]] = [:], name = "", current: [String] = []
         for line in lines where !line.hasPrefix("mapsize=") && !line.hasPrefix("maxreaders=") {
@@ -161,7 +163,7 @@ struct ForeignFileTests {
         let path = try load(
             ForeignFileTests.section("fixed", ["dupsort", "dupfixed"], ForeignFileTests.tables[1].entries), "damaged")
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb")))
-        // Leaves of values of one size: the size of the first one is no more what it was.
+        // Leaves of values of one size: the size of the first one was changed.
         let page = try #require((2..<bytes.count / 4096).first { bytes[$0 * 4096 + 10] == 0x22 })
         (bytes[page * 4096 + 8], bytes[page * 4096 + 9]) = (0, 0x40)
         try Data(bytes).write(to: URL(fileURLWithPath: path + "/data.mdb"))

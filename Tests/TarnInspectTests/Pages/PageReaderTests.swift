@@ -1,4 +1,5 @@
-// The page reader agrees with liblmdb about files that are whole: with `mdb_stat` and `mdb_dump` of lmdb-utils, to the last byte.
+// The page reader agrees with liblmdb about files that are whole: with `mdb_stat` and `mdb_dump` of
+// lmdb-utils, to the last byte.
 
 import Foundation
 import LMDB
@@ -9,8 +10,8 @@ import Testing
 
 @Suite("Inspect: the page reader")
 struct PageReaderTests {
-    /// Tables of all sizes: empty, with three levels, with values of one page and of many, with keys of all lengths, and pages that were
-    /// freed and used again.
+    /// Tables of all sizes: empty, with three levels, with values of one page and of many, with
+    /// keys of all lengths, and pages that were freed and used again.
     private static func manyTables() throws -> String {
         let path = FileManager.default.temporaryDirectory.path + "/tarn-pages-\(UUID().uuidString)"
         let environment = try Environment.open(
@@ -39,7 +40,7 @@ struct PageReaderTests {
                 for number in 0..<3000 where number % 5 == round {
                     _ = try Array("key \(number)".utf8).withUnsafeBytes { try transaction.raw.delete(deep, $0) }
                 }
-                // Shorter than what was there: its pages are kept.
+                // Shorter than before: its pages are kept.
                 try put(&transaction, long, [59], Array(repeating: 1, count: 60_000 - round * 9000))
             }
         }

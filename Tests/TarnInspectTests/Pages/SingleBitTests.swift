@@ -8,11 +8,13 @@ import Testing
 
 @Suite("Inspect: single bits", .serialized, .timeLimit(.minutes(240)))
 struct SingleBitTests {
-    /// `TARN_BITS`: `all` for every bit, `bytes` for one bit of each byte, or how many of them in each store; `TARN_SEED` chooses.
+    /// `TARN_BITS`: `all` for every bit, `bytes` for one bit of each byte, or how many of them in
+    /// each store; `TARN_SEED` chooses.
     private static let bits = ProcessInfo.processInfo.environment["TARN_BITS"] ?? "300"
     private static let seed = ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? 20_261_122
 
-    /// Golden stores of the current format: they have every type, every table and every form of rows.
+    /// Golden stores of the current format: they have every type, every table and every form of
+    /// rows.
     static var stores: [String] {
         get throws {
             let folder = "\(golden)/format-\(Store.format)"
@@ -24,7 +26,7 @@ struct SingleBitTests {
         .deletingLastPathComponent()
         .appendingPathComponent("TarnStoreTests/Golden").path
 
-    /// The lines of a dump; nil if it says that something is damaged.
+    /// The lines of a dump; nil if it reports damage.
     private func dump(_ path: String) -> [String]? {
         var lines: [String] = [], isWhole = true
         do {
@@ -139,7 +141,7 @@ struct SingleBitTests {
                         name != TableName.meta
                             || String(decoding: key, as: UTF8.self).hasPrefix(MetaKey.dictionaryPrefix)
                     else { return }
-                    // Rows are known by their bytes: none stands twice.
+                    // Rows are identified by their bytes: none occurs twice.
                     let bytes = Array(value),
                         start = try #require(bytes.isEmpty ? nil : victim.original.firstRange(of: bytes)?.lowerBound)
                     places += start..<start + bytes.count

@@ -1,4 +1,4 @@
-// Files with holes: what is not there takes no time.
+// Sparse files: holes take no time.
 
 import Foundation
 import Glibc
@@ -19,7 +19,7 @@ struct SparseFileTests {
         var image = try DamagedPagesTests.Image(rich.path)
         let root = try image.root("r/2")
         image.set(root * 4096 + 10, 2, 0x44)
-        // The meta pages say that the file is as long as it is.
+        // The meta pages declare the actual length of the file.
         for meta in [0, 1] { image.set(meta * 4096 + 136, 8, (200 << 30) / 4096) }
         try rich.write(image.bytes)
         #expect(truncate(rich.path + "/data.mdb", 200 << 30) == 0)

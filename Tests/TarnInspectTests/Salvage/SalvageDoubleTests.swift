@@ -1,5 +1,5 @@
-// Found by tools/torture, seed 4711, file 71: a leaf stood in the place of another one of the same table, so that its rows were met twice.
-// The index entries of the older of two rows stayed behind.
+// Found by tools/torture, seed 4711, file 71: a leaf was replaced by another one of the same table,
+// so that its rows were found twice. The index entries of the older of two rows remained.
 
 import Foundation
 import Testing

@@ -1,4 +1,4 @@
-// Salvage: what can be read of a damaged store stands in a new one, which is sound.
+// Salvage: the readable records of a damaged store are in a new one, which is sound.
 
 import Foundation
 import Testing
@@ -70,7 +70,7 @@ struct SalvageTests {
             do {
                 let report = try SalvageReport.salvage(rich.path, to: new)
                 let lines = try dump(new)
-                // The change log and the free list are not brought along: what is wrong with them is no loss.
+                // The change log and the free list are not copied: damage there is no loss.
                 if report.lostCount == 0 {
                     #expect(Set(lines) == original && report.hasProgress && report.responses == 6)
                 } else {

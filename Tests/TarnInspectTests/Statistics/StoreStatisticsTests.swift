@@ -1,4 +1,4 @@
-// Statistics are true of the store and name every table by what it holds.
+// Statistics are correct, and describe every table by its content.
 
 import Foundation
 import TarnInspect

@@ -6,7 +6,7 @@ import Glibc
 
 @testable import TarnStore
 
-/// A copy of a golden store, whose file can be damaged and mended in place.
+/// A copy of a golden store, whose file can be damaged and restored in place.
 final class GoldenFile {
     let path = FileManager.default.temporaryDirectory.path + "/tarn-bits-\(UUID().uuidString)"
     let original: [UInt8]

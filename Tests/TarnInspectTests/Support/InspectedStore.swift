@@ -42,7 +42,7 @@ final class InspectedStore: Sendable {
         get throws { try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb")) }
     }
 
-    /// Changes the first byte of a text wherever it stands in the data file.
+    /// Changes the first byte of a text at every position in the data file.
     func damage(_ text: String) throws {
         var data = try bytes
         var start = data.startIndex

@@ -1,4 +1,5 @@
-// A store that has some of everything, closed again; and ways to damage it past everything that keeps a store whole.
+// A store that has some of everything, closed again; and ways to damage it past everything that
+// keeps a store whole.
 
 import Foundation
 import LMDB
@@ -54,7 +55,7 @@ final class RichStore: Sendable {
         path = FileManager.default.temporaryDirectory.path + "/tarn-rich-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         try RichStore.template.get().write(to: URL(fileURLWithPath: path + "/data.mdb"))
-        // As a store that was open before has it.
+        // As in a store that was open before.
         try Data().write(to: URL(fileURLWithPath: path + "/store.lock"))
     }
 
@@ -94,7 +95,7 @@ final class RichStore: Sendable {
                     .init("age", number % 5 == 0 ? .null : .int(number % 11)),
                 ])
         }
-        // Longer than an index holds: only the rows can tell them apart.
+        // Longer than an index entry: only the rows distinguish them.
         for (number, last) in [(Int64(100), "a"), (101, "b")] {
             try writer.put(
                 "User", RecordKey(number), [.init("login", .string(String(repeating: "x", count: 400) + last))])
@@ -152,7 +153,7 @@ final class RichStore: Sendable {
                 completedAt: time))
     }
 
-    /// Changes tables as nobody should.
+    /// Changes tables directly, which no program should do.
     func damage(_ body: (inout WriteTransaction, Catalog) throws -> Void) throws {
         let catalog = try Store.open(at: path, options: Store.Options(isReadOnly: true)).catalog
         let environment = try Environment.open(at: path, options: Environment.Options(durability: .volatile))
@@ -163,14 +164,14 @@ final class RichStore: Sendable {
         get throws { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb"))) }
     }
 
-    /// Writes the data file anew.
+    /// Writes the data file again.
     func write(_ bytes: [UInt8]) throws {
         try? FileManager.default.removeItem(atPath: path + "/lock.mdb")
         try Data(bytes).write(to: URL(fileURLWithPath: path + "/data.mdb"))
     }
 }
 
-/// Runs a program of lmdb-utils, and returns what it writes.
+/// Runs a program of lmdb-utils, and returns its output.
 func run(_ program: String, _ arguments: String...) throws -> String {
     let result = try output(of: program, arguments)
     try #require(result.status == 0, "\(program)")

@@ -1,4 +1,4 @@
-// Repair makes anew what follows from rows, and leaves the rest as it is.
+// Repair rebuilds everything that follows from rows, and leaves the rest as it is.
 
 import Foundation
 import LMDB
@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Repair")
 struct RepairTests {
-    /// What cannot be repaired, whether rows are taken out or not.
+    /// Damage that cannot be repaired, with or without the removal of rows.
     private static let left: Set<Finding.Code> = [
         .indexNotUnique, .rowValue, .rowKey, .setting, .dictionary, .tableUnknown, .tableMissing, .catalog, .noStore,
         .newerFormat,
@@ -34,7 +34,7 @@ struct RepairTests {
             #expect(try store.repair([.removesDamagedRows]).isEmpty, "the second repair has something to do")
         }
         let report = try StoreVerification(ofStoreAt: rich.path)
-        // A mark of no index goes as soon as the store is opened.
+        // A mark without an index is removed when the store is opened.
         let left = damage.testDescription == "a mark of no index" ? [] : damage.codes.intersection(RepairTests.left)
         #expect(Set(report.counts.keys) == left, "\(report.findings.prefix(5))")
     }

@@ -1,4 +1,4 @@
-// `verify` finds nothing in whole stores, and names every damage that is done on purpose with its own code.
+// `verify` finds nothing in sound stores, and reports every deliberate damage with its own code.
 
 import Foundation
 import LMDB
@@ -74,7 +74,7 @@ struct VerificationTests {
         }
     }
 
-    // MARK: - Damage to what stands in tables
+    // MARK: - Damage to the content of tables
 
     struct Damage: Sendable, CustomTestStringConvertible {
         var testDescription: String

@@ -1,4 +1,5 @@
-// Ids of the catalog: stable, never reused; changes of a schema that are allowed and refused; which side is stored.
+// Ids of the catalog: stable, never reused; changes of a schema that are allowed and refused; which
+// side is stored.
 
 import Foundation
 import Testing
@@ -91,7 +92,7 @@ struct CatalogTests {
                 Schema([entity("A", [.init("x", old)])]), then: Schema([entity("A", [.init("x", new)])]))
             #expect(error?.entity == "A")
             #expect(error?.field == "x")
-            #expect(error?.message.contains("it was \(old) and is now \(new)") == true)
+            #expect(error?.message.contains("the type changed from \(old) to \(new)") == true)
             #expect(error?.message.contains("start a new store") == true)
         }
     }
@@ -103,7 +104,8 @@ struct CatalogTests {
             let error = try refusal(
                 Schema([entity("A", key: old, attributes)]), then: Schema([entity("A", key: new, attributes)]))
             #expect(error?.entity == "A")
-            #expect(error?.message.contains("the key was (\(old.joined(separator: ", ")))") == true)
+            #expect(
+                error?.message.contains("records are stored under the key (\(old.joined(separator: ", ")))") == true)
         }
     }
 
@@ -139,7 +141,7 @@ struct CatalogTests {
         let both = try refusal(pair, then: onlyMany)
         #expect(both?.entity == "A" && both?.field == "bs")
         #expect(both?.message.contains("B.a") == true)
-        // What is declared at one side only stays where it is.
+        // A relationship declared on one side only stays there.
         #expect(try refusal(pair, then: Schema([entity("A"), entity("B", [], [one])])) == nil)
     }
 
@@ -172,7 +174,7 @@ struct CatalogTests {
         let b = try #require(catalog.entity("B"))
         #expect((a.field("x") != nil) == pair.firstIsStored)
         #expect((b.field("y") != nil) == !pair.firstIsStored)
-        // Seen from both sides the pair is what was declared.
+        // Seen from both sides, the pair equals the declaration.
         let x = try #require(catalog.relationship("x", of: a))
         let y = try #require(catalog.relationship("y", of: b))
         #expect(x.isStored == pair.firstIsStored && y.isStored != pair.firstIsStored)

@@ -1,4 +1,4 @@
-// Defaults: what a complete record gets that says nothing of an attribute.
+// Defaults: the values of a complete record without an attribute.
 
 import Foundation
 import TestSupport
@@ -96,11 +96,11 @@ struct DefaultTests {
     @Test(
         "a default of another type, of a key, of a unique attribute, or null where null cannot be, is refused",
         arguments: [
-            (AttributeDefinition("x", .int, default: .string("1")), "not of the type int"),
-            (AttributeDefinition("x", .enumeration(["a"]), default: .string("b")), "not of the type enum"),
-            (AttributeDefinition("id", .int, default: .int(1)), "key has no default"),
+            (AttributeDefinition("x", .int, default: .string("1")), "not a valid int"),
+            (AttributeDefinition("x", .enumeration(["a"]), default: .string("b")), "not a valid enum"),
+            (AttributeDefinition("id", .int, default: .int(1)), "key attribute cannot have a default"),
             (AttributeDefinition("x", .int, unique: true, default: .int(1)), "unique attribute"),
-            (AttributeDefinition("x", .int, default: .null), "not optional"),
+            (AttributeDefinition("x", .int, default: .null), "required attribute"),
         ])
     func refused(_ attribute: AttributeDefinition, _ message: String) {
         let attributes = attribute.name == "id" ? [attribute] : [AttributeDefinition("id", .int), attribute]

@@ -1,4 +1,5 @@
-// Entities that descend from another one: one table, one space of keys, and a kind that can change in place.
+// Entities that descend from another one: one table, one space of keys, and a kind that can change
+// in place.
 
 import Foundation
 import TestSupport
@@ -282,24 +283,24 @@ struct InheritanceTests {
         "a schema's trees are checked",
         arguments: [
             ([EntityDefinition("A", parent: "B", attributes: [])], "unknown entity"),
-            ([EntityDefinition("A", parent: "A", attributes: [])], "descends from itself"),
+            ([EntityDefinition("A", parent: "A", attributes: [])], "is its own ancestor"),
             (
                 [
                     EntityDefinition("A", parent: "B", attributes: []),
                     EntityDefinition("B", parent: "A", attributes: []),
-                ], "descends from itself"
+                ], "is its own ancestor"
             ),
             (
                 [
                     EntityDefinition("A", key: ["id"], attributes: [.init("id", .int)]),
                     EntityDefinition("B", parent: "A", key: ["id"], attributes: []),
-                ], "remove its own"
+                ], "remove the key"
             ),
             (
                 [
                     EntityDefinition("A", key: ["id"], attributes: [.init("id", .int)]),
                     EntityDefinition("B", parent: "A", attributes: [.init("id", .int)]),
-                ], "has it already"
+                ], "already declares it"
             ),
         ])
     func checked(_ entities: [EntityDefinition], _ message: String) {

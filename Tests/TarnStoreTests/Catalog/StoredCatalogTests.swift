@@ -15,7 +15,7 @@ struct StoredCatalogTests {
 
     private func read(_ text: [UInt8]) -> StoredCatalog? { text.withUnsafeBytes { StoredCatalog($0) } }
 
-    /// Writes the catalog as nobody should.
+    /// Writes the catalog directly, which no program should do.
     private func write(_ text: [UInt8]) throws {
         let environment = try Environment.open(at: folder("s"), options: .init(durability: .volatile))
         let meta = try #require(try environment.existingTables(["meta"])[0])
@@ -53,7 +53,7 @@ struct StoredCatalogTests {
                 Issue.record("it was opened")
                 return
             }
-            #expect("\(error)".contains("checksum is wrong") && "\(error)".contains("salvage"))
+            #expect("\(error)".contains("wrong checksum") && "\(error)".contains("salvage"))
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder("s") + "/data.mdb")) == before)
     }
@@ -77,7 +77,7 @@ struct StoredCatalogTests {
         #expect(try stored().contains("\"crc32c\""))
     }
 
-    /// The text that stands in the store.
+    /// The stored text.
     private func stored() throws -> String {
         let store = try Forge.open(folder("s"), nil)
         return try store.read { reader in

@@ -1,4 +1,4 @@
-// Reading the change log: tokens, pages, what came of each record, and what is refused.
+// Reading the change log: tokens, pages, the net change of each record, and refusals.
 
 import Foundation
 import LMDB

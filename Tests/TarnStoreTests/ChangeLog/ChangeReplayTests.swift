@@ -13,8 +13,8 @@ struct ChangeReplayTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Everything that is in a store, but for the ids of long lists and the log itself: a line for each record, index entry and
-    /// reference.
+    /// Everything that is in a store, but for the ids of long lists and the log itself: a line for
+    /// each record, index entry and reference.
     private func content(_ store: Store) throws -> [String] {
         try store.read { reader in
             var lines: [String] = []
@@ -44,7 +44,7 @@ struct ChangeReplayTests {
         }
     }
 
-    /// Applies every commit behind a token in a write of its own.
+    /// Applies every commit after a token in a separate write.
     private func replay(_ source: Store, since token: ChangeToken, onto copy: Store, limit: Int = 1000) throws {
         var commit: [Change] = []
         func apply() throws {
@@ -73,7 +73,7 @@ struct ChangeReplayTests {
         let run = try ModelRun(keepsValues: true)
         var middle: (store: Store, token: ChangeToken)?
         for (position, operation) in operations.enumerated() {
-            // What fills the store up is about quotas.
+            // The filling of the store belongs to the tests of quotas.
             if case .fill = operation { continue }
             try run.step(operation)
             if middle == nil, position >= operations.count / 2 {

@@ -1,4 +1,5 @@
-// How long changes are kept: by age, by size, everything, nothing; a few go with every commit.
+// The retention of changes: by age, by size, everything, nothing; a few are removed with every
+// commit.
 
 import Foundation
 import LMDB
@@ -9,7 +10,7 @@ import Testing
 
 @Suite("The retention of changes")
 struct ChangeRetentionTests {
-    /// A clock that stands still until it is moved.
+    /// A clock that advances only on request.
     private final class Clock: Sendable {
         private let time = Guarded<Int64>(1_000_000_000_000_000)
 
@@ -75,7 +76,7 @@ struct ChangeRetentionTests {
         #expect(try entries == 11)
         #expect(try store.read { try $0.changes(since: start).changes.count } == 11)
         clock.pass(.seconds(101))
-        // Nothing goes where nothing is written.
+        // Nothing is removed without a write.
         _ = try store.sequence
         #expect(try entries == 11)
         let before = try token()
@@ -156,7 +157,7 @@ struct ChangeRetentionTests {
             try commit()
             #expect(try entries == 20_000 + number - number * 66)
         }
-        // Of a commit that is half gone nothing is told.
+        // A partly removed commit is not shown.
         #expect(try store.read { try $0.oldestChangeToken.sequence } == 1)
         for _ in 0..<400 { try commit() }
         let bytes = try store.read { reader in

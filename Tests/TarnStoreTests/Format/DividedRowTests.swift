@@ -1,4 +1,4 @@
-// Rows of which only the long values are compressed: their short fields are read where they stand.
+// Rows of which only the long values are compressed: their short fields are read in place.
 
 import Foundation
 import LMDB
@@ -36,7 +36,8 @@ struct DividedRowTests {
 
     private static func tail(_ id: Int) -> String { String(repeating: "\(id % 17) and so on, ", count: 10) }
 
-    // Found by tools/fuzz/run (RowFuzz): what stood behind the row in memory was compressed with it, or its end was lost.
+    // Found by tools/fuzz/run (RowFuzz): the bytes after the row in memory were compressed with it,
+    // or its end was lost.
     @Test(
         "a damaged body whose values end beyond it, or before, is trained from and compressed as it is",
         arguments: [false, true], [500, -100])
@@ -208,7 +209,8 @@ struct DividedRowTests {
             }
             #expect(throws: damaged) { try reader.get(Note.self, 700) }
             #expect(throws: damaged) { try reader.record("Note", RecordKey(700)) }
-            // A query that looks at short fields only does not need it; one that looks at a long one must not take it for absent.
+            // A query that looks at short fields only does not need it; one that looks at a long
+            // one must not take it for absent.
             #expect(try reader.count(Query("Note", where: .compare("stars", .equal, .int(0)))) == 150)
             #expect(throws: damaged) { try reader.count(Query("Note", where: .hasPrefix("text", "x"))) }
             #expect(throws: damaged) { try reader.count(Query("Note", where: .isMissing("text"))) }

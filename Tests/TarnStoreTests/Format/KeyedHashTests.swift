@@ -1,4 +1,4 @@
-// The hash of what servers choose, against the published algorithm.
+// The hash for values that servers choose, against the published algorithm.
 
 import Testing
 
@@ -29,7 +29,7 @@ struct KeyedHashTests {
         #expect(hash(KeyedHash()) != hash(KeyedHash(), 1))
     }
 
-    /// As it is written down, a byte at a time.
+    /// As published, one byte at a time.
     private static func sipHash(_ bytes: [UInt8], _ key: (UInt64, UInt64), _ rounds: Int, _ last: Int) -> UInt64 {
         var v: [UInt64] = [
             key.0 ^ 0x736F_6D65_7073_6575, key.1 ^ 0x646F_7261_6E64_6F6D, key.0 ^ 0x6C79_6765_6E65_7261,

@@ -75,7 +75,7 @@ struct LongKeyTests {
         #expect(try store.related("Issue", RecordKey(1), "labels") == [RecordKey("a"), long.asReference])
         #expect(try store.record("Board", board.asReference) == nil)
         #expect(throws: StoreError.self) { try store.put("Board", board.asReference) }
-        // The digest is as good as the key: what was read can be written.
+        // The digest can replace the key: a row that was read by it can be written.
         try store.put(
             "Issue", RecordKey(2),
             record.fields.filter { $0.name == "board" }.reduce(into: [:]) { $0[$1.name] = $1.value })
@@ -107,7 +107,8 @@ struct LongKeyTests {
 
     @Test("another key under the same digest is a collision: nothing is overwritten, read or deleted")
     func collisionIsAnError() throws {
-        // Nobody can make two keys with one digest, so a row of another key is written where this one's belongs.
+        // Two keys with one digest cannot be constructed, so the row of another key is written in
+        // this one's place.
         let (long, other) = (long, other)
         try store.write { writer in
             let entity = try writer.access.state.entity("Label")

@@ -1,4 +1,4 @@
-// Rows: what is written comes back, merging, and that no bytes end the process.
+// Rows: round trips, merging, and that no bytes end the process.
 
 import Foundation
 import TestSupport

@@ -45,7 +45,8 @@ struct StorageKeyTests {
         #expect(key.storageKey.count == 240)
     }
 
-    /// Keys around every place where a cut can fall: in the middle, on a NUL, between its two bytes, on a terminator.
+    /// Keys around every place where a cut can fall: in the middle, on a NUL, between its two
+    /// bytes, on a terminator.
     static let awkward: [RecordKey] = {
         var keys: [RecordKey] = [
             RecordKey(""), RecordKey("\0"), RecordKey("a"), RecordKey("a\0"), RecordKey("a\0b"), RecordKey("\0\0\0"),

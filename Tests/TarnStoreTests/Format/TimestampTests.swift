@@ -94,7 +94,8 @@ struct TimestampTests {
             #expect(Timestamp(text) == time, "seed \(seed): \(text)")
             var seconds = microseconds >= 0 ? microseconds / 1_000_000 : (microseconds - 999_999) / 1_000_000
             var years = 0
-            // Foundation's calendar is Julian before 1582, ISO 8601's is not; the Gregorian one repeats itself after 400 years.
+            // Foundation's calendar is Julian before 1582, ISO 8601's is not; the Gregorian one
+            // repeats itself after 400 years.
             while seconds < -12_000_000_000 {
                 seconds += 146_097 * 86_400
                 years += 400

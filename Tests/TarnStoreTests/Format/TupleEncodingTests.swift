@@ -1,4 +1,5 @@
-// The encoding of keys: published vectors of the FoundationDB tuple layer, order, round trips, and hostile bytes.
+// The encoding of keys: published vectors of the FoundationDB tuple layer, order, round trips, and
+// hostile bytes.
 
 import Foundation
 import TestSupport
@@ -87,7 +88,7 @@ struct TupleEncodingTests {
         for (a, b) in zip(sorted, sorted.dropFirst()) { #expect(a.lexicographicallyPrecedes(b), "seed \(seed)") }
     }
 
-    /// Characters that collide easily: NUL, the highest code points, and what is equal only canonically.
+    /// Characters that collide easily: NUL, the highest code points, and canonically equal ones.
     static let alphabet: [Unicode.Scalar] = [
         "\0", "\u{1}", "a", "b", "é", "\u{301}", "e", "ÿ", "\u{FFFF}", "\u{10FFFF}", "\u{7F}",
     ]

@@ -1,4 +1,5 @@
-// Declared indexes: combinations, unique ones, ones that hold only some records, ones that ignore case.
+// Declared indexes: combinations, unique ones, ones that hold only some records, ones that ignore
+// case.
 
 import Foundation
 import TestSupport
@@ -118,7 +119,9 @@ struct DeclaredIndexTests {
     func wrongLookups() throws {
         let folder = try TemporaryFolder()
         let store = try open(folder, IndexDefinition("byAge", on: "age"))
-        #expect(storeError { _ = try keys(store, "byAge", .string("x")) }?.description.contains("age is int") == true)
+        #expect(
+            storeError { _ = try keys(store, "byAge", .string("x")) }?.description.contains("age: expected int") == true
+        )
         #expect(storeError { _ = try keys(store, "byAge", .int(1), .int(2)) } != nil)
         let unknown = storeError { _ = try keys(store, "nope", .int(1)) }
         #expect(unknown == .unknownField(entity: "User", name: "index nope", known: ["byAge"]))
@@ -143,7 +146,7 @@ struct DeclaredIndexTests {
         try store.put("User", 2, ["login": .string("b"), "state": .string("gone"), "age": .int(20)])
         try store.put("User", 3, ["login": .string("c")])
         #expect(try keys(store, "some") == expected)
-        // Each becomes what another was.
+        // Each takes the value of another.
         try store.put("User", 1, ["state": .null, "age": .null])
         try store.put("User", 3, ["state": .string("active"), "age": .int(10)])
         #expect(Set(try keys(store, "some")) == Set(expected.map { $0 == 1 ? 3 : $0 == 3 ? 1 : $0 }))

@@ -80,7 +80,7 @@ struct CompactTests {
         let path = folder("s")
         try await onThread {
             _ = try WorkerProcess(["script", path, "3"]).lines()
-            // Its lock says that nobody of Tarn is there; that of LMDB says otherwise.
+            // Its lock reports no user of Tarn; that of LMDB does.
             let reader = try WorkerProcess(["read", path])
             _ = try reader.line()
             try FileManager.default.removeItem(atPath: path + "/store.lock")
@@ -131,7 +131,7 @@ struct CompactTests {
                 #expect(
                     ["kill", "tear"].contains(kind) ? status == -SIGKILL || status == 0 : status <= 1,
                     "\(calls[number - 1]): \(status) \(lines)")
-                // Who is told of the failure has nothing to clean up.
+                // The caller that gets the error has nothing to clean up.
                 if status == 1 {
                     #expect(
                         !FileManager.default.fileExists(atPath: path + "/data.mdb.compacting"), "\(calls[number - 1])")
@@ -150,7 +150,7 @@ struct CompactTests {
         }
     }
 
-    /// What a process does to files below a folder, in its order: `fsync data.mdb`.
+    /// The file calls of a process below a folder, in order: `fsync data.mdb`.
     private static func calls(_ arguments: [String], _ folder: TemporaryFolder) throws -> [String] {
         let log = folder("log")
         let worker = try WorkerProcess(
@@ -164,7 +164,8 @@ struct CompactTests {
         }
     }
 
-    // Without the order a loss of power, which no kill shows, could leave the new name without the new file, or the old file after a success.
+    // Without the order a loss of power, which no kill shows, could leave the new name without the
+    // new file, or the old file after a success.
 
     @Test(
         "the new file is on the disk before it takes the old one's place, and its name before compaction says that it is done"

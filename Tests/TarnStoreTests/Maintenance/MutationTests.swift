@@ -1,4 +1,5 @@
-// Files that are nearly a store: thousands of small changes where they lead somewhere, each looked at by all of the inspector.
+// Files that are nearly a store: thousands of small changes where they lead somewhere, each looked
+// at by all of the inspector.
 
 import Foundation
 import TestSupport
@@ -11,7 +12,8 @@ struct MutationTests {
     init() throws { folder = try TemporaryFolder() }
 
     private static let seed = ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? 20_261_122
-    /// `TARN_MUTANTS` for more than continuous integration has time for. Sanitized code takes several times as long.
+    /// `TARN_MUTANTS` for more than continuous integration has time for. Sanitized code takes
+    /// several times as long.
     private static let count =
         ProcessInfo.processInfo.environment["TARN_MUTANTS"].flatMap { Int($0) } ?? (isSanitized ? 30 : 150)
 

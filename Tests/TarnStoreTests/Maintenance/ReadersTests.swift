@@ -1,4 +1,4 @@
-// Who reads a store, and what a reader that was killed leaves behind.
+// The readers of a store, and the slots of killed readers.
 
 import Foundation
 import Glibc
@@ -20,7 +20,7 @@ struct ReadersTests {
         let path = folder("s")
         try await onThread {
             _ = try WorkerProcess(["script", path, "3"]).lines()
-            // As long as nobody has the store open, LMDB begins its table of readers anew.
+            // While no process has the store open, LMDB resets its table of readers.
             let store = try Store.open(at: path)
             #expect(try Store.readers(ofStoreAt: path) == [])
             let reader = try WorkerProcess(["read", path])
@@ -116,7 +116,7 @@ struct ReadersTests {
             if (cycle + 1) % (cycles / 5) == 0 { pages.append(try store.environment.information().lastPage) }
         }
         print("growth: rows of all lengths, pages after each fifth of \(cycles) cycles: \(pages)")
-        // Which lengths meet is chance: a page or two more now and then.
+        // The combination of lengths is random: a page or two more now and then.
         #expect(pages[4] <= pages[2] + 16, "\(pages)")
     }
 

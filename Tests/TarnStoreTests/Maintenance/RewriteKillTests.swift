@@ -57,7 +57,7 @@ struct RewriteKillTests {
                 transactions += 1
             }
             try write()
-            // How long one takes on this machine, so that kills fall everywhere in it.
+            // The time of one rewrite on this machine, so that kills cover all of it.
             let start = ContinuousClock.now
             try Store.compact(at: path)
             let patience = UInt32((ContinuousClock.now - start) / .microseconds(1)) + 30_000

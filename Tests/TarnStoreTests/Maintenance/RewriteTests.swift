@@ -64,7 +64,7 @@ extension Store {
         }
     }
 
-    /// How many rows of `Page` have which dictionary; 0 is none.
+    /// The number of rows of `Page` for each dictionary; 0 is none.
     fileprivate func rowsByDictionary() throws -> [UInt16: Int] {
         try read { reader in
             let access = reader.access, entity = try access.state.entity("Page")
@@ -132,7 +132,8 @@ struct RewriteTests {
         let after = try store.statistics()
         let bytes = try store.read { reader in
             var bytes = 0
-            // A node's header, its offset in the page, its key and its value, at even addresses (mdb.c).
+            // A node's header, its offset in the page, its key and its value, at even addresses
+            // (mdb.c).
             try reader.access.scan(reader.access.state.entity("Page")) { key, row in
                 bytes += 2 + (8 + key.count + row.bytes.count + 1) & ~1
                 return true
@@ -165,7 +166,7 @@ struct RewriteTests {
         #expect(report.rows == 3000 - (rows[2] ?? 0) && report.dictionariesDropped == 1)
         #expect(try store.rowsByDictionary() == [2: 3000])
         #expect(try store.pages() == records)
-        // A rewrite that is complete is not gone on with.
+        // A complete rewrite is not continued.
         #expect(try store.rewrite("Page").rows == 3000)
         #expect(try store.dictionaries() == [3])
     }

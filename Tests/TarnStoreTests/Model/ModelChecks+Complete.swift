@@ -1,4 +1,5 @@
-// Compares all that a store holds with the oracle: records, indexes, relationships from both ends, long lists, counts.
+// Compares all that a store holds with the oracle: records, indexes, relationships from both ends,
+// long lists, counts.
 
 import Foundation
 import LMDB
@@ -36,7 +37,8 @@ extension ModelChecks {
         guard position == wanted.count else { throw fail("there are \(position) \(root), not \(wanted.map(\.key))") }
     }
 
-    /// Every index that an entity has: its records in the order of their values, each once, and no other entry.
+    /// Every index that an entity has: its records in the order of their values, each once, and no
+    /// other entry.
     private static func compareIndexes(_ reader: StoreReader, _ oracle: Oracle, _ entity: Catalog.Entity) throws {
         let kind = ModelKind.named(entity.name), access = reader.access, pool = ModelKeys.pool(kind.root)
         let rules = try access.state.rules(of: entity.id), rows = oracle.rows(entity.name)
@@ -77,7 +79,7 @@ extension ModelChecks {
         guard found == wanted else { throw fail("the members of \(entity.name) are \(found), not \(wanted)") }
     }
 
-    /// The derived side of a relationship, for every key that there may be, and that there is nothing else.
+    /// The derived side of a relationship, for every possible key, and that there are no others.
     private static func compareInverse(_ reader: StoreReader, _ oracle: Oracle, _ relation: ModelRelation) throws {
         let access = reader.access, destination = ModelKind.named(relation.to)
         let pool = ModelKeys.pool(destination.root), owners = ModelKeys.pool(ModelKind.named(relation.owner).root)
@@ -143,7 +145,7 @@ extension ModelChecks {
         }
     }
 
-    /// Every list in the table belongs to one row, and is as long as that says.
+    /// Every list in the table belongs to one row, and has the length that the row declares.
     private static func compareLongLists(_ reader: StoreReader) throws {
         let access = reader.access
         var lists: [UInt64: Int] = [:]

@@ -1,4 +1,5 @@
-// Compares what a transaction of the store sees with what the oracle says: one record with all that leads to it, and the log.
+// Compares the view of a transaction with the oracle: one record with all of its relationships, and
+// the log.
 
 import Foundation
 
@@ -64,7 +65,7 @@ enum ModelChecks {
         }
     }
 
-    /// Where a relationship leads, and which of its targets are missing.
+    /// The targets of a relationship, and the missing ones.
     private static func compareRelated(
         _ reader: StoreReader, _ oracle: Oracle, _ place: Place, _ seen: SeenRelation, of kind: String
     ) throws {

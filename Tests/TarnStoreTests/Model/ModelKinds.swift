@@ -1,10 +1,11 @@
-// The entities of the model test as its oracle sees them, the few keys that records have, and the values that codes stand for.
+// The entities of the model test as its oracle sees them, the few keys of records, and the values
+// of codes.
 
 import Foundation
 
 @testable import TarnStore
 
-/// What a field of a record holds in the model. Keys are positions among the few that there are of a root entity.
+/// The value of a field in the model. Keys are positions among the few keys of a root entity.
 enum Cell: Sendable {
     case value(Value)
     case references([Int], position: UInt32? = nil)
@@ -25,7 +26,7 @@ struct SeenRelation: Sendable {
 
 struct ModelIndex: Sendable {
     var name: String
-    /// Where it is declared.
+    /// The entity that declares it.
     var entity: String
     var components: [IndexDefinition.Component]
     var isUnique: Bool
@@ -43,7 +44,7 @@ struct ModelKind: Sendable {
     var relations: [String: ModelRelation] = [:]
     var seen: [SeenRelation] = []
     var indexes: [ModelIndex] = []
-    /// What a write may set, in a fixed order.
+    /// The fields that a write may set, in a fixed order.
     var settable: [String] = []
 
     static let all: [String: ModelKind] = {
@@ -110,7 +111,7 @@ struct ModelKind: Sendable {
         settable = (Array(attributes.keys) + Array(relations.keys)).filter { !key.contains($0) }.sorted()
     }
 
-    /// What the key says of its fields.
+    /// The values that follow from the key.
     func keyCells(_ key: Int) -> [String: Cell] {
         let components = ModelKeys.keys(root)[key].components
         var cells: [String: Cell] = [:]
@@ -124,7 +125,7 @@ struct ModelKind: Sendable {
         return cells
     }
 
-    /// The cell that a code stands for: 0 for null.
+    /// The cell of a code: 0 for null.
     func cell(_ field: String, _ code: Int) -> Cell {
         if let relation = relations[field] {
             guard code > 0 || key.contains(field) else { return .value(.null) }
@@ -149,7 +150,8 @@ enum ModelKeys {
 
     struct Pool: Sendable {
         var keys: [RecordKey]
-        /// By position: the place in the order of the store, and whether the key is too long to stand in a reference.
+        /// By position: the rank in the order of the store, and whether the key is too long for a
+        /// reference.
         var rank: [Int], isLong: [Bool]
         var positions: [[UInt8]: Int] = [:]
 
@@ -196,7 +198,8 @@ enum ModelKeys {
 }
 
 enum ModelValues {
-    /// Lists of references: short ones, and some around 2 KB, where they move between row and table.
+    /// Lists of references: short ones, and some around 2 KB, where they move between row and
+    /// table.
     static func list(_ code: Int, of pool: Int) -> [Int] {
         let start = code % pool, variant = code / pool
         let count = variant % 3 == 0 ? variant % 5 : 9 + variant % 14

@@ -1,4 +1,5 @@
-// The order and the equality of values, for the model's oracle: by what they mean, with nothing of the store's encodings.
+// The order and the equality of values for the oracle: by their meaning, independent of the store's
+// encodings.
 
 import Foundation
 import TarnStore
@@ -28,7 +29,7 @@ enum ModelOrder {
 
     private static func compare<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : a == b ? 0 : 1 }
 
-    /// Of values of one attribute, none of them null.
+    /// For values of one attribute, none of them null.
     static func compare(_ a: Value, _ b: Value) -> Int {
         switch (a, b) {
         case (.bool(let x), .bool(let y)): compare(x ? 1 : 0, y ? 1 : 0)
@@ -70,8 +71,8 @@ enum ModelOrder {
         return a.count - b.count
     }
 
-    /// How many bytes of an index's values are certainly alike before the first difference: what differs behind the 270th
-    /// stands in any order.
+    /// The number of bytes of an index's values that surely count: differences after the 270th may
+    /// be in any order.
     static func mayBeCut(_ a: [IndexedValue], _ b: [IndexedValue]) -> Bool {
         var length = 0
         for (x, y) in zip(a, b) {
@@ -88,7 +89,7 @@ enum ModelOrder {
         case .value(.string(let x)), .value(.url(let x)): Array(x.utf8)
         case .value(.bytes(let x)): x
         case .value(.decimal(let x)): x.digits + [0, 0, 0, 0]
-        // What no text has, however it is stored.
+        // A text that no record has.
         case .value, .reference, .null: Array(repeating: 1, count: 250)
         }
     }

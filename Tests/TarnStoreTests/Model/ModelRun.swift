@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import TarnStore
 
-/// The store does not hold what it should.
+/// The content of the store is wrong.
 struct ModelFailure: Error, CustomStringConvertible {
     var description: String
 
@@ -28,12 +28,13 @@ final class ModelRun: @unchecked Sendable {
     private let folder: TemporaryFolder
     private var open: Store?
     private(set) var oracle = Oracle()
-    /// How many operations were begun.
+    /// The number of operations that were started.
     private(set) var position = 0
     private var salt = 0
     private var counts: [String: Int] = [:]
 
-    /// - Parameter keepsValues: whether the change log keeps values, and everything, so that it can be replayed.
+    /// - Parameter keepsValues: whether the change log keeps values, and everything, so that it can
+    ///   be replayed.
     init(keepsValues: Bool = false) throws {
         folder = try TemporaryFolder()
         open = try Forge.open(folder("s"), ModelSchema.schema)
@@ -55,7 +56,7 @@ final class ModelRun: @unchecked Sendable {
     /// Lends a snapshot of the store.
     func read<Result>(_ body: (StoreReader) throws -> Result) throws -> Result { try store().read(body) }
 
-    /// How often what is rare has happened, by name.
+    /// The number of rare events, by name.
     var outcomes: [String: Int] { oracle.denials > 0 ? counts.merging(["denied": oracle.denials]) { $1 } : counts }
 
     private struct Stop: Error {}
@@ -76,7 +77,7 @@ final class ModelRun: @unchecked Sendable {
         try compareAll()
     }
 
-    /// Does what a failing test has printed.
+    /// Repeats the operations that a failing test has printed.
     static func replay(_ text: String) throws { try ModelRun().run(Operation.parse(text)) }
 
     func compareAll() throws {
@@ -171,7 +172,7 @@ final class ModelRun: @unchecked Sendable {
         try check(next, isKept: false)
     }
 
-    /// What a write has done that is rare.
+    /// Counts the rare effects of a write.
     private func count(_ done: Oracle) {
         if done.log.count(where: { $0.operation == 3 }) > 2 { counts["cascade", default: 0] += 1 }
         for (place, old) in done.before {
@@ -186,7 +187,7 @@ final class ModelRun: @unchecked Sendable {
         }
     }
 
-    /// Looks at what a write touched, and at what it wrote into the log.
+    /// Checks the records of a write, and its entries in the log.
     private func check(_ done: Oracle, isKept: Bool, touched: Set<Place>? = nil) throws {
         let oracle = oracle
         try checkSequence()
@@ -202,8 +203,8 @@ final class ModelRun: @unchecked Sendable {
         }
     }
 
-    /// The writes of several threads at once. Each is on a record of its own, so that only their versions depend on their
-    /// order.
+    /// The writes of several threads at once. Each changes its own record, so that only their
+    /// versions depend on their order.
     private func writeTogether(_ steps: [Step]) throws {
         let store = try store(), first = oracle.sequence, group = DispatchGroup()
         let results = Guarded<[(step: Int, sequence: UInt64)]>([]), failures = Guarded<[any Error]>([])
@@ -286,7 +287,8 @@ final class ModelRun: @unchecked Sendable {
 
     // MARK: Dictionaries, snapshots and quotas
 
-    /// What a training would find, which needs more rows than there are: rows are compressed from then on.
+    /// The result of a training, which needs more rows than there are: rows are compressed from
+    /// then on.
     private func addDictionaries() throws {
         let store = try store(), text = String(repeating: "Lorem ipsum xxxxxxxx \(position) ", count: 40)
         try store.inWriteTransaction { transaction, state in
@@ -298,7 +300,7 @@ final class ModelRun: @unchecked Sendable {
         try store.reload()
     }
 
-    /// Holds a snapshot while others write, and looks at all of it then: it is what it was.
+    /// Holds a snapshot while others write, and then checks all of it: it has not changed.
     private func holdSnapshot(_ inner: [Operation]) throws {
         let before = oracle
         try store().read { reader in

@@ -1,8 +1,9 @@
-// The schema of the model test: every type, key, relationship, delete rule and index that there is, in one.
+// The schema of the model test: every type, key, relationship, delete rule and index in one.
 
 import TarnStore
 
-/// A stored relationship as the model knows it; the schema's declarations of both sides are made from it.
+/// A stored relationship as the model knows it; the schema's declarations of both sides are made
+/// from it.
 struct ModelRelation: Sendable {
     var owner: String, field: String, to: String
     var many = false, ordered = false
@@ -130,7 +131,8 @@ enum ModelSchema {
                 AttributeDefinition("group", .string, optional: true, indexed: true),
                 AttributeDefinition("serial", .double, optional: true, unique: true),
             ]),
-        // Behind the other end of its unordered lists: the side that is declared first is the one that is stored.
+        // Behind the other end of its unordered lists: the side that is declared first is the one
+        // that is stored.
         entity(
             "Label", key: ["name"],
             [
@@ -202,7 +204,7 @@ struct ModelThing: StoredRecord {
         take(.tags, try row.get(.tags, as: [String]?.self).map { .array($0.map(Value.string)) })
     }
 
-    /// What `init(_:)` reads.
+    /// The form that `init(_:)` reads.
     static let read: [Field] = [.title, .level, .flag, .at, .price, .tags]
 
     func encode(into row: inout RowEncoder<ModelThing>) {

@@ -85,12 +85,12 @@ enum ModelSteps {
         }
     }
 
-    /// Nil if the thing is not there, or nothing is known.
+    /// Nil if the record does not exist, or nothing is known.
     private static func login(of key: Int, _ reader: StoreReader) throws -> Value? {
         try reader.record("Thing", self.key("Thing", key))?["login"]
     }
 
-    /// What a step does to the oracle alone, if nothing of the store's decides about it.
+    /// The effect of a step on the oracle, if it does not depend on the store.
     static func apply(_ step: Step, _ oracle: inout Oracle) throws {
         switch step {
         case .put(let kind, let key, let fields): oracle.put(kind, key, fields)
@@ -156,7 +156,7 @@ enum ModelSteps {
         }
     }
 
-    /// Stores what is said about a record as the import does: as a body of fields, with positions.
+    /// Stores a record as the import does: as a body of fields, with positions.
     private static func merge(
         _ kind: String, _ key: Int, _ fields: [String: Int], _ complete: Bool, _ writer: inout StoreWriter
     ) throws {

@@ -1,9 +1,11 @@
-// What the model test does with a store, as values: they are made from a seed, shrunk, printed as JSON, and read again.
+// The operations of the model test, as values: generated from a seed, shrunk, printed as JSON, and
+// read again.
 
 import Foundation
 import TestSupport
 
-/// What is done within one transaction. Keys are positions in `ModelKeys`, values are codes of `ModelKind.cell`.
+/// The operations of one transaction. Keys are positions in `ModelKeys`, values are codes of
+/// `ModelKind.cell`.
 enum Step: Codable, Hashable, Sendable {
     case put(_ kind: String, key: Int, [String: Int])
     /// As the import does.
@@ -15,7 +17,7 @@ enum Step: Codable, Hashable, Sendable {
     /// Compare-and-set, with the version that the record has or with another.
     case putIf(_ kind: String, key: Int, [String: Int], right: Bool)
     case deleteIf(_ kind: String, key: Int, right: Bool)
-    /// Two things exchange their unique values.
+    /// Two records exchange their unique values.
     case swap(key: Int, with: Int)
     /// Reads in the transaction.
     case look(_ kind: String, key: Int, salt: Int)
@@ -45,7 +47,7 @@ enum Operation: Codable, Sendable {
     case rewrite(batch: Int)
     case compareAll
 
-    /// How many operations the test has done by this.
+    /// The number of operations up to this one.
     var count: Int {
         switch self {
         case .write(let steps, _), .group(let steps): steps.count
@@ -85,7 +87,7 @@ struct OperationSource {
     private static let calm = ["Board", "Event", "Push", "ForcePush", "Parent", "Toy"]
 
     private static let meeting: Set<String> = ["login", "userLogin", "group", "display", "tag"]
-    /// What has much with it.
+    /// A record with many related ones.
     private static let owners = ["Thing", "Parent", "Child", "Push", "Device"]
 
     private mutating func place(_ kinds: [String] = OperationSource.kinds) -> (String, Int) {
@@ -99,13 +101,13 @@ struct OperationSource {
         for _ in 0..<below(min(6, names.count) + 1) {
             let name = names[below(names.count)]
             fields[name] = below(6) == 0 ? 0 : 1 + below(400)
-            // Values of these have to meet, and some are alike as far as an index has them.
+            // Values of these must collide, and some are equal up to the length of an index entry.
             if OperationSource.meeting.contains(name), fields[name] != 0 {
                 fields[name] = below(3) == 0 ? [331, 371, 667][below(3)] : 1 + below(20) * 37
             }
-            // Few, who have much with them.
+            // Few records with many related ones.
             if name == "actor", fields[name] != 0 { fields[name] = 1 + below(3) }
-            // Chains that end: most of the things lead nowhere.
+            // Chains that end: most records have no target.
             if name == "next", below(3) > 0 { fields[name] = 0 }
         }
         return fields
@@ -122,7 +124,7 @@ struct OperationSource {
         case 0..<15: return .put(kind, key: key, fields(of: kind))
         case 15..<22:
             var said = fields(of: kind)
-            // Where it stands among its siblings.
+            // Its position among its siblings.
             if kind == "Child" { said["parent"] = below(20) }
             return .merge(kind, key: key, said, complete: below(2) == 0)
         case 22..<24: return .typedPut(key: below(ModelKeys.keys("Thing").count), fields(settable))
@@ -182,7 +184,7 @@ struct OperationSource {
         return steps
     }
 
-    /// Operations that do as many things.
+    /// Operations with the same number of steps.
     mutating func operations(_ count: Int) -> [Operation] {
         var result: [Operation] = [], done = 0, compared = 0, comparisons = 0
         while done < count {

@@ -1,10 +1,11 @@
-// What the store should hold: dictionaries, and the rules of writing a second time, as simply as they can be said.
+// The expected content of the store: dictionaries, and the rules of writing again in their simplest
+// form.
 
 import Foundation
 
 @testable import TarnStore
 
-/// Which record.
+/// The identity of a record.
 struct Place: Hashable, Sendable {
     var root: String
     var key: Int
@@ -50,9 +51,9 @@ struct Oracle: Sendable {
     /// The commit sequence.
     var sequence: UInt64 = 0
     var logCount = 0
-    /// How many deletes were denied.
+    /// The number of denied deletes.
     var denials = 0
-    /// What the transaction that goes on has changed so far, and what those records were before.
+    /// The changes of the current transaction so far, and the former records.
     private(set) var log: [LogEntry] = []
     private(set) var before: [Place: Row?] = [:]
 
@@ -77,7 +78,7 @@ struct Oracle: Sendable {
         before = [:]
     }
 
-    /// A write of which nothing is left is no change.
+    /// A write without a net effect is not a change.
     mutating func commit() {
         if !log.isEmpty { sequence += 1 }
         logCount += log.count
@@ -89,14 +90,14 @@ struct Oracle: Sendable {
         log.append(LogEntry(operation: operation, kind: kind, place: place))
     }
 
-    /// Makes a record what it was before the transaction, as if nothing had been done with it.
+    /// Restores a record to its state before the transaction, as if nothing had been done.
     mutating func restore(_ place: Place) {
         guard let old = before.removeValue(forKey: place) else { return }
         tables[place.root]?[place.key] = old
         log.removeAll { $0.place == place }
     }
 
-    /// For a write whose versions only the store knows.
+    /// For a write whose versions only the store determines.
     mutating func setVersion(_ place: Place, _ version: UInt64) { tables[place.root]?[place.key]?.version = version }
 
     // MARK: Writing
@@ -124,7 +125,7 @@ struct Oracle: Sendable {
     mutating func merge(_ kind: String, _ key: Int, _ said: [String: Cell], isComplete: Bool) {
         let place = Place(root: ModelKind.named(kind).root, key: key)
         let old = self[place]
-        // What is said as a parent's record leaves it what it is.
+        // Values given for the parent entity do not change the kind.
         let newKind = old.map { $0.isOf(kind) ? $0.kind : kind } ?? kind
         let entity = ModelKind.named(newKind)
         var cells = old?.cells ?? [:]
@@ -132,7 +133,7 @@ struct Oracle: Sendable {
             cells[name] = nil
         }
         for (name, cell) in said {
-            // A reference to the same record, of which nobody says where it stands, stands where it stood.
+            // A reference to the same record without a position keeps its position.
             if case .references(let keys, nil) = cell, entity.relations[name]?.many == false,
                 case .references(let known, _)? = cells[name], known == keys
             {
@@ -157,7 +158,7 @@ struct Oracle: Sendable {
 
     // MARK: Relationships
 
-    /// Where a relationship of a record leads to, in its order.
+    /// The targets of a relationship of a record, in its order.
     func targets(_ place: Place, _ seen: SeenRelation, of kind: String) -> [Int] {
         switch seen.source {
         case .stored(let x): return row(kind, place.key)?.references(x.field) ?? []
@@ -228,7 +229,7 @@ struct Oracle: Sendable {
 
     // MARK: Indexes
 
-    /// The values that a record has in an index; nil if it does not stand in it.
+    /// The values of a record in an index; nil if the index does not contain it.
     func values(_ row: Row, _ index: ModelIndex) -> [IndexedValue]? {
         guard row.isOf(index.entity), index.conditions.allSatisfy({ meets(row, $0) }) else { return nil }
         let relations = ModelKind.named(row.kind).relations
@@ -258,7 +259,7 @@ struct Oracle: Sendable {
         }
     }
 
-    /// Whether a record that the transaction changed has values that have to be unique together with another one.
+    /// Whether a changed record shares values that must be unique with another one.
     func violatesUniqueness() -> Bool {
         for place in before.keys {
             guard let row = self[place] else { continue }

@@ -1,4 +1,5 @@
-// Makes a failing sequence of operations shorter as long as it fails: delta debugging, each time with a new store.
+// Makes a failing sequence of operations shorter as long as it fails: delta debugging, each time
+// with a new store.
 
 import Foundation
 
@@ -180,7 +181,7 @@ extension Step {
         }
     }
 
-    /// The same without a field.
+    /// This operation without a field.
     func removing(_ name: String) -> Step {
         var rest = fields
         guard rest.removeValue(forKey: name) != nil else { return self }
@@ -194,7 +195,7 @@ extension Step {
         }
     }
 
-    /// The same with one field less each, or as a plain put.
+    /// This operation with one field less each, or as a plain put.
     fileprivate var simpler: [Step] {
         var result = fields.keys.sorted().map { removing($0) }
         switch self {

@@ -1,7 +1,8 @@
-// Random operations, all that a store has, against dictionaries. A sequence that fails is shrunk, and printed so that it can
-// be pasted into a regression test: `try ModelRun.replay(…)`.
+// Random operations, all that a store has, against dictionaries. A sequence that fails is shrunk,
+// and printed so that it can be pasted into a regression test: `try ModelRun.replay(…)`.
 //
-// TARN_MODEL_SEED=7 runs one other sequence, TARN_MODEL_OPERATIONS=1000000 sequences of another length.
+// TARN_MODEL_SEED=7 runs one other sequence, TARN_MODEL_OPERATIONS=1000000 sequences of another
+// length.
 
 import Foundation
 import Testing
@@ -12,7 +13,7 @@ import Testing
 struct StoreModelTests {
     private static let environment = ProcessInfo.processInfo.environment
     static let seeds: [UInt64] = environment["TARN_MODEL_SEED"].flatMap { UInt64($0) }.map { [$0] } ?? Array(101...120)
-    /// Of each seed: 100,000 together.
+    /// Per seed; 100,000 in total.
     static let operations = environment["TARN_MODEL_OPERATIONS"].flatMap { Int($0) } ?? 5000
 
     @Test("100,000 random operations, all that a store has, leave what dictionaries say", arguments: seeds)
@@ -49,7 +50,7 @@ struct StoreModelTests {
         }
     }
 
-    /// As they were printed.
+    /// As a failing test printed them.
     static let sequences = [
         // A value that changed behind the cut of a unique index was not compared again.
         #"""
@@ -59,7 +60,8 @@ struct StoreModelTests {
         {"write":{"_0":[{"put":{"_0":"Label","_2":{"display":667},"key":2}}],"end":"commit"}}
         ]
         """#,
-        // A record that became one with a unique index in the same transaction was not undone altogether.
+        // A record that became one with a unique index in the same transaction was not undone
+        // altogether.
         #"""
         [
         {"write":{"_0":[{"put":{"_0":"Release","_2":{"tag":38},"key":1}}],"end":"commit"}},

@@ -165,7 +165,7 @@ struct ConditionTests {
         #expect(error(.isMissing("labels.name")) == .leadsToSeveral(entity: "Issue", relationship: "labels"))
         #expect(
             error(.compare("title.length", .equal, .int(1)))
-                == .wrongType(entity: "Issue", field: "title", expected: "string", found: "a relationship"))
+                == .wrongType(entity: "Issue", field: "title", expected: "a relationship", found: "string"))
         #expect(
             error(.compare("state", .equal, .string("opne")))
                 == .wrongType(entity: "Issue", field: "state", expected: "one of open, closed", found: "\"opne\""))

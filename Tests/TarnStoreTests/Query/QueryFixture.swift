@@ -1,4 +1,4 @@
-// What the tests of queries share: a store of issues and people, with and without indexes.
+// Shared fixture of the query tests: a store of issues and people, with and without indexes.
 
 import Foundation
 import LMDB

@@ -1,4 +1,5 @@
-// The model of the query tests: random records of every type, random queries, and their answers by the most naive means.
+// The model of the query tests: random records of every type, random queries, and their answers by
+// the most naive means.
 
 import Foundation
 import LMDB
@@ -6,7 +7,7 @@ import TestSupport
 
 @testable import TarnStore
 
-/// Which indexes a store of the model has.
+/// The indexes of a store of the model.
 enum QueryIndexing: String, CaseIterable, Sendable {
     case none, attributes, declared
 }
@@ -101,7 +102,7 @@ enum QueryModelSchema {
     static func ancestors(_ entity: String) -> [String] { entity == "Special" ? ["Special", "Item"] : [entity] }
 }
 
-/// Values that meet each other often, and stand at the edges of what indexes can tell.
+/// Values that collide often, and are at the limits of index entries.
 struct QueryValues {
     var random: SeededRandom
 
@@ -208,7 +209,7 @@ struct QueryValues {
     }
 }
 
-/// The records of the model, and what is true of them.
+/// The records of the model, and the conditions that they meet.
 struct QueryOracle {
     struct Entry {
         var entity: String
@@ -411,7 +412,7 @@ struct QueryOracle {
             isEscaped = false
         }
         if isEscaped { tokens.append(.scalar("\\")) }
-        // Which beginnings of the text are like the tokens so far.
+        // The prefixes of the text that match the tokens so far.
         let scalars = Array(text)
         var reached = [true] + Array(repeating: false, count: scalars.count)
         for token in tokens {

@@ -126,7 +126,7 @@ struct QueryModelTests {
                 at: folder(indexing.rawValue), schema: QueryModelSchema.schema(indexing), options: Forge.quick)
             var values = QueryValues(random: SeededRandom(seed: seed))
             try store.write { writer in
-                // A reference to a missing record cannot say a long key: all that are referred to are there.
+                // A reference to a missing record cannot show a long key: all targets exist.
                 for login in QueryValues.logins where login.utf8.count > 200 {
                     try writer.put("Person", RecordKey(login), values.fields("Person"))
                 }
@@ -150,7 +150,7 @@ struct QueryModelTests {
         }
     }
 
-    /// What a partial answer says.
+    /// The content of a partial response.
     private static func merge(_ writer: inout StoreWriter, _ name: String, _ key: RecordKey, _ fields: [Record.Field])
         throws
     {
@@ -168,7 +168,7 @@ struct QueryModelTests {
         var description: String
     }
 
-    /// Compares everything that can be asked about a query with the oracle.
+    /// Compares all results of a query with the oracle.
     private func check(
         _ query: Query, _ all: [QueryOracle.Entry], _ oracle: QueryOracle, _ indexing: QueryIndexing, _ store: Store,
         _ values: inout QueryValues, _ asked: inout Int
@@ -187,7 +187,7 @@ struct QueryModelTests {
         try store.read { reader in
             let found = try reader.fetch(query).map(\.key)
             if found != wanted { try differ("fetch", found, wanted) }
-            // The cheapest way is not the only one that has to be right.
+            // The cheapest plan is not the only one that must be right.
             func checkAllWays(_ query: Query, _ wanted: [RecordKey]) throws {
                 let compiled = try CompiledQuery(query, reader.access.state)
                 let planner = try QueryPlanner(reader.access, compiled)

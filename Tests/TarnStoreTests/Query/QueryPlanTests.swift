@@ -1,4 +1,4 @@
-// Which way a query takes, and that it says so.
+// The plan of a query, and its explanation.
 
 import Foundation
 import LMDB

@@ -125,7 +125,7 @@ struct QueryResultTests {
     @Test func countsOnAnIndexReadNoRows() throws {
         let store = try filled()
         try store.store.write { writer in
-            // Rows that nobody could read.
+            // Unreadable rows.
             let table = try writer.access.state.records(of: writer.access.state.entity("Issue").id)
             for key in try writer.access.keys(of: table) {
                 try key.withUnsafeBytes { key in try writer.access.raw.put(table, key, key) }

@@ -1,4 +1,5 @@
-// Rows that are scanned several at a time, entries that are counted without being compared, long groups.
+// Rows that are scanned several at a time, entries that are counted without being compared, long
+// groups.
 
 import Foundation
 import TestSupport

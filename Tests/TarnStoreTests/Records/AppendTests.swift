@@ -1,4 +1,5 @@
-// Records that come in the order of their keys are appended, without being looked for: nothing else may be taken for such.
+// Records that come in the order of their keys are appended, without being looked for: nothing else
+// may be taken for such.
 
 import Foundation
 import TestSupport
@@ -126,7 +127,8 @@ struct BulkTests {
         let users = [6, 7, 9, 9, 8, 7, 10, 5, 11, 12, 9].enumerated().map { User(Int64($1), "u\($0)") }
         let changed = try store.write { writer in
             let changed = try writer.put(contentsOf: users)
-            // The end that was remembered is still the end, for another sequence and for one record.
+            // The end that was remembered is still the end, for another sequence and for one
+            // record.
             _ = try writer.put(contentsOf: [User(13, "x"), User(14, "x"), User(3, "x")])
             try writer.put(User(15, "y"))
             try writer.put(User(2, "y"))

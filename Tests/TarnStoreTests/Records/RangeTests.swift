@@ -74,7 +74,8 @@ struct RangeTests {
             #expect(try find(.prefix(prefix), reversed: true) == mine.reversed())
             #expect(try find(.prefix([.string(owner), "anvil"])) == mine.filter { $0.repository == "anvil" })
             #expect(try find(.prefix([.string(owner), "anvil", 0])).count == 1)
-            // A bound with fewer components stands before all keys that begin with it; included above, behind them.
+            // A bound with fewer components is before all keys that begin with it; as an inclusive
+            // upper bound, after them.
             #expect(
                 try find(KeyRange(prefix...)) == pages.filter { !$0.owner.utf8.lexicographicallyPrecedes(owner.utf8) })
             #expect(

@@ -284,7 +284,7 @@ struct StoreRecordTests {
         #expect(try store.merge("User", key, complete: true, [(1, .int(9))]) == .updated)
         #expect(try store.record("User", key)?.isPartial == false)
         #expect(try store.merge("User", key, complete: false, [(1, .int(9))]) == .unchanged)
-        // Something new is said in part, and the required login is still absent.
+        // New values of a partial record; the required login is still absent.
         #expect(try store.merge("User", key, complete: false, [(1, .int(9)), (777, .int(1))]) == .updated)
         #expect(try store.record("User", key)?.isPartial == false)
     }

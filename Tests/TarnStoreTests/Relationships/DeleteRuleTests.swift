@@ -1,4 +1,4 @@
-// What happens to the other end of a relationship when a record is deleted.
+// The other end of a relationship after a record is deleted.
 
 import Foundation
 import TestSupport

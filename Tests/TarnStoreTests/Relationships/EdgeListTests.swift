@@ -36,7 +36,8 @@ struct EdgeListTests {
 
     /// Stores a list.
     ///
-    /// - Returns: how many rows of the table of long lists were written or deleted, and what became of the record.
+    /// - Returns: how many rows of the table of long lists were written or deleted, and what became
+    ///   of the record.
     @discardableResult
     private func set(_ list: Int64, _ keys: [RecordKey], _ field: String = "items") throws -> Int {
         try store.write { writer in
@@ -54,7 +55,7 @@ struct EdgeListTests {
         try store.read { reader in try reader.access.raw.statistics(reader.access.state.edgeTable()).entries }
     }
 
-    /// Everything that says who is in the list says the same.
+    /// All sources of the list's members agree.
     private func check(_ expected: [RecordKey], _ list: Int64 = 1, _ field: String = "items") throws {
         #expect(try items(list, field) == expected)
         #expect(try store.related("List", RecordKey(list), field) == expected)
@@ -85,7 +86,7 @@ struct EdgeListTests {
         #expect(try set(1, all + keys([100_001])) == 1)
         #expect(try store.indexEntries("List", "items").count == before + 1)
         #expect(try items()?.count == 100_001)
-        // The same again: nothing.
+        // Again: no change.
         let sequence = try store.sequence
         #expect(try set(1, all + keys([100_001])) == 0)
         #expect(try store.sequence == sequence)
@@ -100,7 +101,7 @@ struct EdgeListTests {
         #expect(try set(1, swapped) == 1)
         #expect(try store.related("Item", RecordKey(8), "lists") == [])
         #expect(try store.related("Item", RecordKey(-1), "lists") == [RecordKey(1)])
-        // The last half goes.
+        // The last half is removed.
         let half = Array(swapped.prefix(50_000))
         #expect(try set(1, half) == 50_001)
         #expect(try edgeCount() == 50_000)
@@ -130,7 +131,8 @@ struct EdgeListTests {
 
     @Test("what is stored in a row up to 2 KB, goes to the table above it, and comes back", arguments: [1, 2])
     func thresholds(rounds: Int) throws {
-        // A key of two bytes takes three in a list, one of three takes four, and the tag one: 1 + 3 * 681 + 4 = 2048.
+        // A key of two bytes takes three in a list, one of three takes four, and the tag one: 1 + 3
+        // * 681 + 4 = 2048.
         let short = keys((1...681).map { 1 + $0 % 100 } + [300]), long = short + [RecordKey(5)]
         for round in 0..<rounds {
             #expect(try set(1, short) == (round == 0 ? 0 : 683))
@@ -332,7 +334,7 @@ struct EdgeListTests {
         func encode(into row: inout RowEncoder<Item_>) { row.set(.id, id) }
     }
 
-    /// A tree of entities with long lists of their own, and values that have to be unique.
+    /// A tree of entities with their own long lists, and values that must be unique.
     static let tree = Schema([
         EntityDefinition("Item", key: ["id"], attributes: [AttributeDefinition("id", .int)]),
         EntityDefinition(
@@ -435,7 +437,7 @@ struct EdgeListTests {
     func olderStore() throws {
         let path = folder("old")
         do {
-            // What an older version made.
+            // The form of an older version.
             let environment = try Environment.open(
                 at: path, options: Environment.Options(durability: .volatile, creates: true, minimumMapSize: 1 << 30))
             let catalog = String(decoding: try JSONEncoder().encode(Catalog()), as: UTF8.self)

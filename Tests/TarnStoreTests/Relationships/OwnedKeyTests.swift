@@ -124,7 +124,7 @@ struct OwnedKeyTests {
                 #expect(record["body"] == .string("\(comment)"))
                 #expect(!record.fields.contains { $0.name.hasPrefix("#") })
             }
-            // The digest of the missing issue stands for it.
+            // The digest of the missing issue represents it.
             let related = try store.related("Issue", key(owner, 1_000_000), "comments")
             #expect(Set(related) == Set([1, 2].map { key(owner, 1_000_000, $0) }))
         }
@@ -136,7 +136,7 @@ struct OwnedKeyTests {
             }
         }
         #expect(Set(keys) == Set(owners.flatMap { owner in [1, 2].map { key(owner, 1_000_000, $0) } }))
-        // An update that says nothing of the key keeps it.
+        // An update without key fields keeps the key.
         try store.put("Comment", key(Self.long, 1_000_000, 1), ["body": .string("new")])
         #expect(try store.record("Comment", key(Self.long, 1_000_000, 1))?["body"] == .string("new"))
         #expect(try store.record("Comment", key(Self.long, 1_000_000, 3)) == nil)
@@ -203,7 +203,7 @@ struct OwnedKeyTests {
         schema.entities[1].relationships[1].deleteRule = .nullify
         #expect(
             schema.problems().map(\.description) == [
-                "Issue.comments: the key of Comment holds issue, which nothing can take out: use cascade, deny or none"
+                "Issue.comments: the key of Comment contains issue, which cannot be cleared: use cascade, deny or none"
             ])
     }
 
@@ -263,7 +263,7 @@ struct OwnedKeyTests {
     @Test("structs are stored under the key that their reference and attributes say", arguments: ["acme", long])
     func typed(owner: String) throws {
         let store = store
-        // Of a long key the reference only has a digest: its record says the rest.
+        // The reference has only a digest of a long key: the record has the rest.
         try store.write { writer in
             try writer.put(Repo(owner))
             try writer.put(OwnedIssue(RecordKey([.string(owner), .string("anvil")]), 5, "t"))

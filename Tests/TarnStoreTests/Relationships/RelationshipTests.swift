@@ -1,4 +1,5 @@
-// Relationships followed in both directions, in their order, with targets that are there and that are missing.
+// Relationships followed in both directions, in their order, with targets that are there and that
+// are missing.
 
 import Foundation
 import TestSupport

@@ -38,7 +38,7 @@ struct ResponseTests {
         return try store.read { try $0.response(to: request) }
     }
 
-    /// The numbers of entries in the tables that stand for responses.
+    /// The numbers of entries in the tables for responses.
     private func counts() throws -> [Int] {
         try store.read { reader in
             let state = reader.access.state
@@ -69,7 +69,7 @@ struct ResponseTests {
             for page in 1...1200 { try writer.putResponse(entry(page, [])) }
         }
         #expect(try idsByRequest(store) == Array(1...1200))
-        // A digest stands behind the place: the sums of the numbers are equal.
+        // A digest follows the position: the sums of the numbers are equal.
         var a = request(0), b = request(0)
         (a.url, b.url) = ("https://api.example.org/a/1/b/2", "https://api.example.org/a/2/b/1")
         try store.write { [a, b] writer in
@@ -155,7 +155,8 @@ struct ResponseTests {
         try put(entry(1, [4, 2], scan: 2))
         #expect(try response(1) == entry(1, [4, 2], scan: 2))
         #expect(try counts() == [2, 2, 2, 3])
-        // A record that is no longer listed does not take the entry with it; one that is does.
+        // A record that is no longer listed does not remove the entry when it is deleted; a listed
+        // one does.
         try store.put("Issue", RecordKey(1))
         try store.put("Issue", RecordKey(4))
         _ = try store.write { try $0.delete("Issue", RecordKey(1)) }

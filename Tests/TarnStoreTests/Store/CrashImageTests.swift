@@ -1,6 +1,6 @@
-// What the disk may hold after a loss of power: everything that was written before the last barrier, and of what was written after it any
-// part, torn at sectors. From a log of all writes and barriers of a process such images are made, and each is opened, checked and
-// written to.
+// The possible contents of the disk after a loss of power: everything written before the last
+// barrier, and any part of the later writes, torn at sectors. Such images are made from a log of
+// all writes and barriers of a process; each is opened, checked and written to.
 
 import Foundation
 import Glibc
@@ -17,7 +17,8 @@ struct CrashImageTests {
 
     /// `TARN_SEED` repeats the choices of an earlier run.
     private static let seed = ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? 20_261_122
-    /// `TARN_CRASHES` for more than continuous integration has time for. Sanitized code takes several times as long.
+    /// `TARN_CRASHES` for more than continuous integration has time for. Sanitized code takes
+    /// several times as long.
     private static let images =
         ProcessInfo.processInfo.environment["TARN_CRASHES"].flatMap { Int($0) } ?? (isSanitized ? 10 : 60)
     private static let sector = 512
@@ -27,7 +28,7 @@ struct CrashImageTests {
         case write(offset: Int, bytes: [UInt8], isBarrier: Bool)
         case truncate(Int)
         case barrier
-        /// What the process has said: from now on it has to be there.
+        /// An acknowledgement of the process: from now on the commit must be there.
         case acknowledged(Int)
     }
 
@@ -63,7 +64,7 @@ struct CrashImageTests {
         return events
     }
 
-    /// What a file holds, as events are applied to it.
+    /// The content of a file after the events so far.
     struct File {
         var bytes: [UInt8] = []
 
@@ -109,7 +110,7 @@ struct CrashImageTests {
         let last = events.lastIndex(where: isBarrier).map { $0 + 1 } ?? events.startIndex
         var file = File()
         for event in events[..<last] { file.apply(event) }
-        // In any order: what is written twice may end as either.
+        // In any order: a part written twice may have either content.
         for event in events[last...].shuffled(using: &random) {
             switch (event, Int.random(in: 0..<3, using: &random)) {
             case (.write(let offset, let bytes, _), 0): file.tear(offset, bytes, &random)
@@ -156,7 +157,7 @@ struct CrashImageTests {
                 let path = folder("\(number)")
                 try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
                 try Data(file.bytes).write(to: URL(fileURLWithPath: path + "/data.mdb"))
-                // With the relaxed one the last commits may be lost, but what is there is whole.
+                // With relaxed durability, the last commits may be lost, but the rest is whole.
                 lines.append("\(path)\t0=\(durability == "full" ? acknowledged : 0)..\(acknowledged + 1)")
                 later += acknowledged > 0 ? 1 : 0
             }
@@ -185,7 +186,7 @@ struct CrashImageTests {
         let found = try await onThread { () -> Int in
             let events = try CrashImageTests.log(folder, "full", 30)
             var random = SeededRandom(seed: 1), lines: [String] = []
-            // Of the last transactions data pages are left out that were flushed.
+            // Flushed data pages of the last transactions are left out.
             for number in 0..<10 {
                 var file = CrashImageTests.File()
                 for event in events {

@@ -1,5 +1,5 @@
-// Imports that are killed at random points, again and again on the same store: each goes on behind the last unit that was committed, and
-// in the end the store is the one of an import that nobody has disturbed.
+// Imports that are killed repeatedly at random points on one store: each resumes after the last
+// committed unit, and the final store equals that of an undisturbed import.
 
 import Foundation
 import Glibc
@@ -18,7 +18,8 @@ struct ImportKillTests {
     private static let environment = ["SWIFT_DETERMINISTIC_HASHING": "1"]
     private static let endless = 1_000_000
 
-    /// All tables but `meta`, which has the store's UUID and times in it, as `mdb_dump` writes them.
+    /// All tables but `meta`, which has the store's UUID and times in it, as `mdb_dump` writes
+    /// them.
     private static func dump(_ path: String) throws -> [String] {
         let worker = try WorkerProcess(["dump", path]), lines = try worker.lines()
         guard worker.end() == 0, lines.count > 100 else {
@@ -35,7 +36,8 @@ struct ImportKillTests {
         }
     }
 
-    /// How the units are imported that are killed, and how many may be committed and not acknowledged.
+    /// The way of importing the units, and the number of units that may be committed without an
+    /// acknowledgement.
     enum Way: String {
         case import_ = "import", ahead
 

@@ -1,5 +1,5 @@
-// Writers that are killed at random points, again and again on the same store: what was acknowledged is there, nothing is
-// there by half, and whoever opens the store next needs no help.
+// Writers that are killed repeatedly at random points on one store: acknowledged writes are there,
+// none is there in part, and the next process that opens the store needs no help.
 
 import Foundation
 import Glibc
@@ -14,14 +14,16 @@ struct KillLoopTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A store with its writers: streams 0 to 3 are those of the process that is always there, 4 and 5 those of the other.
+    /// A store with its writers: streams 0 to 3 are those of the process that is always there, 4
+    /// and 5 those of the other.
     private struct Victim {
         let path: String
         var random: SeededRandom
         var progress = Progress(streams: 0..<6)
         var kills = 0
 
-        /// Reads lines of a writer that has opened the store, until it has acknowledged that many transactions.
+        /// Reads lines of a writer that has opened the store, until it has acknowledged that many
+        /// transactions.
         mutating func take(_ count: Int, from writer: WorkerProcess) throws {
             for _ in 0..<count {
                 guard let line = try writer.line() else {
@@ -41,7 +43,7 @@ struct KillLoopTests {
             return writer
         }
 
-        /// Kills a writer, and takes what it had said.
+        /// Kills a writer, and reads its output.
         mutating func kill(_ writer: WorkerProcess) throws {
             writer.kill()
             kills += 1
@@ -53,7 +55,8 @@ struct KillLoopTests {
             }
         }
 
-        /// Some microseconds, so that no kill falls into the same place of a transaction as another.
+        /// Some microseconds, so that no kill falls into the same place of a transaction as
+        /// another.
         mutating func waitABit(upTo microseconds: UInt32) {
             usleep(UInt32.random(in: 0...microseconds, using: &random))
         }
@@ -71,7 +74,7 @@ struct KillLoopTests {
                 waitABit(upTo: 5000)
                 try kill(writer)
             case 7..<9:
-                // The other process waits for the lock that the killed one held, and then goes on.
+                // The other process waits for the lock of the killed one, and then continues.
                 let writer = try open("0,1,2,3"), other = try open("4,5")
                 try take(Int.random(in: 1...30, using: &random), from: writer)
                 waitABit(upTo: 5000)
@@ -139,7 +142,7 @@ struct KillLoopTests {
         #expect(problem?.contains(finding) == true, "\(problem ?? "nothing was found")")
     }
 
-    /// A store that holds so many transactions of stream 0.
+    /// A store with this number of transactions of stream 0.
     private static func written(_ path: String, _ count: Int) throws -> Progress {
         var progress = Progress(streams: [0])
         let script = try WorkerProcess(["script", path, "\(count)"])

@@ -1,15 +1,16 @@
-// How often processes are killed: in all tests together, and in each.
+// The number of kills: in all tests together, and in each.
 
 import Foundation
 import TestSupport
 
 enum Kills {
-    /// In all: `TARN_KILLS` for more than continuous integration has time for. Sanitized code takes several times as long.
+    /// In all: `TARN_KILLS` for more than continuous integration has time for. Sanitized code takes
+    /// several times as long.
     private static let total =
         ProcessInfo.processInfo.environment["TARN_KILLS"].flatMap { Int($0) } ?? (isSanitized ? 40 : 200)
 
-    /// Of writers, of builders of indexes, of imports, of rewrites and of compactions. Syncs, which are killed 15 of 100 times, are tested with
-    /// the command line.
+    /// Kills of writers, index builds, imports, rewrites and compactions. Syncs, 15 % of all kills,
+    /// are tested with the command line.
     static let writes = share(25), builds = share(25), imports = share(15), rewrites = share(10),
         compactions = share(10)
 
@@ -19,6 +20,6 @@ enum Kills {
     static let seed =
         ProcessInfo.processInfo.environment["TARN_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
 
-    /// What a suite of them may take.
+    /// The time limit of such a suite.
     static let minutes = ProcessInfo.processInfo.environment["TARN_KILLS"] == nil ? 10 : 240
 }

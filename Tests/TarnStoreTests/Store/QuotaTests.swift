@@ -1,4 +1,4 @@
-// The quota: what adds stops there with nothing lost, deletes go on, and it is the same for every process.
+// The quota: writes stop there without loss, deletes continue, and it applies to every process.
 
 import Foundation
 import Glibc
@@ -21,8 +21,8 @@ struct QuotaTests {
         try Store.open(at: path, schema: Forge.schema, options: .init(durability: .volatile, quota: quota))
     }
 
-    /// Puts issues one by one until the store stays full: pages that earlier commits freed make room for a few after the
-    /// first refusal. Returns how many are there.
+    /// Puts issues one by one until the store stays full: pages that earlier commits freed make
+    /// room for a few after the first refusal. Returns how many are there.
     static func fill(_ store: Store, from first: Int = 0) throws -> Int {
         var number = first, refusals = 0
         while refusals < 20, number < 20_000 {
@@ -41,7 +41,7 @@ struct QuotaTests {
         return number
     }
 
-    /// More than what the odd free page has room for.
+    /// More than fits into a few free pages.
     static func putMuch(_ store: Store) throws {
         try store.write { writer in
             for number in 0..<400 {
@@ -92,7 +92,8 @@ struct QuotaTests {
         #expect(try QuotaTests.fill(store) > count / 2)
     }
 
-    /// Not async: a write there is the suspending one. A delete that finds no room is tried once more.
+    /// Not async: a write there is the suspending one. A delete that finds no room is tried once
+    /// more.
     private func delete(_ store: Store, _ number: Int) throws {
         for attempt in 0...1 {
             do {
@@ -203,7 +204,7 @@ struct QuotaTests {
             Issue.record("it was set")
             return
         }
-        // What this process's map has room for.
+        // The size of this process's map.
         #expect(possible <= largest && possible > 1 << 30)
         #expect(try store.quota == QuotaTests.quota)
     }

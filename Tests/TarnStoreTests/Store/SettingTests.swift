@@ -1,4 +1,5 @@
-// Damage that no LMDB notices: settings, the store's own rows, rows of records. None passes for a value.
+// Damage that no LMDB notices: settings, the store's own rows, rows of records. None passes for a
+// value.
 
 import Foundation
 import LMDB
@@ -147,7 +148,7 @@ struct SettingTests {
             #expect(throws: StoreError.damagedRow(entity: "User", key: "1")) {
                 _ = try store.read(verifyingRows: true) { try $0.record("User", RecordKey(1)) }
             }
-            // Both would be asked of one store.
+            // Both would be requested of one store.
             guard
                 case .lmdb(let error)? = storeError({
                     _ = try Store.open(at: folder("s"), options: Store.Options(durability: .volatile))

@@ -1,5 +1,6 @@
-// Every call that writes to the store's files fails once, or from then on: the process goes on, says what is wrong, and what
-// was acknowledged is there. Or it is killed at that call: then too.
+// Every call that writes to the store's files fails once, or from then on: the process continues,
+// reports the problem, and acknowledged writes are there. The same holds if it is killed at that
+// call.
 
 import Foundation
 import Glibc
@@ -9,7 +10,7 @@ import Testing
 /// One sweep after the other: each starts hundreds of processes, and other tests wait for theirs.
 @Suite("Faults of the system", .serialized, .timeLimit(.minutes(15)))
 struct StoreFaultTests {
-    /// What the n-th call meets; see `tools/faults/fault.c`.
+    /// The fault of the n-th call; see `tools/faults/fault.c`.
     struct Fault: Sendable, CustomTestStringConvertible {
         var kind: String
         /// Every call from the n-th on, not that one alone.
@@ -19,7 +20,8 @@ struct StoreFaultTests {
 
         var kills: Bool { ["kill", "tear"].contains(kind) }
 
-        /// What failed attempts may be. liblmdb calls a short write ENOSPC when it makes the file, EIO later.
+        /// The possible errors of failed attempts. liblmdb reports a short write as ENOSPC when it
+        /// creates the file, as EIO later.
         var errorKinds: [String] {
             switch kind {
             case "ENOSPC": ["diskFull"]
@@ -28,7 +30,7 @@ struct StoreFaultTests {
             }
         }
 
-        /// Whether a call can meet it.
+        /// Whether the fault applies to a call.
         func concerns(_ call: Call) -> Bool { call.bytes > 0 || !["short", "tear"].contains(kind) }
     }
 
@@ -46,24 +48,25 @@ struct StoreFaultTests {
             file = words[3].split(separator: "/").last.map(String.init) ?? ""
         }
 
-        /// mdb.c, `mdb_env_write_meta`: it writes a meta page from `mm_mapsize` on, past its header.
+        /// mdb.c, `mdb_env_write_meta`: it writes a meta page from `mm_mapsize` on, past its
+        /// header.
         var isOfMetaPage: Bool { file == "data.mdb" && name == "pwrite" && bytes == 120 }
     }
 
     static let transactions = 14
-    /// What the process does: transactions of a stream, or units of an import.
+    /// The work of the process: transactions of a stream, or units of an import.
     enum Work: String, Sendable {
         case script, `import`
 
-        /// How a check names what it counts.
+        /// The name of the counted items in a check.
         var stream: String { self == .script ? "0" : "import" }
 
-        /// Of how many calls one is tried. Sanitized code takes several times as long.
+        /// One of this number of calls is tried. Sanitized code takes several times as long.
         var distance: Int { isComplete ? 1 : (self == .script ? 3 : 9) * (isSanitized ? 4 : 1) }
     }
 
-    /// `TARN_FAULTS=all` for every call, and with both durabilities; otherwise the calls that make the store and every third
-    /// after them, another third for each fault; of imports every ninth.
+    /// `TARN_FAULTS=all` for every call, and with both durabilities; otherwise the calls that make
+    /// the store and every third after them, another third for each fault; of imports every ninth.
     private static let isComplete = ProcessInfo.processInfo.environment["TARN_FAULTS"] == "all"
     private static let faults: [Fault] =
         ["ENOSPC", "EIO", "short", "late"].flatMap { [Fault(kind: $0), Fault(kind: $0, isSticky: true)] }
@@ -73,7 +76,7 @@ struct StoreFaultTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Runs the script on a store of its own. Returns the process that has ended, and what it said.
+    /// Runs the script on a separate store. Returns the ended process, and its output.
     private static func run(
         _ path: String, _ durability: String, _ work: Work = .script, at number: Int = 0, _ fault: Fault? = nil,
         log: String? = nil
@@ -87,7 +90,7 @@ struct StoreFaultTests {
         return (script.end(), lines)
     }
 
-    /// The calls that the script makes when nothing goes wrong.
+    /// The calls of the script without a fault.
     private static func calls(_ folder: TemporaryFolder, _ durability: String, _ work: Work = .script) throws -> [Call]
     {
         let (status, _) = try run(folder("count"), durability, work, log: folder("log"))
@@ -104,7 +107,8 @@ struct StoreFaultTests {
         }
         #expect(calls.count > 80)
         #expect(calls.map(\.name) == again.map(\.name) && calls.map(\.bytes) == again.map(\.bytes))
-        // Two of the opening and one for each transaction; the last call of all is one. The new file is flushed once besides.
+        // Two of the opening and one for each transaction; the last call of all is one. The new
+        // file is flushed once besides.
         #expect(calls.filter(\.isOfMetaPage).count == StoreFaultTests.transactions + 2)
         #expect(calls.last?.isOfMetaPage == true)
         #expect(calls.filter { $0.name == "fdatasync" }.count == StoreFaultTests.transactions + 3)
@@ -130,7 +134,7 @@ struct StoreFaultTests {
         #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
     }
 
-    /// Tries the fault at one call after the other. Returns what went wrong.
+    /// Tries the fault at one call after the other. Returns the problems.
     private static func sweep(_ folder: TemporaryFolder, _ durability: String, _ fault: Fault, _ work: Work = .script)
         throws -> [String]
     {
@@ -153,7 +157,7 @@ struct StoreFaultTests {
             for problem in judge(call, fault, status, failures, count) {
                 problems.append("\(call): \(problem): \(lines.suffix(5))")
             }
-            // What was refused is not there; of a killed process, what it was just doing may be.
+            // Refused writes are not there; the last write of a killed process may be.
             stores.append("\(path)\t\(work.stream)=\(count)..\(count + (fault.kills ? 1 : 0))")
         }
         guard !stores.isEmpty else { return ["no call was tried"] }
@@ -169,7 +173,7 @@ struct StoreFaultTests {
         return problems + results.filter { !$0.hasPrefix("ok\t") }
     }
 
-    /// What is wrong with how a run ended and what it said.
+    /// The problem of a run's end and output.
     private static func judge(
         _ call: Call, _ fault: Fault, _ status: Int32, _ failures: [[Substring]], _ count: Int
     ) -> [String] {

@@ -1,4 +1,5 @@
-// The files of a store that are deleted, replaced, restored or cannot be locked: nothing is written that would be lost.
+// The files of a store that are deleted, replaced, restored or cannot be locked: nothing is written
+// that would be lost.
 
 import Foundation
 import Glibc
@@ -31,7 +32,7 @@ struct StoreFilesTests {
                 path, Forge.schema, Forge.quick, IndexBuildOptions(), nil,
                 mapped: {
                     mappings += 1
-                    // The last step of a compaction that found nobody a moment ago.
+                    // The last step of a compaction that found no user a moment before.
                     if mappings == 1 { #expect(rename(path + "/data.mdb.compacting", path + "/data.mdb") == 0) }
                 })
             try store.put("User", RecordKey(2))

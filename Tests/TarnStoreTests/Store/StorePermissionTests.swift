@@ -1,4 +1,4 @@
-// Who may read the files of a store: its owner, unless more is asked for.
+// The permissions of a store's files: its owner only, unless more is requested.
 
 import Foundation
 import Testing

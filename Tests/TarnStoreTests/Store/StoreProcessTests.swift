@@ -30,7 +30,8 @@ struct StoreProcessTests {
         }
         #expect(try store.record("Team", RecordKey(1))?["name"] == .string("core"))
         try store.put("User", RecordKey(2), ["email": .string("b@c")])
-        // The row that was there before the index, and the one that an older program wrote after it.
+        // The row that was there before the index, and the one that an older program wrote after
+        // it.
         #expect(try store.indexEntries("User", "email").count == 2)
         #expect(store.catalog.entity("Team") != nil)
     }
@@ -48,7 +49,7 @@ struct StoreProcessTests {
         #expect(try store.indexEntries("User", "email").count == 1)
     }
 
-    /// How often the closure of a write runs. Not async: a write there is the suspending one.
+    /// The number of runs of a write's closure. Not async: a write there is the suspending one.
     private func runsOfOneWrite(_ store: Store) throws -> Int {
         var runs = 0
         try store.write { writer in

@@ -109,7 +109,8 @@ struct StoreSharingTests {
                     == .pidNamespaceConflict(path: folder("s")))
             withExtendedLifetime(other) {}
         }
-        // A process that another test starts at this moment has a copy of the lock's descriptor until it runs its program.
+        // A process that another test starts at this moment has a copy of the lock's descriptor
+        // until it runs its program.
         let deadline = ContinuousClock.now + .seconds(10)
         while storeError({ _ = try Forge.open(folder("s")) }) != nil, ContinuousClock.now < deadline { usleep(1000) }
         let store = try Forge.open(folder("s"))
@@ -117,7 +118,7 @@ struct StoreSharingTests {
             storeError { _ = try StoreLock(directory: folder("s"), namespace: 4711) }
                 == .pidNamespaceConflict(path: folder("s")))
         _ = try StoreLock(directory: folder("s"))
-        // A system that does not tell cannot be compared.
+        // A system without this information cannot be compared.
         _ = try StoreLock(directory: folder("s"), namespace: nil)
         withExtendedLifetime(store) {}
     }
@@ -192,7 +193,8 @@ struct StoreSharingTests {
         try store.put("User", RecordKey(1), ["login": .string("ada")])
         var catalog = store.catalog
         let position = try #require(catalog.entities.firstIndex { $0.name == "User" })
-        // What a newer version of Tarn may do one day: a field that this process's schema names has another name.
+        // A possible change of a newer version of Tarn: a field in this process's schema is
+        // renamed.
         let login = try #require(catalog.entities[position].fields.firstIndex { $0.name == "login" })
         catalog.entities[position].fields[login].name = "handle"
         let text = try JSONEncoder().encode(catalog)

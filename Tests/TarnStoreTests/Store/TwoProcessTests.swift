@@ -1,4 +1,5 @@
-// Two processes on one store: they write in turn, one reads while the other writes and is killed, one is older than the store.
+// Two processes on one store: they write in turn, one reads while the other writes and is killed,
+// one is older than the store.
 
 import Foundation
 import Glibc
@@ -23,7 +24,8 @@ struct TwoProcessTests {
             for writer in writers {
                 guard try writer.line() == "open" else { throw WorkerProcess.Failure(description: "not open") }
             }
-            // While the first writes so many, the other writes as well: it does not wait until the first has ended.
+            // While the first writes these, the other one writes as well, without waiting for the
+            // end of the first.
             func take(_ count: Int, _ writer: WorkerProcess) throws {
                 for _ in 0..<count {
                     guard let line = try writer.line(), progress.take(line) else {
@@ -56,7 +58,7 @@ struct TwoProcessTests {
             for writer in writers {
                 guard try writer.line() == "open" else { throw WorkerProcess.Failure(description: "not open") }
             }
-            // Each has so many, while all of them write on.
+            // Each has this number, while all of them continue to write.
             for writer in writers {
                 for _ in 0..<wanted {
                     guard let line = try writer.line(), progress.take(line) else {
@@ -89,7 +91,7 @@ struct TwoProcessTests {
         )
     }
 
-    /// Whose transactions the commits of a store are, in their order.
+    /// The streams of a store's commits, in order.
     private static func turns(_ path: String) throws -> [Int] {
         try Store.open(at: path).read { reader in
             var turns: [Int] = []
@@ -139,7 +141,7 @@ struct TwoProcessTests {
         let path = folder("s"), store = try Forge.open(path)
         try store.put("User", RecordKey(1), ["login": .string("ada")])
         await #expect(processExitsWith: .success) { [path = path as String] in
-            // What a newer version may do one day: the field has another name.
+            // A possible change of a newer version: the field is renamed.
             let store = try Forge.open(path)
             var catalog = store.catalog
             let user = try #require(catalog.entities.firstIndex { $0.name == "User" })
@@ -161,7 +163,7 @@ struct TwoProcessTests {
             Issue.record("\(String(describing: blocking))")
             return
         }
-        // Nothing of it was written, and reading goes on.
+        // Nothing was written, and reads continue.
         #expect(try store.count("User") == 1)
         #expect(try store.sequence == 1)
     }

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 
 enum FaultLibrary {
-    /// Built once for all tests, in a folder that goes with the process.
+    /// Built once for all tests, in a folder that is removed with the process.
     private static let library = Result { () throws -> (path: String, folder: TemporaryFolder) in
         let folder = try TemporaryFolder()
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -20,7 +20,7 @@ enum FaultLibrary {
         return (folder("fault.so"), folder)
     }
 
-    /// What a process is started with whose calls on files below a directory are counted.
+    /// The environment of a process whose calls on files below a directory are counted.
     static func environment(_ directory: String, _ more: [String: String] = [:]) throws -> [String: String] {
         [
             "LD_PRELOAD": try library.get().path, "FAULT_DIRECTORY": directory, "SWIFT_BACKTRACE": "enable=no",

@@ -1,5 +1,5 @@
-// What the tests of this target share: a folder each, random values from a named seed, and a schema with every kind of
-// relationship.
+// Shared helpers of this target: a folder per test, random values from a named seed, and a schema
+// with every kind of relationship.
 
 import Foundation
 import LMDB
@@ -17,7 +17,7 @@ func hex(_ text: String) -> [UInt8] {
     }
 }
 
-/// What a closure writes.
+/// The writes of a closure.
 func written(_ body: (inout ByteWriter) -> Void) -> [UInt8] {
     var writer = ByteWriter()
     body(&writer)
@@ -38,7 +38,8 @@ func storeError(_ body: () throws -> Void) -> StoreError? {
 }
 
 enum Forge {
-    /// A to-one pair declared on one side, an ordered many-to-many, a to-one whose other side is ordered, one to itself.
+    /// A to-one pair declared on one side, an ordered many-to-many, a to-one whose other side is
+    /// ordered, one to itself.
     static let schema = Schema([
         EntityDefinition(
             "User", key: ["id"],
@@ -102,7 +103,7 @@ extension Store {
         }
     }
 
-    /// The targets of a relationship whose records are not there.
+    /// The missing targets of a relationship.
     func missing(_ entity: String, _ key: RecordKey, _ relationship: String) throws -> [RecordKey?] {
         try read { reader in
             var keys: [RecordKey?] = []
@@ -123,7 +124,8 @@ extension Store {
         }
     }
 
-    /// The change log: commit sequence, operation (1 created, 2 updated, 3 deleted), entity, storage key.
+    /// The change log: commit sequence, operation (1 created, 2 updated, 3 deleted), entity,
+    /// storage key.
     func changes() throws -> [Change] {
         try read { reader in
             var result: [Change] = []
@@ -149,7 +151,7 @@ extension Store {
         var key: [UInt8]
     }
 
-    /// Stores what is said about a record as the import does: as a body of fields.
+    /// Stores a record as the import does: as a body of fields.
     @discardableResult
     func merge(_ entity: String, _ key: RecordKey, complete: Bool, _ values: [(UInt16, Value)]) throws
         -> StoreWriter.Outcome

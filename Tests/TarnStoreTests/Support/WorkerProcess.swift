@@ -1,4 +1,5 @@
-// Runs the built `StoreWorker` as a child process: what it says is read from a pipe, and it can be killed at any point.
+// Runs the built `StoreWorker` as a child process: its output is read from a pipe, and it can be
+// killed at any point.
 
 import Foundation
 import Glibc
@@ -44,7 +45,8 @@ final class WorkerProcess: @unchecked Sendable {
         guard code == 0 else { throw Failure(description: "StoreWorker: \(String(cString: strerror(code)))") }
     }
 
-    /// Close-on-exec from the beginning: no other child of the tests keeps an end open. Swift does not import `pipe2`.
+    /// Close-on-exec from the beginning: no other child of the tests keeps an end open. Swift does
+    /// not import `pipe2`.
     private static func pipe() throws -> [Int32] {
         let symbol = try #require(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "pipe2"))
         let pipe2 = unsafeBitCast(symbol, to: (@convention(c) (UnsafeMutablePointer<Int32>, Int32) -> Int32).self)
@@ -64,9 +66,9 @@ final class WorkerProcess: @unchecked Sendable {
         close(output)
     }
 
-    /// The next line that it says; nil when it has ended.
+    /// Returns the next line of its output; nil if it has ended.
     ///
-    /// - Throws: if it neither says anything nor ends for a minute.
+    /// - Throws: if it neither prints a line nor ends within a minute.
     func line() throws -> String? {
         while true {
             if let end = buffer.firstIndex(of: 10) {
@@ -85,7 +87,7 @@ final class WorkerProcess: @unchecked Sendable {
         }
     }
 
-    /// What it says from now on until it ends.
+    /// The output from now on until its end.
     func lines() throws -> [String] {
         var lines: [String] = []
         while let line = try line() { lines.append(line) }
@@ -108,7 +110,8 @@ final class WorkerProcess: @unchecked Sendable {
 
     func kill() { Glibc.kill(processID, SIGKILL) }
 
-    /// Waits for its end. Returns the exit code, or the negative number of the signal that ended it.
+    /// Waits for its end. Returns the exit code, or the negative number of the signal that ended
+    /// it.
     @discardableResult
     func end() -> Int32 {
         if let status { return status }
@@ -120,9 +123,9 @@ final class WorkerProcess: @unchecked Sendable {
     }
 }
 
-/// How far streams of a worker have come.
+/// The progress of a worker's streams.
 struct Progress {
-    /// What the store had after the last check, and what was acknowledged since.
+    /// The progress after the last check, and the acknowledgements since.
     private(set) var counts: [Int: Int]
 
     init(streams: some Sequence<Int>) {
@@ -141,8 +144,8 @@ struct Progress {
         return true
     }
 
-    /// Lets another process check the store: every stream has come as far as was acknowledged, and at most `open`
-    /// transactions further; everything else in the store follows from that.
+    /// Lets another process check the store: every stream has come as far as was acknowledged, and
+    /// at most `open` transactions further; everything else in the store follows from that.
     ///
     /// - Parameter ofImport: whether the one stream is the units of an import.
     /// - Returns: what is wrong; nil if nothing is.

@@ -98,7 +98,7 @@ struct LocalMarkTests {
         try store.write { try $0.putLocally("Issue", 2, [Record.Field("title", .string("a"))]) }
         try store.write { try $0.putLocally("Issue", 2, [Record.Field("title", .string("b"))]) }
         #expect(try change(2)?.operation == .create && change(2)?.fields == [])
-        // What was made here and deleted here never was.
+        // A record created and deleted locally leaves no mark.
         _ = try store.write { try $0.deleteLocally("Issue", 2) }
         #expect(try change(2) == nil)
         _ = try store.write { try $0.deleteLocally("Issue", 1) }

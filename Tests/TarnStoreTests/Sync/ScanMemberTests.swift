@@ -1,4 +1,4 @@
-// What scans have listed, kept apart by walk.
+// The records that scans have listed, separated by scan.
 
 import TestSupport
 import Testing

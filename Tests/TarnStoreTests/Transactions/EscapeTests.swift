@@ -1,4 +1,4 @@
-// Rows and what they lend cannot leave their transaction: programs that try it do not compile.
+// Rows and their borrowed values cannot leave their transaction: programs that try do not compile.
 
 import Foundation
 import Testing
@@ -38,7 +38,7 @@ struct EscapeTests {
             "-Xcc", "-fmodule-map-file=\(package)/Sources/CCrypto/module.modulemap",
             "-Xcc", "-fmodule-map-file=\(package)/Sources/CZstd/module.modulemap", source.path,
         ]
-        // To a file: a pipe that nobody empties would stop a talkative compiler.
+        // To a file: a full pipe would block a compiler with much output.
         try Data().write(to: output)
         let handle = try FileHandle(forWritingTo: output)
         process.standardError = handle

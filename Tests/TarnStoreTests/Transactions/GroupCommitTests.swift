@@ -1,4 +1,5 @@
-// Small writes that wait at the same time are committed together: each whole, each once, each with its own result.
+// Small writes that wait at the same time are committed together: each is atomic, runs once, and
+// has its own result.
 
 import Foundation
 import Glibc
@@ -25,7 +26,7 @@ final class HeldWrite: Sendable {
         try await eventually { isInside.value }
     }
 
-    /// Lets the closure return once so many writes wait.
+    /// Lets the closure return once this number of writes waits.
     func end(_ store: Store, when count: Int) async throws {
         try await eventually { store.queue.count >= count }
         release.value = true
@@ -69,7 +70,8 @@ struct GroupCommitTests {
         store = try Forge.open(folder("s"))
     }
 
-    /// Writes that wait together, each given its number; returns what each returned or threw, in the order of the queue.
+    /// Waiting writes, each with its number; returns their results or errors in the order of the
+    /// queue.
     private func together(
         _ count: Int, _ body: @escaping @Sendable (Int, inout StoreWriter) throws -> Int
     ) async throws -> [Result<Int, any Error>] {
@@ -318,8 +320,8 @@ struct GroupCommitTests {
     }
 }
 
-/// Makes the next commit fail: puts a descriptor that cannot be written to in the place of the one that liblmdb writes meta
-/// pages with (mdb.c, `MDB_O_META`: the one of `data.mdb` with O_DSYNC).
+/// Makes the next commit fail: puts a descriptor that cannot be written to in the place of the one
+/// that liblmdb writes meta pages with (mdb.c, `MDB_O_META`: the one of `data.mdb` with O_DSYNC).
 func breakMetaPages(of path: String) throws {
     var replaced = 0
     for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {

@@ -1,4 +1,4 @@
-// Writes that an actor asks for: their closures run on its thread, since what they use is the actor's.
+// Writes of an actor: their closures run on its thread, because they use the actor's state.
 
 import Foundation
 import LMDB

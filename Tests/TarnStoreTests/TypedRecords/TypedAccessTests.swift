@@ -1,4 +1,5 @@
-// Structs are written into rows and read from them: all types, three states, partial records, long keys, relationships.
+// Structs are written into rows and read from them: all types, three states, partial records, long
+// keys, relationships.
 
 import Foundation
 import Testing
@@ -228,7 +229,7 @@ struct TypedAccessTests {
             #expect(isThere)
         }
         #expect(try typed.get(Person.self, long) == nil)
-        // The whole key of a reference stood in the record that is gone.
+        // The whole key of a reference was in the deleted record.
         #expect(try TypedStore.error { _ = try typed.get(Ticket.self, 1) } != nil)
     }
 

@@ -134,7 +134,7 @@ struct Page: StoredRecord, Equatable {
     }
 }
 
-/// A store in a folder of its own, removed with the last reference to it.
+/// A store in a temporary folder, removed with the last reference to it.
 final class TypedStore: Sendable {
     let path: String
     let store: Store

@@ -1,4 +1,4 @@
-// Patches, compare-and-set, the catalog's types, and reading what one's own transaction has written.
+// Patches, compare-and-set, the catalog's types, and reading the transaction's own writes.
 
 import Foundation
 import Testing
@@ -56,7 +56,7 @@ struct TypedWriteTests {
         #expect(
             error
                 == .wrongKey(
-                    entity: "Ticket", expected: "the key of the record, 1, which cannot be changed",
+                    entity: "Ticket", expected: "the record's key 1, which cannot be changed",
                     found: "the number 2"))
         try typed.put([Page("a", "b", 1)])
         try typed.store.write { writer in _ = try writer.patch(Page.self, ["a", "b", 1]) { $0.set(.hits, UInt64(5)) } }
@@ -300,7 +300,7 @@ struct TypedWriteTests {
         }
         #expect(
             try TypedStore.error { try typed.put([Keyless()]) }
-                == .wrongKey(entity: "Page", expected: "[string, string, int]", found: "one that is not set completely")
+                == .wrongKey(entity: "Page", expected: "[string, string, int]", found: "an incomplete key")
         )
     }
 

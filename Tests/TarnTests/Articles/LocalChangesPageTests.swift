@@ -1,6 +1,6 @@
 // swift-format-ignore-file
 // (The pages of the documentation have parts of this file.)
-// The page "Local changes": its examples stand here as they stand there, and do what they say; its table has every policy.
+// The examples of the page "Local changes", verbatim and run, and its table of policies.
 
 import Foundation
 import Tarn

@@ -1,6 +1,6 @@
 // swift-format-ignore-file
 // (The pages of the documentation have parts of this file.)
-// The examples of the page "Observing changes": they stand here as they stand there, and do what they say.
+// The examples of the page "Observing changes", verbatim and run.
 
 import Foundation
 import Tarn

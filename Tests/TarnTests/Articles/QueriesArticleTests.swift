@@ -1,6 +1,6 @@
 // swift-format-ignore-file
 // (The pages of the documentation have parts of this file.)
-// The examples of the page Queries, compiled and run: each block of Swift on the page stands in this file as it is there.
+// The examples of the page "Queries", verbatim, compiled and run.
 
 import Foundation
 import Tarn
@@ -105,7 +105,7 @@ struct QueriesArticleTests {
         try body(store)
     }
 
-    /// What `print` shows is not looked at here.
+    /// The output of `print` is not checked here.
     private func print(_ values: Any...) {}
 
     @Test("asking: three ways to write a query, and its answers")

@@ -1,6 +1,6 @@
 // swift-format-ignore-file
 // (The pages of the documentation have parts of this file.)
-// The README's examples, run on the forge's recordings: what stands there works.
+// The README's examples, run on the forge's recordings: every example works.
 
 import Foundation
 import Tarn
@@ -58,7 +58,7 @@ struct ReadmeTests {
         #expect(report.report.unmapped.isEmpty)
         try store.read { reader in
             #expect(try reader.count("Issue") == 330)
-            // The same code as in the README.
+            // The code of the README.
             let issue = try reader.record("Issue", RecordKey(2_262_018_391))
             var author: Record?
             try reader.forEachRelated("Issue", RecordKey(2_262_018_391), "author") { target in

@@ -1,4 +1,5 @@
-// The rules of entities and endpoints in a description file, each broken once: what is said, and where.
+// The rules of entities and endpoints in a description file, each broken once: message and
+// position.
 
 import Tarn
 import Testing
@@ -19,38 +20,40 @@ struct DescriptionEntityProblemsTests {
                 "13:22: entities.User.attributes.login.type: unknown type \"number\": did you mean \"double\"?"),
             .init(
                 "login: string", "login: blorb",
-                "13:14: entities.User.attributes.login.type: unknown type \"blorb\": known are bool, int"),
-            .init("login: string", "login:", "13:13: entities.User.attributes.login.type: has no value"),
+                "13:14: entities.User.attributes.login.type: unknown type \"blorb\": expected one of bool, int"),
+            .init("login: string", "login:", "13:13: entities.User.attributes.login.type: missing value"),
             .init(
                 "login: string", "login: { type: string, optional: true }",
                 "13:30: entities.User.attributes.login.optional: write a ? after the type instead"),
-            .init("login: string", "lo-gin: string", "13:7: entities.User.attributes.lo-gin: a field's name has only"),
+            .init("login: string", "lo-gin: string", "13:7: entities.User.attributes.lo-gin: invalid field name: use"),
             .init(
                 "tags: [string]", "tags: [[string]]",
-                "27:13: entities.Issue.attributes.tags.type: a list of lists is not a type"),
+                "27:13: entities.Issue.attributes.tags.type: lists of lists are not supported"),
             .init(
-                "tags: [string]", "tags: [json]", "27:13: entities.Issue.attributes.tags.type: json already holds lists"
+                "tags: [string]", "tags: [json]", "27:13: entities.Issue.attributes.tags.type: json can contain lists"
             ),
             .init(
                 "tags: [string]", "tags: [string?]",
-                "27:13: entities.Issue.attributes.tags.type: a list has no empty places"),
+                "27:13: entities.Issue.attributes.tags.type: elements of a list cannot be optional"),
             .init(
                 "tags: [string]", "tags: [string, int]",
                 "27:13: entities.Issue.attributes.tags.type: a list has one type"),
             .init("tags: [string]", "tags: []", "27:13: entities.Issue.attributes.tags.type: a list has one type"),
             .init(
                 "tags: [string]", "tags: { type: [string], index: true }",
-                "27:38: entities.Issue.attributes.tags.index: an index of a list is not supported"),
+                "27:38: entities.Issue.attributes.tags.index: indexes of lists are not supported"),
             .init(
                 "tags: [string]", "tags: { type: json, index: true }",
-                "27:34: entities.Issue.attributes.tags.index: json has no order"),
+                "27:34: entities.Issue.attributes.tags.index: json cannot be indexed"),
             .init(
                 "state: { type: enum, values: [open, closed] }", "state: enum",
-                "23:14: entities.Issue.attributes.state.type: an enum needs its values"),
+                "23:14: entities.Issue.attributes.state.type: an enum needs at least one value"),
             .init(
                 "values: [open, closed]", "from: x",
-                "23:22: entities.Issue.attributes.state.type: an enum needs its values"),
-            .init("[open, closed]", "[]", "23:36: entities.Issue.attributes.state.values: an enum needs its values"),
+                "23:22: entities.Issue.attributes.state.type: an enum needs at least one value"),
+            .init(
+                "[open, closed]", "[]",
+                "23:36: entities.Issue.attributes.state.values: an enum needs at least one value"),
             .init(
                 "[open, closed]", "[open, open]",
                 "23:36: entities.Issue.attributes.state.values: the value \"open\" is listed twice"),
@@ -62,20 +65,20 @@ struct DescriptionEntityProblemsTests {
                 "23:43: entities.Issue.attributes.state.values: expected a text, found a mapping"),
             .init(
                 "[open, closed]", "[open, null]",
-                "23:43: entities.Issue.attributes.state.values: nothing is not a value"),
+                "23:43: entities.Issue.attributes.state.values: null cannot be listed"),
             .init(
                 "[open, closed]", "open",
                 "23:36: entities.Issue.attributes.state.values: expected a list of texts, found \"open\""),
             .init(
                 "{ type: enum, values", "{ type: string, values",
-                "23:38: entities.Issue.attributes.state.values: only an enum has values"),
+                "23:38: entities.Issue.attributes.state.values: only an enum can have values"),
             .init(
                 "epoch: milliseconds", "epoch: millisecond",
                 "25:37: entities.Issue.attributes.seenAt.epoch: unknown unit \"millisecond\": did you mean \"milliseconds\"?"
             ),
             .init(
                 "{ type: date?, epoch", "{ type: int?, epoch",
-                "25:36: entities.Issue.attributes.seenAt.epoch: only a date counts from an epoch, and this is int"),
+                "25:36: entities.Issue.attributes.seenAt.epoch: only a date can have an epoch, but the type is int"),
             .init(
                 "'reactions.+1'", "'reactions..+1'",
                 "26:37: entities.Issue.attributes.thumbsUp.from: \"reactions..+1\" is not a key path"),
@@ -83,7 +86,7 @@ struct DescriptionEntityProblemsTests {
                 "[created_at, inserted_at]", "[created_at, a.]",
                 "24:51: entities.Issue.attributes.createdAt.from: \"a.\" is not a key path"),
             .init(
-                "[created_at, inserted_at]", "[]", "24:38: entities.Issue.attributes.createdAt.from: has no key path"),
+                "[created_at, inserted_at]", "[]", "24:38: entities.Issue.attributes.createdAt.from: missing key path"),
             .init("from: user,", "from: $,", "29:33: entities.Issue.relationships.author.from: $ is the whole record"),
             .init("'reactions.+1'", "[a, $]", "26:41: entities.Issue.attributes.thumbsUp.from: $ is the whole record"),
             .init(
@@ -104,9 +107,9 @@ struct DescriptionEntityProblemsTests {
                 "15:17: entities.Label.key: unknown attribute \"idd\": did you mean \"id\"?"),
             .init(
                 "Label: { key: id, attributes", "Label: { key: [id, id], attributes",
-                "15:17: entities.Label.key: the key names \"id\" twice"),
+                "15:17: entities.Label.key: \"id\" is listed twice in the key"),
             .init(
-                "Label: { key: id, attributes", "Label: { key: [], attributes", "15:17: entities.Label.key: needs a key"
+                "Label: { key: id, attributes", "Label: { key: [], attributes", "15:17: entities.Label.key: missing key"
             ),
             .init(
                 "Label: { key: id, attributes: { id: int,", "Label: { key: id, attributes: { id: int?,",
@@ -119,9 +122,9 @@ struct DescriptionEntityProblemsTests {
                 "15:17: entities.Label.key: \"id\" is of type [int] and cannot"),
             .init(
                 "  Issue:\n    key: id", "  Issue:\n    key: labels",
-                "20:10: entities.Issue.key: \"labels\" leads to many records and cannot be part of a key"),
+                "20:10: entities.Issue.key: \"labels\" is to-many and cannot be part of a key"),
             .init(
-                "  Label: { key", "  2Label: { key", "15:3: entities.2Label: an entity's name begins with a letter",
+                "  Label: { key", "  2Label: { key", "15:3: entities.2Label: invalid entity name: use the letters",
                 "30:21: entities.Issue.relationships.labels.to: unknown entity \"Label\": did you mean \"2Label\"?"),
         ] as [BrokenDescription])
     func entitiesAndKeys(row: BrokenDescription) { row.check() }
@@ -133,7 +136,7 @@ struct DescriptionEntityProblemsTests {
         let lines = problems("api: { base: 'https://a.example' }\n\(line)\n")
         #expect(lines.count == 1 && lines[0].hasPrefix("forge.yaml:2:1"), "\(lines)")
         #expect(
-            lines[0].contains("entities: there are no entities") || lines[0].contains("entities: expected a mapping"),
+            lines[0].contains("entities: no entities") || lines[0].contains("entities: expected a mapping"),
             "\(lines)")
     }
 
@@ -152,16 +155,16 @@ struct DescriptionEntityProblemsTests {
                 "30:21: entities.Issue.relationships.labels.to: a relationship has one destination"),
             .init(
                 "to: User,", "to: User?,",
-                "29:21: entities.Issue.relationships.author.to: a relationship may always be empty"),
+                "29:21: entities.Issue.relationships.author.to: a relationship is always optional"),
             .init(
                 "from: user, inverse: issues", "from: user, inverse: login",
                 "29:48: entities.Issue.relationships.author.inverse: User has an attribute \"login\""),
             .init(
                 "author: { to: User", "state: { to: User",
-                "29:7: entities.Issue.relationships.state: there is an attribute of this name"),
+                "29:7: entities.Issue.relationships.state: an attribute has the same name"),
             .init(
                 "from: user, inverse: issues", "from: user, ordered: true",
-                "29:48: entities.Issue.relationships.author.ordered: a to-one relationship has no order"),
+                "29:48: entities.Issue.relationships.author.ordered: a to-one relationship cannot be ordered"),
             .init(
                 "      milestone: Milestone\n",
                 "      milestone: Milestone\n      closer: { to: User, inverse: issues }\n",
@@ -173,7 +176,7 @@ struct DescriptionEntityProblemsTests {
                 "32:37: entities.Issue.relationships.parent.inverse: a relationship cannot be its own inverse"),
             .init(
                 "      name: string?\n", "      name: string?\n    relationships:\n      issues: [Issue]\n",
-                "31:48: entities.Issue.relationships.author.inverse: User.issues does not name this one as its inverse: write inverse: author there"
+                "31:48: entities.Issue.relationships.author.inverse: User.issues does not declare this relationship as its inverse: write inverse: author there"
             ),
             .init(
                 "      name: string?\n", "      name: string?\n    relationships:\n      issues: [Label]\n",
@@ -182,14 +185,15 @@ struct DescriptionEntityProblemsTests {
             .init(
                 "      name: string?\n",
                 "      name: string?\n    relationships:\n      issues: { to: [Issue], inverse: author }\n      closed: { to: [Issue], inverse: author }\n",
-                "17:39: entities.User.relationships.closed.inverse: Issue.author does not name this one as its inverse"),
+                "17:39: entities.User.relationships.closed.inverse: Issue.author does not declare this relationship as its inverse"
+            ),
             .init(
                 "Label: { key: id, attributes: { id: int, name: string } }",
                 "Label: { key: id, attributes: { id: int }, relationships: { issues: { to: [Issue], ordered: true, inverse: labels } } }",
-                "30:39: entities.Issue.relationships.labels.ordered: Label.issues, its inverse, is ordered too"),
+                "30:39: entities.Issue.relationships.labels.ordered: Label.issues, the inverse, is ordered as well"),
             .init(
                 "from: user, inverse: issues", "from: user, inverse: 'is sues'",
-                "29:48: entities.Issue.relationships.author.inverse: \"is sues\" is not a name"),
+                "29:48: entities.Issue.relationships.author.inverse: \"is sues\" is not a valid name"),
         ] as [BrokenDescription])
     func relationships(row: BrokenDescription) { row.check() }
 
@@ -197,33 +201,33 @@ struct DescriptionEntityProblemsTests {
         "endpoints: name, path, variables, entity and records are checked",
         arguments: [
             .init(
-                "  issues:\n    path", "  is sues:\n    path", "34:3: endpoints.is sues: an endpoint's name has only"),
-            .init("path: /repos", "path: repos", "35:11: endpoints.issues.path: a path begins with /"),
-            .init("{repo}/issues", "{repo}/issues?a=b", "35:11: endpoints.issues.path: a path has no query"),
-            .init("{repo}/issues", "{repo}/is sues", "35:11: endpoints.issues.path: a path has no spaces"),
+                "  issues:\n    path", "  is sues:\n    path", "34:3: endpoints.is sues: invalid endpoint name: use"),
+            .init("path: /repos", "path: repos", "35:11: endpoints.issues.path: a path must begin with /"),
+            .init("{repo}/issues", "{repo}/issues?a=b", "35:11: endpoints.issues.path: a path cannot have a query"),
+            .init("{repo}/issues", "{repo}/is sues", "35:11: endpoints.issues.path: a path cannot contain spaces"),
             .init(
                 "path: /repos/{owner}/{repo}/issues", "path: '/repos/{owner}/{repo}/#x'",
-                "35:11: endpoints.issues.path: a path has no fragment"),
-            .init("{repo}/issues", "{repo/issues", "35:11: endpoints.issues.path: a { without its partner"),
-            .init("{repo}/issues", "{repo", "35:11: endpoints.issues.path: a { without its partner"),
-            .init("{repo}/issues", "repo}/issues", "35:11: endpoints.issues.path: a } without its partner"),
-            .init("{repo}/issues", "{{repo}}/issues", "35:11: endpoints.issues.path: a { without its partner"),
+                "35:11: endpoints.issues.path: a path cannot have a fragment"),
+            .init("{repo}/issues", "{repo/issues", "35:11: endpoints.issues.path: unmatched {"),
+            .init("{repo}/issues", "{repo", "35:11: endpoints.issues.path: unmatched {"),
+            .init("{repo}/issues", "repo}/issues", "35:11: endpoints.issues.path: unmatched }"),
+            .init("{repo}/issues", "{{repo}}/issues", "35:11: endpoints.issues.path: unmatched {"),
             .init("{repo}/issues", "{}/issues", "35:11: endpoints.issues.path: {} is not a placeholder; write {name}"),
             .init(
                 "{repo}/issues", "{rep}/issues",
-                "35:11: endpoints.issues.path: {rep} has no value: did you mean {repo}?"),
+                "35:11: endpoints.issues.path: no value for {rep}: did you mean {repo}?"),
             .init(
                 "{repo}/issues", "{branch}/issues",
-                "35:11: endpoints.issues.path: {branch} has no value: write with: { branch: … }"),
+                "35:11: endpoints.issues.path: no value for {branch}: write with: { branch: … }"),
             .init(
                 "{repo}/issues", "{user.login}/issues",
-                "35:11: endpoints.issues.path: {user.login} has no value: write for_each: User"),
+                "35:11: endpoints.issues.path: no value for {user.login}: write for_each: User"),
             .init(
                 "repo: anvil", "repo: ''",
-                "36:32: endpoints.issues.with.repo: stands in the path and cannot be \"\" there"),
+                "36:32: endpoints.issues.with.repo: a value in the path cannot be \"\""),
             .init(
                 "repo: anvil", "repo: ..",
-                "36:32: endpoints.issues.with.repo: stands in the path and cannot be \"..\" there"),
+                "36:32: endpoints.issues.with.repo: a value in the path cannot be \"..\""),
             .init("{repo}/issues", "{=repo}/issues", "35:11: endpoints.issues.path: {=repo} is not a placeholder"),
             .init("records: $", "records: a..b", "37:14: endpoints.issues.records: \"a..b\" is not a key path"),
             .init(
@@ -237,7 +241,7 @@ struct DescriptionEntityProblemsTests {
         arguments: [
             .init(
                 "paginate: header_link", "paginate: link_header",
-                "39:15: endpoints.issues.paginate: unknown pagination \"link_header\": known are single_page"),
+                "39:15: endpoints.issues.paginate: unknown pagination \"link_header\": expected one of single_page"),
             .init(
                 "paginate: header_link", "paginate: header_lnk",
                 "39:15: endpoints.issues.paginate: unknown pagination \"header_lnk\": did you mean \"header_link\"?"),
@@ -253,7 +257,7 @@ struct DescriptionEntityProblemsTests {
             .init("paginate: header_link", "paginate: {}", "39:15: endpoints.issues.paginate: expected one style"),
             .init(
                 "paginate: header_link", "paginate: [header_link]",
-                "39:15: endpoints.issues.paginate: expected one value, found a list"),
+                "39:15: endpoints.issues.paginate: expected a single value, found a list"),
             .init(
                 "paginate: header_link", "paginate: { header_link: { rel: 'a b' } }",
                 "39:37: endpoints.issues.paginate.header_link.rel: a link relation has no spaces"),
@@ -288,7 +292,7 @@ struct DescriptionEntityProblemsTests {
             ),
             .init(
                 "parent: milestone }", "parent: author }",
-                "43:44: endpoints.ofMilestone.for_each.parent: Issue.author leads to User, not to Milestone"),
+                "43:44: endpoints.ofMilestone.for_each.parent: Issue.author refers to User"),
             .init(
                 "      milestone: Milestone\n", "      milestone: [Milestone]\n",
                 "43:44: endpoints.ofMilestone.for_each.parent: Issue.milestone is to-many"),
@@ -298,21 +302,22 @@ struct DescriptionEntityProblemsTests {
             ),
             .init(
                 "{milestone.number}", "{milestone}",
-                "41:11: endpoints.ofMilestone.path: {milestone} is a whole record: name one of its attributes, such as {milestone.id}"
+                "41:11: endpoints.ofMilestone.path: {milestone} is a whole record: use one of its attributes, such as {milestone.id}"
             ),
             .init(
                 "{milestone.number}", "7", "43:15: endpoints.ofMilestone.for_each: the path does not use {milestone.…}"),
             .init(
                 "{milestone.number}", "{milestone.number}/{mile.id}",
-                "41:11: endpoints.ofMilestone.path: {mile.id} has no value: the record of for_each is called milestone here"
+                "41:11: endpoints.ofMilestone.path: no value for {mile.id}: the record of for_each is called milestone here"
             ),
             .init(
                 "    path: /milestones/{milestone.number}/issues",
                 "    path: /milestones/{milestone.number}/issues\n    with: { milestone.number: 1 }",
-                "42:31: endpoints.ofMilestone.with.milestone.number: for_each gives this its value"),
+                "42:31: endpoints.ofMilestone.with.milestone.number: for_each sets this parameter"),
             .init(
                 "attributes: { id: int, number: int,", "attributes: { id: int, number: [int],",
-                "41:11: endpoints.ofMilestone.path: {milestone.number} is of type [int] and cannot stand in a path"),
+                "41:11: endpoints.ofMilestone.path: {milestone.number} is of type [int], which cannot be used in a path"
+            ),
         ] as [BrokenDescription])
     func forEach(row: BrokenDescription) { row.check() }
 }

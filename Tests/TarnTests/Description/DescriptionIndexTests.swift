@@ -85,20 +85,20 @@ struct DescriptionIndexTests {
     @Test(
         "a text that is no condition of an index is reported with line and column",
         arguments: [
-            ("n = x", "3:84: entities.A.indexes.i.where: \"x\" is not a value of the type int"),
+            ("n = x", "3:84: entities.A.indexes.i.where: \"x\" is not a valid int"),
             ("m = 1", "3:80: entities.A.indexes.i.where: unknown attribute \"m\""),
             (
                 "n = 1 or n = 2",
-                "3:80: entities.A.indexes.i.where: the condition of an index has no or, and no not; expected comparisons"
+                "3:80: entities.A.indexes.i.where: the condition of an index cannot use `or` and `not`; expected comparisons"
             ),
             (
                 "'n = 1 and n like x'",
-                "3:91: entities.A.indexes.i.where: the condition of an index cannot say this; expected comparisons"
+                "3:91: entities.A.indexes.i.where: the condition of an index cannot use this comparison; expected comparisons"
             ),
-            ("n =", "3:83: entities.A.indexes.i.where: the text ends here; expected a value"),
+            ("n =", "3:83: entities.A.indexes.i.where: unexpected end; expected a value"),
             (
                 "a.n = 1",
-                "3:80: entities.A.indexes.i.where: the condition of an index is about attributes of the record itself"
+                "3:80: entities.A.indexes.i.where: the condition of an index can only use attributes of the record itself"
             ),
         ])
     func wrongConditionTexts(text: String, message: String) {
@@ -153,11 +153,11 @@ struct DescriptionIndexTests {
             ),
             (
                 event + "  B: { parent: Event, key: id }\n",
-                "4:28: entities.B.key: it has the key of the entity that it descends from"
+                "4:28: entities.B.key: an entity with a parent inherits the parent's key"
             ),
             (
                 "  A: { key: id, attributes: { id: int, n: { type: int, default: x } } }\n",
-                "3:65: entities.A.attributes.n.default: \"x\" is not a value of the type int"
+                "3:65: entities.A.attributes.n.default: \"x\" is not a valid int"
             ),
             (
                 "  A: { key: id, attributes: { id: int, n: int }, indexes: { i: [m] } }\n",
@@ -165,7 +165,7 @@ struct DescriptionIndexTests {
             ),
             (
                 "  A: { key: id, attributes: { id: int, n: int }, indexes: { i: { on: n, where: { n: x } } } }\n",
-                "entities.A.indexes.i.where.n: \"x\" is not a value of the type int"
+                "entities.A.indexes.i.where.n: \"x\" is not a valid int"
             ),
             (
                 "  A: { key: id, attributes: { id: int, n: int }, indexes: { i: { on: n, where: { m: 1 } } } }\n",
@@ -177,7 +177,7 @@ struct DescriptionIndexTests {
             ),
             (
                 "  A: { key: id, attributes: { id: int, n: int }, indexes: { i: { on: n, ignore_case: n } } }\n",
-                "has no case to ignore"
+                "only text can be case-insensitive"
             ),
             (
                 "  A: { key: id, attributes: { id: int, n: int }, indexes: { i: { unique: true } } }\n",

@@ -1,4 +1,4 @@
-// What a description says about kinds of records, envelopes, and records without a key.
+// Kinds of records, envelopes, and records without a key in a description.
 
 import TarnImport
 import TarnStore
@@ -132,19 +132,19 @@ struct DescriptionKindsTests {
             ),
             (
                 "", "kinds: { Push: { 'a.*': x } }", "entity: Event",
-                "5:22: entities.Event.kinds.Push: a.* is not one value of the record"
+                "5:22: entities.Event.kinds.Push: a.* is not a single value of the record"
             ),
             (
                 "", "kinds: { Push: { '@root.a': x } }", "entity: Event",
-                "5:22: entities.Event.kinds.Push: @root cannot stand here"
+                "5:22: entities.Event.kinds.Push: @root is not allowed here"
             ),
-            ("", "kinds: { Push: { a: [] } }", "entity: Event", "5:25: entities.Event.kinds.Push.a: has no value"),
+            ("", "kinds: { Push: { a: [] } }", "entity: Event", "5:25: entities.Event.kinds.Push.a: missing value"),
             (
                 "", "kinds: { Push: { a: { b: c } } }", "entity: Event",
-                "5:25: entities.Event.kinds.Push.a: expected one value"
+                "5:25: entities.Event.kinds.Push.a: expected a single value"
             ),
-            ("", "kinds: {}", "entity: Event", "5:12: entities.Event.kinds: has no entity"),
-            ("", "otherwise: skip", "entity: Event", "5:16: entities.Event.otherwise: there are no kinds"),
+            ("", "kinds: {}", "entity: Event", "5:12: entities.Event.kinds: missing entity"),
+            ("", "otherwise: skip", "entity: Event", "5:16: entities.Event.otherwise: otherwise needs kinds"),
             (
                 "", "kinds: { Push: { a: b } }\n    otherwise: drop", "entity: Event",
                 "6:16: entities.Event.otherwise: unknown rule for other records \"drop\""
@@ -159,16 +159,16 @@ struct DescriptionKindsTests {
             ),
             (
                 "", "", "records: { a: Event }\n    entity: Event",
-                "14:13: endpoints.events.entity: each key path under records"
+                "14:13: endpoints.events.entity: the key paths under records"
             ),
-            ("", "", "records: {}", "13:14: endpoints.events.records: has no key path"),
+            ("", "", "records: {}", "13:14: endpoints.events.records: missing key path"),
             (
                 "", "", "records: { a: { entity: Event, optionl: true } }",
                 "13:36: endpoints.events.records.a.optionl: unknown key \"optionl\""
             ),
             (
                 "", "", "records: { '@root.a': Event }",
-                "13:16: endpoints.events.records.@root.a: @root cannot stand here"
+                "13:16: endpoints.events.records.@root.a: @root is not allowed here"
             ),
             ("", "", "records: a", "11:3: endpoints.events.entity: missing"),
         ])

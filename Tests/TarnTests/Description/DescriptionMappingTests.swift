@@ -1,4 +1,4 @@
-// The mapping of a description, given to an importer: what the description declares is imported.
+// The mapping of a description, as an importer applies it.
 
 import Foundation
 import Tarn

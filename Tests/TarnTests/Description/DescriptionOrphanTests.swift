@@ -1,4 +1,4 @@
-// What an endpoint may say about its commits and its orphans, and an entity about local changes.
+// Commits and orphans of endpoints, and local changes of entities, in a description.
 
 import Tarn
 import Testing
@@ -103,7 +103,8 @@ struct DescriptionOrphanTests {
         arguments: [
             .init(
                 "    records: $", "    commit: row\n    records: $",
-                "37:13: endpoints.issues.commit: unknown unit \"row\": known are page, walk; or write { every: 20 }"),
+                "37:13: endpoints.issues.commit: unknown unit \"row\": expected one of page, walk; or write { every: 20 }"
+            ),
             .init(
                 "    records: $", "    commit: { every: 0 }\n    records: $",
                 "37:22: endpoints.issues.commit.every: expected a whole number from 1 up"),
@@ -122,10 +123,10 @@ struct DescriptionOrphanTests {
                 "37:23: endpoints.issues.orphans.scope: unknown scope \"all\""),
             .init(
                 "    records: $", "    orphans: { scope: owner }\n    records: $",
-                "37:23: endpoints.issues.orphans.scope: there is no owner: name it with for_each"),
+                "37:23: endpoints.issues.orphans.scope: missing owner: declare it with for_each"),
             .init(
                 "    records: $", "    orphans: { scope: entity, where: all }\n    records: $",
-                "37:23: endpoints.issues.orphans.scope: where says which records they are"),
+                "37:23: endpoints.issues.orphans.scope: where and scope exclude each other"),
             .init(
                 "    records: $", "    orphans: { after: three_scans }\n    records: $",
                 "37:23: endpoints.issues.orphans.after: unknown number of scans"),
@@ -137,10 +138,10 @@ struct DescriptionOrphanTests {
                 "37:30: endpoints.issues.orphans.keep: Issue.state: unknown value \"shut\""),
             .init(
                 "    records: $", "    orphans: { then: archive }\n    records: $",
-                "37:22: endpoints.issues.orphans.then: unknown end \"archive\": known are delete, unlink"),
+                "37:22: endpoints.issues.orphans.then: unknown end \"archive\": expected one of delete, unlink"),
             .init(
                 "    records: $", "    orphans: { then: unlink }\n    records: $",
-                "37:22: endpoints.issues.orphans.then: there is nothing to unlink from"),
+                "37:22: endpoints.issues.orphans.then: missing owner to unlink from"),
             .init(
                 "    records: $", "    orphans: { check: /issues }\n    records: $",
                 "37:23: endpoints.issues.orphans.check: the path does not use {issue.…}"),
@@ -149,27 +150,27 @@ struct DescriptionOrphanTests {
                 "37:23: endpoints.issues.orphans.check: {issue.nr}: unknown attribute \"nr\""),
             .init(
                 "    records: $", "    orphans: { check: '/{x}/{issue.id}' }\n    records: $",
-                "37:23: endpoints.issues.orphans.check: {x} has no value: write with: { x: … }"),
+                "37:23: endpoints.issues.orphans.check: no value for {x}: write with: { x: … }"),
             .init(
                 "    records: $", "    orphans: { allow_empty: yes }\n    records: $",
                 "37:29: endpoints.issues.orphans.allow_empty: expected true or false"),
             .init(
                 "    records: $\n    entity: Issue", "    records: { data: Issue, labels: Label }\n    orphans: entity",
-                "38:14: endpoints.issues.orphans: the records are of several entities: only those"),
+                "38:14: endpoints.issues.orphans: the endpoint lists several entities, so only"),
             .init(
                 "    records: $\n    entity: Issue",
                 "    records: { data: Issue, labels: Label }\n    orphans: { scope: entity, keep: id = 1, check: '/{issue.id}', then: unlink }",
-                "38:23: endpoints.issues.orphans.scope: the records are of several",
-                "38:37: endpoints.issues.orphans.keep: the records",
-                "38:52: endpoints.issues.orphans.check: the records",
-                "38:73: endpoints.issues.orphans.then: the records"),
+                "38:23: endpoints.issues.orphans.scope: the endpoint lists several",
+                "38:37: endpoints.issues.orphans.keep: the endpoint lists",
+                "38:52: endpoints.issues.orphans.check: the endpoint lists",
+                "38:73: endpoints.issues.orphans.then: the endpoint lists"),
             .init(
                 "    records: $\n    entity: Issue",
                 "    records: { data: Issue, labels: Label }\n    orphans: { where: id = 1 }",
                 "38:23: endpoints.issues.orphans.where: the records"),
             .init(
                 "  naming:", "  local: mine\n  naming:",
-                "7:10: api.local: unknown rule for local changes \"mine\": known are fields, keep, server"),
+                "7:10: api.local: unknown rule for local changes \"mine\": expected one of fields, keep, server"),
         ] as [BrokenDescription])
     func problems(row: BrokenDescription) { row.check() }
 }

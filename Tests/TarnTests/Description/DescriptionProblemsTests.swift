@@ -1,4 +1,4 @@
-// Every rule of the description file, broken once: what is said, and where.
+// Every rule of the description file, broken once: message and position.
 
 import Tarn
 import Testing
@@ -35,7 +35,7 @@ struct DescriptionProblemsTests {
                 "43:36: endpoints.ofMilestone.for_each.parents: unknown key \"parents\": did you mean \"parent\"?"),
             .init(
                 "start: 1", "begin: 1",
-                "44:45: endpoints.ofMilestone.paginate.page_number.begin: unknown key \"begin\": known are param, body, start, per_page"
+                "44:45: endpoints.ofMilestone.paginate.page_number.begin: unknown key \"begin\": expected one of param, body, start, per_page"
             ),
         ] as [BrokenDescription])
     func unknownKeys(row: BrokenDescription) { row.check() }
@@ -74,16 +74,16 @@ struct DescriptionProblemsTests {
     @Test(
         "a value of the wrong kind is an error that says what was expected and what was found",
         arguments: [
-            .init("store: forge.tarn", "store: [a]", "1:8: store: expected one value, found a list"),
-            .init("store: forge.tarn", "store: ", "1:7: store: has no value"),
+            .init("store: forge.tarn", "store: [a]", "1:8: store: expected a single value, found a list"),
+            .init("store: forge.tarn", "store: ", "1:7: store: missing value"),
             .init("store: forge.tarn", "store: ''", "1:8: store: must not be empty"),
-            .init("store: forge.tarn", "store: ~/x.tarn", "1:8: store: ~ does not stand for a home directory"),
+            .init("store: forge.tarn", "store: ~/x.tarn", "1:8: store: ~ is not expanded"),
             .init(
                 "headers: { Accept: application/json }", "headers: [a]",
                 "5:12: api.headers: expected a mapping from field names to values, found a list"),
             .init(
                 "naming: { id: identifier }", "naming: id",
-                "7:11: api.naming: unknown naming style \"id\": known are snake_case, camelCase"),
+                "7:11: api.naming: unknown naming style \"id\": expected one of snake_case, camelCase"),
             .init(
                 "Label: { key: id, attributes: { id: int, name: string } }", "Label: [id]",
                 "15:10: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, compression, was, ignore, rest, version, deleted, naming, kinds, otherwise, coercion, dates, nulls, absent, to_many, duplicates, keyless, local), found a list"
@@ -106,29 +106,29 @@ struct DescriptionProblemsTests {
                 "30:39: entities.Issue.relationships.labels.ordered: expected true or false, found \"1\""),
             .init(
                 "[created_at, inserted_at]", "{ a: b }",
-                "24:38: entities.Issue.attributes.createdAt.from: expected one value, found a mapping"),
+                "24:38: entities.Issue.attributes.createdAt.from: expected a single value, found a mapping"),
             .init(
                 "[node_id, '*_url', 'reactions.*']", "[[a]]",
-                "32:14: entities.Issue.ignore: expected one value, found a list"),
+                "32:14: entities.Issue.ignore: expected a single value, found a list"),
             .init(
                 "with: { owner: acme, repo: anvil, per_page: 100, state: all }",
                 "with: { owner: acme, repo: anvil, per_page: [[1]] }",
-                "36:50: endpoints.issues.with.per_page: expected one value, found a list"),
+                "36:50: endpoints.issues.with.per_page: expected a single value, found a list"),
             .init(
                 "state: all }", "state: { a: b } }",
-                "36:61: endpoints.issues.with.state: expected one value, found a mapping"),
+                "36:61: endpoints.issues.with.state: expected a single value, found a mapping"),
             .init("state: all }", "'': all }", "36:54: endpoints.issues.with.: a parameter needs a name"),
-            .init("state: all }", "state: }", "36:61: endpoints.issues.with.state: has no value"),
+            .init("state: all }", "state: }", "36:61: endpoints.issues.with.state: missing value"),
             .init(
                 "with: { owner: acme, repo: anvil, per_page: 100, state: all }", "with: all",
                 "36:11: endpoints.issues.with: expected a mapping from names to values, found \"all\""),
             .init(
                 "start: 1", "start: one",
-                "44:52: endpoints.ofMilestone.paginate.page_number.start: expected a whole number from 0 up, found \"one\""
+                "44:52: endpoints.ofMilestone.paginate.page_number.start: expected a whole number of at least 0, found \"one\""
             ),
             .init(
                 "start: 1", "start: -1",
-                "44:52: endpoints.ofMilestone.paginate.page_number.start: expected a whole number from 0 up, found \"-1\""
+                "44:52: endpoints.ofMilestone.paginate.page_number.start: expected a whole number of at least 0, found \"-1\""
             ),
             .init(
                 "{ size: 10 }", "{ size: 0 }",
@@ -144,16 +144,17 @@ struct DescriptionProblemsTests {
         arguments: [
             ("api.example.org", "not an http or https URL"), ("ftp://a.example", "not an http or https URL"),
             ("/x", "not an http or https URL"),
-            ("https://", "the host is missing"), ("https:///x", "the host is missing"),
-            ("http://:80", "the host is missing"),
-            ("https://ada:secret@a.example", "no user or password"), ("https://a.example?x=1", "no query"),
-            ("https://a.example/x?", "no query"),
-            ("'https://a.example/#x'", "no fragment"), ("https://a b", "only ASCII characters and no spaces"),
-            ("https://é.example", "only ASCII characters"),
+            ("https://", "missing host"), ("https:///x", "missing host"),
+            ("http://:80", "missing host"),
+            ("https://ada:secret@a.example", "cannot have a user or password"),
+            ("https://a.example?x=1", "cannot have a query"),
+            ("https://a.example/x?", "cannot have a query"),
+            ("'https://a.example/#x'", "cannot have a fragment"), ("https://a b", "must be ASCII without spaces"),
+            ("https://é.example", "must be ASCII"),
             ("https://a.example:http", "the port is not a number"), ("https://a.example:0", "the port is not a number"),
             ("https://a.example:70000", "the port"),
-            ("https://a.example:+1", "the port"), ("'http://[::1'", "the host is not readable"),
-            ("'http://[::1]x'", "the host is not readable"), ("http://a_b!", "the host is not readable"),
+            ("https://a.example:+1", "the port"), ("'http://[::1'", "invalid host"),
+            ("'http://[::1]x'", "invalid host"), ("http://a_b!", "invalid host"),
         ])
     func baseURLs(url: String, message: String) throws {
         for (old, place) in [
@@ -173,45 +174,45 @@ struct DescriptionProblemsTests {
         arguments: [
             .init(
                 "{ Accept: application/json }", "{ 'Ac cept': a }",
-                "5:14: api.headers.Ac cept: not the name of a header field"),
+                "5:14: api.headers.Ac cept: invalid name of a header field"),
             .init(
                 "{ Accept: application/json }", "{ Accept: \"a\\r\\nX: b\" }",
-                "5:22: api.headers.Accept: a header field's value has no line breaks"),
+                "5:22: api.headers.Accept: the value of a header field cannot contain line breaks"),
             .init(
                 "{ Accept: application/json }", "{ Accept: a, accept: b }",
-                "5:25: api.headers.accept: this header field is there twice"),
+                "5:25: api.headers.accept: duplicate header field"),
             .init(
                 "{ Accept: application/json }", "{ Content-Length: 5 }",
-                "5:14: api.headers.Content-Length: the transport sets this header field by the body that it sends: remove the line"
+                "5:14: api.headers.Content-Length: the transport sets this header field from the body: remove the line"
             ),
             .init(
                 "{ Accept: application/json }", "{ Accept: a, transfer-encoding: chunked }",
                 "5:25: api.headers.transfer-encoding: the transport sets this header field"),
             .init(
                 "{ Accept: application/json }", "{ Connection: close, TE: trailers }",
-                "5:14: api.headers.Connection: this header field is about one connection",
-                "5:33: api.headers.TE: this header field is about one"),
+                "5:14: api.headers.Connection: this header field belongs to the connection",
+                "5:33: api.headers.TE: this header field belongs to the"),
             .init(
                 "{ Accept: application/json }", "{ Upgrade: h2c }",
-                "5:14: api.headers.Upgrade: this header field is about one connection"),
+                "5:14: api.headers.Upgrade: this header field belongs to the connection"),
             .init(
                 "{ Accept: application/json }", "{ Host: other.example }",
-                "5:14: api.headers.Host: the host of a request is that of its URL"),
+                "5:14: api.headers.Host: the host of a request comes from its URL"),
             .init(
                 "{ Accept: application/json }", "{ Authorization: Bearer x }",
-                "5:14: api.headers.Authorization: auth sets this header field already"),
+                "5:14: api.headers.Authorization: auth already sets this header field"),
             .init(
                 "auth: { bearer: { env: FORGE_TOKEN } }", "auth: ghp_0123",
                 "6:9: api.auth: expected a mapping: write auth:"),
             .init(
                 "bearer: { env: FORGE_TOKEN }", "bearer: ghp_0123",
-                "6:19: api.auth.bearer: a token does not belong into this file"),
+                "6:19: api.auth.bearer: a secret must not be in this file"),
             .init(
                 "env: FORGE_TOKEN", "env: ghp-0123",
-                "6:26: api.auth.bearer.env: not the name of an environment variable"),
-            .init("env: FORGE_TOKEN", "env: 1A", "6:26: api.auth.bearer.env: not the name of an environment variable"),
-            .init("{ id: identifier }", "{ Id: identifier }", "7:13: api.naming.Id: \"Id\" is not one word"),
-            .init("{ id: identifier }", "{ id: myId }", "7:17: api.naming.id: \"myId\" is not one word"),
+                "6:26: api.auth.bearer.env: invalid name of an environment variable"),
+            .init("env: FORGE_TOKEN", "env: 1A", "6:26: api.auth.bearer.env: invalid name of an environment variable"),
+            .init("{ id: identifier }", "{ Id: identifier }", "7:13: api.naming.Id: \"Id\" is not a single word"),
+            .init("{ id: identifier }", "{ id: myId }", "7:17: api.naming.id: \"myId\" is not a single word"),
             .init("{ id: identifier }", "{ id: key, uid: key }", "7:27: api.naming.uid: id already becomes \"key\""),
         ] as [BrokenDescription])
     func headersAndNaming(row: BrokenDescription) {
@@ -224,7 +225,7 @@ struct DescriptionProblemsTests {
         arguments: [
             .init(
                 "    records: $", "    since: { param: since, field: x }\n    records: $",
-                "37:5: endpoints.issues.since: is not supported by this version; remove the line")
+                "37:5: endpoints.issues.since: not supported by this version: remove the line")
         ] as [BrokenDescription])
     func notSupportedYet(row: BrokenDescription) { row.check() }
 

@@ -1,4 +1,5 @@
-// The reference page of the description file: what it shows is read here, so that it cannot show what does not work.
+// The reference page of the description file: its examples are parsed, so that they cannot be
+// wrong.
 
 import Foundation
 import Tarn

@@ -54,14 +54,14 @@ struct DescriptionRelationsTests {
             ),
             .init(
                 "milestone: Milestone\n    ignore", "milestone: { to: Milestone, on_delete: [deny] }\n    ignore",
-                "31:46: entities.Issue.relationships.milestone.on_delete: expected one value, found a list"),
+                "31:46: entities.Issue.relationships.milestone.on_delete: expected a single value, found a list"),
             .init(
                 "milestone: Milestone\n    ignore", "milestone: { to: Milestone, join: number }\n    ignore",
-                "31:41: entities.Issue.relationships.milestone.join: expected one attribute here and the one there"),
+                "31:41: entities.Issue.relationships.milestone.join: expected one attribute and its counterpart"),
             .init(
                 "milestone: Milestone\n    ignore",
                 "milestone: { to: Milestone, join: { thumbsUp: number, id: id } }\n    ignore",
-                "31:41: entities.Issue.relationships.milestone.join: expected one attribute here and the one there"),
+                "31:41: entities.Issue.relationships.milestone.join: expected one attribute and its counterpart"),
             .init(
                 "milestone: Milestone\n    ignore", "milestone: { to: Milestone, join: { thumbUp: id } }\n    ignore",
                 "31:41: entities.Issue.relationships.milestone.join: unknown attribute \"thumbUp\": did you mean \"thumbsUp\"?"
@@ -72,16 +72,16 @@ struct DescriptionRelationsTests {
             .init(
                 "milestone: Milestone\n    ignore",
                 "milestone: { to: Milestone, from: m, join: { createdAt: id }, on_delete: cascade }\n    ignore",
-                "31:41: entities.Issue.relationships.milestone.from: a joined relationship takes nothing from JSON",
+                "31:41: entities.Issue.relationships.milestone.from: a joined relationship has no value in JSON",
                 "31:50: entities.Issue.relationships.milestone.join: createdAt is date and Milestone.id is int",
-                "31:80: entities.Issue.relationships.milestone.on_delete: the delete rule of a joined relationship is none or deny"
+                "31:80: entities.Issue.relationships.milestone.on_delete: the delete rule of a joined relationship must be none or deny"
             ),
             .init(
                 "Label: { key: id, attributes", "Label: { key: [id, issues], attributes",
                 "15:17: entities.Label.key: unknown attribute \"issues\""),
             .init(
                 "  Issue:\n    key: id", "  Issue:\n    key: [id, labels]",
-                "20:10: entities.Issue.key: \"labels\" leads to many records and cannot be part of a key"),
+                "20:10: entities.Issue.key: \"labels\" is to-many and cannot be part of a key"),
         ] as [BrokenDescription])
     func problemsHaveTheirPlace(row: BrokenDescription) { row.check() }
 }

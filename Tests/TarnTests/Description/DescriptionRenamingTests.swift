@@ -1,4 +1,5 @@
-// `was` in a description: the names that entities, attributes, relationships and indexes had before.
+// `was` in a description: the names that entities, attributes, relationships and indexes had
+// before.
 
 import TarnStore
 import Testing

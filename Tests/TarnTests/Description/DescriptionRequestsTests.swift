@@ -1,4 +1,5 @@
-// How requests are sent, as a description says it: pace, retry, responses, credentials, pagination, bodies. And every mistake once.
+// Requests in a description: pace, retry, responses, credentials, pagination, bodies. And every
+// mistake once.
 
 import Foundation
 import Tarn
@@ -194,11 +195,11 @@ struct DescriptionRequestsTests {
                 "pace: { per_secnd: 1 }",
                 "3:11: api.pace.per_secnd: unknown key \"per_secnd\": did you mean \"per_second\"?"
             ),
-            ("pace: { burst: 5 }", "3:18: api.pace.burst: without per_second there is nothing to save up"),
+            ("pace: { burst: 5 }", "3:18: api.pace.burst: burst needs per_second"),
             ("pace: { concurrent: 0 }", "3:23: api.pace.concurrent: expected a whole number from 1 up"),
             (
                 "pace: { headers: maybe }",
-                "3:20: api.pace.headers: unknown use of the server's rate limits \"maybe\": known are obey, ignore"
+                "3:20: api.pace.headers: unknown use of the server's rate limits \"maybe\": expected one of obey, ignore"
             ),
             ("pace: 10", "3:9: api.pace: expected a mapping (per_second, burst"),
             ("retry: always", "3:10: api.retry: expected a mapping (attempts, first_delay"),
@@ -207,9 +208,9 @@ struct DescriptionRequestsTests {
                 "retry: { first_delay: soon }",
                 "3:25: api.retry.first_delay: expected seconds, such as 0.5 or 30, found \"soon\""
             ),
-            ("retry: { methods: [post] }", "3:22: api.retry.methods: not a method: write it in capitals"),
+            ("retry: { methods: [post] }", "3:22: api.retry.methods: not a method: write it in upper case"),
             ("responses: { status: 404, then: empty }", "3:14: api.responses: expected a list of rules"),
-            ("responses: [{ then: empty }]", "3:15: api.responses[0]: would hit every answer"),
+            ("responses: [{ then: empty }]", "3:15: api.responses[0]: the rule would apply to every response"),
             ("responses: [{ status: 404 }]", "3:15: api.responses[0].then: missing: write then: empty"),
             (
                 "responses: [{ status: 4xx, then: empty }]",
@@ -217,14 +218,14 @@ struct DescriptionRequestsTests {
             ),
             (
                 "responses: [{ status: 404, then: skip }]",
-                "3:36: api.responses[0].then: unknown action \"skip\": known are ignore, fail, retry, empty, stop, refresh_token"
+                "3:36: api.responses[0].then: unknown action \"skip\": expected one of ignore, fail, retry, empty, stop, refresh_token"
             ),
             ("follow: cdn.example", "3:11: api.follow: not an http or https URL"),
-            ("auth: { bearer: { env: A, file: b } }", "3:19: api.auth.bearer: one place is enough"),
-            ("auth: { bearer: { command: [] } }", "3:30: api.auth.bearer.command: names no program"),
+            ("auth: { bearer: { env: A, file: b } }", "3:19: api.auth.bearer: more than one source"),
+            ("auth: { bearer: { command: [] } }", "3:30: api.auth.bearer.command: missing program"),
             (
                 "auth: { bearer: { file: ~/token } }",
-                "3:27: api.auth.bearer.file: ~ does not stand for a home directory here"
+                "3:27: api.auth.bearer.file: ~ is not expanded"
             ),
             (
                 "auth: { bearer: { env: A }, basic: { user: a, password: { env: B } } }",
@@ -232,15 +233,15 @@ struct DescriptionRequestsTests {
             ),
             (
                 "auth: { basic: { user: 'a:b', password: { env: P } } }",
-                "3:26: api.auth.basic.user: a user's name has no colon"
+                "3:26: api.auth.basic.user: a user name cannot contain a colon"
             ),
             (
                 "auth: { basic: { user: a, password: hunter2 } }",
-                "3:39: api.auth.basic.password: a token does not belong into this file"
+                "3:39: api.auth.basic.password: a secret must not be in this file"
             ),
             (
                 "auth: { api_key: { key: { env: K } } }",
-                "3:11: api.auth.api_key: says where the key goes with one of header, query and cookie"
+                "3:11: api.auth.api_key: missing location of the key (header, query or cookie)"
             ),
             (
                 "auth: { api_key: { key: { env: K }, query: k, prefix: x } }",
@@ -248,11 +249,11 @@ struct DescriptionRequestsTests {
             ),
             (
                 "auth: { api_key: { key: { env: K }, header: 'a b' } }",
-                "3:47: api.auth.api_key.header: not a name that a header field can have"
+                "3:47: api.auth.api_key.header: invalid name of a header field"
             ),
             (
                 "auth: { oauth2: { token_url: 'http://a.example/t', client_id: a, client_secret: { env: S } } }",
-                "3:32: api.auth.oauth2.token_url: tokens are only asked for over https"
+                "3:32: api.auth.oauth2.token_url: tokens are only requested over https"
             ),
             (
                 "auth: { oauth2: { token_url: 'https://a.example/t', client_id: a } }",
@@ -260,7 +261,7 @@ struct DescriptionRequestsTests {
             ),
             (
                 "auth: { digest: { env: A } }",
-                "3:11: api.auth.digest: is not supported; there are bearer, basic, api_key, oauth2"
+                "3:11: api.auth.digest: not supported: use one of bearer, basic, api_key, oauth2"
             ),
         ])
     func apiProblems(lines: String, expected: String) {
@@ -295,7 +296,7 @@ struct DescriptionRequestsTests {
             ),
             (
                 "paginate: { offset: { param: o, end: late } }",
-                "15:42: endpoints.things.paginate.offset.end: unknown end \"late\": known are short, empty"
+                "15:42: endpoints.things.paginate.offset.end: unknown end \"late\": expected one of short, empty"
             ),
             ("paginate: { auto: { a: b } }", "15:17: endpoints.things.paginate.auto: auto has no options"),
             (
@@ -315,16 +316,19 @@ struct DescriptionRequestsTests {
                 "15:44: endpoints.things.restart.status: expected a status"
             ),
             ("limit: { pages: 0 }", "15:21: endpoints.things.limit.pages: expected a whole number from 1 up"),
-            ("limit: { then: go }", "15:20: endpoints.things.limit.then: unknown end \"go\": known are fail, stop"),
+            (
+                "limit: { then: go }",
+                "15:20: endpoints.things.limit.then: unknown end \"go\": expected one of fail, stop"
+            ),
             (
                 "method: DELETE",
-                "15:13: endpoints.things.method: unknown method \"DELETE\": known are GET, POST, PUT, QUERY"
+                "15:13: endpoints.things.method: unknown method \"DELETE\": expected one of GET, POST, PUT, QUERY"
             ),
             (
                 "body: text",
                 "15:11: endpoints.things.body: expected a mapping, which is sent as a JSON object, found \"text\""
             ),
-            ("body: { id: '{who}' }", "15:11: endpoints.things.body: {who} has no value"),
+            ("body: { id: '{who}' }", "15:11: endpoints.things.body: no value for {who}"),
         ])
     func endpointProblems(lines: String, expected: String) {
         let text =

@@ -1,4 +1,5 @@
-// A sound description that the tests break in one place at a time, and the row of a table of such breaks.
+// A sound description that the tests break in one place at a time, and the row of a table of such
+// breaks.
 
 import Tarn
 import Testing
@@ -50,11 +51,12 @@ let soundDescription = """
         paginate: { page_number: { param: page, start: 1, per_page: { size: 10 } } }
     """
 
-/// One way to break the sound description, and what must be said about it.
+/// One way to break the sound description, and the expected message.
 struct BrokenDescription: Sendable, CustomTestStringConvertible {
     var old: String
     var new: String
-    /// For each problem, in order: its line up to a point, such as `13:18: entities.User.attributes.login.type: unknown`.
+    /// For each problem, in order: its line up to a point, such as `13:18:
+    /// entities.User.attributes.login.type: unknown`.
     var expected: [String]
 
     init(_ old: String, _ new: String, _ expected: String...) {

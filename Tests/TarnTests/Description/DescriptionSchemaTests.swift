@@ -1,4 +1,5 @@
-// The rules of a schema and of a mapping that were built in code, without a file: the same rules, the same words.
+// The rules of a schema and of a mapping that were built in code, without a file: the same rules,
+// the same words.
 
 import Tarn
 import TarnImport
@@ -87,7 +88,8 @@ struct DescriptionSchemaTests {
         }
         #expect(problems(true, false) == [] && problems(false, true) == [])
         #expect(problems(true, true).map(\.description).count == 1)
-        #expect(problems(true, true).first?.description.hasPrefix("B.as: A.bs, its inverse, is ordered too") == true)
+        #expect(
+            problems(true, true).first?.description.hasPrefix("B.as: A.bs, the inverse, is ordered as well") == true)
     }
 
     @Test("a mapping that does not fit its schema is a problem")
@@ -111,16 +113,18 @@ struct DescriptionSchemaTests {
             ])
         #expect(
             problems(["Issue": .init(paths: ["at": [.path(JSONPath(keys: ["a", ""]))]])]) == [
-                "Issue.at: a key path has an empty key: remove it"
+                "Issue.at: empty key in a key path: remove it"
             ])
         #expect(
-            problems(["Issue": .init(paths: ["at": ["$"]])]) == ["Issue.at: $ is the whole record: name a key of it"])
+            problems(["Issue": .init(paths: ["at": ["$"]])]) == ["Issue.at: $ is the whole record: use a key of it"])
         #expect(problems(["Issue": .init(declared: ["next"])]) == [])
         #expect(
-            problems(["Issue": .init(declared: ["at"])]) == ["Issue.at: unknown relationship \"at\": known are next"])
+            problems(["Issue": .init(declared: ["at"])]) == [
+                "Issue.at: unknown relationship \"at\": expected one of next"
+            ])
         #expect(
             problems(["Issue": .init(epochs: ["id": .seconds])]).first?.hasPrefix(
-                "Issue.id: only a date counts from an epoch, and this is int") == true)
+                "Issue.id: only a date can have an epoch, but the type is int") == true)
         #expect(
             problems(["Issue": .init(epochs: ["next": .seconds])]).first?.hasPrefix(
                 "Issue.next: unknown attribute \"next\"") == true)

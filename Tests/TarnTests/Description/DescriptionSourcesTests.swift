@@ -1,4 +1,4 @@
-// What a description says about where values come from, and about names.
+// Sources of values, and names, in a description.
 
 import TarnImport
 import Testing
@@ -97,30 +97,33 @@ struct DescriptionSourcesTests {
         "what is wrong about sources is reported at its line with the way out",
         arguments: [
             ("", "", "{ type: int, from: 'a[x]' }", 10, "\"a[x]\" is not a key path"),
-            ("", "", "{ type: int, from: '{a' }", 10, "is not a text with key paths in it"),
+            ("", "", "{ type: int, from: '{a' }", 10, "is not a text with key paths"),
             ("", "", "{ type: int, from: '@parents.id' }", 10, "did you mean \"@parent\"?"),
-            ("", "", "{ type: int, from: '[0].id' }", 10, "a record is an object, and not a list"),
+            ("", "", "{ type: int, from: '[0].id' }", 10, "a record is an object, not a list"),
             ("", "", "{ type: int, from: '{$}' }", 10, "$ is the whole record"),
-            ("", "", "{ type: int, from: a, value: 1 }", 10, "a constant comes from nowhere"),
-            ("", "", "{ type: int, value: x }", 10, "\"x\" is not a value of the type int"),
+            ("", "", "{ type: int, from: a, value: 1 }", 10, "from and value exclude each other"),
+            ("", "", "{ type: int, value: x }", 10, "\"x\" is not a valid int"),
             ("", "", "{ type: [int], value: 1 }", 10, "expected a list"),
             ("", "", "{ type: int, absent: { value: 1, valu: 1 } }", 10, "unknown key \"valu\""),
-            ("", "", "{ type: int, absent: { value: x } }", 10, "\"x\" is not a value of the type int"),
-            ("", "absent: { value: 1 }", "int", 7, "expected one value, found a mapping"),
+            ("", "", "{ type: int, absent: { value: x } }", 10, "\"x\" is not a valid int"),
+            ("", "absent: { value: 1 }", "int", 7, "expected a single value, found a mapping"),
             (
                 "", "", "{ type: int, naming: snake }", 10,
                 "unknown naming style \"snake\": did you mean \"snake_case\"?"
             ),
             ("naming: { style: kebab-case, word: {} }", "", "int", 3, "unknown key \"word\""),
-            ("naming: { id: myId }", "", "int", 3, "\"myId\" is not one word"),
-            ("", "ignore: ['@root.a']", "int", 7, "@root cannot stand here"),
-            ("", "deleted: '@parent.a'", "int", 7, "@parent cannot stand here"),
+            ("naming: { id: myId }", "", "int", 3, "\"myId\" is not a single word"),
+            ("", "ignore: ['@root.a']", "int", 7, "@root is not allowed here"),
+            ("", "deleted: '@parent.a'", "int", 7, "@parent is not allowed here"),
             ("", "relationships: { r: { to: [Thing], from: '@parent' } }", "int", 7, "@parent is one record"),
-            ("", "relationships: { r: { to: Thing, value: [1] } }", "int", 7, "a constant of a relationship is a key"),
-            ("", "relationships: { r: { to: [Thing], value: 1 } }", "int", 7, "is a list of keys"),
+            (
+                "", "relationships: { r: { to: Thing, value: [1] } }", "int", 7,
+                "a constant of a relationship must be a key"
+            ),
+            ("", "relationships: { r: { to: [Thing], value: 1 } }", "int", 7, "must be a list of keys"),
             (
                 "", "relationships: { r: { to: [Thing], from: '@position' } }", "int", 7,
-                "is one value, and this is a list"
+                "is a single value, but a list is required"
             ),
         ])
     func problems(_ api: String, _ entity: String, _ attribute: String, _ line: Int, _ expected: String) throws {

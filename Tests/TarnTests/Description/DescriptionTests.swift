@@ -1,4 +1,4 @@
-// What a sound description file becomes.
+// The result of a sound description file.
 
 import Foundation
 import Tarn

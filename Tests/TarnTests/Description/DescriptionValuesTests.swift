@@ -1,4 +1,4 @@
-// What a description says about how values are taken.
+// Rules for values in a description.
 
 import Foundation
 import TarnImport
@@ -115,24 +115,24 @@ struct DescriptionValuesTests {
         "what is wrong about values is reported at its line with the way out",
         arguments: [
             ("coercion: strickt", "", "date", "unknown coercion \"strickt\": did you mean \"strict\"?"),
-            ("dates: []", "", "date", "has no format"),
+            ("dates: []", "", "date", "missing format"),
             ("", "dates: yyyy-MM", "date", "the day (d) is missing"),
-            ("", "", "{ type: date, format: rfc339 }", "the words are rfc3339, iso8601"),
-            ("", "", "{ type: int, format: day }", "only a date has a format"),
-            ("", "", "{ type: date, format: day, epoch: seconds }", "name its unit under format"),
+            ("", "", "{ type: date, format: rfc339 }", "the named formats are rfc3339, iso8601"),
+            ("", "", "{ type: int, format: day }", "only a date can have a format"),
+            ("", "", "{ type: date, format: day, epoch: seconds }", "write its unit as format"),
             ("", "", "{ type: int, coercion: Strict }", "unknown coercion \"Strict\""),
             ("", "", "{ type: enum, values: [a], fallback: c }", "unknown value \"c\""),
-            ("", "", "{ type: int, fallback: c }", "only an enum has a fallback"),
+            ("", "", "{ type: int, fallback: c }", "only an enum can have a fallback"),
             ("", "rest: extra", "int", "there is no such attribute extra"),
             ("", "rest: v", "int", "no such attribute v"),
-            ("", "", "{ type: int, transform: [] }", "has no transformer"),
+            ("", "", "{ type: int, transform: [] }", "missing transformer"),
             ("nulls: keep", "", "int", "unknown rule for nulls \"keep\""),
             ("", "duplicates: first", "int", "unknown rule for duplicates \"first\""),
             ("", "version: w", "int", "unknown attribute \"w\""),
-            ("", "version: v", "bool", "a version is a number, a date or a text"),
-            ("", "deleted: { a: 1, b: 2 }", "int", "expected one key path and the value"),
+            ("", "version: v", "bool", "a version must be a number, a date or a text"),
+            ("", "deleted: { a: 1, b: 2 }", "int", "expected one key path and its value"),
             ("", "deleted: $", "int", "$ is the whole record"),
-            ("", "relationships: { r: { to: Thing, to_many: append } }", "int", "leads to one record"),
+            ("", "relationships: { r: { to: Thing, to_many: append } }", "int", "to_many is for to-many relationships"),
         ])
     func problems(_ api: String, _ entity: String, _ attribute: String, _ expected: String) throws {
         let text = thingDescription(api, entity, attribute)

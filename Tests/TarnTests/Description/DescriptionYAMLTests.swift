@@ -10,8 +10,8 @@ struct DescriptionYAMLTests {
         "a syntax error names its line and column, and the way out",
         arguments: [
             ("api:\n\tbase: x", "2:1: not valid YAML:", "tabs"),
-            ("api: { base: x", "1:6: not valid YAML:", "each bracket needs its partner"),
-            ("api: [a,\n b\n\n", "1:6: not valid YAML:", "each bracket needs its partner"),
+            ("api: { base: x", "1:6: not valid YAML:", "each bracket must be closed"),
+            ("api: [a,\n b\n\n", "1:6: not valid YAML:", "each bracket must be closed"),
             ("api:\n  base: x\n entities: y", "3:2: not valid YAML:", "indentation"),
             ("api: 'x", "1:6: not valid YAML:", "quoted scalar"),
             ("api: a: b", "1:7: not valid YAML:", "quotes"),
@@ -33,12 +33,12 @@ struct DescriptionYAMLTests {
         arguments: [
             ("api:\n  base: x\n  # note\n  aliases: y\n  base: z\n", "5:3: ", "first on line 2"),
             ("api:\n  base: x\n  'base': z\n", "3:3: ", "first on line 2"),
-            ("api: { base: x, base: y }", "1:8: ", "twice"),
+            ("api: { base: x, base: y }", "1:8: ", "merge the two"),
             ("a:\n  b: 1\nc:\n  b: 1\na: 2\n", "5:1: ", "first on line 1"),
         ])
     func duplicateKeysAreErrors(text: String, place: String, part: String) throws {
         let line = try #require(problems(text).first)
-        #expect(line.hasPrefix("forge.yaml:\(place)the key") && line.contains(part), "\(line)")
+        #expect(line.hasPrefix("forge.yaml:\(place)duplicate key") && line.contains(part), "\(line)")
     }
 
     @Test("anchors and aliases work", arguments: ["*shared", "{ id: int }"])
@@ -56,7 +56,7 @@ struct DescriptionYAMLTests {
             text += "a\(level): &a\(level) [\(alias)]\n"
         }
         #expect(problems(text).count == 1)
-        #expect(problems(text).first?.contains("anchors that multiply each other are refused") == true)
+        #expect(problems(text).first?.contains("anchors that multiply each other are not allowed") == true)
     }
 
     @Test(
@@ -146,14 +146,14 @@ struct DescriptionYAMLTests {
         )
         #expect(
             lines == [
-                "forge.yaml:1:1: a\\u{a}b\\u{1b}[31m: unknown key \"a\\u{a}b\\u{1b}[31m\": known are store, api, entities, endpoints"
+                "forge.yaml:1:1: a\\u{a}b\\u{1b}[31m: unknown key \"a\\u{a}b\\u{1b}[31m\": expected one of store, api, entities, endpoints"
             ])
     }
 }
 
 @Suite("Description file: on disk")
 struct DescriptionFileTests {
-    /// A folder of its own, removed afterwards.
+    /// A temporary folder, removed afterwards.
     private func withFolder(_ body: (String) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "tarn-description-\(UUID().uuidString)")
@@ -189,15 +189,15 @@ struct DescriptionFileTests {
                 return "\(folder)/\(name)"
             }
             let missing = "\(folder)/none.yaml"
-            #expect(failure(missing).hasPrefix("\(missing): there is no such file"))
-            #expect(failure(folder).hasPrefix("\(folder): this is a directory"))
+            #expect(failure(missing).hasPrefix("\(missing): no such file"))
+            #expect(failure(folder).hasPrefix("\(folder): is a directory"))
             let latin = try write("latin.yaml", Data("a: b\nc: caf".utf8 + [0xE9, 0x0A]))
             #expect(failure(latin) == "\(latin):2: not valid UTF-8: save the file as UTF-8 text")
             let empty = try write("empty.yaml", Data())
             #expect(failure(empty).hasPrefix("\(empty): the file is empty"))
             let huge = try write("huge.yaml", Data(repeating: UInt8(ascii: "#"), count: 10_000_001))
-            #expect(failure(huge) == "\(huge): larger than 10 MB: this is not a description file")
-            #expect(failure("/dev/zero").hasSuffix("larger than 10 MB: this is not a description file"))
+            #expect(failure(huge) == "\(huge): larger than 10 MB: not a description file")
+            #expect(failure("/dev/zero").hasSuffix("larger than 10 MB: not a description file"))
         }
     }
 }

@@ -1,4 +1,4 @@
-// A second file, laid over what a description says about where values come from.
+// Overlays: a second file that replaces the sources of values in a description.
 
 import Foundation
 import TarnImport
@@ -90,12 +90,12 @@ struct OverlayTests {
             ),
             (
                 "entities:\n  Thing:\n    attributes: { titel: { from: a } }",
-                "o.yaml:3:19: entities.Thing.attributes.titel: unknown attribute \"titel\": did you mean \"title\"?; an overlay adds none"
+                "o.yaml:3:19: entities.Thing.attributes.titel: unknown attribute \"titel\": did you mean \"title\"?; an overlay cannot add one"
             ),
             ("entities: { Thin: {} }", "o.yaml:1:13: entities.Thin: unknown entity \"Thin\": did you mean \"Thing\"?"),
             (
                 "entities: { Thing: { attributes: { title: { type: int } } } }",
-                "o.yaml:1:45: entities.Thing.attributes.title.type: an overlay says where values come from"
+                "o.yaml:1:45: entities.Thing.attributes.title.type: an overlay can only change where values come from"
             ),
             (
                 "entities: { Thing: { attributes: { title: name } } }",
@@ -103,14 +103,17 @@ struct OverlayTests {
             ),
             (
                 "entities: { Thing: { key: other } }",
-                "o.yaml:1:22: entities.Thing.key: an overlay says where values come from"
+                "o.yaml:1:22: entities.Thing.key: an overlay can only change where values come from"
             ),
             (
                 "entities: { Thing: { relationships: { owner: { form: a } } } }",
                 "o.yaml:1:48: entities.Thing.relationships.owner.form: unknown key \"form\": did you mean \"from\"?"
             ),
-            ("endpoints: {}", "o.yaml:1:1: endpoints: an overlay says where values come from"),
-            ("api: { base: 'https://b.example' }", "o.yaml:1:8: api.base: an overlay says where values come from"),
+            ("endpoints: {}", "o.yaml:1:1: endpoints: an overlay can only change where values come from"),
+            (
+                "api: { base: 'https://b.example' }",
+                "o.yaml:1:8: api.base: an overlay can only change where values come from"
+            ),
             (
                 "entities: { Thing: { version: nothing } }",
                 "o.yaml:1:31: entities.Thing.version: unknown attribute \"nothing\""
@@ -139,6 +142,6 @@ struct OverlayTests {
             file: "x", storePath: "", api: description.api, schema: description.schema, mapping: description.mapping,
             endpoints: [])
         let error = try #require(throws: DescriptionError.self) { try made.applying(overlay: path) }
-        #expect(error.description.contains("made by code"))
+        #expect(error.description.contains("read from a file"))
     }
 }

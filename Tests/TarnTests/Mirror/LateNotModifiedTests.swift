@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A late 304", .timeLimit(.minutes(5)))
 struct LateNotModifiedTests {
-    /// What fetches: a mirror, or a cache over the same store.
+    /// The fetching side: a mirror, or a cache over the same store.
     enum Client: String, CaseIterable, Sendable {
         case mirror, cache
     }
@@ -100,7 +100,7 @@ struct LateNotModifiedTests {
             let what: Comment = "\(late) after \(newer), page \(page), \(unit)"
             #expect(try tag(fixture, page: page) == "\"\(page)-2\"", what)
             #expect(try fixture.record("Item", Int64(10 * page))["name"] == .string("2"), what)
-            // A server that returns to what it said before is believed.
+            // A server that returns to its former content is believed.
             versions.set(page, 1)
             try await fetch(.mirror, fixture, server.base, page: page, unit: .pages(1))
             #expect(try fixture.record("Item", Int64(10 * page))["name"] == .string("1"), what)

@@ -59,11 +59,11 @@ struct MirrorBatchTests {
         #expect(report.endpoints.map(\.listed) == [3, 1, 1])
         #expect(
             told.withLock { $0 } == (0..<3).map { BatchProgress(index: $0, hasFailed: false, done: $0 + 1, count: 3) })
-        // The first pages of all were asked for before the second page of the first.
+        // The first pages of all were requested before the second page of the first.
         #expect(server.requests.last?.contains("/v1/items/a2") == true, "\(server.requests)")
         #expect(try store.count("Item") == 4 && store.count("User") == 1)
         #expect(try store.read { try $0.sequence } == before + (isAtomic ? 1 : 4))
-        // Each has progress and entries of its own.
+        // Each has its own progress and entries.
         let again = try await mirror(store, server).sync(batch: Self.group, isAtomic: isAtomic)
         #expect(again.notModified == 3 && again.failures.isEmpty, "\(again.texts)")
     }
@@ -153,6 +153,6 @@ struct MirrorBatchTests {
         }
         #expect(try store.count("Item") == 2)
         let wrong = try await mirror(store, server).sync(batch: [BatchRequest("itms")])
-        #expect(wrong.texts.first?.contains("there is no endpoint itms") == true)
+        #expect(wrong.texts.first?.contains("unknown endpoint itms") == true)
     }
 }

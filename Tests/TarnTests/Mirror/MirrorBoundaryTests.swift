@@ -1,4 +1,4 @@
-// Where requests go, with which credentials, and where they never go.
+// The targets of requests, their credentials, and the limits of both.
 
 import Foundation
 import Tarn
@@ -53,7 +53,7 @@ struct MirrorBoundaryTests {
 
     @Test("with another base, a link beside the API's path does not lead back to the real server")
     func linksBesideTheBasePathStayAtTheOverride() async throws {
-        // As GitHub's do: the base has a path, the link leads to another path of the same server.
+        // As at GitHub: the base has a path, the link leads to another path of the same server.
         let pages = [
             recording(
                 "/v1/items", #"[{"id":1,"name":"n"}]"#, "Link: <https://api.test.example/lists/7?page=2>; rel=\"next\""),
@@ -138,7 +138,7 @@ struct MirrorBoundaryTests {
         #expect(server.requests.allSatisfy { $0.contains("Authorization: Bearer \(MirrorBoundaryTests.token)\r\n") })
         #expect(report.failures.first?.isAuthentication == true)
         #expect(report.texts.allSatisfy { !$0.contains(MirrorBoundaryTests.token) }, "\(report.texts)")
-        #expect(report.texts.first?.contains("the server answers 401: who are you") == true, "\(report.texts)")
+        #expect(report.texts.first?.contains("the server returned 401: who are you") == true, "\(report.texts)")
         let data = try Data(contentsOf: URL(fileURLWithPath: store.path + "/data.mdb"))
         #expect(data.range(of: Data("item".utf8)) != nil)
         #expect(data.range(of: Data(MirrorBoundaryTests.token.utf8)) == nil)

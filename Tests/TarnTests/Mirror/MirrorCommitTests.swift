@@ -1,4 +1,4 @@
-// What a mirror commits together, and the hooks that look into its imports.
+// The commits of a mirror, and the hooks into its imports.
 
 import Foundation
 import Synchronization

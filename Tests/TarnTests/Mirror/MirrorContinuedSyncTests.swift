@@ -1,5 +1,5 @@
-// Syncs that are interrupted and continued: what was finished is not asked for again, and what
-// fails for one parent is passed by.
+// Syncs that are interrupted and continued: finished parts are not requested again, and failing
+// parents are skipped.
 
 import Foundation
 import Synchronization
@@ -72,7 +72,7 @@ struct MirrorContinuedSyncTests {
             store = try MirrorStore(yaml: yaml)
         }
 
-        /// What was requested since a number of requests.
+        /// The requests since a given number of them.
         func asked(since count: Int) -> [String] { Array(server.targets.dropFirst(count)) }
 
         func sync(_ names: Set<String>? = nil, _ change: @escaping (inout SyncOptions) -> Void = { _ in })
@@ -169,7 +169,7 @@ struct MirrorContinuedSyncTests {
         #expect(bed.asked(since: asked) == ["/topics"])
         asked = bed.server.targets.count
         #expect(try await bed.sync().resumed != nil)
-        // Finished by another sync since: asked for once more.
+        // Finished by another sync since: requested again.
         #expect(bed.asked(since: asked) == ["/topics"] + Self.cards(6...10))
     }
 
@@ -248,15 +248,15 @@ struct MirrorContinuedSyncTests {
             let report = try await bed.sync()
             #expect(bed.asked(since: asked) == ["/topics", "/boards"] + Self.cards(1...10))
             #expect(report.failures.count == 4, "\(report.texts)")
-            #expect(report.texts.first?.contains("for 2 records of Board") == true, "\(report.texts)")
+            #expect(report.texts.first?.contains("skipped 2 records of Board") == true, "\(report.texts)")
             #expect(
-                report.texts.first?.contains("/boards/2/cards: the server answers 403: no") == true, "\(report.texts)")
+                report.texts.first?.contains("/boards/2/cards: the server returned 403: no") == true, "\(report.texts)")
             #expect(report.texts.contains { $0.contains("/boards/7/cards: not valid JSON") })
             #expect(try bed.store.count("Card") == 5)
         }
         #expect(try bed.store.checkpoint("cards 2")?.failure?.kind == "403")
         #expect(try bed.store.checkpoint("cards 1")?.failure == nil)
-        // What is no failure any more is none.
+        // A failure that no longer occurs is not reported.
         bed.boards.state.withLock { ($0.statuses, $0.bodies) = ([:], [:]) }
         #expect(try await bed.sync().failures.isEmpty)
         #expect(try bed.store.checkpoint("cards 2")?.failure == nil && bed.store.count("Card") == 10)
@@ -272,7 +272,7 @@ struct MirrorContinuedSyncTests {
         #expect(bed.asked(since: asked) == Self.cards(6...10))
         #expect(
             report.failures.count == 2
-                && report.texts.contains { $0.contains("/boards/2/cards: the server answers 403") }, "\(report.texts)")
+                && report.texts.contains { $0.contains("/boards/2/cards: the server returned 403") }, "\(report.texts)")
         #expect(report.endpoint("cards")?.finishedParents == 5)
     }
 
@@ -297,7 +297,7 @@ struct MirrorContinuedSyncTests {
         let asked = bed.server.targets.count
         let second = try await bed.sync()
         #expect(bed.asked(since: asked).last == "/boards/10/cards" && second.failures.count == 1, "\(second.texts)")
-        #expect(second.texts.first?.contains("for 7 records of Board") == true, "\(second.texts)")
+        #expect(second.texts.first?.contains("skipped 7 records of Board") == true, "\(second.texts)")
     }
 
     @Test("what a parent that is passed by has listed before is no orphan; that of the others is")

@@ -1,4 +1,4 @@
-// What sources, kinds, envelopes and overlays mean for units of commits and for orphans.
+// The effect of sources, kinds, envelopes and overlays on units of commits and on orphans.
 
 import Foundation
 import Tarn
@@ -45,7 +45,7 @@ struct MirrorEnvelopeTests {
             let report = try await scan(store, [1], labels)
             #expect(
                 report.orphans?.refusals
-                    == (isAllowed ? [] : ["the walk lists no Label at all; say allow_empty: true if that may be"]))
+                    == (isAllowed ? [] : ["the scan lists no Label; set allow_empty: true if that is possible"]))
             #expect(try store.items("User") == [1] && store.items("Label") == (isAllowed ? [] : [1]))
         }
     }
@@ -79,7 +79,7 @@ struct MirrorEnvelopeTests {
         let store = try MirrorStore(yaml: Self.kinds)
         try await store.scan([[10, 11], [20, 21]])
         let unknown = try await store.scan([[10, 30], [20]])
-        #expect(unknown.orphans?.refusals.first?.contains("1 records of the walk could not be read") == true)
+        #expect(unknown.orphans?.refusals.first?.contains("unreadable records in the scan: 1") == true)
         #expect(try store.items() == [10, 11, 20, 21])
         let report = try await store.scan([[10], [20]])
         #expect(found(report) == ["candidates": 2, "deleted": 2] && report.orphans?.records == ["Box 11", "Bag 21"])
@@ -177,7 +177,7 @@ struct MirrorEnvelopeTests {
         #expect(store.description.mapping.entities["Item"]?.local == .server)
         #expect(found(try await store.scan([[1], [3]])) == [:])
         #expect(try store.items() == [1, 2, 3])
-        // Record 2 is known from no walk with the overlay.
+        // Record 2 is unknown to scans with the overlay.
         #expect(found(try await store.scan([[1]])) == ["candidates": 1, "deleted": 1])
         #expect(try store.items() == [1, 2])
     }
@@ -186,7 +186,7 @@ struct MirrorEnvelopeTests {
     func overlayRefused() throws {
         let description = try Description.parse(itemsYAML("orphans: after_one_scan"), file: "tarn.yaml")
         for (overlay, place) in [
-            ("endpoints: { items: { orphans: keep } }", "o.yaml:1:1: endpoints: an overlay says"),
+            ("endpoints: { items: { orphans: keep } }", "o.yaml:1:1: endpoints: an overlay can only change"),
             ("api: { commit: walk }", "o.yaml:1:8: api.commit: "),
         ] {
             let error = #expect(throws: DescriptionError.self) {

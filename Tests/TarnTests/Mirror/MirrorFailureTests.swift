@@ -1,4 +1,4 @@
-// Answers that cannot be used: what is said, what is kept, and that the other endpoints go on.
+// Unusable responses: the messages, the kept state, and that the other endpoints continue.
 
 import Foundation
 import Synchronization
@@ -22,18 +22,19 @@ struct MirrorFailureTests {
             name: "a wrong key path", answer: recording("/v1/items", #"{"data":[],"meta":{}}"#),
             endpoint: "records: items",
             says: [
-                "GET ", "/v1/items: there are no records at `items`: `items` is not there; there is `data`, `meta`",
+                "GET ", "/v1/items: no records at `items`: the key `items` is missing; found `data`, `meta`",
                 "tarn.yaml:",
             ]),
         Case(
             name: "a wrong key path further inside", answer: recording("/v1/items", #"{"data":{"list":[]}}"#),
-            endpoint: "records: data.items", says: ["`data.items`", "`items` is not there; there is `list`"]),
+            endpoint: "records: data.items", says: ["`data.items`", "the key `items` is missing; found `list`"]),
         Case(
             name: "null where the records should be", answer: recording("/v1/items", #"{"data":null}"#),
             endpoint: "records: data",
-            says: ["what stands at `data` is null, not a list"]),
+            says: ["expected a list of records or one record at `data`, found null"]),
         Case(
-            name: "text where the records should be", answer: recording("/v1/items", #""hello""#), says: ["not a list"]),
+            name: "text where the records should be", answer: recording("/v1/items", #""hello""#),
+            says: ["expected a list of records"]),
         Case(
             name: "HTML", answer: recording("/v1/items", "<!DOCTYPE html><p>Sign in", "Content-Type: text/html"),
             says: ["GET ", "/v1/items: not valid JSON", "<!DOCTYPE html>"]),
@@ -45,14 +46,14 @@ struct MirrorFailureTests {
             says: ["GET ", "/v1/items: no record can be stored", "key.missing at $[0]", "Item", "id"]),
         Case(
             name: "an object that is an error in disguise", answer: recording("/v1/items", #"{"error":"slow down"}"#),
-            says: ["no record can be stored", "key.missing at $"]),
+            says: ["no record of the response can be stored", "key.missing at $"]),
         Case(
             name: "404", answer: recording("/v1/items", #"{"message":"no such list"}"#, status: "404 Not Found"),
-            says: ["GET ", "/v1/items: the server answers 404: no such list"]),
+            says: ["GET ", "/v1/items: the server returned 404: no such list"]),
         Case(
             name: "500 with a long page",
             answer: recording("/v1/items", "<h1>\n" + String(repeating: "x ", count: 500), status: "500 Oops"),
-            says: ["/v1/items: the server answers 500: <h1> x", "…"]),
+            says: ["/v1/items: the server returned 500: <h1> x", "…"]),
     ]
 
     @Test("an answer that cannot be used is one line that names the request, and stores nothing", arguments: refused)
@@ -214,7 +215,7 @@ struct MirrorFailureTests {
         let report = try await store.sync(server.base + "/v1")
         #expect(report.failures.count == 1)
         #expect(
-            report.texts.first?.contains("/v1/boards/c%2Fd/cards: the server answers 404") == true, "\(report.texts)")
+            report.texts.first?.contains("/v1/boards/c%2Fd/cards: the server returned 404") == true, "\(report.texts)")
         #expect(report.endpoint("cards")?.pages == 2)
         #expect(try store.count("Card") == 2)
         #expect(try store.checkpoint("cards c/d").map { $0.state == .underWay && $0.failure?.kind == "404" } == true)
@@ -252,7 +253,7 @@ struct MirrorFailureTests {
             let report = try await MirrorStore(yaml: itemsYAML()).sync(server.base, transport: transport)
             #expect(seen.withLock { $0 } == min(body.utf8.count, 64 << 10))
             let line = report.texts.joined()
-            #expect(line.contains("the server answers 400") && line.utf8.count < 1000, "\(line)")
+            #expect(line.contains("the server returned 400") && line.utf8.count < 1000, "\(line)")
         }
     }
 }

@@ -1,4 +1,5 @@
-// The made-up forge, mirrored over a real socket: what the store must hold, and that a second sync costs next to nothing.
+// The made-up forge, mirrored over a real socket: the expected store, and that a second sync costs
+// next to nothing.
 
 import Foundation
 import Tarn

@@ -1,4 +1,5 @@
-// A sync reports what it did not import: absent values by field, and parents without a value for the path.
+// A sync reports what it did not import: absent values by field, and parents without a value for
+// the path.
 
 import Foundation
 import Glibc
@@ -115,7 +116,8 @@ struct MirrorOmissionTests {
         typealias Fork = @convention(c) () -> Int32
         let symbol = try #require(dlsym(nil, "fork")), fork = unsafeBitCast(symbol, to: Fork.self)
         let starter = Thread {
-            // Between fork and exec a child shares every open file description, and with it the locks.
+            // Between fork and exec a child shares every open file description, and with it the
+            // locks.
             while !isDone.withLock({ $0 }) {
                 let child = fork()
                 if child == 0 {

@@ -1,4 +1,5 @@
-// Every pagination style of a description, from a real server into a real store; and once more, answered 304 throughout.
+// Every pagination style of a description, from a real server into a real store; and once more,
+// answered 304 throughout.
 
 import Foundation
 import Tarn
@@ -10,7 +11,8 @@ struct MirrorPaginationTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var name: String
         var paginate: String
-        /// From targets to what is listed, and to what the answer says beside (JSON members, then header fields).
+        /// From targets to the listed records, and to the rest of the response (JSON members, then
+        /// header fields).
         var pages: [(target: String, ids: [Int], members: String, fields: [String])]
         var choice: String?
         var testDescription: String { name }

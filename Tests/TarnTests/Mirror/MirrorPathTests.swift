@@ -50,7 +50,7 @@ struct MirrorPathTests {
         let store = try MirrorStore(yaml: Self.yaml(path))
         let report = try await store.sync(server.base)
         #expect(report.failures.isEmpty, "\(report.texts)")
-        // Of the second issue the path lacks what it needs: it is not asked for.
+        // The second issue lacks a value for the path: it is not requested.
         #expect(server.requests.count == 2)
         #expect(try store.count("Comment") == 1)
     }
@@ -76,9 +76,9 @@ struct MirrorPathTests {
             ),
             ("/{issue.repository.nam}", "{issue.repository.nam}: unknown attribute \"nam\": did you mean \"name\"?"),
             ("/{issue.repository}", "{issue.repository}: unknown attribute \"repository\""),
-            ("/:nummer", "{nummer} has no value"),
-            ("/{issue.number", "a { without its partner"), ("/{#issue.number}", "a path has no fragment"),
-            ("/a?b={issue.number}", "a path has no query"),
+            ("/:nummer", "no value for {nummer}"),
+            ("/{issue.number", "unmatched {"), ("/{#issue.number}", "a path cannot have a fragment"),
+            ("/a?b={issue.number}", "a path cannot have a query"),
         ])
     func problems(path: String, says: String) {
         let error = #expect(throws: DescriptionError.self) { try Description.parse(Self.yaml(path), file: "tarn.yaml") }

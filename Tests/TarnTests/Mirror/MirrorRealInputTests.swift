@@ -1,4 +1,5 @@
-// Captured answers of two real services, mirrored over a local socket. Skipped where the captures are not there.
+// Captured answers of two real services, mirrored over a local socket. Skipped where the captures
+// are not there.
 
 import Foundation
 import Tarn
@@ -7,7 +8,7 @@ import Testing
 
 @Suite("Mirror: real input", .enabled(if: Repository.realData != nil, "the captured data is not beside this checkout"))
 struct MirrorRealInputTests {
-    /// Turns the captures into recordings; the folder goes with the value.
+    /// Converts the captures into recordings; the folder is removed with the value.
     private func recordings() throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
         let process = Process()

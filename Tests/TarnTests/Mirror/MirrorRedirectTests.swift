@@ -1,4 +1,5 @@
-// Redirects of a mirror: they lead where links may lead, and nowhere else; credentials go to no other server.
+// Redirects of a mirror: they lead where links may lead, and nowhere else; credentials go to no
+// other server.
 
 import Foundation
 import Tarn

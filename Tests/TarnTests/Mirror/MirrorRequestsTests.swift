@@ -1,4 +1,5 @@
-// A sync against servers that have a bad moment, limits, other credentials, or answers of their own kind.
+// A sync against servers that have a bad moment, limits, other credentials, or answers of their own
+// kind.
 
 import Foundation
 import Logging
@@ -46,9 +47,9 @@ struct MirrorRequestsTests {
         let store = try MirrorStore(yaml: itemsYAML(api: "  pace: { longest_wait: 60 }"))
         let first = try await store.sync(server.base + "/v1")
         #expect(
-            first.texts.first?.contains("the server answers 429: slow down; it asks to wait until ") == true,
+            first.texts.first?.contains("the server returned 429: slow down; wait until ") == true,
             "\(first.texts)")
-        // A sync that knows nothing of the first but what the store has kept.
+        // A sync that knows only what the store has kept of the first.
         let second = try await store.sync(server.base + "/v1")
         #expect(second.texts.first?.contains("is used up until") == true, "\(second.texts)")
         #expect(server.requests.count == 1)
@@ -82,7 +83,7 @@ struct MirrorRequestsTests {
         #expect(try ended.count("Item") == 2)
         let (failed, _, _) = try await sync(
             "{ contains: maintenance, then: fail, message: come back on Monday }", [Self.answer("[] maintenance")])
-        #expect(failed.texts.first?.contains("the server answers 200: come back on Monday") == true, "\(failed.texts)")
+        #expect(failed.texts.first?.contains("the server returned 200: come back on Monday") == true, "\(failed.texts)")
         let (retried, _, server) = try await sync(
             "{ contains: ratelimited, then: retry }",
             [Self.answer("{\"error\":\"ratelimited\"}"), Self.answer(Self.items(1...2))])
@@ -103,7 +104,8 @@ struct MirrorRequestsTests {
         let server = try LocalServer(pages)
         let seen = Mutex<[Int]>([])
         let afterMerge: @Sendable (ImportReport, inout StoreWriter) throws -> Void = { _, _ in
-            // While a page is merged, its successor is asked for: it comes, however long that takes.
+            // While a page is merged, the next one is requested, and arrives however long that
+            // takes.
             let wanted = min(seen.withLock { $0.count } + 2, 4)
             let deadline = ContinuousClock.now + .seconds(120)
             while server.requests.count < wanted, ContinuousClock.now < deadline { usleep(2000) }
@@ -176,7 +178,7 @@ struct MirrorRequestsTests {
     }
 }
 
-/// A logger that keeps what it is told.
+/// A logger that keeps its messages.
 final class LogStore: Sendable {
     private let lines = Mutex<[String]>([])
 

@@ -1,4 +1,4 @@
-// A walk that fails in the middle keeps its pages, and the next one goes on from there.
+// A scan that fails in the middle keeps its pages, and the next one resumes there.
 
 import Foundation
 import Tarn
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Mirror: interrupted walks")
 struct MirrorResumeTests {
-    /// What a sync that nothing interrupts leaves: the same for all cases.
+    /// The result of an uninterrupted sync: the same for all cases.
     private func uninterrupted(_ store: MirrorStore, _ directory: String, names: Set<String>?) async throws -> [String]
     {
         let other = try MirrorStore(store.description)
@@ -136,7 +136,7 @@ struct MirrorResumeTests {
                 })
         }
         for await url in requests where url.contains("page=3") { break }
-        // The page before is on its way into the store when the next one is asked for.
+        // The previous page is being stored when the next one is requested.
         while (try? store.read { try $0.count("Issue") }) ?? 0 < 100 { try await Task.sleep(for: .milliseconds(5)) }
         sync.cancel()
         let report = try await sync.value

@@ -1,4 +1,4 @@
-// Values from the response and the request of a real walk over a real socket.
+// Values from the response and the request of a real scan over a real socket.
 
 import Tarn
 import TarnImport

@@ -1,4 +1,5 @@
-// Mirrors of servers that have more than a walk takes: an error with the sign and the setting, never a short list without a word.
+// Mirrors of servers with more pages than a scan fetches: an error with the sign and the setting,
+// never a silently short list.
 
 import Foundation
 import Tarn
@@ -11,9 +12,10 @@ struct MirrorTruncationTests {
         var name: String
         /// Nil for an endpoint without `paginate`.
         var paginate: String?
-        /// From targets to what is listed, and to what the answer says beside (JSON members, then header fields).
+        /// From targets to the listed records, and to the rest of the response (JSON members, then
+        /// header fields).
         var pages: [(target: String, ids: [Int], members: String, fields: [String])]
-        /// What the error has to say; nil if everything is mirrored.
+        /// The expected error; nil if everything is mirrored.
         var error: String?
         var testDescription: String { name }
     }

@@ -1,4 +1,4 @@
-// 206 and Content-Range: a part of a representation is no page, unless it was asked for.
+// 206 and Content-Range: a partial representation is not a page, unless it was requested.
 
 import Foundation
 import Tarn

@@ -134,8 +134,7 @@ struct RevalidationRaceTests {
             try await group.waitForAll()
         }
         try expectSound(store, what)
-        // From here on the server stays with what it says, and one more sync brings the store
-        // there.
+        // From here on the server's content is constant, and one more sync brings the store there.
         isCalm.withLock { $0 = true }
         let asked = server.requests.count
         try await sync(.pages(1))

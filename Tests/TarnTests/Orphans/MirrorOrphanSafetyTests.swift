@@ -1,4 +1,5 @@
-// Records that are not listed and are not gone for that: changed here, asked for in another way, or known from another walk.
+// Unlisted records that are not orphans: changed locally, requested in another way, or known from
+// another scan.
 
 import Tarn
 import Testing
@@ -59,7 +60,7 @@ struct MirrorOrphanSafetyTests {
             store.description.storePath = path
             let report = try await store.sync(nil, transport: try WrittenTransport(pages), environment: ["TOKEN": "a"])
             #expect(report.endpoints.first?.isResumed == true && found(report) == [:])
-            #expect(report.orphans?.refusals.first?.contains("the next one looks") == true)
+            #expect(report.orphans?.refusals.first?.contains("the next scan looks") == true)
             #expect(try store.items() == [1, 2, 3])
         }
     }

@@ -1,4 +1,4 @@
-// An API of one list whose pages a test writes anew for every scan, answered without a network.
+// An API of one list whose pages a test replaces for every scan, answered without a network.
 
 import Foundation
 import Synchronization
@@ -6,7 +6,7 @@ import Tarn
 import TestSupport
 import Testing
 
-/// Answers from recordings given as text, and keeps the targets that were asked for.
+/// Responds with recordings given as text, and keeps the requested targets.
 final class WrittenTransport: Transport {
     private let folder: TemporaryFolder
     private let inner: FixtureTransport
@@ -31,7 +31,8 @@ final class WrittenTransport: Transport {
     var requests: [String] { log.withLock { $0 } }
 }
 
-/// The pages of a list that follow each other by `Link`, with an ETag that depends on their content.
+/// The pages of a list that follow each other by `Link`, with an ETag that depends on their
+/// content.
 func writtenPages(_ pages: [[Int]], path: String = "/items", extra: String = "") -> [String] {
     pages.enumerated().map { index, ids in
         let target = "/v1\(path)" + (index == 0 ? "" : "?page=\(index + 1)")
@@ -64,7 +65,7 @@ extension MirrorStore {
     }
 }
 
-/// What was found, without what is 0.
+/// The counts that are not 0.
 func found(_ report: SyncReport, _ location: SourceLocation = #_sourceLocation) -> [String: Int] {
     #expect(report.failures.isEmpty, "\(report.texts)", sourceLocation: location)
     guard let orphans = report.orphans else { return [:] }
@@ -78,7 +79,7 @@ func found(_ report: SyncReport, _ location: SourceLocation = #_sourceLocation) 
 }
 
 extension MirrorStore {
-    /// A mirror of boxes, and of the items in each of them, whose endpoint says one thing more.
+    /// A mirror of boxes, and of the items in each of them, with one more rule at the endpoint.
     static func boxes(_ line: String) throws -> MirrorStore {
         try MirrorStore(
             yaml: """

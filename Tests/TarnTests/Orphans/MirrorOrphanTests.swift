@@ -61,7 +61,7 @@ struct MirrorOrphanTests {
         let cut = try await store.sync(nil, transport: try WrittenTransport([writtenPages([[1], [4]])[0]]))
         #expect(cut.failures.count == 1 && cut.orphans == nil)
         #expect(try store.items() == [1, 2, 3, 4])
-        // It goes on with the second page, and is complete then.
+        // It resumes with the second page, and is complete then.
         let resumed = try await store.scan([[1], [4]])
         #expect(resumed.endpoints.first?.isResumed == true && found(resumed) == ["candidates": 2, "deleted": 2])
         #expect(try store.items() == [1, 4])
@@ -69,7 +69,7 @@ struct MirrorOrphanTests {
         for _ in 0..<2 {
             let report = try await store.sync(nil, transport: try WrittenTransport([broken]))
             #expect(
-                report.orphans?.refusals.first?.contains("1 records of the walk could not be read") == true
+                report.orphans?.refusals.first?.contains("unreadable records in the scan: 1") == true
                     && found(report) == [:])
         }
         #expect(try store.items() == [1, 4])
@@ -82,7 +82,7 @@ struct MirrorOrphanTests {
         let report = try await store.scan([[]])
         #expect(
             report.orphans?.refusals.first
-                == (isAllowed ? nil : "the walk lists nothing at all; say allow_empty: true if that may be"))
+                == (isAllowed ? nil : "the scan lists no records; set allow_empty: true if that is possible"))
         #expect(try store.items() == (isAllowed ? [] : [1, 2]))
     }
 
@@ -104,7 +104,7 @@ struct MirrorOrphanTests {
         _ = try await scan([[1, 2], [3]], [3, 4])
         #expect(found(try await scan([[1], [9]], [3, 4])) == ["candidates": 2, "deleted": 1, "elsewhere": 1])
         #expect(try store.items() == [1, 3, 4, 9])
-        // The other list is walked after this one: what it dropped is seen by the next scan.
+        // The other list is scanned after this one: the next scan sees its removals.
         #expect(found(try await scan([[1], [9]], [4])) == ["candidates": 1, "elsewhere": 1])
         #expect(found(try await scan([[1], [9]], [4])) == ["candidates": 1, "deleted": 1])
         #expect(try store.items() == [1, 4, 9])
@@ -210,7 +210,7 @@ struct MirrorOrphanTests {
     func moved() async throws {
         let store = try MirrorStore.boxes("orphans: { after: one_scan, then: unlink }")
         _ = try await scanBoxes(store, [[[1, 2]], [[3]]])
-        // The first box is walked before the second, whose list still stands from the scan before.
+        // The first box is scanned before the second, whose list is still that of the former scan.
         #expect(found(try await scanBoxes(store, [[[1]], [[2, 3]]])) == ["candidates": 1, "unlinked": 1])
         #expect(try store.keys("Box", 2, "items") == [2, 3] && store.keys("Box", 1, "items") == [1])
     }
@@ -273,7 +273,7 @@ struct MirrorOrphanTests {
         let done = try #require(report.orphans?.deleted)
         #expect(report.failures.count == 1 && done >= 4 && done < 9)
         #expect(try store.items().count == 10 - done && store.checkpoint("items")?.hasOrphans == true)
-        // The next sync finishes, and then walks; what is left is deleted by the same scan that missed it.
+        // The next sync finishes, and then scans; the rest is deleted by the scan that missed it.
         let transport = try WrittenTransport(writtenPages([[1]]))
         let rest = try await store.sync(nil, transport: transport)
         #expect(found(rest) == ["candidates": 9 - done, "deleted": 9 - done])

@@ -1,4 +1,4 @@
-// What a description says of caching, and the examples of the page about it.
+// Caching in a description, and the examples of the page about it.
 
 import Foundation
 import Tarn

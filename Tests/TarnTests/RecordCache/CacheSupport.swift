@@ -1,4 +1,5 @@
-// What the tests of the cache share: a clock, a store, caches over it, and servers that answer or are gone.
+// Shared helpers of the cache tests: a clock, a store, caches over it, and servers that respond or
+// are unreachable.
 
 import Foundation
 import Synchronization
@@ -47,7 +48,7 @@ struct CacheFixture {
             client: options.client, options: options.cache, environment: environment)
     }
 
-    /// An address at which nobody listens: a server had it, and is gone.
+    /// An address without a listener: its server has ended.
     static func nobody() throws -> String {
         let server = try LocalServer([recording("/items", "[]")])
         return server.base
@@ -68,7 +69,7 @@ extension CachedAnswer {
     var text: String { "\(source) \(records.count)" }
 }
 
-/// A transport that runs a closure: for what a server cannot be made to do at the right moment.
+/// A transport that runs a closure, for exact timing that a server cannot provide.
 struct ClosureTransport: Transport {
     let body: @Sendable (TransportRequest) async throws -> TransportResponse
 

@@ -1,4 +1,4 @@
-// Limits, purging, collecting, and what the tables say afterwards.
+// Limits, purging, collecting, and the tables afterwards.
 
 import Foundation
 import Tarn
@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Cache upkeep", .timeLimit(.minutes(5)))
 struct CacheUpkeepTests {
-    /// A list of its own for every value of a parameter: `/items?n=5` lists the item 5, and the item 0.
+    /// A separate list for every value of a parameter: `/items?n=5` lists the item 5, and the item
+    /// 0.
     private func transport() -> ClosureTransport {
         ClosureTransport { request in
             let number = request.url.split(separator: "=").last.flatMap { Int($0) } ?? 0
@@ -37,7 +38,8 @@ struct CacheUpkeepTests {
             _ = try await cache.fetch(request(number))
             fixture.clock.pass(100)
         }
-        // The first is the oldest, and used again and again. A sample of eight of twenty-one may miss others, never take it before them.
+        // The first is the oldest, and used again and again. A sample of eight of twenty-one may
+        // miss others, never take it before them.
         for number in 21...60 {
             fixture.clock.pass(100)
             #expect(try await cache.fetch(request(1)).source == .stored)

@@ -13,7 +13,8 @@ struct CachedPartsTests {
     private static let tag = TransportHeaders.Field("ETag", "\"a\"")
     private static let digits = Array("0123456789".utf8)
 
-    /// A server of one representation that understands `Range` with one range, `If-Range` and `If-None-Match`.
+    /// A server of one representation that understands `Range` with one range, `If-Range` and
+    /// `If-None-Match`.
     private static func serve(
         _ request: TransportRequest, _ body: [UInt8], _ tag: String, _ fields: [TransportHeaders.Field] = [minute]
     ) -> TransportResponse {
@@ -46,7 +47,7 @@ struct CachedPartsTests {
         #expect(
             again.text == "206 34; hit; ttl=60" && again.response.headers["Content-Range"] == "bytes 3-4/10"
                 && again.response.headers["Content-Length"] == "2")
-        // What is missing is asked for, with the rest of the range.
+        // The missing part is requested, with the rest of the range.
         #expect(try await cached.answer(range("3-7")).text == "206 34567; fwd=partial; fwd-status=206; stored")
         #expect(try await cached.answer(range("-8")).status.isHit == false)
         #expect(try await cached.answer(range("2-7")).text == "206 234567; hit; ttl=60")
@@ -348,7 +349,8 @@ struct CachedPartsTests {
         }
         async let slow = cached.answer(get())
         while fixture.origin.requests.count < 2 { await Task.yield() }
-        // At the same moment, by a transport that knows nothing of the other one's transfer; the clock stands still.
+        // At the same moment, by a transport that does not know the other one's transfer; the clock
+        // does not advance.
         let other = ClosureTransport { _ in
             TransportResponse(
                 status: 200, headers: TransportHeaders([Self.minute, .init("ETag", "\"b\"")]), body: Array("two".utf8))

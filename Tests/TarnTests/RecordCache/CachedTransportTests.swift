@@ -6,7 +6,7 @@ import Tarn
 import TestSupport
 import Testing
 
-/// A server in this process: answers as a closure says, and counts.
+/// A server in this process: a closure makes the responses, and requests are counted.
 final class Origin: Sendable {
     private let state:
         Mutex<(requests: [TransportRequest], answer: @Sendable (TransportRequest) async throws -> TransportResponse)>
@@ -308,7 +308,7 @@ struct CachedTransportTests {
         while fixture.origin.requests.isEmpty { await Task.yield() }
         async let second = cached.answer(get())
         async let third = cached.answer(get())
-        // Whether they have joined by then or find it stored: one request.
+        // One request, whether they have joined by then or find the response stored.
         for _ in 0..<100 { await Task.yield() }
         gate.open()
         let answers = try await [first, second, third]
@@ -357,7 +357,7 @@ struct CachedTransportTests {
     }
 }
 
-/// Opens once, for all who wait.
+/// Opens once, for all waiting tasks.
 final class Gate: Sendable {
     private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 

@@ -1,5 +1,5 @@
-// A server that takes requests and answers none until it is told to: for what goes on while a
-// transfer is under way.
+// A server that accepts requests and responds to none until the test releases it: for checks during
+// a transfer.
 
 import Foundation
 import Glibc
@@ -19,9 +19,9 @@ final class HoldingServer: Sendable {
     private let state = Mutex(State())
 
     var base: String { "http://127.0.0.1:\(port)" }
-    /// How many requests were read.
+    /// The number of requests read.
     var held: Int { state.withLock { $0.held } }
-    /// How many clients have closed their connection before they had an answer.
+    /// The number of clients that closed their connection without a response.
     var leftByClient: Int { state.withLock { $0.leftByClient } }
 
     init() throws {

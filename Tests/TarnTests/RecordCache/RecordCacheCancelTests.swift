@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Record cache: cancelling", .serialized, .timeLimit(.minutes(5)))
 struct RecordCacheCancelTests {
-    /// Waits until something that happens elsewhere has happened; gives up after a minute.
+    /// Waits for an event elsewhere; fails after a minute.
     private func eventually(_ what: String, _ condition: () -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(60)
         while !condition() {
@@ -41,7 +41,7 @@ struct RecordCacheCancelTests {
         let result = await caller.result
         #expect(isCancelled(result))
         try await eventually("the connection is closed") { server.leftByClient == 1 }
-        // The next caller has a transfer of its own.
+        // The next caller has its own transfer.
         server.answer(twoItems)
         #expect(try await cache.fetch(CacheRequest("items")).text == "fetched 2")
         #expect(server.held == 2)

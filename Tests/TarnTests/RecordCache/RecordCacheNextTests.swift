@@ -9,11 +9,11 @@ import Testing
 
 @Suite("Record cache: pages", .serialized, .timeLimit(.minutes(5)))
 struct RecordCacheNextTests {
-    /// A list: what the endpoint says, and the pages of its server.
+    /// A list: the endpoint, and the pages of its server.
     struct List: Sendable, CustomTestStringConvertible {
         var name: String
         var endpoint: String
-        /// Targets; what each lists, or nil for a refusal (422); members of the body; header
+        /// Targets; the records of each, or nil for a refusal (422); members of the body; header
         /// fields.
         var pages: [(target: String, ids: [Int]?, members: String, fields: [String])]
         /// The pages that a caller gets; all of them if nil.

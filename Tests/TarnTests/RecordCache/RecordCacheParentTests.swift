@@ -1,5 +1,4 @@
-// Endpoints that are asked for each record of an entity: which record it is, named or found in the
-// URL.
+// Endpoints with `for_each`: the parent record, named or found in the URL.
 
 import Foundation
 import Tarn
@@ -98,7 +97,7 @@ struct RecordCacheParentTests {
             "\($0)".contains("another Milestone")
         }
         await #expect { try await cache.fetch(CacheRequest("items", parent: RecordKey(99))) } throws: {
-            "\($0)".contains("there is no Milestone 99")
+            "\($0)".contains("Milestone 99 is not in the store")
         }
         await #expect(throws: CacheError.self) {
             try await cache.fetch(CacheRequest("items", parent: RecordKey("ten")))

@@ -1,5 +1,5 @@
-// What a cache answers when the server fails: the stale answer, with the error beside it, unless
-// something forbids it.
+// The result of a cache if the server fails: the stale response, with the error beside it, unless a
+// rule forbids it.
 
 import Foundation
 import Tarn
@@ -14,7 +14,7 @@ struct RecordCacheStaleTests {
             status504
     }
 
-    /// A server that fails in this way, and the base URL by which it is asked.
+    /// A server that fails in this way, and its base URL.
     private func server(_ fault: Fault) throws -> (any Sendable, base: String) {
         let good = recording("/items", twoItems)
         switch fault {
@@ -29,7 +29,7 @@ struct RecordCacheStaleTests {
             let server = try LocalServer([good], "--fault", ":cut:20")
             return (server, server.base)
         case .cutByClose:
-            // Nothing but the end of the connection says where the body ends.
+            // Only the end of the connection marks the end of the body.
             let server = try RawServer(["HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n[{\"id\":1,\"na"])
             return (server, server.base)
         case .reset:

@@ -1,4 +1,4 @@
-// The record-level cache over a real store, with a real server, and with one that is gone.
+// The record-level cache over a real store, with a real server, and with an unreachable one.
 
 import Foundation
 import Synchronization
@@ -369,15 +369,15 @@ struct RecordCacheTests {
         let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
         #expect(
             try await cache.explain(CacheRequest("items")).description.hasSuffix(
-                "miss: the server is asked\n  nothing is stored for this request (RFC 9111 §4)"))
+                "miss: request to the server\n  no stored response for this request (RFC 9111 §4)"))
         _ = try await cache.fetch(CacheRequest("items"))
         fixture.clock.pass(61)
         let lines = try await cache.explain(CacheRequest("items")).description.split(separator: "\n").map(String.init)
         #expect(
             lines.dropFirst() == [
-                "revalidate: the server is asked with a condition",
+                "revalidate: request to the server with a condition",
                 "  the lifetime is max-age: 60 s (RFC 9111 §5.2.2.1)",
-                "  its age has reached its lifetime: age 61 s of 60 s (RFC 9111 §4.2.4)",
+                "  the age has reached the lifetime: age 61 s of 60 s (RFC 9111 §4.2.4)",
             ])
         #expect(server.requests.count == 1)
     }

@@ -1,4 +1,5 @@
-// What the tests of the mirror share: descriptions, recordings as text, a store in a folder of its own, and its content.
+// Shared helpers of the mirror tests: descriptions, recordings as text, a store in a temporary
+// folder, and its content.
 
 import Foundation
 import Synchronization
@@ -14,7 +15,7 @@ enum Repository {
         return url.path
     }()
     static var forge: String { root + "/fixtures/forge/responses" }
-    /// Real captured data lies beside the checkout and is not part of it.
+    /// Real captured data is beside the checkout and not part of it.
     static let realData: String? = {
         var url = URL(fileURLWithPath: root)
         for _ in 0..<3 {
@@ -40,7 +41,8 @@ func recording(_ target: String, _ body: String, status: String = "200 OK", _ fi
     "GET \(target)\nHTTP/1.1 \(status)\n" + fields.map { $0 + "\n" }.joined() + "\n" + body
 }
 
-/// A store in a folder of its own. It is opened anew for every sync and every look, as by processes that come and go.
+/// A store in a temporary folder. It is opened again for every sync and every check, as by
+/// short-lived processes.
 struct MirrorStore {
     let folder: TemporaryFolder
     var description: Description
@@ -70,7 +72,7 @@ struct MirrorStore {
     ) async throws -> SyncReport {
         var options = SyncOptions()
         options.base = base
-        // A failure is what most tests are about: the first one counts.
+        // Most tests are about failures: the first one counts.
         options.retry = .never
         change(&options)
         let mirror = try APIMirror(
@@ -116,7 +118,7 @@ struct MirrorStore {
 
     func checkpoint(_ name: String) throws -> Checkpoint? { try read { try $0.checkpoint(name) } }
 
-    /// Every record with its fields and with what its derived relationships lead to: rows and indexes alike.
+    /// Every record with its fields and its derived relationships: rows and indexes alike.
     func dump(versions: Bool = false) throws -> [String] {
         try read { reader in
             var lines: [String] = []

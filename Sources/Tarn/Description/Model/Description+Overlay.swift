@@ -43,7 +43,9 @@ extension Description {
     public func applying(overlay text: String, file: String) throws(DescriptionError) -> Description {
         guard var origin else {
             throw DescriptionError([
-                .init(file: file, "this description was made by code, not read: change its mapping instead")
+                .init(
+                    file: file,
+                    "overlays need a description that was read from a file: change the mapping in code instead")
             ])
         }
         origin.overlays.append(Origin.Overlay(text: text, file: file))

@@ -121,7 +121,7 @@ public struct Description: Sendable, Hashable {
     }
 
     private static func tooLarge(_ file: String) -> DescriptionError {
-        DescriptionError([.init(file: file, "larger than 10 MB: this is not a description file")])
+        DescriptionError([.init(file: file, "larger than 10 MB: not a description file")])
     }
 
     private static func read(_ path: String) throws(DescriptionError) -> [UInt8] {
@@ -129,9 +129,9 @@ public struct Description: Sendable, Hashable {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             switch errno {
-            case ENOENT, ENOTDIR: throw failure("there is no such file: name the description with --file, or create it")
-            case EACCES: throw failure("no permission to read this file")
-            default: throw failure("cannot be opened: \(String(cString: strerror(errno)))")
+            case ENOENT, ENOTDIR: throw failure("no such file: name the description with --file, or create it")
+            case EACCES: throw failure("permission denied")
+            default: throw failure("cannot open the file: \(String(cString: strerror(errno)))")
             }
         }
         defer { close(descriptor) }
@@ -143,8 +143,8 @@ public struct Description: Sendable, Hashable {
             guard count > 0 else {
                 switch errno {
                 case EINTR: continue
-                case EISDIR: throw failure("this is a directory: name the description file in it")
-                default: throw failure("cannot be read: \(String(cString: strerror(errno)))")
+                case EISDIR: throw failure("is a directory: name the description file in it")
+                default: throw failure("cannot read the file: \(String(cString: strerror(errno)))")
                 }
             }
             bytes += chunk[..<count]

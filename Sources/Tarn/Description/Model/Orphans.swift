@@ -53,7 +53,7 @@ public struct Orphans: Sendable, Hashable {
         action: Action = .delete,
         check: String? = nil
     ) {
-        precondition(walks > 0, "a record is gone after one walk at least")
+        precondition(walks > 0, "the number of scans must be at least 1")
         self.scope = scope
         self.walks = walks
         self.keep = keep

@@ -96,7 +96,7 @@ struct OverlayReader {
             "key", "parent", "indexes", "compression", "store", "endpoints", "base",
         ]
         return ofSchema.contains(key)
-            ? "an overlay says where values come from, not what the records are or how they are asked for: change the description"
+            ? "an overlay can only change where values come from, not records or requests: change the description"
             : Spelling.unknown("key", key, among: keys)
     }
 
@@ -115,7 +115,7 @@ struct OverlayReader {
             guard let index = entries.firstIndex(where: { $0.key == change.key }) else {
                 report(
                     path, change.keyMark,
-                    "\(Spelling.unknown(what, change.key, among: entries.map(\.key))); an overlay adds none")
+                    "\(Spelling.unknown(what, change.key, among: entries.map(\.key))); an overlay cannot add one")
                 continue
             }
             entries[index].value = body(&self, change.value, entries[index].value, path)

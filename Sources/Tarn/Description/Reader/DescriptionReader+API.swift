@@ -5,7 +5,7 @@ import TarnImport
 import TarnStore
 
 extension DescriptionReader {
-    static let unsupported = "is not supported by this version; remove the line"
+    static let unsupported = "not supported by this version: remove the line"
 
     mutating func api(_ value: YAMLValue) -> APIDescription? {
         guard
@@ -69,10 +69,10 @@ extension DescriptionReader {
             let plain = word == word.uppercased() ? word.lowercased() : word
             for (text, shown, mark) in [(entry.key, entry.key, entry.keyMark), (plain, word, entry.value.mark)]
             where !isWord(text) {
-                report(field, mark, "\"\(shown)\" is not one word: use the letters a–z and digits, in lower case")
+                report(field, mark, "\"\(shown)\" is not a single word: use lower-case letters a–z and digits")
             }
             if let first = origins.updateValue(entry.key, forKey: plain) {
-                report(field, entry.value.mark, "\(first) already becomes \"\(word)\": each needs a word of its own")
+                report(field, entry.value.mark, "\(first) already becomes \"\(word)\": use a different word for each")
             }
             words[entry.key] = word
         }
@@ -102,31 +102,31 @@ extension DescriptionReader {
     private static func problem(ofBaseURL text: String) -> String? {
         let form = "write an absolute URL such as https://api.example.org/v1"
         guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value < 0x7F }) else {
-            return "a URL has only ASCII characters and no spaces: write others percent-encoded, in the host as xn--…"
+            return "a URL must be ASCII without spaces: percent-encode other characters, and write hosts as xn--…"
         }
         let lower = text.lowercased()
         guard let scheme = ["http://", "https://"].first(where: lower.hasPrefix) else {
             return "not an http or https URL: \(form)"
         }
         let rest = text.dropFirst(scheme.count)
-        if rest.contains("?") { return "a base URL has no query: write parameters under with of each endpoint" }
-        if rest.contains("#") { return "a base URL has no fragment: remove the # and what follows" }
+        if rest.contains("?") { return "a base URL cannot have a query: write parameters under with of each endpoint" }
+        if rest.contains("#") { return "a base URL cannot have a fragment: remove the # and everything after it" }
         let authority = rest.prefix { $0 != "/" }
         if authority.contains("@") {
-            return "a base URL has no user or password: remove them; a token goes into the environment, see auth"
+            return "a base URL cannot have a user or password: remove them, and use auth for credentials"
         }
         var host = authority
         if let bracket = authority.lastIndex(of: "]") {
             guard authority.hasPrefix("["), authority.distance(from: authority.startIndex, to: bracket) > 1 else {
-                return "the host is not readable: \(form)"
+                return "invalid host: \(form)"
             }
             host = authority[bracket...].dropFirst()
-            guard host.isEmpty || host.hasPrefix(":") else { return "the host is not readable: \(form)" }
+            guard host.isEmpty || host.hasPrefix(":") else { return "invalid host: \(form)" }
             host = "h" + host
         }
         let parts = host.split(separator: ":", omittingEmptySubsequences: false)
-        guard let name = parts.first, !name.isEmpty else { return "the host is missing: \(form)" }
-        guard parts.count <= 2, name.utf8.allSatisfy(isHostByte) else { return "the host is not readable: \(form)" }
+        guard let name = parts.first, !name.isEmpty else { return "missing host: \(form)" }
+        guard parts.count <= 2, name.utf8.allSatisfy(isHostByte) else { return "invalid host: \(form)" }
         if parts.count == 2,
             UInt16(parts[1]).map({ $0 > 0 }) != true || !parts[1].utf8.allSatisfy({ $0 < 0x3A && $0 >= 0x30 })
         {
@@ -148,14 +148,14 @@ extension DescriptionReader {
             guard let value = text(entry.value, field) else { continue }
             // RFC 9110 §5.1, §5.6.2: a field name is a token.
             if entry.key.isEmpty || !entry.key.utf8.allSatisfy(DescriptionReader.isTokenByte) {
-                report(field, entry.keyMark, "not the name of a header field: use letters, digits and -")
+                report(field, entry.keyMark, "invalid name of a header field: use letters, digits and -")
                 continue
             }
             // RFC 9110 §5.5: a CR or LF would begin another field.
             if value.unicodeScalars.contains(where: { ($0.value < 0x20 && $0 != "\t") || $0.value == 0x7F }) {
                 report(
                     field, entry.value.mark,
-                    "a header field's value has no line breaks or control characters: remove them")
+                    "the value of a header field cannot contain line breaks or control characters: remove them")
                 continue
             }
             let name = entry.key.lowercased()
@@ -166,10 +166,10 @@ extension DescriptionReader {
             if fields.contains(where: { $0.name.lowercased() == name }) {
                 report(
                     field, entry.keyMark,
-                    "this header field is there twice (case does not matter): join the values with a comma")
+                    "duplicate header field (case does not matter): join the values with a comma")
             }
             if let other = setByAuthentication, name == other.lowercased() {
-                report(field, entry.keyMark, "auth sets this header field already: remove one of the two")
+                report(field, entry.keyMark, "auth already sets this header field: remove one of the two")
             }
             fields.append(.init(entry.key, value))
         }
@@ -180,14 +180,14 @@ extension DescriptionReader {
     ///
     /// The transport sets them. A contradicting field would make one request pass for two.
     private static let reservedFields: [String: String] = {
-        let framing = "the transport sets this header field by the body that it sends"
-        let hop = "this header field is about one connection, which is the transport's"
+        let framing = "the transport sets this header field from the body"
+        let hop = "this header field belongs to the connection, which the transport controls"
         return [
             "content-length": framing, "transfer-encoding": framing, "trailer": framing, "expect": framing,
             "connection": hop, "keep-alive": hop, "te": hop, "upgrade": hop, "http2-settings": hop,
             "proxy-connection": hop,
             "proxy-authenticate": hop, "proxy-authorization": hop,
-            "host": "the host of a request is that of its URL; write it in `base`",
+            "host": "the host of a request comes from its URL; write it in `base`",
         ]
     }()
 

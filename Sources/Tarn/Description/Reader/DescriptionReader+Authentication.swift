@@ -19,7 +19,7 @@ extension DescriptionReader {
                 value, "api.auth", keys: kinds,
                 instead: [
                     "oauth": "write oauth2", "token": form,
-                    "digest": "is not supported; there are \(kinds.joined(separator: ", "))",
+                    "digest": "not supported: use one of \(kinds.joined(separator: ", "))",
                 ])
         else { return .none }
         guard entries.count == 1 else {
@@ -40,7 +40,7 @@ extension DescriptionReader {
         guard case .mapping(let entries) = value.content else {
             report(
                 field, value.mark,
-                "a token does not belong into this file: write \(DescriptionReader.secretForm), and put the secret there"
+                "a secret must not be in this file: write \(DescriptionReader.secretForm), and put the secret there"
             )
             return nil
         }
@@ -50,7 +50,7 @@ extension DescriptionReader {
             return nil
         }
         guard entries.count == 1 else {
-            report(field, value.mark, "one place is enough: write \(DescriptionReader.secretForm)")
+            report(field, value.mark, "more than one source: write \(DescriptionReader.secretForm)")
             return nil
         }
         if section["env"] != nil { return environment(section) }
@@ -60,7 +60,7 @@ extension DescriptionReader {
         let words = texts(section, "command").map(\.text)
         guard let program = words.first, !program.isEmpty else {
             if !isReported(section.path("command")) {
-                report(section, "command", "names no program: write command: [PROGRAM, ARGUMENT]")
+                report(section, "command", "missing program: write command: [PROGRAM, ARGUMENT]")
             }
             return nil
         }
@@ -75,7 +75,7 @@ extension DescriptionReader {
         guard isName, name.utf8.first.map({ !(0x30...0x39).contains($0) }) == true else {
             report(
                 section, "env",
-                "not the name of an environment variable: use letters, digits and _, such as FORGE_TOKEN")
+                "invalid name of an environment variable: use letters, digits and _, such as FORGE_TOKEN")
             return nil
         }
         return .environment(name)
@@ -86,7 +86,7 @@ extension DescriptionReader {
         guard !path.hasPrefix("~") else {
             report(
                 section, key,
-                "~ does not stand for a home directory here: write the whole path, or one relative to this file")
+                "~ is not expanded: write an absolute path, or one relative to this file")
             return nil
         }
         guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
@@ -111,7 +111,9 @@ extension DescriptionReader {
         let user = textOrSecret(section, "user"),
             password = section["password"].flatMap { secret($0, section.path("password")) }
         if case .value(let name) = user, name.exposed.contains(":") {
-            report(section, "user", "a user's name has no colon: what follows one is the password (RFC 7617 §2)")
+            report(
+                section, "user",
+                "a user name cannot contain a colon, which separates it from the password (RFC 7617 §2)")
         }
         guard let user, let password else { return nil }
         return .basic(user: user, password: password)
@@ -129,18 +131,18 @@ extension DescriptionReader {
         guard named.count == 1, let place = named.first else {
             report(
                 section.field, section.mark,
-                "says where the key goes with one of header, query and cookie: write header: X-Api-Key")
+                "missing location of the key (header, query or cookie): write header: X-Api-Key")
             return nil
         }
         let prefix = section["prefix"].flatMap { text($0, section.path("prefix")) }
         if prefix != nil, place != "header" {
-            report(section, "prefix", "only a header field has one: remove the line")
+            report(section, "prefix", "only a header field can have a prefix: remove the line")
         }
         guard let name = text(section, place) else { return nil }
         if place != "query", name.isEmpty || !name.utf8.allSatisfy(DescriptionReader.isTokenByte) {
             report(
                 section, place,
-                "not a name that a \(place == "header" ? "header field" : "cookie") can have: use letters, digits, - and _"
+                "invalid name of a \(place == "header" ? "header field" : "cookie"): use letters, digits, - and _"
             )
             return nil
         }
@@ -178,7 +180,7 @@ extension DescriptionReader {
         }
         let scopes = texts(section, "scopes").map(\.text)
         let clientAuthentication: OAuth2.ClientAuthentication? = word(
-            section, "client_auth", "way to prove who the client is")
+            section, "client_auth", "client authentication")
         let account = text(section, "account")
         guard let url, let client else { return nil }
         var settings = OAuth2(

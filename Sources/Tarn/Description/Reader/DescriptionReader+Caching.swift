@@ -38,7 +38,7 @@ extension DescriptionReader {
         if let seconds = whole("older_than", 0) {
             cache.policy = .olderThan(seconds: seconds)
             if section["policy"] != nil {
-                report(section, "older_than", "is a policy of its own: remove policy, or this line")
+                report(section, "older_than", "older_than is a policy itself: remove policy, or this line")
             }
         }
         cache.rules.isShared = flag(section, "shared")
@@ -52,7 +52,7 @@ extension DescriptionReader {
             }
         }
         cache.rules.heuristicLimit = whole("heuristic_limit", 0) ?? cache.rules.heuristicLimit
-        let offLine: OffLine? = word(section, "off_line", "answer without a network")
+        let offLine: OffLine? = word(section, "off_line", "offline policy")
         cache.rules.answersWhenDisconnected = offLine != .never
         cache.limits.entries = whole("entries", 1) ?? cache.limits.entries
         cache.limits.bytes = whole("bytes", 1) ?? cache.limits.bytes

@@ -11,7 +11,7 @@ extension DescriptionReader {
         rules(top, into: &mapping)
         let entries = entries(top, "entities", of: "names to entities")
         if let value = top["entities"], entries.isEmpty, !isReported("entities") {
-            report("entities", value.mark, "there are no entities: describe at least one kind of record")
+            report("entities", value.mark, "no entities: describe at least one kind of record")
         }
         for entry in entries {
             let (definition, itsMapping) = entity(entry)
@@ -93,7 +93,7 @@ extension DescriptionReader {
             attribute.type = read.type
             attribute.isOptional = read.isOptional
             if values != nil, !read.isEnumeration, !isReported(section.path("type")) {
-                report(section, "values", "only an enum has values: remove them, or write type: enum")
+                report(section, "values", "only an enum can have values: remove them, or write type: enum")
             }
         }
         attribute.renamedFrom = text(section, "was")
@@ -128,7 +128,7 @@ extension DescriptionReader {
             case .scalar where element.isNull:
                 report(
                     section.path("values"), element.mark,
-                    "nothing is not a value: write enum? if it may be null, or 'null' in quotes if the text is meant")
+                    "null cannot be listed: write enum? for an optional value, or 'null' in quotes for the text")
             case .scalar(let text, _): return text
             default: report(section.path("values"), element.mark, "expected a text, found \(element.kind)")
             }
@@ -155,18 +155,19 @@ extension DescriptionReader {
     ) -> (type: AttributeType, isOptional: Bool, isEnumeration: Bool) {
         if case .list(let elements) = value.content {
             guard elements.count == 1 else {
-                report(field, value.mark, "a list has one type: write [string], found \(elements.count) of them")
+                report(field, value.mark, "a list has exactly one type, such as [string]; found \(elements.count)")
                 return (.string, false, false)
             }
             if case .list = elements[0].content {
-                report(field, value.mark, "a list of lists is not a type: use json")
+                report(field, value.mark, "lists of lists are not supported: use json")
                 return (.string, false, false)
             }
             let element = attributeType(elements[0], field, values: values)
             if element.isOptional {
                 report(
                     field, value.mark,
-                    "a list has no empty places: write [string], or '[string]?' if the whole list is optional")
+                    "elements of a list cannot be optional: write [string], or '[string]?' if the whole list is optional"
+                )
             }
             return (.array(element.type), false, element.isEnumeration)
         }
@@ -181,7 +182,8 @@ extension DescriptionReader {
         }
         if word == "enum" {
             if values == nil {
-                report(field, value.mark, "an enum needs its values: write { type: enum, values: [open, closed] }")
+                report(
+                    field, value.mark, "an enum needs at least one value: write { type: enum, values: [open, closed] }")
                 return (.string, isOptional, true)
             }
             return (.enumeration(values ?? []), isOptional, true)
@@ -233,7 +235,7 @@ extension DescriptionReader {
         rules.naming = word(section, "naming", "naming style")
         if rules != FieldRules() { mapping.fields[entry.key] = rules }
         if rules.toMany != nil, !destination.isMany {
-            report(section, "to_many", "this relationship leads to one record, which is replaced: remove the line")
+            report(section, "to_many", "to_many is for to-many relationships only: remove the line")
         }
         return RelationshipDefinition(
             entry.key, to: destination.entity, many: destination.isMany, ordered: ordered, inverse: inverse,
@@ -246,14 +248,15 @@ extension DescriptionReader {
         guard case .list(let elements) = value.content else {
             guard let name = text(value, field) else { return nil }
             if name.hasSuffix("?") {
-                report(field, value.mark, "a relationship may always be empty: write it without the ?")
+                report(field, value.mark, "a relationship is always optional: remove the ?")
                 return nil
             }
             return (name, false)
         }
         guard elements.count == 1 else {
             report(
-                field, value.mark, "a relationship has one destination: write [Label], found \(elements.count) of them")
+                field, value.mark,
+                "a relationship has exactly one destination, such as [Label]; found \(elements.count)")
             return nil
         }
         return text(elements[0], field).map { ($0, true) }

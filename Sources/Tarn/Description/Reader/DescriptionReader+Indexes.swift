@@ -97,7 +97,7 @@ extension DescriptionReader {
             } else {
                 let written = comparison.word ?? comparison.value.plainText
                 report(
-                    field, place(comparison.valueColumn), "\"\(written)\" is not a value of the type \(attribute.type)")
+                    field, place(comparison.valueColumn), "\"\(written)\" is not a valid \(attribute.type)")
             }
         }
         return result
@@ -113,7 +113,7 @@ extension DescriptionReader {
         if let read = DescriptionReader.comparison(text) { (comparison, text) = read }
         if text == "null" { return IndexCondition(entry.key, comparison, .null) }
         guard let value = attribute.type.constant(text) else {
-            report(field, entry.value.mark, "\"\(text)\" is not a value of the type \(attribute.type)")
+            report(field, entry.value.mark, "\"\(text)\" is not a valid \(attribute.type)")
             return nil
         }
         return IndexCondition(entry.key, comparison, value)
@@ -140,7 +140,7 @@ extension DescriptionReader {
         }
         guard let text = text(value, field) else { return nil }
         guard let constant = type.constant(text) else {
-            report(field, value.mark, "\"\(text)\" is not a value of the type \(type)")
+            report(field, value.mark, "\"\(text)\" is not a valid \(type)")
             return nil
         }
         return constant

@@ -9,13 +9,13 @@ extension DescriptionReader {
         let otherwise: EntityChoice.Otherwise? = word(section, "otherwise", "rule for other records")
         guard section["kinds"] != nil else {
             if section["otherwise"] != nil {
-                report(section, "otherwise", "there are no kinds to choose from: add kinds, or remove the line")
+                report(section, "otherwise", "otherwise needs kinds: add kinds, or remove the line")
             }
             return nil
         }
         let entries = entries(section, "kinds", of: "entities to conditions")
         if entries.isEmpty, !isReported(section.path("kinds")) {
-            report(section, "kinds", "has no entity: write one with its conditions, such as Push: { type: PushEvent }")
+            report(section, "kinds", "missing entity: write one with its conditions, such as Push: { type: PushEvent }")
         }
         let rules = entries.map { EntityChoice.Rule.entity($0.key, when: conditions($0, section.path("kinds"))) }
         return EntityChoice(rules, otherwise: otherwise ?? .parent)
@@ -32,7 +32,7 @@ extension DescriptionReader {
         return pairs.compactMap { pair in
             guard let path = plainKeyPath(pair.key, field, pair.keyMark) else { return nil }
             guard !path.steps.isEmpty, !path.hasWildcard else {
-                report(field, pair.keyMark, "\(path) is not one value of the record: name a key of it, without *")
+                report(field, pair.keyMark, "\(path) is not a single value of the record: use a key of it, without *")
                 return nil
             }
             return test(pair.value, "\(field).\(pair.key)").map { RecordCondition(path, $0) }
@@ -45,7 +45,7 @@ extension DescriptionReader {
         if case .list(let values) = value.content {
             let texts = values.compactMap { text($0, field) }
             if texts.isEmpty, !isReported(field) {
-                report(field, value.mark, "has no value: write one, or '*' for any")
+                report(field, value.mark, "missing value: write one, or '*' for any")
             }
             return .matches(texts)
         }
@@ -61,11 +61,11 @@ extension DescriptionReader {
     mutating func envelope(_ section: Section, _ schema: Schema) -> [EnvelopePart]? {
         guard let value = section["records"], case .mapping = value.content else { return nil }
         if section["entity"] != nil {
-            report(section, "entity", "each key path under records has an entity of its own: remove the line")
+            report(section, "entity", "the key paths under records have their own entities: remove the line")
         }
         let entries = entries(section, "records", of: "key paths to entities")
         if entries.isEmpty {
-            report(section, "records", "has no key path: write each with its entity, such as users: User")
+            report(section, "records", "missing key path: write each with its entity, such as users: User")
         }
         return entries.compactMap { entry in
             let field = "\(section.path("records")).\(entry.key)"

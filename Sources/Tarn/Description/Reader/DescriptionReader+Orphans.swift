@@ -17,7 +17,7 @@ extension DescriptionReader {
                 report(
                     endpoint, "commit",
                     Spelling.unknown("unit", word, among: ["page", "walk"])
-                        + "; or write { every: 20 } for so many pages")
+                        + "; or write { every: 20 } for a number of pages")
             case nil: break
             }
             return .pages(1)
@@ -84,7 +84,7 @@ extension DescriptionReader {
             if case .scalar(word, _) = value.content { true } else { false }
         }
         let message =
-            "the records are of several entities: only those that earlier walks have listed can be looked for; write orphans: after_two_scans, or an endpoint for each entity"
+            "the endpoint lists several entities, so only records of earlier scans can be orphans: write orphans: after_two_scans, or an endpoint for each entity"
         guard case .mapping(let entries) = orphans.content else {
             if says(orphans, "entity") { report(endpoint, "orphans", message) }
             return says(orphans, "entity")
@@ -105,7 +105,7 @@ extension DescriptionReader {
     ) -> Orphans.Scope {
         if section["where"] != nil {
             if section["scope"] != nil {
-                report(section, "scope", "where says which records they are: remove one of the two")
+                report(section, "scope", "where and scope exclude each other: remove one of the two")
             }
             return condition(section, "where", entity, schema).map { .matching($0) } ?? .listed
         }
@@ -115,7 +115,7 @@ extension DescriptionReader {
         case "owner"?:
             if forEach?.parent != nil { return .owner }
             if !isReported(in: "\(section.field.dropLast(".orphans".count)).for_each") {
-                report(section, "scope", "there is no owner: name it with for_each: { entity: …, parent: … }")
+                report(section, "scope", "missing owner: declare it with for_each: { entity: …, parent: … }")
             }
             return .listed
         case let word?:
@@ -155,7 +155,7 @@ extension DescriptionReader {
         _ section: Section, _ entity: String?, _ forEach: Endpoint.ForEach?, _ schema: Schema
     ) -> Bool {
         guard let parent = forEach?.parent else {
-            report(section, "then", "there is nothing to unlink from: name it with for_each: { entity: …, parent: … }")
+            report(section, "then", "missing owner to unlink from: declare it with for_each: { entity: …, parent: … }")
             return false
         }
         if schema.entities.first(where: { $0.name == entity })?.key.contains(parent) == true {
@@ -182,7 +182,7 @@ extension DescriptionReader {
                 usesRecord = true
                 checkVariable(name, attribute: parts.count == 2 ? parts[1] : nil, forEach, section, "check", schema)
             } else if !given.contains(name) {
-                report(section, "check", "{\(name)} has no value: write with: { \(name): … }")
+                report(section, "check", "no value for {\(name)}: write with: { \(name): … }")
             }
         }
         if !usesRecord {

@@ -47,7 +47,7 @@ extension DescriptionReader {
 
     /// The problem of a path that is a valid template but not a valid path of an endpoint.
     private static func problem(ofPath path: String) -> String? {
-        if !path.hasPrefix("/") { return "a path begins with /: the base URL goes before it" }
+        if !path.hasPrefix("/") { return "a path must begin with /: it is appended to the base URL" }
         // Within braces, ? and # are operators of RFC 6570.
         var outside = "", depth = 0
         for character in path {
@@ -55,12 +55,12 @@ extension DescriptionReader {
             if depth == 0 { outside.append(character) }
             if character == "}" { depth -= 1 }
         }
-        if outside.contains("?") { return "a path has no query: write its parameters under with" }
+        if outside.contains("?") { return "a path cannot have a query: write its parameters under with" }
         if outside.contains("#") || path.contains("{#") {
-            return "a path has no fragment: remove the # and what follows"
+            return "a path cannot have a fragment: remove the # and everything after it"
         }
         if path.unicodeScalars.contains(where: { $0.value <= 0x20 || $0.value == 0x7F }) {
-            return "a path has no spaces or control characters: write them percent-encoded"
+            return "a path cannot contain spaces or control characters: percent-encode them"
         }
         return nil
     }
@@ -116,7 +116,7 @@ extension DescriptionReader {
             relationships += definition.relationships
             next = definition.parent
         }
-        guard let name = path.first else { return .nothing("names nothing") }
+        guard let name = path.first else { return .nothing("missing name") }
         guard path.count > 1 else {
             if let attribute = attributes.first(where: { $0.name == name }) { return .attribute(attribute.type) }
             return .nothing(Spelling.unknown("attribute", name, among: attributes.map(\.name)))
@@ -137,7 +137,7 @@ extension DescriptionReader {
         guard let attribute else {
             let example = attributes.first?.name ?? "id"
             report(
-                section, key, "{\(name)} is a whole record: name one of its attributes, such as {\(name).\(example)}"
+                section, key, "{\(name)} is a whole record: use one of its attributes, such as {\(name).\(example)}"
             )
             return
         }
@@ -149,7 +149,8 @@ extension DescriptionReader {
             switch type {
             case .json, .array:
                 report(
-                    section, key, "{\(name)} is of type \(type.word) and cannot stand in a path: use another attribute")
+                    section, key,
+                    "{\(name)} is of type \(type.word), which cannot be used in a path: use another attribute")
             default: break
             }
         }

@@ -16,12 +16,12 @@ extension DescriptionReader {
     mutating func join(_ section: Section) -> RelationshipDefinition.Join? {
         guard let value = section["join"] else { return nil }
         guard case .mapping(let pairs) = value.content, pairs.count == 1, let pair = pairs.first else {
-            report(section, "join", "expected one attribute here and the one there, such as join: { userLogin: login }")
+            report(section, "join", "expected one attribute and its counterpart, such as join: { userLogin: login }")
             return nil
         }
         guard let theirs = text(pair.value, section.path("join")) else { return nil }
         if section["from"] != nil {
-            report(section, "from", "a joined relationship takes nothing from JSON, its attribute does: remove from")
+            report(section, "from", "a joined relationship has no value in JSON, only its attribute has: remove from")
         }
         return RelationshipDefinition.Join(pair.key, equals: theirs)
     }

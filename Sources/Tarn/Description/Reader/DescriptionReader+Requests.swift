@@ -19,7 +19,7 @@ extension DescriptionReader {
         if section["burst"] != nil, section["per_second"] == nil {
             report(
                 section, "burst",
-                "without per_second there is nothing to save up: write per_second too, or remove the line")
+                "burst needs per_second: add per_second, or remove the line")
         }
         let headers: HeaderUse? = word(section, "headers", "use of the server's rate limits")
         pace.obeysHeaders = headers != .ignore
@@ -57,11 +57,11 @@ extension DescriptionReader {
             path("authorities"), path("certificate"), path("key")
         )
         if section["key"] != nil, section["certificate"] == nil {
-            report(section, "key", "a key without its certificate: write certificate too")
+            report(section, "key", "key needs a certificate: add certificate")
         }
         if let agent = text(section, "user_agent") {
             if agent.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value > 0x7E }) {
-                report(section, "user_agent", "has only printable ASCII characters")
+                report(section, "user_agent", "only printable ASCII characters are allowed")
             }
             options.userAgent = agent
         }
@@ -78,7 +78,7 @@ extension DescriptionReader {
         } else if text.contains("@") {
             report(
                 section, "proxy",
-                "a password does not belong into this file: name the proxy in the environment, as https_proxy")
+                "a password must not be in this file: set the proxy in the environment, as https_proxy")
         }
         return text
     }
@@ -100,7 +100,7 @@ extension DescriptionReader {
         policy.longestWait = seconds(section, "longest_wait") ?? policy.longestWait
         for (method, mark) in texts(section, "methods") {
             guard method.utf8.allSatisfy(DescriptionReader.isTokenByte), method == method.uppercased() else {
-                report(section.path("methods"), mark, "not a method: write it in capitals, such as POST")
+                report(section.path("methods"), mark, "not a method: write it in upper case, such as POST")
                 continue
             }
             policy.methods.insert(method)
@@ -134,7 +134,7 @@ extension DescriptionReader {
         let statuses = statuses(section, "status")
         let contains = text(section, "contains")
         if section["status"] == nil, section["contains"] == nil {
-            report(field, section.mark, "would hit every answer: write a status, or a text that the answer contains")
+            report(field, section.mark, "the rule would apply to every response: add status or contains")
         }
         let action: ResponseRule.Action? = word(section, "then", "action")
         return action.map {

@@ -11,7 +11,7 @@ extension DescriptionReader {
     mutating func sources(_ section: Section, _ type: AttributeType?) -> [ValueSource] {
         if let value = section["value"] {
             if section["from"] != nil {
-                report(section, "value", "a constant comes from nowhere: remove from, or this")
+                report(section, "value", "from and value exclude each other: remove one of the two")
                 return []
             }
             let field = section.path("value")
@@ -20,7 +20,7 @@ extension DescriptionReader {
         }
         let texts = texts(section, "from")
         if texts.isEmpty, section["from"] != nil, !isReported(section.path("from")) {
-            report(section, "from", "has no key path: write one, or remove the line")
+            report(section, "from", "missing key path: write one, or remove the line")
         }
         return texts.compactMap { text, mark in source(text, section.path("from"), mark) }
     }
@@ -30,7 +30,7 @@ extension DescriptionReader {
             if text.contains("{") {
                 report(
                     field, mark,
-                    "\"\(text)\" is not a text with key paths in it: write each in braces, such as '{owner.login}/{name}'; {{ is a brace"
+                    "\"\(text)\" is not a text with key paths: write each in braces, such as '{owner.login}/{name}'; {{ is a literal brace"
                 )
             } else {
                 _ = keyPath(text, field, mark)
@@ -39,13 +39,13 @@ extension DescriptionReader {
         }
         for path in source.paths {
             if path == JSONPath("$") {
-                report(field, mark, "$ is the whole record, which is not supported here: name a key of it")
+                report(field, mark, "$ is the whole record, which is not supported here: use a key of it")
                 return nil
             }
             if let meant = DescriptionReader.origin(meantBy: path) {
                 report(
                     field, mark,
-                    "\(path) begins with a key; did you mean \"\(meant)\"? A key is written \\\(path.keys.first ?? "")")
+                    "\(path) begins with a key; did you mean \"\(meant)\"? Write a key as \\\(path.keys.first ?? "")")
                 return nil
             }
         }
@@ -63,7 +63,7 @@ extension DescriptionReader {
         if let path = JSONPath(text) { return path }
         report(
             field, mark,
-            "\"\(text)\" is not a key path: write keys with a . between them, such as author.login; \\. is a . inside of a key"
+            "\"\(text)\" is not a key path: separate keys with ., such as author.login; \\. is a . inside a key"
         )
         return nil
     }
@@ -72,7 +72,7 @@ extension DescriptionReader {
     mutating func plainKeyPath(_ text: String, _ field: String, _ mark: Mark) -> JSONPath? {
         guard let path = keyPath(text, field, mark) else { return nil }
         guard path.origin == .record else {
-            report(field, mark, "\(path.origin.rawValue) cannot stand here: name a key")
+            report(field, mark, "\(path.origin.rawValue) is not allowed here: use a key")
             return nil
         }
         return path

@@ -48,7 +48,7 @@ extension DescriptionReader {
         guard pairs.count == 1, let pair = pairs.first else {
             report(
                 section, "deleted",
-                "expected one key path and the value that stands there, such as deleted: { state: gone }")
+                "expected one key path and its value, such as deleted: { state: gone }")
             return nil
         }
         guard let path = plainKeyPath(pair.key, section.path("deleted"), pair.keyMark),
@@ -59,7 +59,7 @@ extension DescriptionReader {
 
     private mutating func tombstone(_ path: JSONPath, _ section: Section, _ equals: String? = nil) -> TombstoneRule? {
         guard !path.steps.isEmpty else {
-            report(section, "deleted", "$ is the whole record: name a key of it")
+            report(section, "deleted", "$ is the whole record: use a key of it")
             return nil
         }
         return TombstoneRule(path: path, equals: equals)
@@ -73,20 +73,21 @@ extension DescriptionReader {
         rules.coercion = word(section, "coercion", "coercion")
         rules.nulls = word(section, "nulls", "rule for nulls")
         if !DescriptionReader.hasAbsentValue(section, dates) {
-            rules.absent = word(section, "absent", "rule for what is absent")
+            rules.absent = word(section, "absent", "rule for absent fields")
         }
         rules.toMany = word(section, "to_many", "rule for lists")
         if section[dates] != nil {
             let texts = texts(section, dates)
             if texts.isEmpty, !isReported(section.path(dates)) {
-                report(section, dates, "has no format: write one, such as rfc3339, or remove the line")
+                report(section, dates, "missing format: write one, such as rfc3339, or remove the line")
             }
             rules.dates = texts.compactMap { text, mark in
                 do throws(DatePatternError) {
                     return try DateFormat(text)
                 } catch {
                     report(
-                        section.path(dates), mark, "\(error); the words are \(DateFormat.words.joined(separator: ", "))"
+                        section.path(dates), mark,
+                        "\(error); the named formats are \(DateFormat.words.joined(separator: ", "))"
                     )
                     return nil
                 }
@@ -119,15 +120,15 @@ extension DescriptionReader {
         if section["transform"] != nil {
             rules.transformers = texts(section, "transform").map(\.text)
             if rules.transformers == [], !isReported(section.path("transform")) {
-                report(section, "transform", "has no transformer: name one, or remove the line")
+                report(section, "transform", "missing transformer: name one, or remove the line")
             }
         }
         if section["format"] != nil, !isReported(section.path("format")), !isReported(section.path("type")) {
             if type != .date, type != .array(.date) {
-                report(section, "format", "only a date has a format: remove it, or make this a date")
+                report(section, "format", "only a date can have a format: remove it, or make this a date")
             } else if section["epoch"] != nil {
                 report(
-                    section, "epoch", "format says how dates are written: remove epoch, and name its unit under format")
+                    section, "epoch", "format and epoch exclude each other: remove epoch, and write its unit as format")
             }
         }
         return rules

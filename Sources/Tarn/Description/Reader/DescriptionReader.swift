@@ -63,7 +63,7 @@ struct DescriptionReader {
         if path.hasPrefix("~") {
             report(
                 top, "store",
-                "~ does not stand for a home directory here: write the whole path, or one relative to this file")
+                "~ is not expanded: write an absolute path, or one relative to this file")
         }
         return path.hasPrefix("/") ? path : folder + path
     }
@@ -160,13 +160,13 @@ struct DescriptionReader {
     /// Reads a non-null scalar, as it is written.
     mutating func text(_ value: YAMLValue, _ field: String) -> String? {
         guard case .scalar(let text, _) = value.content else {
-            report(field, value.mark, "expected one value, found \(value.kind)")
+            report(field, value.mark, "expected a single value, found \(value.kind)")
             return nil
         }
         guard !value.isNull else {
             report(
                 field, value.mark,
-                "has no value: write one (in quotes if the text \"\(text)\" is meant), or remove the line")
+                "missing value: write one (quote \"\(text)\" if the text is meant), or remove the line")
             return nil
         }
         return text
@@ -205,7 +205,7 @@ struct DescriptionReader {
         if case .scalar(let text, plain: true) = value.content, let number = Int(text), number >= minimum {
             return number
         }
-        report(field, value.mark, "expected a whole number from \(minimum) up, found \(value.kind)")
+        report(field, value.mark, "expected a whole number of at least \(minimum), found \(value.kind)")
         return nil
     }
 }

@@ -20,7 +20,7 @@ extension YAMLDocument {
             if problem.contains("another document") {
                 return (
                     place,
-                    "a second document begins here: a description is one document, remove the --- and what follows"
+                    "a second document begins here: a description is a single document, remove the --- and everything after it"
                 )
             }
             return (place, "not valid YAML: \(problem)\(advice(problem, "", text, place))")
@@ -40,7 +40,7 @@ extension YAMLDocument {
     private static func duplicate(_ keys: [String], _ first: YAMLValue.Mark, _ text: String) -> (YAMLValue.Mark, String)
     {
         let key = keys.first ?? ""
-        let message = "the key \"\(key)\" is in this mapping twice"
+        let message = "duplicate key \"\(key)\" in this mapping"
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         for number in first.line..<max(first.line, lines.count) {
             let line = lines[number]
@@ -73,10 +73,10 @@ extension YAMLDocument {
         }
         if problem.contains("',' or '}'") || problem.contains("',' or ']'") {
             return
-                ": inside of { } and [ ] a text with , [ ] { or } must be in quotes, and each bracket needs its partner"
+                ": inside of { } and [ ] a text with , [ ] { or } must be in quotes, and each bracket must be closed"
         }
         if problem.contains("block end") || problem.contains("expected key") {
-            return ": check the indentation; entries of one mapping begin in the same column"
+            return ": check the indentation; the entries of a mapping must begin in the same column"
         }
         return ""
     }

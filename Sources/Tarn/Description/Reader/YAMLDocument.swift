@@ -51,12 +51,12 @@ enum YAMLDocument {
             guard count <= valueLimit else {
                 throw Refused(
                     mark: mark, field: field,
-                    message: "more than \(valueLimit) values: anchors that multiply each other are refused")
+                    message: "more than \(valueLimit) values: anchors that multiply each other are not allowed")
             }
             guard depth <= depthLimit else {
                 throw Refused(
                     mark: mark, field: field,
-                    message: "nested deeper than \(depthLimit) levels: nothing in a description is")
+                    message: "nested deeper than \(depthLimit) levels: a description never is")
             }
             switch node {
             case .scalar(let scalar):
@@ -91,7 +91,7 @@ enum YAMLDocument {
                 return YAMLValue(mark: mark, content: .mapping(entries))
             case .alias:
                 // Yams resolves aliases while it composes; this case exists for its encoder.
-                throw Refused(mark: mark, field: field, message: "an alias that was not followed: write the value out")
+                throw Refused(mark: mark, field: field, message: "unresolved alias: write the value out")
             }
         }
 

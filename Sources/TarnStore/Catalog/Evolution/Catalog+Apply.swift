@@ -85,7 +85,7 @@ extension Catalog {
 extension Catalog.Change {
     private func position(of entity: String) -> Int {
         guard let position = catalog.entities.firstIndex(where: { $0.name == entity }) else {
-            preconditionFailure("applying(_:) adds every entity first")
+            preconditionFailure("applying(_:) must add every entity first")
         }
         return position
     }
@@ -98,7 +98,7 @@ extension Catalog.Change {
                 let was = known.parent.flatMap { catalog.entity(id: $0)?.name }
                 throw SchemaError(
                     entity: definition.name, field: nil,
-                    "its parent was \(was ?? "none") and is now \(definition.parent ?? "none"), and records are stored in the old table; keep it, or start a new store"
+                    "the parent changed from \(was ?? "none") to \(definition.parent ?? "none"), but records are stored in the old table; keep the parent, or start a new store"
                 )
             }
             return
@@ -133,7 +133,7 @@ extension Catalog.Change {
             let stored = catalog.entities[e].key.compactMap { catalog.entities[e].field(id: $0)?.name }
             throw SchemaError(
                 entity: definition.name, field: nil,
-                "the key was (\(stored.joined(separator: ", "))) and records are stored under it; keep it, or start a new store"
+                "records are stored under the key (\(stored.joined(separator: ", "))); keep the key, or start a new store"
             )
         }
     }
@@ -149,7 +149,7 @@ extension Catalog.Change {
                 let was = if case .attribute(let type) = stored.kind { "\(type)" } else { "a relationship" }
                 throw SchemaError(
                     entity: entity, field: attribute.name,
-                    "it was \(was) and is now \(attribute.type), and records hold the old values; give it another name, or start a new store"
+                    "the type changed from \(was) to \(attribute.type), but records have values of the old type; use another name, or start a new store"
                 )
             }
             catalog.entities[e].fields[f].kind = .attribute(attribute.type)
@@ -257,7 +257,7 @@ extension Catalog.Change {
             for field in entity.fields where !names.insert(field.name).inserted {
                 throw SchemaError(
                     entity: entity.name, field: field.name,
-                    "it has a field of this name, and one that it descends from has one too; give one of them another name"
+                    "the entity and one of its ancestors have a field of this name; rename one of them"
                 )
             }
         }
@@ -283,7 +283,7 @@ extension Catalog.Change {
             if stored != nil {
                 throw SchemaError(
                     entity: definition.name, field: relationship.name,
-                    "it was stored and would now be joined by \(relationship.join?.own ?? ""); give it another name, or start a new store"
+                    "the stored relationship would become a join by \(relationship.join?.own ?? ""); use another name, or start a new store"
                 )
             }
             return
@@ -292,7 +292,7 @@ extension Catalog.Change {
             if stored != nil {
                 throw SchemaError(
                     entity: definition.name, field: relationship.name,
-                    "it was stored here and would now be stored as \(relationship.destination).\(relationship.inverse ?? ""); keep the old side, or start a new store"
+                    "the stored relationship would move to \(relationship.destination).\(relationship.inverse ?? ""); keep it on this side, or start a new store"
                 )
             }
             return
@@ -304,8 +304,8 @@ extension Catalog.Change {
             throw SchemaError(
                 entity: definition.name, field: relationship.name,
                 partner == nil
-                    ? "it is stored as \(destination.name).\(inverse) and would now be stored here as well; declare \(destination.name).\(inverse) too, or start a new store"
-                    : "it is stored as \(destination.name).\(inverse) and would now be stored here; keep the old side, or start a new store"
+                    ? "the relationship is stored as \(destination.name).\(inverse), and would be stored a second time; declare \(destination.name).\(inverse) as well, or start a new store"
+                    : "the relationship is stored as \(destination.name).\(inverse), and would move here; keep it on that side, or start a new store"
             )
         }
         let reference = Catalog.Reference(
@@ -325,7 +325,7 @@ extension Catalog.Change {
         else {
             throw SchemaError(
                 entity: definition.name, field: relationship.name,
-                "its destination, its arity or the order of its inverse changed, and records hold the old references; give it another name, or start a new store"
+                "the destination, the arity or the order of the inverse changed, but records have the old references; use another name, or start a new store"
             )
         }
         catalog.entities[e].fields[f].kind = .reference(reference)

@@ -23,7 +23,7 @@ extension Catalog.Change {
         guard catalog.declares(entity, entity.fields[f].id) else {
             throw SchemaError(
                 entity: entity.name, field: name,
-                "\(old) belongs to an entity that this one descends from, and is renamed there: declare it there")
+                "an ancestor of this entity declares \(old): rename it there")
         }
         catalog.entities[e].fields[f].name = name
         catalog.entities[e].fields[f].was = former(entity.fields[f].was, old, now: name)
@@ -105,7 +105,7 @@ extension Catalog.Change {
     private func wasRenamed(_ entity: String, _ field: String?, to now: String) -> SchemaError {
         SchemaError(
             entity: entity, field: field,
-            "another program has renamed it to \(now); use that name here too, or, if something else is meant, one that was never used"
+            "another program has renamed it to \(now); use that name, or, for something else, a name that was never used"
         )
     }
 
@@ -114,7 +114,7 @@ extension Catalog.Change {
     {
         SchemaError(
             entity: entity, field: field,
-            "it is to be renamed from \(old), and the store has \(what) of both names; remove the new one first, or choose another name"
+            "cannot rename it from \(old): the store has \(what) of both names; remove the new one first, or choose another name"
         )
     }
 }
@@ -141,6 +141,6 @@ extension SchemaValidation {
     }
 
     private func taken(_ old: String) -> String {
-        "it was renamed from \"\(old)\", and there is still one of that name: remove one of the two, or the old name"
+        "renamed from \"\(old)\", but that name is still declared: remove one of the two, or the former name"
     }
 }

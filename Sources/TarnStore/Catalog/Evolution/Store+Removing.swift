@@ -53,7 +53,7 @@ extension Store {
     ///   errors of `write`.
     @discardableResult
     public func remove(field name: String, of entityName: String, step: Int = 1000) throws -> Int {
-        precondition(step > 0, "a step looks at one record at least")
+        precondition(step > 0, "a step must check at least one record")
         let id: UInt16 = try read { reader in
             let entity = try reader.access.state.entity(entityName)
             guard let field = entity.field(name) else {
@@ -95,7 +95,7 @@ extension Store {
     ///   to it, or another entity has it as its parent; the errors of `write`.
     @discardableResult
     public func remove(entity name: String, step: Int = 1000) throws -> Int {
-        precondition(step > 0, "a step deletes one record at least")
+        precondition(step > 0, "a step must delete at least one record")
         let id: UInt16 = try read { reader in
             let entity = try reader.access.state.entity(name)
             try reader.catalog.checkUnused(entity)
@@ -210,7 +210,7 @@ extension Catalog {
     fileprivate func checkDeclared(_ owner: UInt16, _ entity: Entity, _ name: String) throws(StoreError) {
         guard owner != entity.id else { return }
         let parent = self.entity(id: owner)?.name ?? ""
-        throw .inUse(entity: entity.name, name: name, by: "\(parent), to which it belongs")
+        throw .inUse(entity: entity.name, name: name, by: "\(parent), which declares it")
     }
 
     fileprivate func checkUnused(_ field: Field, of entity: Entity) throws(StoreError) {
@@ -235,7 +235,7 @@ extension Catalog {
     fileprivate func checkUnused(_ entity: Entity) throws(StoreError) {
         for other in entities where other.id != entity.id {
             if other.parent == entity.id {
-                throw .inUse(entity: entity.name, name: nil, by: "\(other.name), which descends from it")
+                throw .inUse(entity: entity.name, name: nil, by: "\(other.name), a descendant of it")
             }
             for field in other.fields {
                 guard case .reference(let reference) = field.kind, reference.destination == entity.id else { continue }

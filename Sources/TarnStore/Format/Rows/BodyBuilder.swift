@@ -33,7 +33,8 @@ internal import LMDB
     package mutating func field<Failure: Error>(
         _ id: UInt16, _ write: (inout ByteWriter) throws(Failure) -> Void
     ) throws(Failure) {
-        precondition(directory.isEmpty || directory[directory.count - 1].id < id, "fields are added in ascending order")
+        precondition(
+            directory.isEmpty || directory[directory.count - 1].id < id, "fields must be added in ascending order")
         let start = values.count
         do throws(Failure) {
             try write(&values)

@@ -74,9 +74,9 @@ private struct EndpointScan {
     private var damaged: StoreError {
         switch path.source {
         case .index(let index), .references(let index, _, _):
-            .damagedCatalog(path: "", detail: "an entry of \(TableName.index(index.id)) cannot be split")
-        case .members(let id): .damagedCatalog(path: "", detail: "an entry of \(TableName.index(id)) cannot be split")
-        case .rows: .damagedCatalog(path: "", detail: "a row has no key")
+            .damagedCatalog(path: "", detail: "malformed entry in \(TableName.index(index.id))")
+        case .members(let id): .damagedCatalog(path: "", detail: "malformed entry in \(TableName.index(id))")
+        case .rows: .damagedCatalog(path: "", detail: "a row without a key")
         }
     }
 

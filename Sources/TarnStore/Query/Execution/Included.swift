@@ -57,7 +57,7 @@ public struct Included<Target: Sendable>: Sendable {
     /// - Parameter owner: the position of the owner in its list.
     /// - Returns: keys as in ``missing``.
     public func missing(of owner: Int) -> [RecordKey?] {
-        precondition(owner >= 0 && owner < ends.count, "there are \(ends.count) records that were asked for theirs")
+        precondition(owner >= 0 && owner < ends.count, "owner out of range: there are \(ends.count) owners")
         return missingEnds.isEmpty ? [] : missingTargets[Included.range(missingEnds, owner)].map { missing[Int($0)] }
     }
 
@@ -66,12 +66,12 @@ public struct Included<Target: Sendable>: Sendable {
     /// - Parameter owner: the position of the owner in its list.
     /// - Returns: keys as in ``partial``.
     public func partial(of owner: Int) -> [RecordKey?] {
-        precondition(owner >= 0 && owner < ends.count, "there are \(ends.count) records that were asked for theirs")
+        precondition(owner >= 0 && owner < ends.count, "owner out of range: there are \(ends.count) owners")
         return partialEnds.isEmpty ? [] : partialTargets[Included.range(partialEnds, owner)].map { partial[Int($0)] }
     }
 
     private static func range(_ ends: [Int32], _ owner: Int) -> Range<Int> {
-        precondition(owner >= 0 && owner < ends.count, "there are \(ends.count) records that were asked for theirs")
+        precondition(owner >= 0 && owner < ends.count, "owner out of range: there are \(ends.count) owners")
         return (owner == 0 ? 0 : Int(ends[owner - 1]))..<Int(ends[owner])
     }
 

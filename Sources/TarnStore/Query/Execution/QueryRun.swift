@@ -93,7 +93,7 @@ final class QueryRun {
     }
 
     private var leadsNowhere: StoreError {
-        .damagedCatalog(path: "", detail: "an index of \(query.entity.name) leads to no record")
+        .damagedCatalog(path: "", detail: "an entry in an index of \(query.entity.name) refers to a missing record")
     }
 
     /// Calls a closure with each record along the path that meets the condition, in path order.

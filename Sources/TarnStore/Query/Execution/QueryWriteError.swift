@@ -14,7 +14,7 @@ public struct QueryWriteError: Error, CustomStringConvertible {
         let done =
             report.steps == 0
             ? "nothing was written"
-            : "\(report.changed) records were written before, in \(report.steps) steps, and stay so"
-        return "\(reason); \(done). The same call goes on with the others"
+            : "\(report.changed) records in \(report.steps) earlier steps were written"
+        return "\(reason); \(done). Repeat the call to continue with the others"
     }
 }

@@ -135,7 +135,7 @@ extension Store {
     }
 
     private func run(_ work: QueryWrite, _ limit: Int) throws -> QueryWriteReport {
-        precondition(limit > 0, "a step writes one record at least")
+        precondition(limit > 0, "a step must write at least one record")
         while !work.isDone {
             do {
                 work.take(try write(alone: true) { writer in try work.step(&writer, limit: limit) })
@@ -145,7 +145,7 @@ extension Store {
     }
 
     private func run(_ work: QueryWrite, _ limit: Int) async throws -> QueryWriteReport {
-        precondition(limit > 0, "a step writes one record at least")
+        precondition(limit > 0, "a step must write at least one record")
         while !work.isDone {
             do {
                 work.take(try await write(alone: true) { writer in try work.step(&writer, limit: limit) })

@@ -16,7 +16,7 @@ extension StoreReader {
     public func missingTargets(
         of entity: String, _ relationship: String, limit: Int? = nil, after: ContinuationToken? = nil
     ) throws -> MissingTargets {
-        precondition(limit ?? 0 >= 0, "a limit is not negative")
+        precondition(limit ?? 0 >= 0, "the limit must not be negative")
         let entity = try access.state.entity(entity)
         guard let found = catalog.relationship(relationship, of: entity) else {
             throw StoreError.unknownField(
@@ -110,7 +110,7 @@ private struct MissingWalk {
             ? StorageKey.length(in: key, components: destination.keyTypes.count)
             : IndexEntry.values(of: key, components: 1).length
         guard let length, length < key.count else {
-            throw StoreError.damagedCatalog(path: "", detail: "an entry of \(TableName.index(index)) cannot be split")
+            throw StoreError.damagedCatalog(path: "", detail: "malformed entry in \(TableName.index(index))")
         }
         return length
     }

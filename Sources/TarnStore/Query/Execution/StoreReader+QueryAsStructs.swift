@@ -59,6 +59,6 @@ extension StoreReader {
 
     private func checkEntity(_ entity: String, _ query: Query) {
         precondition(
-            query.entity == entity, "the query is of \(query.entity), and the struct holds records of \(entity)")
+            query.entity == entity, "the query is for \(query.entity), but the struct is for \(entity)")
     }
 }

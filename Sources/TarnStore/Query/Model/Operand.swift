@@ -87,8 +87,11 @@ extension AttributeType {
 
     /// The expected value, for messages.
     var expectation: String {
-        if case .enumeration(let values) = self { return "one of " + values.joined(separator: ", ") }
-        return description
+        switch self {
+        case .enumeration(let values): "one of " + values.joined(separator: ", ")
+        case .date: "a date (2025-01-31 or 2025-01-31T09:00:00Z)"
+        default: description
+        }
     }
 }
 

@@ -63,7 +63,7 @@ public struct Query: Sendable, Hashable {
         offset: Int = 0,
         after: ContinuationToken? = nil, partials: Partials = .included
     ) {
-        precondition(limit ?? 0 >= 0 && offset >= 0, "a limit and an offset are not negative")
+        precondition(limit ?? 0 >= 0 && offset >= 0, "limit and offset must not be negative")
         self.entity = entity
         self.condition = condition
         self.order = order

@@ -46,8 +46,8 @@ final class RecordChange: @unchecked Sendable {
     private static func check(_ field: Catalog.Field, _ entity: Catalog.Entity) throws(StoreError) {
         guard entity.key.contains(field.id) else { return }
         throw .wrongKey(
-            entity: entity.name, expected: "what records are found by, and cannot be changed",
-            found: "a new \(field.name)")
+            entity: entity.name, expected: "no change of a key field",
+            found: "a new value of \(field.name)")
     }
 
     /// Calls a closure with the ids of the fields set.

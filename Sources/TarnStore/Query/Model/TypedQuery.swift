@@ -50,7 +50,7 @@ public struct TypedQuery<Record: StoredRecord>: Sendable, Hashable {
 
     /// Returns the query with a limit.
     public func prefix(_ count: Int) -> TypedQuery {
-        precondition(count >= 0, "a query asks for 0 records or more")
+        precondition(count >= 0, "the limit must not be negative")
         return with { $0.limit = min(count, $0.limit ?? count) }
     }
 
@@ -59,9 +59,9 @@ public struct TypedQuery<Record: StoredRecord>: Sendable, Hashable {
     /// - Precondition: the query has no `prefix` yet, since records are skipped before the limit
     ///   counts.
     public func dropFirst(_ count: Int = 1) -> TypedQuery {
-        precondition(count >= 0, "a query passes over 0 records or more")
+        precondition(count >= 0, "the offset must not be negative")
         precondition(
-            query.limit == nil, "write dropFirst before prefix: a query passes records over first, and then counts")
+            query.limit == nil, "dropFirst must come before prefix: a query skips records before it counts them")
         return with { $0.offset += count }
     }
 

@@ -25,7 +25,7 @@ final class CompiledQuery {
     ///
     /// - Throws: `.unknownEntity`, `.unknownField`, `.wrongType`, `.leadsToSeveral`, `.wrongToken`.
     init(_ query: Query, _ state: StoreState) throws(StoreError) {
-        precondition(query.limit ?? 0 >= 0 && query.offset >= 0, "a limit and an offset are not negative")
+        precondition(query.limit ?? 0 >= 0 && query.offset >= 0, "limit and offset must not be negative")
         let entity = try state.entity(query.entity)
         var places = QueryPlaces(state.catalog, entity)
         node = try places.node(query.condition)

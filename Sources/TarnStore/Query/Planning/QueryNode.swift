@@ -81,10 +81,10 @@ extension QueryPlaces {
             if !distinct.isEmpty { nodes.append(test(place, .isIn(distinct), negated)) }
             return negated ? .all(of: nodes) : .any(of: nodes)
         case .hasPrefix(let path, let text):
-            let place = try textPlace(path, "a text with a beginning")
+            let place = try textPlace(path, "text (`begins with`)")
             return test(place, .hasPrefix(Array((self[place].isFolded ? CaseFolding.fold(text) : text).utf8)), negated)
         case .like(let path, let text):
-            let place = try textPlace(path, "a text that a pattern fits")
+            let place = try textPlace(path, "text (`like`)")
             let pattern = LikePattern(text, folded: self[place].isFolded)
             switch pattern.form {
             case .equal(let bytes):
@@ -136,11 +136,11 @@ extension QueryPlaces {
             return test(index, .containsElement(Operand(converted, folded: place.isFolded)), negated)
         case .attribute(let type):
             guard type.isText, case .string(let text)? = AttributeType.string.converting(value) else {
-                throw wrongType(place, type.description, "a text or a list that contains \(value.typeName)")
+                throw wrongType(place, type.description, "a text or a list with \(value.typeName)")
             }
             return test(index, .containsText(Array((place.isFolded ? CaseFolding.fold(text) : text).utf8)), negated)
         case .toMany: return test(index, .containsTarget(try operand(value, index)), negated)
-        case .toOne: throw wrongType(place, "a relationship to one record", "a list: compare it with the key")
+        case .toOne: throw wrongType(place, "a single key", "`contains`; compare the key with =")
         }
     }
 
@@ -182,9 +182,9 @@ extension QueryPlaces {
         let place = self[index]
         switch place.kind {
         case .attribute(.array(let element)):
-            throw wrongType(place, "a list of \(element)", "a single value: ask whether it contains one")
+            throw wrongType(place, "a list of \(element)", "a single value; use `contains`")
         case .toMany:
-            throw wrongType(place, "a relationship to several records", "a single key: ask whether it contains one")
+            throw wrongType(place, "a list of keys", "a single key; use `contains`")
         default: break
         }
     }

@@ -46,7 +46,7 @@ struct QueryPlaces {
             guard element?.isText ?? false else {
                 throw .wrongType(
                     entity: owner.name, field: name, expected: type?.description ?? "a relationship",
-                    found: "text that has a case to ignore")
+                    found: "case-insensitive text")
             }
         }
         places.append(
@@ -66,7 +66,7 @@ struct QueryPlaces {
         let (source, rank, kind) = try resolve(name, owner)
         switch kind {
         case .attribute(let type):
-            throw .wrongType(entity: owner.name, field: name, expected: type.description, found: "a relationship")
+            throw .wrongType(entity: owner.name, field: name, expected: "a relationship", found: type.description)
         case .toMany: throw .leadsToSeveral(entity: owner.name, relationship: name)
         case .toOne(let destination):
             steps.append(

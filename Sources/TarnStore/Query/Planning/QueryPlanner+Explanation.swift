@@ -181,7 +181,7 @@ extension QueryPlanner {
         case .hasPrefix(let text): return "\(path) begins with \(quoted(text))"
         case .containsText(let text): return "\(path) contains \(quoted(text))"
         case .containsElement(let operand), .containsTarget(let operand): return "\(path) contains \(value(operand))"
-        case .like: return "\(path) is like a pattern"
+        case .like: return "\(path) like a pattern"
         }
     }
 }

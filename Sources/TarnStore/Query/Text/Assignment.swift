@@ -17,8 +17,8 @@ package struct Assignment {
         guard path.path.names.count == 1, fields.entity.field(path.path.names[0]) != nil else {
             throw QueryTextError(
                 text, path.ranges[0].lowerBound..<path.ranges[path.ranges.count - 1].upperBound,
-                "\(path.path) is not a field that \(entity) has in its rows",
-                expected: "an attribute, or a relationship that is stored")
+                "\(path.path) is not a stored field of \(entity)",
+                expected: "an attribute or a stored relationship")
         }
         self.field = path.path.names[0]
         value = parsed.word.flatMap { field.isText(.compare(.equal)) ? .string($0) : nil } ?? parsed.value
@@ -31,7 +31,7 @@ extension ConditionParser {
         guard scanner.take("=") else { throw scanner.unexpected(expected: "\"=\" and a value") }
         let value = try value()
         guard scanner.isAtEnd else {
-            throw scanner.unexpected(expected: "the end (a value with spaces or signs in it stands in quotes)")
+            throw scanner.unexpected(expected: "the end (quote a value that contains spaces or operators)")
         }
         return (path, value)
     }

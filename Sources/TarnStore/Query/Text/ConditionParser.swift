@@ -31,7 +31,7 @@ struct ConditionParser {
 
     /// A hint for errors: a bare value with a space continues with a word that is not a keyword.
     private var quotingHint: String {
-        scanner.next == UInt8(ascii: ")") ? "" : " (a value with spaces or signs in it stands in quotes)"
+        scanner.next == UInt8(ascii: ")") ? "" : " (quote a value that contains spaces or operators)"
     }
 
     private mutating func disjunction() throws(QueryTextError) -> ParsedCondition {
@@ -168,7 +168,7 @@ struct ConditionParser {
         var parsed = try value()
         if let word = parsed.word { parsed.value = .string(word) }
         guard case .string = parsed.value else {
-            throw scanner.error(parsed.range, "this is no text", expected: "a text in quotes")
+            throw scanner.error(parsed.range, "not a text", expected: "a text in quotes")
         }
         return parsed
     }
@@ -178,7 +178,7 @@ struct ConditionParser {
         defer { scanner.skipSpace() }
         if scanner.isAtQuote { return ParsedValue(value: .string(try scanner.quoted()), range: start..<scanner.offset) }
         if scanner.next == UInt8(ascii: "[") {
-            let values = try list("[", "]", after: "the beginning of a list")
+            let values = try list("[", "]", after: "the start of a list")
             return ParsedValue(value: .array(values.map(\.value)), range: start..<scanner.offset)
         }
         guard let (word, range) = scanner.word() else { throw scanner.unexpected(expected: "a value") }
@@ -193,7 +193,7 @@ struct ConditionParser {
         case "false": return ParsedValue(value: .bool(false), range: range, word: word)
         case _ where TextScanner.keywords.contains(lowercased):
             throw scanner.error(
-                range, "\"\(word)\" is a word of the language; as a text it stands in quotes: \"\(word)\"",
+                range, "`\(word)` is a keyword; to use it as a text, quote it: \"\(word)\"",
                 expected: "a value")
         default: return ParsedValue(value: ConditionParser.number(word) ?? .string(word), range: range, word: word)
         }
@@ -222,7 +222,7 @@ struct ConditionParser {
     private mutating func literal(of type: String, _ range: Range<Int>) throws(QueryTextError) -> Value {
         let arguments = try list("(", ")", after: type)
         func wrong(_ expected: String) -> QueryTextError {
-            scanner.error(arguments.first?.range ?? range, "this makes no \(type.lowercased())", expected: expected)
+            scanner.error(arguments.first?.range ?? range, "not a valid \(type.lowercased())", expected: expected)
         }
         func only(_ expected: String) throws(QueryTextError) -> (Value, String) {
             guard arguments.count == 1, let argument = arguments.first else { throw wrong(expected) }
@@ -239,7 +239,7 @@ struct ConditionParser {
             guard let value = ExactDecimal(try only("one number").1) else { throw wrong("one number") }
             return .decimal(value)
         case "date":
-            let expected = "an RFC 3339 text, such as \"2026-01-02T03:04:05Z\", or a day, or microseconds since 1970"
+            let expected = "an RFC 3339 date, such as \"2026-01-02T03:04:05Z\", or a day, or microseconds since 1970"
             let (value, text) = try only(expected)
             if case .int(let microseconds) = value { return .date(Timestamp(microseconds: microseconds)) }
             guard let date = Timestamp(text) ?? Timestamp(text + "T00:00:00Z") else { throw wrong(expected) }
@@ -275,7 +275,7 @@ struct ConditionParser {
             let known = ["bytes", "date", "decimal", "digest", "double", "json", "key", "keys", "url", "uuid"]
             throw scanner.error(
                 range, Spelling.unknown("type", type, among: known),
-                expected: "a value; a text with signs in it stands in quotes")
+                expected: "a value (quote a text that contains operators)")
         }
     }
 
@@ -289,10 +289,10 @@ struct ConditionParser {
             case .reference(let x) where x.isDigest && components.count == 1: return x
             default:
                 throw scanner.error(
-                    component.range, "this is no component of a key", expected: "a whole number, a text or a UUID")
+                    component.range, "not a component of a key", expected: "a whole number, a text or a UUID")
             }
         }
-        guard !result.isEmpty else { throw scanner.error(range, "a key has one component at least") }
+        guard !result.isEmpty else { throw scanner.error(range, "a key needs at least one component") }
         return RecordKey(result)
     }
 }

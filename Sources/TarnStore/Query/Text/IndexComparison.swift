@@ -18,7 +18,7 @@ package struct IndexComparison {
         return result
     }
 
-    private static let hint = "comparisons (=, !=, <, <=, >, >=, between, is missing) joined with and"
+    private static let hint = "comparisons (=, !=, <, <=, >, >=, between, is missing) joined by and"
 
     private static func append(
         _ condition: ParsedCondition, _ text: String, to result: inout [IndexComparison]
@@ -30,7 +30,8 @@ package struct IndexComparison {
         case .not(.comparison(let comparison)): try append(comparison, isNegated: true, text, to: &result)
         case .or, .not:
             throw QueryTextError(
-                text, condition.range ?? 0..<0, "the condition of an index has no or, and no not", expected: hint)
+                text, condition.range ?? 0..<0, "the condition of an index cannot use `or` and `not`",
+                expected: hint)
         }
     }
 
@@ -40,7 +41,7 @@ package struct IndexComparison {
         let path = comparison.path, range = path.ranges[0].lowerBound..<path.ranges[path.ranges.count - 1].upperBound
         guard path.path.names.count == 1, !path.path.ignoresCase else {
             throw QueryTextError(
-                text, range, "the condition of an index is about attributes of the record itself, as they are",
+                text, range, "the condition of an index can only use attributes of the record itself, without nocase",
                 expected: "an attribute")
         }
         func add(_ operation: IndexCondition.Comparison, _ value: ParsedValue?) {
@@ -62,7 +63,7 @@ package struct IndexComparison {
         default:
             throw QueryTextError(
                 text, range.lowerBound..<(comparison.values.last?.range.upperBound ?? range.upperBound),
-                "the condition of an index cannot say this", expected: hint)
+                "the condition of an index cannot use this comparison", expected: hint)
         }
     }
 }

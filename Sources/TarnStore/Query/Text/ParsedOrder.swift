@@ -24,8 +24,8 @@ extension Array where Element == Query.Order {
             if isToMany {
                 throw QueryTextError(
                     text, part.path.ranges[part.path.ranges.count - 1],
-                    "\(part.path.path) leads to many records, which have no order",
-                    expected: "an attribute, or a relationship that leads to one record")
+                    "\(part.path.path) is to-many and cannot be sorted by",
+                    expected: "an attribute or a to-one relationship")
             }
         }
         self = parsed.parts.map(\.order)

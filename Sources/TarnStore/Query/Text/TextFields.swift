@@ -54,20 +54,20 @@ struct TextFields {
                 guard entity.field(name) == nil else {
                     throw QueryTextError(
                         text, range,
-                        "\(entity.name).\(name) is an attribute; only a relationship leads on to other fields",
-                        expected: "a relationship, or no \".\" behind it")
+                        "\(entity.name).\(name) is an attribute, and has no fields",
+                        expected: "a relationship, or no \".\" after it")
                 }
                 throw unknown(name, of: entity, range)
             }
             guard !relationship.isToMany else {
                 throw QueryTextError(
                     text, range,
-                    "\(entity.name).\(name) leads to many records; a path goes through relationships that lead to one",
-                    expected: "\(name) contains, and a key")
+                    "\(entity.name).\(name) is to-many; a path can only follow to-one relationships",
+                    expected: "`\(name) contains` and a key")
             }
             entity = destination
         }
-        throw QueryTextError(text, 0..<0, "a path has one name at least")
+        throw QueryTextError(text, 0..<0, "a path needs at least one name")
     }
 
     private func unknown(_ name: String, of entity: Catalog.Entity, _ range: Range<Int>) -> QueryTextError {
@@ -89,7 +89,7 @@ struct TextFields {
             return QueryTextError(text, range, error.description)
         }
         guard case .attribute(.enumeration(let values))? = catalog.entity(owner)?.field(name)?.kind else {
-            return QueryTextError(text, range, "\(owner).\(name) is \(expected), not \(found)")
+            return QueryTextError(text, range, "\(owner).\(name): expected \(expected), found \(found)")
         }
         let written = found.hasPrefix("\"") ? String(found.dropFirst().dropLast()) : found
         return QueryTextError(text, range, "\(owner).\(name): " + Spelling.unknown("value", written, among: values))

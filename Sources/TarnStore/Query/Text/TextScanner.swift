@@ -25,7 +25,7 @@ struct TextScanner {
         bytes = Array(text.utf8)
         guard bytes.count <= TextScanner.sizeLimit else {
             throw QueryTextError(
-                text, bytes.count..<bytes.count, "the text is longer than \(TextScanner.sizeLimit) bytes; shorten it")
+                text, bytes.count..<bytes.count, "text longer than \(TextScanner.sizeLimit) bytes; shorten it")
         }
         skipSpace()
     }
@@ -48,10 +48,10 @@ struct TextScanner {
 
     /// Returns the error for an unexpected word or sign at the position.
     func unexpected(expected: String) -> QueryTextError {
-        guard !isAtEnd else { return error(offset..<offset, "the text ends here", expected: expected) }
+        guard !isAtEnd else { return error(offset..<offset, "unexpected end", expected: expected) }
         let range = wordRange
         return error(
-            range, "\"\(string(range.prefix(60)))\(range.count > 60 ? "…" : "")\" cannot stand here", expected: expected
+            range, "unexpected \"\(string(range.prefix(60)))\(range.count > 60 ? "…" : "")\"", expected: expected
         )
     }
 
@@ -73,7 +73,7 @@ struct TextScanner {
         depth += 1
         guard depth <= TextScanner.depthLimit else {
             throw error(
-                start..<start + 1, "this is nested more than \(TextScanner.depthLimit) levels deep; write it flatter")
+                start..<start + 1, "nested more than \(TextScanner.depthLimit) levels deep; simplify the condition")
         }
     }
 
@@ -137,11 +137,11 @@ struct TextScanner {
         if let keyword = nextKeyword {
             throw error(
                 start..<start + keyword.utf8.count,
-                "\"\(keyword)\" is a word of the language; a field of that name stands in backquotes: `\(keyword)`",
-                expected: "the name of a field")
+                "\"\(keyword)\" is a keyword; write a field of this name in backquotes: `\(keyword)`",
+                expected: "a field name")
         }
         while offset < bytes.count, TextScanner.isInName(bytes[offset]) { offset += 1 }
-        guard offset > start else { throw unexpected(expected: "the name of a field") }
+        guard offset > start else { throw unexpected(expected: "a field name") }
         return (string(start..<offset), start..<offset)
     }
 
@@ -159,7 +159,7 @@ struct TextScanner {
             }
             name.append(byte)
         }
-        throw error(start..<bytes.count, "this name has no end", expected: "a backquote that closes it")
+        throw error(start..<bytes.count, "unterminated name", expected: "a closing backquote")
     }
 
     mutating func takeDot() -> Bool {
@@ -205,14 +205,14 @@ struct TextScanner {
             if byte == UInt8(ascii: "\\") { try escape(into: &result) } else { result.append(byte) }
         }
         throw error(
-            start..<bytes.count, "this text has no end",
-            expected: "the quote that closes it, \(quote == UInt8(ascii: "'") ? "'" : "\"")")
+            start..<bytes.count, "unterminated text",
+            expected: "the closing quote, \(quote == UInt8(ascii: "'") ? "'" : "\"")")
     }
 
     private mutating func escape(into result: inout [UInt8]) throws(QueryTextError) {
         let start = offset - 1
         guard offset < bytes.count else {
-            throw error(start..<bytes.count, "this text has no end", expected: "a quote that closes it")
+            throw error(start..<bytes.count, "unterminated text", expected: "a closing quote")
         }
         let byte = bytes[offset]
         offset += 1
@@ -234,13 +234,13 @@ struct TextScanner {
                 code = (0xDC00..<0xE000).contains(low) ? 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00) : code
             }
             guard let scalar = Unicode.Scalar(code) else {
-                throw error(start..<offset, "half of a surrogate pair is no character", expected: "both halves")
+                throw error(start..<offset, "half of a surrogate pair", expected: "both halves")
             }
             result += Array(String(Character(scalar)).utf8)
         default:
             throw error(
-                start..<min(bytes.count, start + 1 + TextScanner.characterLength(byte)), "there is no such escape",
-                expected: #"one of \" \' \\ \/ \b \f \n \r \t \uXXXX (a backslash of its own is written twice)"#)
+                start..<min(bytes.count, start + 1 + TextScanner.characterLength(byte)), "unknown escape",
+                expected: #"one of \" \' \\ \/ \b \f \n \r \t \uXXXX (write a literal backslash twice)"#)
         }
     }
 
@@ -249,7 +249,7 @@ struct TextScanner {
         for _ in 0..<4 {
             guard let digit = Character(Unicode.Scalar(next)).hexDigitValue, offset < bytes.count else {
                 throw error(
-                    start..<offset, "this escape is not complete", expected: "four hexadecimal digits behind \\u")
+                    start..<offset, "incomplete escape", expected: "four hexadecimal digits after \\u")
             }
             code = code << 4 | UInt32(digit)
             offset += 1

@@ -11,10 +11,10 @@ extension SchemaValidation {
             if !isName(index.name, underscoreFirst: true) {
                 report(
                     entity, place, index.name,
-                    "an index's name has only the letters a–z and A–Z, digits and _, and begins with a letter or _")
+                    "invalid index name: use the letters a–z and A–Z, digits and _, starting with a letter or _")
             }
             if !names.insert(index.name).inserted {
-                report(entity, place, index.name, "there is an index of this name already: rename one of them")
+                report(entity, place, index.name, "another index has this name: rename one of them")
             }
             if index.components.isEmpty {
                 report(entity, place, index.name, "an index needs at least one attribute")
@@ -22,7 +22,7 @@ extension SchemaValidation {
             var fields: Set<String> = []
             for component in index.components {
                 if !fields.insert(component.field).inserted {
-                    report(entity, place, index.name, "it names \"\(component.field)\" twice: remove one")
+                    report(entity, place, index.name, "\"\(component.field)\" is listed twice: remove one")
                 } else {
                     check(component, of: index, of: entity)
                 }
@@ -39,10 +39,12 @@ extension SchemaValidation {
             if relationship.isToMany || relationship.join != nil || !schema.isStored(relationship, of: owner) {
                 report(
                     entity, place, index.name,
-                    "\"\(component.field)\" is not a to-one relationship that is stored here: only such ones can be indexed together with attributes"
+                    "\"\(component.field)\" is not a to-one relationship stored in this entity: only these can be indexed together with attributes"
                 )
             } else if component.ignoresCase {
-                report(entity, place, index.name, "\"\(component.field)\" is a relationship and has no case to ignore")
+                report(
+                    entity, place, index.name,
+                    "\"\(component.field)\" is a relationship: only text can be case-insensitive")
             }
             return
         }
@@ -53,17 +55,17 @@ extension SchemaValidation {
         }
         switch attribute.type {
         case .json:
-            report(entity, place, index.name, "\"\(component.field)\": json has no order and cannot be indexed")
+            report(entity, place, index.name, "\"\(component.field)\" is json, which cannot be indexed")
         case .array:
             report(
-                entity, place, index.name, "\"\(component.field)\": an index of a list is not supported by this version"
+                entity, place, index.name, "\"\(component.field)\" is a list: indexes of lists are not supported"
             )
         case .string, .url, .enumeration: break
         default:
             if component.ignoresCase {
                 report(
                     entity, place, index.name,
-                    "\"\(component.field)\" is \(attribute.type.word) and has no case to ignore")
+                    "\"\(component.field)\" is \(attribute.type.word): only text can be case-insensitive")
             }
         }
     }
@@ -73,25 +75,26 @@ extension SchemaValidation {
         guard let attribute = schema.attribute(condition.attribute, of: entity) else {
             return report(
                 entity, place, index.name,
-                "in its condition: "
+                "in the condition: "
                     + Spelling.unknown("attribute", condition.attribute, among: schema.attributeNames(of: entity)))
         }
         switch attribute.type {
         case .json, .array:
             report(
-                entity, place, index.name, "\"\(condition.attribute)\" is \(attribute.type.word) and cannot be compared"
+                entity, place, index.name,
+                "\"\(condition.attribute)\" is \(attribute.type.word), which cannot be compared"
             )
             return
         default: break
         }
         if case .null = condition.value {
             if condition.comparison != .equal, condition.comparison != .notEqual {
-                report(entity, place, index.name, "null is neither less nor greater than a value: use == or !=")
+                report(entity, place, index.name, "null can only be compared with == and !=")
             }
         } else if !condition.value.withEncoded({ $0.fits(attribute.type) }) {
             report(
                 entity, place, index.name,
-                "\(condition.value.jsonText) is compared with \"\(condition.attribute)\", which is \(attribute.type.word)"
+                "cannot compare \(condition.value.jsonText) with \"\(condition.attribute)\", which is \(attribute.type.word)"
             )
         }
     }

@@ -11,7 +11,7 @@ extension SchemaValidation {
         }
         let ancestors = schema.ancestors(of: entity)
         guard ancestors.last?.parent == nil, parent != entity.name else {
-            report(entity, .parent, nil, "it descends from itself: one of the parents has to go")
+            report(entity, .parent, nil, "the entity is its own ancestor: remove one of the parents")
             return
         }
         for ancestor in ancestors {
@@ -19,12 +19,12 @@ extension SchemaValidation {
             for attribute in entity.attributes where taken.contains(attribute.name) {
                 report(
                     entity, .attribute(attribute.name, .name), attribute.name,
-                    "\(ancestor.name), from which it descends, has it already: remove it here, or rename it")
+                    "the ancestor \(ancestor.name) already declares it: remove it here, or rename it")
             }
             for relationship in entity.relationships where taken.contains(relationship.name) {
                 report(
                     entity, .relationship(relationship.name, .name), relationship.name,
-                    "\(ancestor.name), from which it descends, has it already: remove it here, or rename it")
+                    "the ancestor \(ancestor.name) already declares it: remove it here, or rename it")
             }
         }
     }
@@ -35,20 +35,20 @@ extension SchemaValidation {
         guard let value = attribute.defaultValue else { return }
         let place = SchemaProblem.Part.attribute(attribute.name, .initial)
         if entity.key.contains(attribute.name) {
-            report(entity, place, attribute.name, "an attribute of the key has no default: remove it")
+            report(entity, place, attribute.name, "a key attribute cannot have a default: remove it")
         } else if attribute.isUnique {
             report(
                 entity, place, attribute.name,
-                "a unique attribute has no default, which could stand in one record only: remove it")
+                "a unique attribute cannot have a default, which only one record could have: remove it")
         } else if case .null = value {
             if !attribute.isOptional {
                 report(
                     entity, place, attribute.name,
-                    "null is no default of an attribute that is not optional: remove it, or make the type optional")
+                    "null cannot be the default of a required attribute: remove it, or make the type optional")
             }
         } else if !value.withEncoded({ $0.fits(attribute.type) }) {
             report(
-                entity, place, attribute.name, "the default \(value.jsonText) is not of the type \(attribute.type.word)"
+                entity, place, attribute.name, "the default \(value.jsonText) is not a valid \(attribute.type.word)"
             )
         }
     }

@@ -6,18 +6,19 @@ extension SchemaValidation {
     mutating func checkOwner(_ relationship: RelationshipDefinition, of entity: EntityDefinition) {
         let name = relationship.name
         if relationship.isToMany {
-            report(entity, .key, name, "\"\(name)\" leads to many records and cannot be part of a key: make it to-one")
+            report(entity, .key, name, "\"\(name)\" is to-many and cannot be part of a key: make it to-one")
         } else if relationship.join != nil {
-            report(entity, .key, name, "\"\(name)\" is joined by an attribute: name that attribute in the key instead")
+            report(entity, .key, name, "\"\(name)\" is joined by an attribute: use that attribute in the key instead")
         } else if !schema.isStored(relationship, of: entity) {
             report(
                 entity, .key, name,
-                "\"\(name)\" is stored as \(relationship.destination).\(relationship.inverse ?? ""): a key can only hold what is stored here"
+                "\"\(name)\" is stored as \(relationship.destination).\(relationship.inverse ?? ""): a key can only use relationships stored in its own entity"
             )
         } else if leadsBack(from: relationship.destination, to: entity.name) {
             report(
                 entity, .key, name,
-                "the key of \(relationship.destination) needs the key of \(entity.name): one of them has to do without")
+                "the key of \(relationship.destination) depends on the key of \(entity.name): remove one of the two dependencies"
+            )
         }
     }
 
@@ -43,7 +44,7 @@ extension SchemaValidation {
             {
                 report(
                     entity, .relationship(relationship.name, .rule), relationship.name,
-                    "the key of \(destination.name) holds \(partner.name), which nothing can take out: use cascade, deny or none"
+                    "the key of \(destination.name) contains \(partner.name), which cannot be cleared: use cascade, deny or none"
                 )
             }
             if let join = relationship.join {
@@ -51,7 +52,7 @@ extension SchemaValidation {
             } else if partner?.join != nil {
                 report(
                     entity, .relationship(relationship.name, .join), relationship.name,
-                    "\(relationship.destination).\(partner?.name ?? ""), its inverse, is joined by attributes: join it here too"
+                    "\(relationship.destination).\(partner?.name ?? ""), the inverse, is joined by attributes: declare the join here, too"
                 )
             }
         }
@@ -77,37 +78,37 @@ extension SchemaValidation {
         if sort(own.type) != sort(theirs.type) {
             report(
                 entity, place, name,
-                "\(join.own) is \(own.type.word) and \(destination.name).\(join.theirs) is \(theirs.type.word): joined attributes are of one type"
+                "\(join.own) is \(own.type.word) and \(destination.name).\(join.theirs) is \(theirs.type.word): joined attributes must have the same type"
             )
         }
         if !own.isIndexed {
-            report(entity, place, name, "the attribute \(join.own) needs an index: a relationship is joined through it")
+            report(entity, place, name, "the attribute \(join.own) needs an index, because the join uses it")
         }
         let key = (schema.ancestors(of: destination).last ?? destination).key
         if !theirs.isIndexed, key != [join.theirs] {
             report(
                 entity, place, name,
-                "the attribute \(destination.name).\(join.theirs) needs an index: a relationship is joined through it")
+                "the attribute \(destination.name).\(join.theirs) needs an index, because the join uses it")
         } else if !relationship.isToMany, !theirs.isUnique, key != [join.theirs] {
             report(
                 entity, place, name,
-                "a to-one relationship leads to one record at most: \(destination.name).\(join.theirs) has to be unique, or the key"
+                "a to-one relationship has at most one target: \(destination.name).\(join.theirs) must be unique, or the key"
             )
         }
         if relationship.isOrdered {
             report(
                 entity, .relationship(name, .ordered), name,
-                "a joined relationship has no order of its own: remove ordered")
+                "a joined relationship cannot be ordered: remove ordered")
         }
         if relationship.deleteRule == .nullify || relationship.deleteRule == .cascade {
             report(
                 entity, .relationship(name, .rule), name,
-                "the delete rule of a joined relationship is none or deny: its attributes are data of the records")
+                "the delete rule of a joined relationship must be none or deny")
         }
         if let partner, partner.join != RelationshipDefinition.Join(join.theirs, equals: join.own) {
             report(
                 entity, place, name,
-                "\(destination.name).\(partner.name), its inverse, has to be joined by the same attributes: \(join.theirs) equals \(join.own)"
+                "\(destination.name).\(partner.name), the inverse, must be joined by the same attributes: \(join.theirs) equals \(join.own)"
             )
         }
     }

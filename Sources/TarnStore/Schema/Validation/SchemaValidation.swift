@@ -23,7 +23,7 @@ struct SchemaValidation {
             if !isName(entity.name, underscoreFirst: false) {
                 report(
                     entity, .entity, nil,
-                    "an entity's name begins with a letter and has only the letters a–z and A–Z, digits and _")
+                    "invalid entity name: use the letters a–z and A–Z, digits and _, starting with a letter")
             }
             if !names.insert(entity.name).inserted {
                 report(entity, .entity, nil, "declared twice: merge the two, or rename one")
@@ -55,11 +55,11 @@ struct SchemaValidation {
             switch attribute.type {
             case .json:
                 report(
-                    entity, .attribute(name, .index), name, "json has no order and cannot be indexed: remove the index")
+                    entity, .attribute(name, .index), name, "json cannot be indexed: remove the index")
             case .array:
                 report(
                     entity, .attribute(name, .index), name,
-                    "an index of a list is not supported by this version: remove the index")
+                    "indexes of lists are not supported: remove the index")
             default: break
             }
         }
@@ -69,7 +69,7 @@ struct SchemaValidation {
         switch type {
         case .enumeration(let values):
             if values.isEmpty {
-                report(entity, .attribute(name, .values), name, "an enum needs its values: list at least one")
+                report(entity, .attribute(name, .values), name, "an enum needs at least one value")
             }
             // Bytes are compared: Swift's == treats two encodings of one accented letter as equal.
             var seen: Set<[UInt8]> = []
@@ -78,14 +78,14 @@ struct SchemaValidation {
             }
         case .array(let element):
             if inList {
-                report(entity, .attribute(name, .type), name, "a list of lists is not a type: use json")
+                report(entity, .attribute(name, .type), name, "lists of lists are not supported: use json")
             } else {
                 checkType(element, of: name, of: entity, inList: true)
             }
         case .json:
             if inList {
                 report(
-                    entity, .attribute(name, .type), name, "json already holds lists: use json instead of a list of it")
+                    entity, .attribute(name, .type), name, "json can contain lists: use json instead of a list of json")
             }
         case .bool, .int, .uint, .double, .decimal, .string, .bytes, .date, .uuid, .url: break
         }
@@ -94,17 +94,17 @@ struct SchemaValidation {
     private mutating func checkKey(of entity: EntityDefinition) {
         if entity.parent != nil {
             if !entity.key.isEmpty {
-                report(entity, .key, nil, "it has the key of the entity that it descends from: remove its own")
+                report(entity, .key, nil, "an entity with a parent inherits the parent's key: remove the key")
             }
             return
         }
         if entity.key.isEmpty {
-            report(entity, .key, nil, "needs a key: name the attribute, or the attributes, that identify a record")
+            report(entity, .key, nil, "missing key: name the attributes that identify a record")
         }
         var names: Set<String> = []
         for name in entity.key {
             if !names.insert(name).inserted {
-                report(entity, .key, name, "the key names \"\(name)\" twice: remove one")
+                report(entity, .key, name, "\"\(name)\" is listed twice in the key: remove one")
                 continue
             }
             guard let attribute = entity.attributes.first(where: { $0.name == name }) else {
@@ -142,12 +142,12 @@ struct SchemaValidation {
             }
             if entity.attributes.contains(where: { $0.name == name }) {
                 report(
-                    entity, .relationship(name, .name), name, "there is an attribute of this name: rename one of them")
+                    entity, .relationship(name, .name), name, "an attribute has the same name: rename one of them")
             }
             if relationship.isOrdered, !relationship.isToMany {
                 report(
                     entity, .relationship(name, .ordered), name,
-                    "a to-one relationship has no order: remove ordered, or make it to-many")
+                    "a to-one relationship cannot be ordered: remove ordered, or make it to-many")
             }
             guard let destination = entities[relationship.destination] else {
                 report(
@@ -173,7 +173,7 @@ struct SchemaValidation {
         let name = relationship.name
         let place = SchemaProblem.Part.relationship(name, .inverse)
         if !isName(inverse, underscoreFirst: true) {
-            report(entity, place, name, "\"\(inverse)\" is not a name: use the letters a–z and A–Z, digits and _")
+            report(entity, place, name, "\"\(inverse)\" is not a valid name: use the letters a–z and A–Z, digits and _")
             return
         }
         if destination.attributes.contains(where: { $0.name == inverse }) {
@@ -185,7 +185,7 @@ struct SchemaValidation {
         if destination.name == entity.name, inverse == name {
             report(
                 entity, place, name,
-                "a relationship cannot be its own inverse: give the other direction a name of its own, or remove inverse"
+                "a relationship cannot be its own inverse: use another name for the other direction, or remove inverse"
             )
             return
         }
@@ -209,14 +209,14 @@ struct SchemaValidation {
         } else if other.inverse != name {
             report(
                 entity, place, name,
-                "\(destination.name).\(inverse) does not name this one as its inverse: write inverse: \(name) there, or choose another name here"
+                "\(destination.name).\(inverse) does not declare this relationship as its inverse: write inverse: \(name) there, or choose another name here"
             )
         } else if relationship.isToMany, other.isToMany, relationship.isOrdered, other.isOrdered,
             isAfter(entity, name, destination, inverse)
         {
             report(
                 entity, .relationship(name, .ordered), name,
-                "\(destination.name).\(inverse), its inverse, is ordered too: only one side of a many-to-many relationship can be"
+                "\(destination.name).\(inverse), the inverse, is ordered as well: only one side of a many-to-many relationship can be ordered"
             )
         }
     }
@@ -242,7 +242,7 @@ struct SchemaValidation {
         guard !isName(name, underscoreFirst: true) else { return }
         report(
             entity, part, name,
-            "a field's name has only the letters a–z and A–Z, digits and _, and begins with a letter or _: choose such a name and map it with from"
+            "invalid field name: use the letters a–z and A–Z, digits and _, starting with a letter or _, and map the JSON name with from"
         )
     }
 

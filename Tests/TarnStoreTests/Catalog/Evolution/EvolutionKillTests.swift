@@ -1,5 +1,6 @@
-// Processes that are killed while they change a schema and build indexes, again and again on the same store, while another one
-// writes: nothing is wrong at any point, and whoever opens the store next completes what was begun.
+// Processes that are killed repeatedly while they change a schema and build indexes, on one store
+// with another writer: nothing is damaged at any point, and the next process that opens the store
+// completes the work.
 
 import Foundation
 import Glibc
@@ -48,7 +49,7 @@ struct EvolutionKillTests {
             return writer
         }
 
-        /// The writer has got on since it was asked last, and has met no error.
+        /// The writer has made progress since the last check, without an error.
         mutating func checkWriter() throws {
             guard let line = try writer.line(), line.hasPrefix("ack") else {
                 throw WorkerProcess.Failure(description: "the writer stopped")
@@ -100,7 +101,7 @@ struct EvolutionKillTests {
             }
         }
 
-        /// Nothing is wrong as it is; then whoever opens the store completes it.
+        /// The store is sound in this state; the next process that opens it completes the work.
         mutating func check() throws {
             do {
                 let reading = try Store.open(at: path, options: .init(durability: .volatile, isReadOnly: true))

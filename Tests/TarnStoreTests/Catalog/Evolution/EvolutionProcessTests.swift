@@ -1,5 +1,6 @@
-// Several processes whose programs are of different ages on one store: who no longer fits reads on and is told when it writes;
-// random changes of schema and data in two processes leave nothing wrong.
+// Several processes with program versions of different ages on one store: an outdated one continues
+// to read and fails when it writes; random changes of schema and data in two processes damage
+// nothing.
 
 import Foundation
 import TestSupport
@@ -13,7 +14,7 @@ struct EvolutionProcessTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A process that serves lines (`StoreWorker serve`), and the round whose schema it has.
+    /// A process that serves commands (`StoreWorker serve`), and the round of its schema.
     private final class Server {
         let worker: WorkerProcess
         let round: Int
@@ -62,10 +63,13 @@ struct EvolutionProcessTests {
         #expect(answers[0] == "ok" && answers[1] == "ok")
         #expect(answers[2].hasPrefix("ok "))
         for refused in [answers[3], answers[4]] {
-            #expect(refused.hasPrefix("failed \(path): another process has changed the store ("), "\(refused)")
-            #expect(refused.hasSuffix("it can be read. Update this program, and open it again"))
+            #expect(
+                refused.hasPrefix("failed \(path): another process has changed the schema of the store ("), "\(refused)"
+            )
+            #expect(
+                refused.hasSuffix("so this process can only read it. Update this program, and open the store again"))
         }
-        // All eight writes of the burst say the same, and nothing else.
+        // All eight writes of the burst fail alike.
         #expect(!answers[4].contains(" | "))
         #expect(answers[5] == "ok" && answers[6].hasPrefix("ok "))
         #expect(answers[7...] == ["ok", "ok", "ok"])
@@ -87,7 +91,7 @@ struct EvolutionProcessTests {
             return (write, read, again.end(), said)
         }
         #expect(
-            write.contains("Item.note0: another program has renamed it to note1; use that name here too"), "\(write)")
+            write.contains("Item.note0: another program has renamed it to note1; use that name"), "\(write)")
         #expect(read.hasPrefix("ok "))
         #expect(status == 1)
         #expect(said.last?.contains("Item.note0: another program has renamed it to note1") == true, "\(said)")
@@ -110,10 +114,11 @@ struct EvolutionProcessTests {
             return answers
         }
         #expect(answers[0].hasPrefix("ok "))
-        #expect(answers[1].contains("no longer has all that the schema of this process names"), "\(answers[1])")
+        #expect(
+            answers[1].contains("no longer has everything that the schema of this process declares"), "\(answers[1])")
         #expect(answers[2].hasPrefix("ok "))
         #expect(answers[3] == "ok" && answers[4] == "ok")
-        #expect(answers[5].contains("no longer has all"))
+        #expect(answers[5].contains("no longer has everything"))
         let store = try Store.open(at: path, options: Forge.quick)
         #expect(try IndexVerification.problem(in: store) == nil)
         let values = try store.read { reader in
@@ -148,7 +153,7 @@ struct EvolutionProcessTests {
                 try body(try Store.open(at: path, options: .init(durability: .volatile, isReadOnly: true)))
             }
             for (number, what) in (0..<12).map({ ($0, $0 % 2 == 0 ? "field Item extra0" : "field Item next") }) {
-                // The schema of the process has both: what was removed by then is there again, and empty.
+                // The schema of the process has both: the removed one exists again, empty.
                 let server = try Server(path, round: 5)
                 server.worker.say(what)
                 usleep(UInt32.random(in: 0...60_000, using: &random))
@@ -182,7 +187,7 @@ struct EvolutionProcessTests {
 
     // MARK: Random sequences
 
-    /// Two servers, what each should answer, and what the rows are.
+    /// Two servers, their expected replies, and the expected rows.
     private struct Model {
         let path: String
         var random: SeededRandom
@@ -223,7 +228,8 @@ struct EvolutionProcessTests {
                 guard answer == "ok" else { throw WorkerProcess.Failure(description: "\(line): \(answer)") }
                 writes += 1
             } else {
-                guard answer.contains("another process has changed the store"), !answer.contains(" | ") else {
+                guard answer.contains("another process has changed the schema of the store"), !answer.contains(" | ")
+                else {
                     throw WorkerProcess.Failure(
                         description: "\(line) of round \(servers[which].round) in \(newest): \(answer)")
                 }

@@ -1,4 +1,5 @@
-// Stores that an earlier version wrote are opened, read to the last field, written to and changed, for ever.
+// Stores that an earlier version wrote are opened, read to the last field, written to and changed,
+// for ever.
 
 import Foundation
 import TestSupport
@@ -77,7 +78,7 @@ struct GoldenStoreTests {
             #expect(try store.body(page: "https://things.example/new") == Array(repeating: 7, count: 200_000))
         }
         let store = try Forge.open(path, nil)
-        // Rows are stored in another form, and everything that they say stays.
+        // Rows are stored in another form, with the same content.
         func lines(_ dump: String) -> [String] {
             dump.replacingOccurrences(of: "\"compressed\":true", with: "\"compressed\":false").components(
                 separatedBy: "\n")
@@ -110,7 +111,7 @@ struct GoldenStoreTests {
         try EarlierFormat.make(2, at: path)
         let store = try Forge.open(path), old = store.state
         try store.put("User", RecordKey(1), ["login": .string("ada")])
-        // What another process would see and do.
+        // The view and the actions of another process.
         try store.upgradeFormat()
         #expect(!(try store.read { try old.isCurrent(in: $0.access.raw) }))
         #expect(try store.record("User", RecordKey(1))?["login"] == .string("ada"))

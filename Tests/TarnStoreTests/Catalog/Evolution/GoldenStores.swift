@@ -1,8 +1,10 @@
-// Stores of this format as files that stay as they are for ever: what is in them, and how a new one is made.
+// Stores of this format as files that stay as they are for ever: what is in them, and how a new one
+// is made.
 //
 //     TARN_GOLDEN=NAME swift test --filter GoldenStoreTests
 //
-// makes `Golden/format-N/NAME` of the current format, one folder for each sort; it never overwrites one that is there.
+// makes `Golden/format-N/NAME` of the current format, one folder for each sort; it never overwrites
+// one that is there.
 
 import CZstd
 import Foundation
@@ -25,7 +27,7 @@ enum GoldenStores {
         }
     }
 
-    /// What the stores are made of: every type, every kind of index, every kind of relationship.
+    /// The schema of the stores: every type, every kind of index, every kind of relationship.
     static func schema(_ compression: EntityDefinition.Compression) -> Schema {
         let all: [AttributeDefinition] = [
             .init("bool", .bool, optional: true), .init("int", .int, optional: true, indexed: true),
@@ -156,7 +158,8 @@ enum GoldenStores {
         try writer.put(number % 6 == 0 ? "Special" : "Thing", key, fields)
     }
 
-    /// Makes the golden stores of the current format in a folder each: `NAME-plain` and `NAME-compressed`.
+    /// Makes the golden stores of the current format in a folder each: `NAME-plain` and
+    /// `NAME-compressed`.
     static func make(_ name: String) throws -> [String] {
         var made: [String] = []
         for compression in [EntityDefinition.Compression.none, .zstd] {
@@ -225,7 +228,8 @@ enum GoldenStores {
         }
     }
 
-    /// Everything that a store has, as JSON with sorted keys: one line for each record, response, checkpoint and change.
+    /// Everything that a store has, as JSON with sorted keys: one line for each record, response,
+    /// checkpoint and change.
     static func dump(_ store: Store) throws -> String {
         var lines: [String] = []
         func add(_ object: [String: Any]) throws {

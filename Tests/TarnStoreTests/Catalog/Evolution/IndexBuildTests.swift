@@ -1,5 +1,5 @@
-// Indexes over rows that are there: built in steps, kept up by writers meanwhile, continued by whoever comes next, taken back
-// where values are not unique.
+// Indexes over existing rows: built in steps, maintained by writers meanwhile, continued by the
+// next process, rolled back if values are not unique.
 
 import Foundation
 import LMDB
@@ -57,7 +57,7 @@ struct IndexBuildTests {
 
     private struct Stop: Error {}
 
-    /// Leaves a store whose build was ended after some steps, as a kill would.
+    /// Leaves a store whose build stopped after some steps, as after a kill.
     private func begun(_ path: String, _ schema: Schema, rows: Int, steps: Int) throws {
         let store = try Forge.open(path, nil)
         let options = IndexBuildOptions(rows: rows)
@@ -77,7 +77,8 @@ struct IndexBuildTests {
         #expect(try store.indexStates.allSatisfy { $0.state == .complete })
         #expect(try store.read { try $0.first("Item", index: "byGroup", equalTo: [.int(3), .string("n3")])?.key } == 3)
         if rows < 500 {
-            // All three at once: as many steps as the rows need, of which the first is part of the change of the catalog.
+            // All three at once: as many steps as the rows need, of which the first is part of the
+            // change of the catalog.
             let transactions = try store.environment.information().lastTransaction - before
             #expect(transactions <= 500 / rows + 3, "\(transactions)")
             #expect(
@@ -217,7 +218,7 @@ struct IndexBuildTests {
         let store = try Forge.open(path, nil)
         #expect(store.catalog.entity("Item")?.field("name") == before.entity("Item")?.field("name"))
         #expect(try IndexVerification.problem(in: store) == nil)
-        // Once one of them has gone, it works.
+        // After one of them is removed, it works.
         try store.write { _ = try $0.delete("Item", 250) }
         let again = try Self.open(path, Self.unique, rows: rows)
         #expect(again.catalog.entity("Item")?.field("name")?.isUnique == true)
@@ -282,7 +283,7 @@ struct IndexBuildTests {
             try begun(path, Self.unique, rows: 20, steps: 1)
             do {
                 let store = try Self.open(path, schema, rows: 20)
-                // The second one says that it need not be unique: an index it is nevertheless.
+                // The second one declares it not unique; it remains an index.
                 #expect((store.catalog.entity("Item")?.field("name")?.index == nil) == (schema == nil))
                 #expect(store.catalog.entity("Item")?.field("name")?.isUnique == false)
                 #expect(try IndexVerification.problem(in: store) == nil)

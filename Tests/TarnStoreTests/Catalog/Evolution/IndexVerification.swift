@@ -1,11 +1,12 @@
-// Compares every index of a store with what its rows say: complete ones exactly, others as far as they have come.
+// Compares every index of a store with its rows: complete ones exactly, others up to their
+// progress.
 
 import LMDB
 
 @testable import TarnStore
 
 enum IndexVerification {
-    /// What is wrong; nil if nothing is.
+    /// Returns the problem of the indexes; nil if there is none.
     ///
     /// - Parameter completely: whether an index that is not complete is a problem.
     static func problem(in store: Store, completely: Bool = true) throws -> String? {

@@ -1,4 +1,5 @@
-// Every kind of schema change with what it means for a store that has records: the table of the article "Schema evolution".
+// Every kind of schema change and its effect on a store with records: the table of the article
+// "Schema evolution".
 
 import Testing
 
@@ -68,7 +69,9 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
     private static func refusedType(_ change: String, _ old: AttributeType, _ new: AttributeType) -> SchemaChange {
         type(
             change, old, new,
-            .refused("Item.x: it was \(old) and is now \(new), and records hold the old values; give it another name"))
+            .refused(
+                "Item.x: the type changed from \(old) to \(new), but records have values of the old type; use another name"
+            ))
     }
 
     private static let author = RelationshipDefinition("author", to: "Person", inverse: "items")
@@ -82,7 +85,7 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
         .init("entity renamed (`renamedFrom`)", .inline, to: schema(name: "Ticket", was: "Item")),
         .init(
             "entity renamed, and the store has both names",
-            .refused("Ticket: it is to be renamed from Item, and the store has entities of both names"),
+            .refused("Ticket: cannot rename it from Item: the store has entities of both names"),
             schema(others: [.init("Ticket", key: ["id"], attributes: [.init("id", .int)])]),
             to: schema(name: "Ticket", was: "Item")),
         .init(
@@ -94,10 +97,11 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
             to: schema(others: [.init("Bug", parent: "Item", attributes: [])])),
         .init(
             "parent changed",
-            .refused("Tag: its parent was none and is now Item, and records are stored in the old table; keep it"),
+            .refused(
+                "Tag: the parent changed from none to Item, but records are stored in the old table; keep the parent"),
             schema(others: [tag]), to: schema(others: [.init("Tag", parent: "Item", attributes: [])])),
         .init(
-            "key changed", .refused("Item: the key was (id) and records are stored under it; keep it"),
+            "key changed", .refused("Item: records are stored under the key (id); keep the key"),
             to: schema(key: ["title"])),
         .init("compression changed", .inline, to: schema(compression: .none)),
     ]
@@ -113,7 +117,7 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
         ),
         .init(
             "attribute renamed, and the store has both names",
-            .refused("Item.headline: it is to be renamed from title, and the store has fields of both names"),
+            .refused("Item.headline: cannot rename it from title: the store has fields of both names"),
             schema([.init("headline", .string, optional: true)]),
             to: schema([.init("headline", .string, renamedFrom: "title")])),
         .init(
@@ -144,7 +148,7 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
         .init("attribute unique", .build, to: schema([.init("title", .string, unique: true)])),
         .init(
             "attribute unique, and records have the same value",
-            .refused("have the same votes, which has to be unique"),
+            .refused("have the same votes, which must be unique"),
             to: schema([.init("votes", .int, optional: true, unique: true)])),
         .init(
             "indexed attribute unique", .build, schema([.init("title", .string, indexed: true)]),
@@ -154,10 +158,10 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
             to: schema([.init("title", .string, indexed: true)])),
         .init(
             "attribute to relationship",
-            .refused("Item.x: its destination, its arity or the order of its inverse changed"),
+            .refused("Item.x: the destination, the arity or the order of the inverse changed"),
             schema([.init("x", .string, optional: true)]), to: schema([], [.init("x", to: "Person")])),
         .init(
-            "relationship to attribute", .refused("Item.x: it was a relationship and is now string"),
+            "relationship to attribute", .refused("Item.x: the type changed from a relationship to string"),
             schema([], [.init("x", to: "Person")]), to: schema([.init("x", .string, optional: true)])),
     ]
 
@@ -170,12 +174,12 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
         .init(
             "destination changed",
             .refused(
-                "Item.author: its destination, its arity or the order of its inverse changed, and records hold the old references; give it another name"
+                "Item.author: the destination, the arity or the order of the inverse changed, but records have the old references; use another name"
             ),
             schema([], [author], others: [tag]),
             to: schema([], [.init("author", to: "Tag", inverse: "items")], others: [tag])),
         .init(
-            "to-one to to-many, or back", .refused("Item.author: its destination, its arity"),
+            "to-one to to-many, or back", .refused("Item.author: the destination, the arity"),
             schema([], [author]), to: schema([], [.init("author", to: "Person", many: true, inverse: "items")])),
         .init(
             "to-many ordered, or not", .inline, schema([], [tags], others: [tag]),
@@ -185,13 +189,14 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
             to: schema([], [.init("author", to: "Person", inverse: "written")])),
         .init(
             "inverse ordered, or not",
-            .refused("Item.author: its destination, its arity or the order of its inverse changed"),
+            .refused("Item.author: the destination, the arity or the order of the inverse changed"),
             schema([], [author]),
             to: schema(
                 [], [author], person: person(.init("items", to: "Item", many: true, ordered: true, inverse: "author")))),
         .init(
             "stored at the other side",
-            .refused("Item.author: it is stored as Person.items and would now be stored here; keep the old side"),
+            .refused(
+                "Item.author: the relationship is stored as Person.items, and would move here; keep it on that side"),
             schema(person: person(.init("items", to: "Item", many: true, inverse: "author"))),
             to: schema([], [author], person: person(.init("items", to: "Item", many: true, inverse: "author")))),
         .init(
@@ -201,7 +206,7 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
         .init("joined to stored", .inline, schema([], [joined]), to: schema([], [.init("keeper", to: "Person")])),
         .init(
             "stored to joined",
-            .refused("Item.keeper: it was stored and would now be joined by owner; give it another name"),
+            .refused("Item.keeper: the stored relationship would become a join by owner; use another name"),
             schema([], [.init("keeper", to: "Person")]), to: schema([], [joined])),
     ]
 

@@ -1,4 +1,5 @@
-// What a change of the schema does to a store with records: inline, with a build, or refused with words that help.
+// The effect of schema changes on a store with records: inline, by a build, or refused with a
+// helpful message.
 
 import Foundation
 import TestSupport
@@ -12,7 +13,7 @@ struct SchemaChangeTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A store with 60 items; what can be filled is filled.
+    /// A store with 60 items; every field that can have a value has one.
     private func filled(_ schema: Schema) throws -> String {
         let path = folder("s"), store = try Forge.open(path, schema)
         try store.write { writer in
@@ -66,7 +67,7 @@ struct SchemaChangeTests {
             let store = try Store.open(at: path, schema: row.after, options: Forge.quick, building: options) { _ in
                 steps += 1
             }
-            // Writing goes on.
+            // Writes continue.
             try store.put(store.catalog.entity("Ticket") == nil ? "Item" : "Ticket", 7, ["state": .null])
             try store.put(store.catalog.entity("Ticket") == nil ? "Item" : "Ticket", 7, ["state": .string("open")])
         }
@@ -86,7 +87,7 @@ struct SchemaChangeTests {
             #expect(store.catalog.entities.map(\.indexes) == before.entities.map(\.indexes))
             return
         }
-        // Applied twice it is no change.
+        // Applied twice, it is not a change.
         let generation = store.state.generation
         #expect(try store.catalog.applying(row.after).catalog == store.catalog)
         _ = try Forge.open(path, row.after)
@@ -201,7 +202,7 @@ struct SchemaChangeTests {
             EntityDefinition("B", key: ["id"], attributes: [.init("id", .int)], renamedFrom: "A"),
         ]).problems()
         #expect(problems.map { "\($0.entity ?? "").\($0.field ?? "")" } == ["A.y", "A.s", "A.j", "B."])
-        #expect(problems.allSatisfy { $0.message.contains("there is still one of that name") })
+        #expect(problems.allSatisfy { $0.message.contains("but that name is still declared") })
     }
 
     // MARK: Removal
@@ -243,7 +244,7 @@ struct SchemaChangeTests {
         #expect(again.entity("Issue")?.field("number")?.index != number.index)
     }
 
-    /// The same store, without the schema that this process opened it with first.
+    /// This store without the first schema of this process.
     private func folderStore(_ path: String, without names: [String], _ schema: Schema) throws -> Store {
         let copy = path + "-copy"
         try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
@@ -262,7 +263,7 @@ struct SchemaChangeTests {
         let store = try Forge.open(path, nil)
         let refusal = storeError { _ = try store.remove(entity: "Label") }
         #expect(refusal == .inUse(entity: "Label", name: nil, by: "Issue.labels"))
-        #expect(refusal?.description == "Label is not removed: it is needed by Issue.labels; remove that first")
+        #expect(refusal?.description == "cannot remove Label: it is used by Issue.labels; remove that first")
         let id = try #require(store.catalog.entity("Issue")?.id)
         #expect(try store.remove(entity: "Issue", step: 7) == 30)
         #expect(store.catalog.entity("Issue") == nil)
@@ -300,7 +301,7 @@ struct SchemaChangeTests {
                 == .inUse(entity: "Item", name: "next", by: "the relationship itself"))
         #expect(
             storeError { try store.remove(index: "both", of: "Bug") }
-                == .inUse(entity: "Bug", name: "both", by: "Item, to which it belongs"))
+                == .inUse(entity: "Bug", name: "both", by: "Item, which declares it"))
         #expect(
             storeError { try store.remove(field: "id", of: "Item") }
                 == .inUse(entity: "Item", name: "id", by: "the key"))
@@ -309,7 +310,7 @@ struct SchemaChangeTests {
                 == .inUse(entity: "Item", name: "name", by: "Item.same"))
         #expect(
             storeError { _ = try store.remove(entity: "Item") }
-                == .inUse(entity: "Item", name: nil, by: "Bug, which descends from it"))
+                == .inUse(entity: "Item", name: nil, by: "Bug, a descendant of it"))
         let old = try #require(store.catalog.entity("Item")?.index("both")?.id)
         try store.remove(index: "both", of: "Item")
         #expect(store.catalog.entity("Bug")?.index("both") == nil)

@@ -1,4 +1,4 @@
-// A store that is opened without its model: everything that the catalog says holds.
+// A store opened without its schema: all rules of the catalog apply.
 
 import Foundation
 import TestSupport
@@ -62,7 +62,7 @@ struct WithoutModelTests {
             storeError { try store.put("Item", 3, ["title": .string("ONE")]) }
                 == .notUnique(entity: "Item", index: "slug", keys: ["1", "3"]))
         try store.put("Item", 3, ["title": .string("ONE"), "state": .string("closed")])
-        // What does not fit the catalog.
+        // Values that do not fit the catalog.
         guard case .wrongType? = storeError({ try store.put("Item", 4, ["title": .int(3)]) }) else {
             Issue.record("a wrong type")
             return

@@ -1,4 +1,4 @@
-// Observing what other processes write: nothing is missed, also of writers that are killed.
+// Observing the writes of other processes: nothing is missed, even if writers are killed.
 
 import Foundation
 import Glibc
@@ -17,7 +17,7 @@ struct ObservationProcessTests {
         store = try Store.open(at: folder("s"), schema: Schema([counter]))
     }
 
-    /// As in the worker's schema, which it applies.
+    /// As in the schema of the worker.
     private let counter = EntityDefinition(
         "Counter", key: ["stream"],
         attributes: [AttributeDefinition("stream", .int), AttributeDefinition("count", .int, indexed: true)])
@@ -77,7 +77,7 @@ struct ObservationProcessTests {
                 worker.end()
                 return last
             }
-            // A commit that was not said may have been made.
+            // An unacknowledged commit may exist.
             let committed = try store.read { try count($0) }
             #expect(committed >= last)
             try await eventually("the last state was seen") { found.values.last == committed }

@@ -1,4 +1,5 @@
-// What the tests of observation share: a task that collects results, and waiting for what happens elsewhere.
+// Shared helpers of the observation tests: a task that collects results, and waiting for other
+// tasks.
 
 import Foundation
 import LMDB
@@ -6,7 +7,7 @@ import Testing
 
 @testable import TarnStore
 
-/// Iterates an observation in a task of its own, and keeps all that it gives.
+/// Iterates an observation in its own task, and keeps all results.
 final class Collected<Value: Sendable>: Sendable {
     private let content = Guarded<(results: [Observed<Value>], error: StoreError?, isFinished: Bool)>(([], nil, false))
     private let task = Guarded<Task<Void, Never>?>(nil)
@@ -34,7 +35,7 @@ final class Collected<Value: Sendable>: Sendable {
     var isFinished: Bool { content.withLock { $0.isFinished } }
 }
 
-/// How many files of this process lead to something, such as inotify.
+/// The number of open files of this process that refer to something, such as inotify.
 func openFiles(to what: String) -> Int {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return names.count { name in

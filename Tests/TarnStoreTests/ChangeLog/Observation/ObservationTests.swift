@@ -1,4 +1,4 @@
-// Observing results and records in one process: what is given, what is not, and what is left when it ends.
+// Observing results and records in one process: the notifications, and the resources after the end.
 
 import Foundation
 import LMDB
@@ -15,7 +15,7 @@ struct ObservationTests {
 
     private func open() throws -> Store { try Forge.open(folder("s")) }
 
-    /// The name of a user, and how often it was asked for.
+    /// The name of a user, and the number of its evaluations.
     private func login(_ store: Store, _ count: Guarded<Int>? = nil) -> StoreObservation<Value?> {
         store.observe(entities: ["User"]) { reader in
             count?.withLock { $0 += 1 }
@@ -138,7 +138,7 @@ struct ObservationTests {
         try await step([4, 3, 2], 2) { try store.put("Issue", 1, ["title": .string("not shown")]) }
         try await step([4, 3, 2], 3) { try store.put("Issue", 3, ["title": .string("shown")]) }
         try await step([4, 2, 1], 4) { try store.write { _ = try $0.delete("Issue", 3) } }
-        // Back to what it was before anyone has looked.
+        // Back to the former value before an observer reads it.
         try await step([4, 2, 1], 4) {
             try store.write { writer in
                 try writer.put("Issue", 4, [.init("number", .int(0))])
@@ -235,7 +235,7 @@ struct ObservationTests {
                 #expect(store.observers.count == 1)
             }
             #expect(store.observers.count == 0)
-            // Begins anew.
+            // Starts again.
             try put(store, "z")
             var iterator = login(store).makeAsyncIterator()
             #expect(try await iterator.next()?.value == .string("z"))
@@ -310,7 +310,7 @@ struct ObservationTests {
         func counts(_ observe: () -> StoreObservation<Int>) -> [Collected<Int>] {
             (0..<200).map { _ in Collected(observe()) }
         }
-        /// How many records each observer has seen last.
+        /// The number of records that each observer saw last.
         func check(_ last: () -> [Int?], _ cancel: () -> Void) async throws {
             try await eventually("all have their first result") { last().allSatisfy { $0 == 0 } }
             func evaluations() -> Int { store.observers.counters.withLock { $0.evaluations } }
@@ -369,7 +369,7 @@ struct ObservationTests {
         }
         #expect(
             early.values.last == late.values.last && early.values.map(\.count) == [1, 2, 3] && other.values == [[]])
-        // Those who are left are evaluated for when the first have ended.
+        // The remaining observers are evaluated after the first ones have ended.
         early.cancel()
         try await eventually("it has ended") { early.isFinished }
         try typed.put([Ticket(4, "d")])

@@ -1,4 +1,4 @@
-// Records together with what their relationships lead to: each once, in order, with what is missing.
+// Records together with their related records: each once, in order, with the missing ones.
 
 import Foundation
 import TestSupport
@@ -48,7 +48,7 @@ struct IncludingTests {
             #expect(labels[5].positions == [2, 0] && labels[2].isEmpty && labels[0].isEmpty)
             #expect(labels.missing(of: 4) == [9, 8].map { RecordKey(IncludingTests.tag($0)) })
             #expect(labels.missing == [8, 9].map { RecordKey(IncludingTests.tag($0)) } && labels.missing(of: 5) == [])
-            // A derived relationship, and what comes behind it.
+            // A derived relationship, and the next one.
             let (people, theirs) = try r.fetch(Person.all, including: Person.related("tickets", to: Ticket.self))
             #expect(people.map(\.login) == ["ada", "bob"] && (0..<2).map { theirs[$0].map(\.id) } == [[1, 4], [2]])
             let tags = try r.include(Ticket.related(.labels, to: Tag.self), of: theirs)
@@ -86,7 +86,7 @@ struct IncludingTests {
             #expect((0..<2).map { tickets[$0].map(\.id) } == [[1, 4], [2]])
             #expect(tickets.records.map(\.id) == [1, 2, 4] && tickets.missing == [] && tickets.missing(of: 0) == [])
             #expect(tickets.partial == [7] && tickets.partial(of: 0) == [7] && tickets.partial(of: 1) == [])
-            // What comes behind them has the positions of those that are there.
+            // The following ones have the positions of existing records.
             let authors = try r.include(Ticket.related(.author, to: Person.self), of: tickets)
             #expect(authors.count == 3 && (0..<3).map { authors[$0].map(\.login) } == [["ada"], ["bob"], ["ada"]])
             // Without structs it is given as it is.

@@ -1,4 +1,4 @@
-// What is wrong with a text is shown where it stands, with the way out.
+// Problems of a text are shown at their position, with the way out.
 
 import Testing
 
@@ -16,46 +16,46 @@ struct QueryTextErrorTests {
     @Test(
         "a text that is no condition: the column, the length, and what was expected",
         arguments: [
-            ("", 1, 0, "the text ends here", "a condition"),
-            ("   ", 4, 0, "the text ends here", "a condition"),
-            ("state", 6, 0, "the text ends here", "a comparison: = != < <= > >=, in (…)"),
-            ("state =", 8, 0, "the text ends here", "a value"),
-            ("state = open and", 17, 0, "the text ends here", "the name of a field"),
+            ("", 1, 0, "unexpected end", "a condition"),
+            ("   ", 4, 0, "unexpected end", "a condition"),
+            ("state", 6, 0, "unexpected end", "a comparison: = != < <= > >=, in (…)"),
+            ("state =", 8, 0, "unexpected end", "a value"),
+            ("state = open and", 17, 0, "unexpected end", "a field name"),
             (
-                "title = hello world", 15, 5, "\"world\" cannot stand here",
-                "\"and\", \"or\" or the end (a value with spaces or signs in it stands in quotes)"
+                "title = hello world", 15, 5, "unexpected \"world\"",
+                "\"and\", \"or\" or the end (quote a value that contains spaces or operators)"
             ),
-            ("title = a=b", 10, 1, "\"=\" cannot stand here", "\"and\", \"or\" or the end (a value with spaces"),
-            ("(a = 1", 7, 0, "the text ends here", "\")\", \"and\" or \"or\""),
-            ("a = 1)", 6, 1, "\")\" cannot stand here", "\"and\", \"or\" or the end"),
-            ("a = \"x", 5, 2, "this text has no end", "the quote that closes it, \""),
-            ("`a = 1", 1, 6, "this name has no end", "a backquote that closes it"),
-            ("a = \"\\x\"", 6, 2, "there is no such escape", "one of \\\""),
-            ("a = \"\\u12\"", 6, 4, "this escape is not complete", "four hexadecimal digits"),
-            ("a = \"\\ud800\"", 6, 6, "half of a surrogate pair is no character", "both halves"),
-            ("a is open", 6, 4, "\"open\" cannot stand here", "\"missing\" or \"not missing\" after \"is\""),
+            ("title = a=b", 10, 1, "unexpected \"=\"", "\"and\", \"or\" or the end (quote a value"),
+            ("(a = 1", 7, 0, "unexpected end", "\")\", \"and\" or \"or\""),
+            ("a = 1)", 6, 1, "unexpected \")\"", "\"and\", \"or\" or the end"),
+            ("a = \"x", 5, 2, "unterminated text", "the closing quote, \""),
+            ("`a = 1", 1, 6, "unterminated name", "a closing backquote"),
+            ("a = \"\\x\"", 6, 2, "unknown escape", "one of \\\""),
+            ("a = \"\\u12\"", 6, 4, "incomplete escape", "four hexadecimal digits"),
+            ("a = \"\\ud800\"", 6, 6, "half of a surrogate pair", "both halves"),
+            ("a is open", 6, 4, "unexpected \"open\"", "\"missing\" or \"not missing\" after \"is\""),
             (
-                "a not 1", 7, 1, "\"1\" cannot stand here",
+                "a not 1", 7, 1, "unexpected \"1\"",
                 "in (…), between … and …, begins with, contains or like after \"not\""
             ),
-            ("a in 1", 6, 1, "\"1\" cannot stand here", "\"(\" and values after \"in\""),
-            ("a in (1 2)", 9, 1, "\"2\" cannot stand here", "\",\" or \")\""),
-            ("a in (1,)", 9, 1, "\")\" cannot stand here", "a value"),
-            ("a between 1 or 2", 13, 2, "\"or\" cannot stand here", "\"and\" after \"between 1\""),
-            ("a begins x", 10, 1, "\"x\" cannot stand here", "\"with\" after \"begins\""),
-            ("a like [1]", 8, 3, "this is no text", "a text in quotes"),
+            ("a in 1", 6, 1, "unexpected \"1\"", "\"(\" and values after \"in\""),
+            ("a in (1 2)", 9, 1, "unexpected \"2\"", "\",\" or \")\""),
+            ("a in (1,)", 9, 1, "unexpected \")\"", "a value"),
+            ("a between 1 or 2", 13, 2, "unexpected \"or\"", "\"and\" after \"between 1\""),
+            ("a begins x", 10, 1, "unexpected \"x\"", "\"with\" after \"begins\""),
+            ("a like [1]", 8, 3, "not a text", "a text in quotes"),
             (
-                "or = 1", 1, 2, "\"or\" is a word of the language; a field of that name stands in backquotes: `or`",
-                "the name of a field"
+                "or = 1", 1, 2, "\"or\" is a keyword; write a field of this name in backquotes: `or`",
+                "a field name"
             ),
-            ("a = and", 5, 3, "\"and\" is a word of the language; as a text it stands in quotes: \"and\"", "a value"),
+            ("a = and", 5, 3, "`and` is a keyword; to use it as a text, quote it: \"and\"", "a value"),
             ("1 < a", 3, 1, "\"<\"", nil),
             ("a = dat(1)", 5, 3, "unknown type \"dat\": did you mean \"date\"?", "a value"),
-            ("a = uuid(1)", 10, 1, "this makes no uuid", "a UUID"),
-            ("a = key(1.5)", 9, 3, "this is no component of a key", "a whole number, a text or a UUID"),
-            ("a = key()", 5, 3, "a key has one component at least", nil),
-            ("nocase a = 1", 8, 1, "\"a\" cannot stand here", "\"(\" and a field after \"nocase\""),
-            ("a.= 1", 3, 1, "\"=\" cannot stand here", "the name of a field"),
+            ("a = uuid(1)", 10, 1, "not a valid uuid", "a UUID"),
+            ("a = key(1.5)", 9, 3, "not a component of a key", "a whole number, a text or a UUID"),
+            ("a = key()", 5, 3, "a key needs at least one component", nil),
+            ("nocase a = 1", 8, 1, "unexpected \"a\"", "\"(\" and a field after \"nocase\""),
+            ("a.= 1", 3, 1, "unexpected \"=\"", "a field name"),
         ] as [(String, Int, Int, String, String?)])
     func refused(text: String, column: Int, length: Int, message: String, expected: String?) throws {
         guard text != "1 < a" else {
@@ -78,7 +78,7 @@ struct QueryTextErrorTests {
     func caret() throws {
         #expect(
             try #require(QueryTextErrorTests.error("état = \"e\u{301}😀\" und x = 1")).description == """
-                column 13: "und" cannot stand here; expected "and", "or" or the end (a value with spaces or signs in it stands in quotes)
+                column 13: unexpected "und"; expected "and", "or" or the end (quote a value that contains spaces or operators)
                   état = "e\u{301}😀" und x = 1
                            \u{3000}  ^~~
                 """)
@@ -117,10 +117,10 @@ struct QueryTextErrorTests {
             ("title = x and nubmer = 1", 15, 6, "Issue: unknown field \"nubmer\": did you mean \"number\"?"),
             ("author.logn = x", 8, 4, "User: unknown field \"logn\": did you mean \"login\"?"),
             ("not (autor.login = x)", 6, 5, "Issue: unknown field \"autor\": did you mean \"author\"?"),
-            ("title.x = 1", 1, 5, "Issue.title is an attribute; only a relationship leads on to other fields"),
+            ("title.x = 1", 1, 5, "Issue.title is an attribute, and has no fields"),
             (
                 "labels.name = bug", 1, 6,
-                "Issue.labels leads to many records; a path goes through relationships that lead to one"
+                "Issue.labels is to-many; a path can only follow to-one relationships"
             ),
         ] as [(String, Int, Int, String)])
     func unknownFields(text: String, column: Int, length: Int, message: String) throws {
@@ -132,11 +132,14 @@ struct QueryTextErrorTests {
     @Test(
         "a value that is not of its field's type is shown where it stands",
         arguments: [
-            ("comments > 3 and comments in (1, two, 3)", 34, 3, "Ticket.comments is int, not \"two\""),
+            ("comments > 3 and comments in (1, two, 3)", 34, 3, "Ticket.comments: expected int, found \"two\""),
             ("state = opne", 9, 4, "Ticket.state: unknown value \"opne\": did you mean \"open\"?"),
-            ("state in (open, \"shut\")", 17, 6, "Ticket.state: unknown value \"shut\": known are open, closed"),
-            ("closedAt between 2026-01-01 and yesterday", 33, 9, "Ticket.closedAt is date, not \"yesterday\""),
-            ("author.isAdmin = 1", 18, 1, "Person.isAdmin is bool, not the number 1"),
+            ("state in (open, \"shut\")", 17, 6, "Ticket.state: unknown value \"shut\": expected one of open, closed"),
+            (
+                "closedAt between 2026-01-01 and yesterday", 33, 9,
+                "Ticket.closedAt: expected a date (2025-01-31 or 2025-01-31T09:00:00Z), found \"yesterday\""
+            ),
+            ("author.isAdmin = 1", 18, 1, "Person.isAdmin: expected bool, found the number 1"),
             ("labels contains ada", 17, 3, nil),
             ("comments begins with 1", 22, 1, nil),
             ("author = [7]", 10, 3, nil),
@@ -177,6 +180,6 @@ struct QueryTextErrorTests {
         #expect(try error("number down")?.column == 8)
         #expect(try error("number,")?.column == 8)
         #expect(try error("number, titel")?.message == "Issue: unknown field \"titel\": did you mean \"title\"?")
-        #expect(try error("labels")?.message == "labels leads to many records, which have no order")
+        #expect(try error("labels")?.message == "labels is to-many and cannot be sorted by")
     }
 }

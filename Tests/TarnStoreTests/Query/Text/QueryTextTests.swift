@@ -1,4 +1,4 @@
-// The textual form of conditions and orders: what it says, that it is written back as it was read, and that nothing breaks it.
+// The textual form of conditions and orders: its meaning, round trips, and robustness.
 
 import Foundation
 import TestSupport
@@ -145,7 +145,7 @@ struct QueryTextTests {
             switch result({ () throws(QueryTextError) in try Condition(text: text) }) {
             case .success(let condition):
                 accepted += 1
-                // What is accepted has a text again, and the same meaning.
+                // An accepted condition has a text again, with the same meaning.
                 #expect(try Condition(text: condition.text).text == condition.text, "seed \(seed): \(text)")
             case .failure(let error):
                 refused += 1
@@ -179,7 +179,7 @@ struct QueryTextTests {
             _ = try Condition(text: text(200 / perLevel))
             for levels in [200 / perLevel + 1, 100_000] {
                 let error = #expect(throws: QueryTextError.self) { try Condition(text: text(levels)) }
-                #expect(error?.message.hasPrefix("this is nested more than 200 levels deep") == true)
+                #expect(error?.message.hasPrefix("nested more than 200 levels deep") == true)
                 #expect(error?.column == 200 / perLevel * open.utf8.count + 1)
             }
         }
@@ -188,7 +188,7 @@ struct QueryTextTests {
         let long = #expect(throws: QueryTextError.self) {
             try Condition(text: "a = \"" + String(repeating: "x", count: 1 << 20) + "\"")
         }
-        #expect(long?.message.hasPrefix("the text is longer than 1048576 bytes") == true)
+        #expect(long?.message.hasPrefix("text longer than 1048576 bytes") == true)
         // Wide is not deep.
         let wide = try Condition(text: (0..<20_000).map { "a = \($0)" }.joined(separator: " or "))
         guard case .or(let parts) = wide else {

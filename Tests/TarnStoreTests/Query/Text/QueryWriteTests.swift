@@ -72,7 +72,7 @@ struct QueryWriteTests {
         #expect(try store.record("Item", 2)?["name"] == .string("item 2"))
         let count = try store.read { r in try r.count(QueryWriteTests.query("name = x")) }
         #expect(count == 22)
-        // The same call again changes nothing.
+        // Repeating the call changes nothing.
         let again = try await store.update(
             QueryWriteTests.query("n >= 3"), set: ["name": .string("x"), "due": .string("2026-01-02")])
         #expect(again == QueryWriteReport(matched: 22, changed: 0, steps: 1))
@@ -85,7 +85,7 @@ struct QueryWriteTests {
     @Test("an update that moves records ahead in the index that finds them changes each once")
     func halloween() throws {
         let folder = try TemporaryFolder(), store = try QueryWriteTests.store(folder, items: 50)
-        // By increasing the value that is walked over, whoever walks while writing meets the same record again.
+        // A scan by the value that it increases would meet the same record again.
         var query = try QueryWriteTests.query("n < 1000")
         query.order = [.ascending("n")]
         let report = try store.update(query, set: ["n": .int(500)], step: 7)
@@ -127,7 +127,7 @@ struct QueryWriteTests {
     @Test("a condition on another record is looked at before the first of the step is changed")
     func conditionsOnOthers() throws {
         let folder = try TemporaryFolder(), store = try QueryWriteTests.store(folder, items: 2)
-        // What changing the first makes of the second's condition does not count in the same step.
+        // The effect of the first change on the second's condition does not count in the same step.
         for id in [0, 1] as [Int64] {
             try store.put("Item", RecordKey(id), ["n": .int(1), "twin": .reference(RecordKey(1 - id))])
         }
@@ -146,7 +146,7 @@ struct QueryWriteTests {
     func delete() async throws {
         let folder = try TemporaryFolder(), store = try QueryWriteTests.store(folder, items: 100)
         let boxes = try await store.delete(QueryWriteTests.query("id < 4", "Box"), step: 15)
-        // Each box goes with its 10 items: 11 records, two of which fill a step of 15.
+        // Each box is deleted with its 10 items: 11 records, two of which fill a step of 15.
         #expect(boxes == QueryWriteReport(matched: 4, changed: 44, steps: 2))
         #expect(try store.count("Item") == 60 && store.count("Box") == 6)
         let items = try await store.delete(QueryWriteTests.query("n < 45"), step: 2)
@@ -189,7 +189,7 @@ struct QueryWriteTests {
             #expect(
                 error.reason as? StoreError
                     == .deleteDenied(entity: "Box", key: "3", relationship: "seals", by: "Seal 1"))
-            #expect(error.description.contains("33 records were written before, in 3 steps, and stay so"))
+            #expect(error.description.contains("33 records in 3 earlier steps were written"))
         }
         #expect(try store.count("Box") == 3 && store.count("Item") == 30)
         // In one write nothing is kept.

@@ -1,4 +1,4 @@
-// Queries built from the fields of a struct: what they say, and what they find.
+// Queries built from the fields of a struct: their meaning, and their results.
 
 import Foundation
 import TarnStore

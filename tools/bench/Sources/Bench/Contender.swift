@@ -1,20 +1,21 @@
-// What a contender is, and what it reports.
+// The contenders, and their reports.
 
 import Foundation
 
-/// One way to do what a case measures.
+/// One implementation of a measured case.
 struct Contender: Sendable {
-    /// `tarn.zstd` (compressed rows, the default), `tarn.none` or `peer`. (The floor is a program of its own: floor.cpp.)
+    /// `tarn.zstd` (compressed rows, the default), `tarn.none` or `peer`. (The floor is a program
+    /// of its own: floor.cpp.)
     let name: String
-    /// What it runs, such as `import`; one run may give the figures of several cases.
+    /// The case, such as `import`; one run may give the figures of several cases.
     let benchmark: String
-    /// What it returns is printed as one line of JSON.
+    /// The result is printed as one line of JSON.
     let measure: @Sendable (Options) async throws -> any Encodable
 
     static let all = TarnCases.contenders + PeerCases.contenders
 }
 
-/// What one run of an import measured and proved.
+/// The figures and checks of one import.
 struct Measurement: Encodable {
     /// From before the first page is parsed, all being in memory, to the last acknowledged commit.
     var seconds: Double
@@ -25,11 +26,11 @@ struct Measurement: Encodable {
     var counts: [String: Int]
     /// `full`: an acknowledged commit survives power loss.
     var durability: String
-    /// Of the stored rows.
+    /// The compression of the stored rows.
     var compression: String
     /// The bytes of all files of the store.
     var storeBytes: Int
-    /// The same after `rewrite`, and what of them is in use, before and after.
+    /// The sizes after `rewrite`, and the used parts before and after.
     var rewrittenBytes: Int?
     var usedBytes: Int?
     var usedBytesRewritten: Int?

@@ -1,8 +1,9 @@
-// The command line: Bench PROGRAM CONTENDER --pages DIR --store DIR --pages-per-commit N --records N
+// The command line: Bench PROGRAM CONTENDER --pages DIR --store DIR --pages-per-commit N --records
+// N
 
 import Foundation
 
-/// What one run is told.
+/// The options of one run.
 struct Options {
     let benchmark: String
     let contender: String
@@ -13,7 +14,7 @@ struct Options {
     let pagesPerCommit: Int
     /// Issues in the workload; the write cases take ten, the memory cases fifty times as many rows.
     let records: Int
-    /// Where the server is, for the cases that have one.
+    /// The address of the server, for the cases that have one.
     let base: String
 
     static let usage = """

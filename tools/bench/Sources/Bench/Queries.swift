@@ -1,12 +1,14 @@
-// What the query cases share: what is asked for, how long, and what is reported.
+// Shared parts of the query cases: the queries, their duration, and the reports.
 
 import Foundation
 
-/// What one run of the query cases measured and proved, per second. With the peer, the best of the ways that were tried.
+/// The figures and checks of one run of the query cases, per second. For the peer, the best of its
+/// ways.
 struct QueryMeasurement: Encodable {
     /// Issues of 23 fields, by a range of dates, in the order of the index, 50 a query: issues.
     var index: Double
-    /// Every issue is looked at, one field of those that meet a condition is summed up: issues looked at.
+    /// Every issue is looked at, one field of those that meet a condition is summed up: issues
+    /// looked at.
     var scan: Double
     /// 50 issues with their authors and their labels a query: issues.
     var include: Double
@@ -14,9 +16,10 @@ struct QueryMeasurement: Encodable {
     var count: Double
     /// Counting in groups by an index: records counted.
     var group: Double
-    /// What stands for all results, by which the contenders show that they found the same.
+    /// A checksum of all results: it proves that the contenders found the same.
     var checksum: Int64
-    /// With the peer: by hand, with statements and `init(row:)` on a table whose dates are numbers; the others are by GRDB's own means.
+    /// With the peer: by hand, with statements and `init(row:)` on a table whose dates are numbers;
+    /// the others are by GRDB's own means.
     var index_by_hand: Double?
     var include_by_hand: Double?
     /// With the peer: how every way did that was tried, for each case.
@@ -26,22 +29,25 @@ struct QueryMeasurement: Encodable {
 }
 
 enum Queries {
-    /// Records that a query for the first ones asks for.
+    /// The limit of a query for the first records.
     static let limit = 50
-    /// Of 50 equally frequent numbers of comments four are above it: 8 of 100 issues meet the condition.
+    /// Four of 50 equally frequent numbers of comments are above it: 8 of 100 issues meet the
+    /// condition.
     static let comments: Int64 = 45
     static let state = "open"
-    /// How many results the checksum is made of.
+    /// The number of results in the checksum.
     static let checked = 16
 
-    /// Where ranges begin: random ones of the dates that there are.
+    /// The starts of ranges: random existing dates.
     static func starts(_ dates: [Int64]) -> [Int64] { Array(Reads.picks(dates, seed: 5).prefix(1024)) }
 
-    /// Runs a query again and again for at least `seconds` of the thread's own time; returns how many records a second it went
-    /// through. All is in memory and one thread works, so on a quiet machine that is the time that passes; on a busy one it leaves out
-    /// when others had the processor.
+    /// Runs a query again and again for at least `seconds` of the thread's own time; returns how
+    /// many records a second it went through. All is in memory and one thread works, so on a quiet
+    /// machine that is the time that passes; on a busy one it leaves out when others had the
+    /// processor.
     ///
-    /// - Parameter work: is given the number of the query and returns how many records it went through.
+    /// - Parameter work: is given the number of the query and returns how many records it went
+    ///   through.
     static func rate(seconds: Double = 1, _ work: (Int) throws -> Int) rethrows -> Double {
         // Once without the clock: statements are prepared, caches are warm for everybody.
         _ = try work(0)

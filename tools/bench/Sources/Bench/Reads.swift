@@ -1,21 +1,22 @@
-// What the read cases share: which records are read, how long, and what is reported.
+// Shared parts of the read cases: the records, their duration, and the reports.
 
 import Foundation
 
-/// What one run of the read cases measured and proved. Per second; nil for what a contender does not take part in.
+/// The figures and checks of one run of the read cases, per second; nil if a contender does not
+/// take part.
 struct ReadMeasurement: Encodable {
     /// One field of a random record, in one transaction.
     var field: Double?
     /// A random record as a struct of 23 fields, in one transaction.
     var record: Double
-    /// The same with a transaction for each.
+    /// With a transaction for each.
     var each: Double
     /// From random users to their issues, one field of each issue: issues.
     var related: Double?
     /// `record` and `each` as the quickest that can be written by hand with the peer.
     var recordByHand: Double?
     var eachByHand: Double?
-    /// What stands for all fields of all records, by which the contenders show that they read the same.
+    /// A checksum of all fields of all records: it proves that the contenders read the same.
     var checksum: Int64
     var durability = "full"
     var compression = "none"
@@ -27,13 +28,13 @@ struct ReadMeasurement: Encodable {
     }
 }
 
-/// A record that says how much text and which numbers were read, so that no field's reading can be left out.
+/// A digest of the text lengths and numbers read, so that no field can be skipped.
 protocol Checked {
     var checksum: Int64 { get }
 }
 
 enum Reads {
-    /// As many random picks as are ever read, made before the clock starts.
+    /// All random picks, made before the clock starts.
     static func picks(_ keys: [Int64], seed: UInt64 = 1) -> [Int64] {
         var state = seed
         return (0..<(1 << 18)).map { _ in
@@ -42,7 +43,8 @@ enum Reads {
         }
     }
 
-    /// Runs the work over picks, again and again, for at least `seconds` of the thread's own time; returns how many a second.
+    /// Runs the work over picks, again and again, for at least `seconds` of the thread's own time;
+    /// returns how many a second.
     static func rate(_ picks: [Int64], seconds: Double = 1, _ work: (ArraySlice<Int64>) throws -> Void) rethrows -> Double {
         // Once without the clock: caches are warm for everybody.
         try work(picks.prefix(1000))

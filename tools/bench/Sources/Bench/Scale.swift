@@ -1,15 +1,16 @@
-// What the scale cases share: how many rows, which of them, and what is reported.
+// Shared parts of the scale cases: the sizes, the rows, and the reports.
 
 import Foundation
 
-/// What one run of the scale cases measured and proved, for each size: per second.
+/// The figures and checks of one run of the scale cases, for each size: per second.
 struct ScaleMeasurement: Encodable {
     struct Size: Encodable {
         /// One field of a random row: rows.
         var read: Double
         /// One field of 100 rows from a random key on: rows.
         var range: Double
-        /// Rows with keys between those that are there, in random order, 1,000 a durable commit: rows.
+        /// Rows with keys between those that are there, in random order, 1,000 a durable commit:
+        /// rows.
         var insert: Double
         /// Other values in random rows, 1,000 a durable commit: rows.
         var update: Double
@@ -17,7 +18,7 @@ struct ScaleMeasurement: Encodable {
 
     /// By how many times as many rows as `--records` there are.
     var sizes: [String: Size] = [:]
-    /// Of what was read in the first picks, by which the contenders show that they read the same.
+    /// A checksum of the first picks: it proves that the contenders read the same.
     var checksum: Int64 = 0
     var stored = 0
     var written = 0
@@ -28,7 +29,7 @@ struct ScaleMeasurement: Encodable {
 enum Scale {
     /// Times `--records`: 10,000, 100,000, 1,000,000 and 5,000,000 rows by default.
     static let sizes = [1, 10, 100, 500]
-    /// Neither the peer nor the floor goes on beyond it.
+    /// The peer and the floor stop here.
     static let largestOfOthers = 100
     static let rowsOfRange = 100
     static let rowsOfCommit = 1000
@@ -37,12 +38,12 @@ enum Scale {
     /// Rows that are inserted, and rows that are updated.
     static func changes(_ rows: Int) -> Int { min(20_000, max(rows / 2, 1)) }
 
-    /// Every second key is left out: for what is inserted.
+    /// Every second key is left out, for the inserts.
     static func key(_ position: Int) -> Int64 { 2 * Int64(position) }
 
     /// Positions of rows in an order that is as good as random, each once, the same for all.
     static func positions(_ count: Int, of rows: Int) -> [Int] {
-        // A step that has no divisor in common with the number of rows goes through all of them.
+        // A step that is coprime to the number of rows reaches all of them.
         var step = rows * 618 / 1000 | 1
         while gcd(step, rows) != 1 { step += 2 }
         return (0..<count).map { Int((UInt64($0) &* UInt64(step) &+ 7) % UInt64(rows)) }
@@ -50,14 +51,15 @@ enum Scale {
 
     private static func gcd(_ a: Int, _ b: Int) -> Int { b == 0 ? a : gcd(b, a % b) }
 
-    /// The note of a key, and with other values. `ready` has 1,024 texts, which would be too easy to compress.
+    /// The note of a key, and with other values. `ready` has 1,024 texts, which would be too easy
+    /// to compress.
     static func note(_ key: Int64, changed: Bool = false) -> Note {
         var note = Note(key)
         if changed { note.comments += 1000 }
         return note
     }
 
-    /// What a store has to do: it measures, this says with what.
+    /// The operations of a store: the case measures them, the contender provides them.
     static func measure(
         upTo largest: Int, records: Int, fill: (Int, ArraySlice<Note>) throws -> Void, finishFilling: (Int) throws -> Void,
         read: (Int, [Int64]) throws -> (read: Double, range: Double, checksum: Int64),
@@ -85,7 +87,7 @@ enum Scale {
             let insert = try rate { note(key($0) + 1) }
             let update = try rate { note(key($0), changed: true) }
             result.sizes[String(size)] = ScaleMeasurement.Size(read: reads.read, range: reads.range, insert: insert, update: update)
-            // What only one contender has says nothing about the others.
+            // A figure of only one contender is not compared.
             if size <= largestOfOthers { result.checksum &+= reads.checksum }
             result.stored += try count(size)
             result.written += rows + changed

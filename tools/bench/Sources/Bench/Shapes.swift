@@ -1,8 +1,9 @@
-// What the contenders share of `import.wide`, `import.deep` and `import.small`: which entities there are, and what is counted.
+// Shared parts of `import.wide`, `import.deep` and `import.small`: the entities, and the counts.
 
 import Foundation
 
-/// Responses of another shape than a page of issues; gen_shapes.py makes them and says the same.
+/// Responses of another shape than a page of issues; gen_shapes.py generates them, with the same
+/// definitions.
 enum Shape: String, CaseIterable {
     /// 20 entities of 200 attributes.
     case wide
@@ -11,7 +12,7 @@ enum Shape: String, CaseIterable {
     /// One object a response.
     case small
 
-    /// What an attribute holds.
+    /// The type of an attribute.
     enum Kind {
         case text, optionalText, int, double, bool, date
     }
@@ -32,7 +33,7 @@ enum Shape: String, CaseIterable {
     /// The entity of the records that a response lists.
     func entity(ofBody number: Int) -> String { self == .wide ? entities[number % entities.count] : entities[0] }
 
-    /// The same of all entities.
+    /// Those of all entities.
     var attributes: [Attribute] {
         switch self {
         case .wide: (1..<200).map(Self.wideAttribute)
@@ -66,8 +67,9 @@ enum Shape: String, CaseIterable {
     }
 }
 
-/// The sum over all values of all records, as gen_shapes.py makes it: keys, bytes of text, integers, hundredths, seconds since 1970, 1 for
-/// true; and the keys of parents. So no value can be left out or be another one.
+/// The sum over all values of all records, as gen_shapes.py makes it: keys, bytes of text,
+/// integers, hundredths, seconds since 1970, 1 for true; and the keys of parents. So no value can
+/// be left out or be another one.
 struct ShapeChecksum {
     private(set) var value: Int64 = 0
 
@@ -77,15 +79,17 @@ struct ShapeChecksum {
     mutating func add(_ flag: Bool) { value += flag ? 1 : 0 }
 }
 
-/// What one run of such an import measured and proved.
+/// The figures and checks of one such import.
 struct ShapeMeasurement: Encodable {
-    /// From before the first response is parsed, all being in memory, to the last acknowledged commit.
+    /// From before the first response is parsed, all being in memory, to the last acknowledged
+    /// commit.
     var seconds: Double
     /// Millions of bytes of JSON.
     var megabytes: Double
     var responses: Int
     var commits: Int
-    /// The records of each entity in the store afterwards, those that have a parent, and the checksum.
+    /// The records of each entity in the store afterwards, those that have a parent, and the
+    /// checksum.
     var counts: [String: Int]
     var durability = "full"
     var compression: String

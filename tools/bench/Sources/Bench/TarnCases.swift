@@ -29,7 +29,7 @@ enum TarnCases {
         Contender(name: "tarn.zstd", benchmark: "http", measure: TarnMirror.requests),
     ]
 
-    /// A store with the workload, after an import that nobody measures.
+    /// A store with the workload, after an unmeasured import.
     ///
     /// - Parameter indexed: attributes of issues that get an index.
     static func fill(
@@ -82,7 +82,7 @@ enum TarnCases {
             durability: "full", compression: compression.rawValue, storeBytes: try sizeOfFiles(in: options.store))
     }
 
-    /// What is in use of the file: the rest is free for later writes.
+    /// The used part of the file: the rest is free for later writes.
     private static func usedBytes(_ options: Options) throws -> Int {
         let statistics = try StoreStatistics(ofStoreAt: options.store.path)
         return (statistics.lastPage + 1 - statistics.freePages) * statistics.pageSize

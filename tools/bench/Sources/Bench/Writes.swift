@@ -1,27 +1,27 @@
-// What the write cases share: the rows, their order, what is reported.
+// Shared parts of the write cases: the rows, their order, and the reports.
 
 import Foundation
 import Synchronization
 
-/// Counts what several tasks do.
+/// A counter for several tasks.
 final class Counter: Sendable {
     private let count = Atomic(0)
     var value: Int { count.load(ordering: .relaxed) }
     func add() { count.add(1, ordering: .relaxed) }
 }
 
-/// What one run of `write.small` measured and proved.
+/// The figures and checks of one run of `write.small`.
 struct SmallWriteMeasurement: Encodable {
-    /// Records a second, each durable before its task goes on.
+    /// Records per second, each durable before its task continues.
     var small: Double
-    /// Records in the store afterwards, and those whose writes returned.
+    /// The records in the store afterwards, and the number of returned writes.
     var stored: Int
     var written: Int
     var durability = "full"
     var compression = "none"
 }
 
-/// What one run of `write.bulk` measured and proved. Rows a second.
+/// The figures and checks of one run of `write.bulk`, in rows per second.
 struct BulkWriteMeasurement: Encodable {
     var ascending: Double
     var random: Double
@@ -72,14 +72,16 @@ struct Note: Sendable {
 
     private static let made = (0..<1024).map { Note(Int64($0)) }
 
-    /// A record whose values were made before the clock started: making texts takes longer than storing them.
+    /// A record whose values were made before the clock started, because making texts takes longer
+    /// than storing them.
     static func ready(_ id: Int64) -> Note {
         var note = made[Int(id & 1023)]
         note.id = id
         return note
     }
 
-    /// The ids 0 to count, in ascending order or in one that is as good as random, the same for all.
+    /// The ids 0 to count, in ascending order or in one that is as good as random, the same for
+    /// all.
     static func ids(_ count: Int, shuffled: Bool) -> [Int64] {
         var ids = (0..<count).map { Int64($0) }
         guard shuffled else { return ids }

@@ -1,4 +1,4 @@
-// Runs one contender of one program once and prints what it measured as one line of JSON.
+// Runs one contender of one program once, and prints its figures as one line of JSON.
 
 import Foundation
 

@@ -1,4 +1,4 @@
-// What all targets have in common: libFuzzer calls with bytes, and a target says what becomes of them.
+// The common part of all targets: libFuzzer calls with bytes, and a target processes them.
 
 @_silgen_name("LLVMFuzzerRunDriver")
 func runDriver(
@@ -32,7 +32,7 @@ public func fuzz(
     return runDriver(&count, &arguments, testOneInput)
 }
 
-/// What a target needs before it can begin.
+/// The preparation of a target.
 public func made<T>(_ make: () throws -> T) -> T {
     do { return try make() } catch { preconditionFailure("\(error)") }
 }

@@ -8,7 +8,7 @@ func write(_ seeds: [[UInt8]], to folder: String) {
     }
 }
 
-/// A folder of this process, below that of `tools/fuzz/run`, who removes it.
+/// A folder of this process, below that of `tools/fuzz/run`, which removes it.
 public let scratchFolder: String = {
     let base = ProcessInfo.processInfo.environment["FUZZ_SCRATCH"] ?? FileManager.default.temporaryDirectory.path
     let folder = "\(base)/tarn-fuzz-\(ProcessInfo.processInfo.processIdentifier)"

@@ -1,5 +1,5 @@
-// What libFuzzer calls with bytes: they go through both parsers, which must say the same, and through an import into a real
-// store, which must end with a report or an error, and never otherwise.
+// The entry point of libFuzzer: the bytes pass through both parsers, which must agree, and through
+// an import into a real store, which must end with a report or an error.
 
 import FuzzDriver
 @testable import TarnImport
@@ -27,7 +27,8 @@ enum Fuzz {
     }
 }
 
-/// A store with every type of attribute, key and relationship. Nothing stays in it: what was imported is rolled back.
+/// A store with every type of attribute, key and relationship. It stays empty: every import is
+/// rolled back.
 final class FuzzBed {
     private struct Undone: Error {}
     private let store: Store
@@ -63,7 +64,7 @@ final class FuzzBed {
             // Alone: a writer waits for others to join it otherwise.
             try store.write(alone: true) { writer in
                 let report = try importer.commit(into: &writer)
-                // The same once more: whatever was said is there.
+                // The import again: all values are there.
                 _ = try importer.add(document, entity: "A")
                 let again = try importer.commit(into: &writer)
                 precondition(again.created == 0 && again.listed == report.listed, "it is created again")

@@ -1,5 +1,5 @@
-// Descriptions, header fields and cursors: whatever stands in them, they are read to an end, and nothing that is computed with their numbers
-// overflows. The first byte of an input says which of them it is.
+// Descriptions, header fields and cursors: any content is read to its end, and no computation with
+// its numbers overflows. The first byte of an input selects one of them.
 
 import Foundation
 import FuzzDriver

@@ -1,4 +1,4 @@
-// A small store whose file is changed, looked at, and made whole again.
+// A small store whose file is changed, checked, and restored.
 
 import Foundation
 import FuzzDriver
@@ -8,7 +8,7 @@ import Glibc
 final class PageBed {
     let path = scratchFolder + "/store"
     private let descriptor: Int32
-    /// A file of whatever bytes.
+    /// A file of arbitrary bytes.
     private let other: Int32
     private let original: [UInt8]
     private static let pageSize = 4096
@@ -21,7 +21,8 @@ final class PageBed {
         precondition(descriptor >= 0 && other >= 0, "the files are not there")
     }
 
-    /// Trees with branches, pages of long values, free pages, compressed rows, an index of each kind.
+    /// Trees with branches, pages of long values, free pages, compressed rows, an index of each
+    /// kind.
     private static func fill(_ path: String) throws {
         let schema = Schema([
             EntityDefinition(

@@ -1,7 +1,8 @@
 // Data files: whatever the bytes are, the page reader, the check and the dump come to an end.
 //
-// The first byte of an input says what the rest is: 0 a file, as it is; 1 changes of a sound one for everything that looks at a file; others the same
-// for the page reader alone, which is much faster. A change is u16 page, u16 place in it, u8 how many bytes, the bytes.
+// The first byte of an input says what the rest is: 0 a file, as it is; 1 changes of a sound one
+// for everything that looks at a file; others the same for the page reader alone, which is much
+// faster. A change is u16 page, u16 place in it, u8 how many bytes, the bytes.
 
 import Foundation
 import FuzzDriver
@@ -58,7 +59,7 @@ enum PageFuzz {
         typed { try StoreDump(storeAt: bed.path).records(line: { _ in }, damaged: { _ in }) }
     }
 
-    /// Changes of what leads somewhere: meta pages, headers, the list of nodes.
+    /// Changes of pointers: meta pages, headers, the list of nodes.
     static var seeds: [[UInt8]] {
         func change(_ page: Int, _ place: Int, _ bytes: [UInt8]) -> [UInt8] {
             [UInt8(page & 255), UInt8(page >> 8), UInt8(place & 255), UInt8(place >> 8), UInt8(bytes.count)] + bytes

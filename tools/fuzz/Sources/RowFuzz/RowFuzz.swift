@@ -1,7 +1,8 @@
-// Rows: whatever the bytes are, whole or compressed, each field is read inside of them, and the ways to read one agree.
+// Rows: whatever the bytes are, whole or compressed, each field is read inside of them, and the
+// ways to read one agree.
 //
-// The first byte of an input says what the rest is: 0 a row, 1 a body behind a sound header, 2 a value, 3 a body that is compressed first and
-// then damaged as the next four bytes say.
+// The first byte of an input says what the rest is: 0 a row, 1 a body behind a sound header, 2 a
+// value, 3 a body that is compressed first and then damaged as the next four bytes say.
 
 import FuzzDriver
 import TarnInspect
@@ -59,7 +60,7 @@ private func check(row: [UInt8]) {
     }
 }
 
-/// A row of which nothing was decompressed says the same as the whole one.
+/// A row read without decompression has the same values as the whole one.
 private func checkLent(_ row: Bytes, _ whole: EncodedRow) {
     guard EncodedRow.dictionary(of: row) == 1 else { return }
     let mark = context.mark
@@ -97,7 +98,7 @@ private func check(value bytes: [UInt8]) {
 
 private func check(_ value: EncodedValue) {
     let isWellFormed = value.isWellFormed, decoded = value.decoded(digestKey: { _ in RecordKey(0) })
-    // References stand with their keys, which may be none: then the record is not there.
+    // References have their keys, which may be invalid: then the record is missing.
     let hasKeys = [ValueTag.reference, ValueTag.positionedReference, ValueTag.references, ValueTag.edges].contains(value.tag)
     if isWellFormed, !hasKeys { precondition(decoded != nil, "a sound value is not decoded") }
     if isWellFormed, case .decimal(let decimal)? = decoded { precondition(ExactDecimal(decimal.description) == decimal, "a decimal changes") }
@@ -122,7 +123,7 @@ private func checkDamaged(_ input: [UInt8], isWide: Bool) {
     }
     guard let form else { return }
     let sound = header(isWide: isWide, form: form) + Array(writer.bytes)
-    // What was compressed comes back.
+    // Compressed bytes come back.
     sound.withUnsafeBytes { row in
         decoder.lending {
             guard let view = try? decoder.view(row) else { preconditionFailure("a sound row cannot be read") }

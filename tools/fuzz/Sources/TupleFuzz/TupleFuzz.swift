@@ -1,4 +1,5 @@
-// Tuples: whatever the bytes are, they are read to an end inside of them, and what can be read is what the encoder writes.
+// Tuples: arbitrary bytes are read within their bounds, and readable tuples are encoded to the same
+// bytes.
 
 import FuzzDriver
 @testable import TarnStore
@@ -19,7 +20,7 @@ public func run(_ count: Int32, _ arguments: UnsafeMutablePointer<UnsafeMutableP
     }
 }
 
-/// All elements; nil if the bytes are no tuple.
+/// All elements; nil if the bytes are not a tuple.
 private func elements(_ bytes: Bytes) -> [TupleElement]? {
     var reader = TupleReader(bytes), skipping = TupleReader(bytes), elements: [TupleElement] = []
     while !reader.isAtEnd {

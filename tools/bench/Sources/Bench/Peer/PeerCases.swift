@@ -3,7 +3,7 @@
 import Foundation
 import GRDB
 
-/// GRDB 7.10 with Foundation's `JSONDecoder`: what a Swift program would use instead of Tarn.
+/// GRDB 7.10 with Foundation's `JSONDecoder`: the alternative for a Swift program.
 enum PeerCases {
     static let contenders: [Contender] = [
         Contender(name: "peer", benchmark: "import", measure: importPages),
@@ -38,7 +38,8 @@ enum PeerCases {
                 }
             }
             let counts = try database.counts()
-            // Closing may leave the log beside the database, as large as it ever was; it is no part of the store's size.
+            // Closing may leave the log beside the database at its largest size; it is not part of
+            // the store's size.
             _ = try database.pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
             try database.pool.close()
             return Measurement(
@@ -48,14 +49,15 @@ enum PeerCases {
     }
 }
 
-/// What one run of an import measured in both ways; each into a database of its own, in which the same must be afterwards.
+/// The figures of one import in both ways; each into its own database, with the same content
+/// afterwards.
 struct PeerMeasurement<Figures: Encodable & PeerFigures>: Encodable {
     let records: Figures
     let byHand: Figures
 
     init(in directory: URL, _ measure: (PeerWay, URL) throws -> Figures) throws {
         records = try measure(.records, directory.appending(path: "records"))
-        // What was left to be written must not be paid for by the second one.
+        // The pending writes of the first must not slow the second one.
         sync()
         byHand = try measure(.byHand, directory.appending(path: "by-hand"))
         guard records.counts == byHand.counts else { throw BenchmarkError("the peer's two ways stored different records") }

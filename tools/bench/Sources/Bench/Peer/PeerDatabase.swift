@@ -1,4 +1,5 @@
-// The peer's store: GRDB on SQLite, with the tables and indexes that the same object graph needs, as durable as Tarn.
+// The peer's store: GRDB on SQLite, with the tables and indexes that the same object graph needs,
+// as durable as Tarn.
 
 import Foundation
 import GRDB
@@ -7,7 +8,8 @@ import GRDB
 struct PeerDatabase {
     let pool: DatabasePool
 
-    /// Opens a new database in a directory, creates tables (those of issues, if nothing is said) and makes commits survive power loss.
+    /// Opens a new database in a directory, creates tables (by default those of issues) and makes
+    /// commits survive power loss.
     ///
     /// - Throws: what GRDB throws, or `BenchmarkError` if SQLite does not confirm the durability.
     init(in directory: URL, createTables: (Database) throws -> Void = Self.createIssueTables) throws {
@@ -16,11 +18,13 @@ struct PeerDatabase {
         // No foreign key is declared, as a record's references may arrive before their targets.
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { database in
-            // The default of 2 MB spills dirty pages into the log in the middle of a transaction and writes them again.
+            // The default of 2 MB spills dirty pages into the log in the middle of a transaction
+            // and writes them again.
             try database.execute(sql: "PRAGMA cache_size = -262144")
         }
         pool = try DatabasePool(path: directory.appending(path: "peer.sqlite").path, configuration: configuration)
-        // `DatabasePool` sets `synchronous` to NORMAL after `prepareDatabase`: with NORMAL the last commits can be lost.
+        // `DatabasePool` sets `synchronous` to NORMAL after `prepareDatabase`: with NORMAL the last
+        // commits can be lost.
         let synchronous = try pool.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA synchronous = FULL")
             return try Int.fetchOne(database, sql: "PRAGMA synchronous")

@@ -1,4 +1,4 @@
-// What the peer decodes a page into: the records of the tables, with what the JSON nests inside them.
+// The decoded form of a page: the records of the tables, with the nested ones inside them.
 
 import Dispatch
 import Foundation
@@ -12,7 +12,8 @@ struct IssueDocument: Decodable {
     var assignees: [User]
     var milestone: MilestoneDocument?
 
-    // One container for everything: `JSONDecoder` builds a dictionary of all keys for each one that is asked for.
+    // One container for everything: `JSONDecoder` builds a dictionary of all keys for each
+    // container.
     private enum CodingKeys: String, CodingKey {
         case user, labels, assignees, milestone
         case id

@@ -1,10 +1,10 @@
-// How the peer writes what it decoded: upserts of every record, once in each transaction and in key order.
-// There are two ways of it: what a user of GRDB writes, and what can be had by giving that up.
+// The writes of the peer: upserts of every record, once in each transaction and in key order. There
+// are two ways: that of a user of GRDB, and the fastest one.
 
 import Foundation
 import GRDB
 
-/// How the peer's records get into the database.
+/// The way of the peer's records into the database.
 enum PeerWay: CaseIterable {
     /// `record.upsert(db)` of `Codable` records, and requests: what GRDB is used for.
     case records
@@ -12,14 +12,14 @@ enum PeerWay: CaseIterable {
     case byHand
 }
 
-/// What the pages of one transaction hold, every record once.
+/// The content of one transaction's pages, every record once.
 struct PeerBatch {
     private var issues: [Int64: IssueDocument] = [:]
     private var users: [Int64: User] = [:]
     private var labels: [Int64: Label] = [:]
     private var milestones: [Int64: Milestone] = [:]
 
-    /// Takes the issues apart. What comes later replaces what came before.
+    /// Splits the issues into records. Later ones replace earlier ones.
     init(_ documents: [IssueDocument]) {
         for document in documents {
             issues[document.issue.id] = document
@@ -72,7 +72,8 @@ struct PeerBatch {
     }
 }
 
-/// A to-many relationship's rows: an import replaces those of an owner with the ones that the answer lists.
+/// A to-many relationship's rows: an import replaces those of an owner with the ones that the
+/// answer lists.
 private struct JoinTable {
     let delete: Statement
     let insert: Statement

@@ -1,4 +1,5 @@
-// GRDB in the query cases: with its own requests and `Codable`, and by hand with cached statements and `init(row:)`.
+// GRDB in the query cases: with its own requests and `Codable`, and by hand with cached statements
+// and `init(row:)`.
 
 import Foundation
 import GRDB
@@ -132,7 +133,7 @@ enum PeerQueries {
         since(date).including(required: Issue.author).including(all: Issue.labels).asRequest(of: IssueWithTargets.self)
     }
 
-    /// From both ways of including, which have to agree.
+    /// From both ways of including, which must agree.
     private static func checksum(_ database: Database, _ starts: [Int64], _ targets: PlainTargets) throws -> Int64 {
         var sum = try Int64.fetchOne(database, sql: "SELECT sum(number) FROM issue WHERE comments > ?", arguments: [Queries.comments]) ?? 0
         for start in starts.prefix(Queries.checked) {

@@ -1,4 +1,5 @@
-// The peers in the read cases: GRDB with `Codable`, GRDB with `init(row:)`, and SQLite's own C interface.
+// The peers in the read cases: GRDB with `Codable`, GRDB with `init(row:)`, and SQLite's own C
+// interface.
 
 import Foundation
 import GRDB
@@ -19,7 +20,8 @@ extension Issue: Checked {
     }
 }
 
-/// The same issue from a table whose dates are numbers, which no text has to be read for: as quick as it can be by hand.
+/// An issue from a table whose dates are numbers, so that no text is parsed: the fastest way by
+/// hand.
 struct PlainIssue: FetchableRecord {
     static let table = "issue_plain"
 
@@ -214,7 +216,7 @@ private final class RawConnection {
         return try body()
     }
 
-    /// Reads an issue with all its fields, in a transaction of its own unless there is one.
+    /// Reads an issue with all its fields, in a separate transaction unless there is one.
     func fetch(_ key: Int64) throws -> Int64 {
         guard let statement else { return 0 }
         sqlite3_bind_int64(statement, 1, key)

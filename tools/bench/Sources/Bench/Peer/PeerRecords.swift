@@ -1,4 +1,5 @@
-// The peer's records: typed structs, one a table, decoded by `JSONDecoder` and by GRDB with the same coding keys.
+// The peer's records: typed structs, one a table, decoded by `JSONDecoder` and by GRDB with the
+// same coding keys.
 
 import Foundation
 import GRDB
@@ -86,7 +87,7 @@ struct Milestone: Codable, FetchableRecord, PersistableRecord {
     }
 }
 
-/// An issue: 21 values of its own and two references.
+/// An issue: 21 values and two references.
 struct Issue: Codable, FetchableRecord, PersistableRecord {
     static let databaseTableName = "issue"
 
@@ -157,7 +158,7 @@ struct IssueLabel: Codable, PersistableRecord {
     }
 }
 
-/// That somebody is assigned to an issue.
+/// The assignment of a user to an issue.
 struct IssueAssignee: Codable, PersistableRecord {
     static let databaseTableName = "issue_assignee"
     static let persistenceConflictPolicy = PersistenceConflictPolicy(insert: .ignore)

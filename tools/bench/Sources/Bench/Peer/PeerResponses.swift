@@ -1,5 +1,6 @@
-// What the peer keeps of responses in `import.small`, as Tarn does in all cases: what is needed to ask again, and which records they list.
-// Where a response has a hundred records it hardly counts, and the peer is spared it.
+// The stored responses of the peer in `import.small`, as Tarn keeps them in all cases: the
+// validators, and the listed records. With a hundred records per response this hardly counts, and
+// the peer is spared it.
 
 import Foundation
 import GRDB

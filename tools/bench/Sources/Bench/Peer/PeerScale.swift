@@ -11,7 +11,7 @@ enum PeerScale {
             if let pool = pools[size] { return pool }
             try pools.values.forEach { try $0.close() }
             pools.removeAll()
-            // Its check of `synchronous` is what makes the figure count.
+            // Its check of `synchronous` makes the figure valid.
             let pool = try PeerDatabase(in: options.store.appending(path: "\(size)")).pool
             try pool.write(PeerWrites.createTable)
             pools[size] = pool

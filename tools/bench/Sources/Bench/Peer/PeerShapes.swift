@@ -10,7 +10,8 @@ protocol ShapeDocument: Codable, Sendable {
     var arguments: StatementArguments { get }
 }
 
-/// A record of `import.deep` and `import.small`: 10 attributes, and the records that are nested in it.
+/// A record of `import.deep` and `import.small`: 10 attributes, and the records that are nested in
+/// it.
 struct PeerTreeRecord: Decodable, Sendable {
     var id: Int64
     var name: String
@@ -77,7 +78,8 @@ enum PeerShapes {
         let columns = PeerWideRecord.CodingKeys.allCases.map(\.stringValue), batch = tables
         try pool.write { database in
             for (table, records) in batch {
-                // In key order, so that new rows are appended. Places are sorted: a record takes kilobytes.
+                // In key order, so that new rows are appended. Places are sorted: a record takes
+                // kilobytes.
                 let places = records.indices.sorted { records[$0].id < records[$1].id }
                 switch way {
                 case .records:
@@ -94,7 +96,8 @@ enum PeerShapes {
         }
     }
 
-    /// - Parameter firstResponse: the number of the response that the first tree is, if they are kept.
+    /// - Parameter firstResponse: the number of the response that the first tree is, if they are
+    ///   kept.
     private static func importTrees(
         _ trees: [PeerTreeRecord], _ shape: Shape, _ pool: DatabasePool, _ way: PeerWay, firstResponse: Int? = nil
     ) throws {

@@ -1,9 +1,9 @@
-// How GRDB finds what issues lead to: associations, and what is decoded from them.
+// The related records of issues with GRDB: associations, and the decoded results.
 
 import GRDB
 
 extension Issue {
-    // No foreign key is declared in the database, so each association says its own.
+    // No foreign key is declared in the database, so each association declares its own.
     static let author = belongsTo(User.self, key: "author", using: ForeignKey(["user_id"]))
     static let issueLabels = hasMany(IssueLabel.self, using: ForeignKey(["issue_id"]))
     static let labels = hasMany(Label.self, through: issueLabels, using: IssueLabel.label, key: "labels")
@@ -13,14 +13,14 @@ extension IssueLabel {
     static let label = belongsTo(Label.self, using: ForeignKey(["label_id"]))
 }
 
-/// An issue with what is included: as GRDB's documentation recommends it.
+/// An issue with its included records, as GRDB's documentation recommends it.
 struct IssueWithTargets: Decodable, FetchableRecord {
     var issue: Issue
     var author: User
     var labels: [Label]
 }
 
-/// The same by hand.
+/// The result by hand.
 struct PlainIssueWithTargets {
     var issue: PlainIssue
     var author: User

@@ -1,5 +1,6 @@
-// Prepared upserts. GRDB's own `record.upsert(db)` encodes every record into a container of named columns and fetches the
-// row back with RETURNING: with it the whole import took five times as long.
+// Prepared upserts. GRDB's own `record.upsert(db)` encodes every record into a container of named
+// columns and fetches the row back with RETURNING: with it the whole import took five times as
+// long.
 
 import GRDB
 

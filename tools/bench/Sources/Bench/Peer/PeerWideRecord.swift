@@ -1,9 +1,11 @@
-// A record of 200 values, decoded by `JSONDecoder` and bound in the order of its coding keys. Made by: gen_shapes.py swift
+// A record of 200 values, decoded by `JSONDecoder` and bound in the order of its coding keys. Made
+// by: gen_shapes.py swift
 
 import Foundation
 import GRDB
 
-/// A record of each of the 20 entities of `import.wide`, whose attributes have the same names: the table says which it is.
+/// A record of each of the 20 entities of `import.wide`, whose attributes have the same names: the
+/// table determines which it is.
 struct PeerWideRecord: ShapeDocument {
     var id: Int64
     var

@@ -15,10 +15,10 @@ enum PeerWrites {
         }
     }
 
-    /// Both ways in which a Swift program would do it, and the better one counts: 64 tasks, or one thread in a loop, since
-    /// SQLite commits one after the other anyway.
+    /// Both ways in which a Swift program would do it, and the better one counts: 64 tasks, or one
+    /// thread in a loop, since SQLite commits one after the other anyway.
     static func small(_ options: Options) async throws -> SmallWriteMeasurement {
-        // Its check of `synchronous` is what makes the figure count.
+        // Its check of `synchronous` makes the figure valid.
         let pool = try PeerDatabase(in: options.store).pool
         try await pool.write(createTable)
         _ = Note.ready(0)

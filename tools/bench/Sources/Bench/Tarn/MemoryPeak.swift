@@ -3,7 +3,8 @@
 import Foundation
 import Synchronization
 
-/// Looks at the memory of the process again and again, on a thread of its own: what a commit needs is gone when it returns.
+/// Samples the memory of the process on its own thread: the memory of a commit is free again when
+/// it returns.
 final class MemoryPeak: Sendable {
     private let isEnding = Atomic(false)
     private let most = Mutex<Result<Double, any Error>>(.success(0))

@@ -3,16 +3,16 @@
 import Foundation
 import Tarn
 
-/// What one run of `import.again` measured and proved, in MB of JSON a second.
+/// The figures and checks of one run of `import.again`, in MB of JSON per second.
 struct AgainMeasurement: Encodable {
-    /// The same pages once more.
+    /// The same pages again.
     var again: Double
-    /// The same pages, of which a hundredth of the issues changed.
+    /// The same pages, with one percent of the issues changed.
     var changed: Double
     /// The import before, into the empty store.
     var cold: Double
     var megabytes: Double
-    /// Of each of the two.
+    /// For each of the two.
     var commits: Int
     var changedIssues: Int
     /// The records and references in the store afterwards.
@@ -27,7 +27,7 @@ struct AgainMeasurement: Encodable {
 }
 
 enum TarnAgain {
-    /// How many comments a changed issue has more: more than any issue has.
+    /// The additional comments of a changed issue: more than any issue has.
     private static let moreComments: Int64 = 1000
 
     static func measure(_ options: Options, _ compression: EntityDefinition.Compression) async throws -> AgainMeasurement {
@@ -72,7 +72,7 @@ enum TarnAgain {
         return most
     }
 
-    /// How many issues are stored as they were changed.
+    /// The number of changed issues in the store.
     private static func stored(_ reader: StoreReader) throws -> Int {
         var count = 0
         let date = Timestamp(changedDate)
@@ -86,9 +86,10 @@ enum TarnAgain {
 
     private static let date = "2024-12-31T23:59:59Z", changedDate = "2025-01-01T08:00:00Z"
 
-    /// The pages with other values in one of a hundred issues, spread over all pages: other comments, and another date of the last change.
+    /// The pages with other values in one of a hundred issues, spread over all pages: other
+    /// comments, and another date of the last change.
     private static func changed(_ bodies: [Data]) throws -> (bodies: [[UInt8]], issues: Int) {
-        // Both values stand in this order, next to each other but for the date of creation.
+        // Both values occur in this order, separated only by the date of creation.
         let comments = Data("\"comments\":".utf8), updated = Data("\"updated_at\":\"\(date)".utf8)
         let with = Data("\"updated_at\":\"\(changedDate)".utf8)
         var issue = 0, changes = 0
@@ -98,7 +99,8 @@ enum TarnAgain {
                 guard let date = body.range(of: updated, in: found.upperBound..<body.endIndex) else { break }
                 place = date.upperBound
                 defer { issue += 1 }
-                // Of each hundred another one, so that it is not always at the same place of a page.
+                // A different one of each hundred, so that it is not always at the same position of
+                // a page.
                 guard issue % 100 == issue / 100 * 37 % 100 else { continue }
                 changes += 1
                 result += body[start..<found.upperBound]

@@ -3,7 +3,7 @@
 import Foundation
 import Tarn
 
-/// What one run of `import.big` measured and proved.
+/// The figures and checks of one run of `import.big`.
 struct BigMeasurement: Encodable {
     /// While Tarn works: waiting for the stream is not counted.
     var seconds: Double
@@ -11,10 +11,10 @@ struct BigMeasurement: Encodable {
     var commits: Int
     /// The most RssAnon of the process, in MB, looked at every 5 ms.
     var anonymous: Double
-    /// The same before the first page.
+    /// The memory before the first page.
     var anonymousBefore: Double
     var counts: [String: Int]
-    /// What the stream says that there is.
+    /// The counts that the stream declares.
     var expected: [String: Int]
     var durability = "full"
     var compression: String
@@ -26,7 +26,7 @@ struct BigMeasurement: Encodable {
 }
 
 enum TarnBig {
-    /// Standard input has a page a line, and then what a complete import has to find.
+    /// Standard input has one page per line, and then the expected counts of a complete import.
     static func measure(_ options: Options, _ compression: EntityDefinition.Compression) async throws -> BigMeasurement {
         let store = try TarnCases.open(options, compression)
         var importing = try TarnImporting(TarnModel.mapping, store, bodiesPerCommit: options.pagesPerCommit)

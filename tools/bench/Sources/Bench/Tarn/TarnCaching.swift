@@ -16,7 +16,7 @@ struct CachingMeasurement: Encodable {
 }
 
 enum TarnCaching {
-    /// What `JSONDecoder` is asked for: as little as possible of each element.
+    /// The decoded form: as little as possible of each element.
     private struct Element: Decodable {
         var id: Int64
         var comments: Int64
@@ -71,7 +71,7 @@ enum TarnCaching {
         return CachingMeasurement(keys: keys, fields: fields, decoded: times.sorted()[times.count / 2], compression: compression.rawValue)
     }
 
-    /// What hits give is the page: its keys in its order, adjacent ones, and its values.
+    /// The result of a hit is the page: its keys in its order, adjacent ones, and its values.
     private static func check(_ cache: RecordCache, _ prepared: PreparedRequest, _ body: [UInt8]) throws {
         let elements = try JSONDecoder().decode([Element].self, from: Data(body)), ids = elements.map(\.id)
         guard Set(ids).count == 100, let first = ids.min(), let last = ids.max(), last - first == 99 else {

@@ -1,20 +1,22 @@
-// How Tarn imports responses in all cases: what `Tarn.APIMirror` does with the pages of a walk, without the network.
+// The import of responses in all cases: as `Tarn.APIMirror` imports the pages of a scan, without
+// the network.
 
 import Foundation
 import Tarn
 
-/// An import under way. Every body is drafted when it comes and its response's entry kept; one commit for each group of bodies, while which
-/// the next group is drafted, and a dictionary trained when there is enough to train it from. So that it does not come after a large
-/// commit, the first one may be small.
+/// An import under way. Every body is drafted when it comes and its response's entry kept; one
+/// commit for each group of bodies, while which the next group is drafted, and a dictionary trained
+/// when there is enough to train it from. So that it does not come after a large commit, the first
+/// one may be small.
 struct TarnImporting {
     private static let bodiesToTrain = 10
 
     let store: Store
     let pipeline: ImportPipeline
     let bodiesPerCommit: Int
-    /// Of the walk that the responses belong to.
+    /// The scan of the responses.
     let scan: UInt64
-    /// Whether the first commit is a small one.
+    /// Whether the first commit is small.
     let trainsEarly: Bool
     private(set) var commits = 0
     private var added = 0
@@ -39,7 +41,7 @@ struct TarnImporting {
         let listed = try pipeline.importer.add(body, entity: entity)
         added += 1
         let now = Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
-        // With the header fields that an API of this kind sends and that are needed for the next walk.
+        // With the header fields that such an API sends and the next scan needs.
         responses.append(
             ResponseEntry(
                 request: RequestKey(url: "https://api.example.org/\(path)", endpoint: "issues"), status: 200,
@@ -49,7 +51,7 @@ struct TarnImporting {
         if responses.count >= limit { try await commit() }
     }
 
-    /// Commits what is left.
+    /// Commits the rest.
     mutating func finish() async throws {
         if !responses.isEmpty { try await commit() }
         while let report = try await pipeline.finish() { reports.append(report) }
@@ -63,9 +65,10 @@ struct TarnImporting {
         commits += 1
     }
 
-    /// What all commits did.
+    /// Returns the report of all commits.
     ///
-    /// - Throws: `BenchmarkError` if not everything was understood and stored, or not every response has an entry.
+    /// - Throws: `BenchmarkError` if not everything was understood and stored, or not every
+    ///   response has an entry.
     func checkedReport() throws -> ImportReport {
         var sum = ImportReport()
         for report in reports { sum.add(report) }

@@ -1,4 +1,4 @@
-// An issue as a struct of 23 fields: what the read cases decode from a row.
+// An issue as a struct of 23 fields, for the read cases.
 
 import Tarn
 
@@ -33,7 +33,7 @@ struct TarnMilestone: StoredRecord {
     func encode(into row: inout RowEncoder<TarnMilestone>) { row.set(.id, id) }
 }
 
-/// The same values as the peer's `Issue` has.
+/// The values of the peer's `Issue`.
 struct TarnIssue: StoredRecord {
     static let entity = "Issue"
     typealias Key = Int64
@@ -93,7 +93,8 @@ struct TarnIssue: StoredRecord {
     }
 }
 
-/// With all members at once: filled one by one, a struct is copied when it is complete, and each of its texts with it.
+/// With all members at once: filled one by one, a struct is copied when it is complete, and each of
+/// its texts with it.
 extension TarnIssue {
     init(_ row: Row<TarnIssue>) throws(StoreError) {
         try self.init(

@@ -10,9 +10,10 @@ struct ManyEntriesMeasurement: Encodable {
     var few: Double
     var many: Double
     var entries: Int
-    /// What the file has grown by for each of them.
+    /// The growth of the file per entry.
     var bytesPerEntry: Double
-    /// The median and the longest read of a thread that reads while nobody writes, and while entries are evicted and purged.
+    /// The median and the longest read of a thread, without a writer, and while entries are evicted
+    /// and purged.
     var quiet: Double
     var quietLongest: Double
     var meanwhile: Double
@@ -53,7 +54,8 @@ struct TarnManyEntries {
         let hitsAmongMany = try await many.hits(entries), grown = try sizeOfFiles(in: options.store) - before
         let quiet = try await many.read(entries) { try await Task.sleep(for: .seconds(2)) }
 
-        // A tenth is evicted, and those whose numbers begin with 1 are purged: a ninth, if there are so many that all digits are as frequent.
+        // A tenth is evicted, and the numbers that begin with 1 are purged: a ninth, if all digits
+        // are equally frequent.
         let total = try cache.totals.entries, kept = total - entries / 10
         let small = try TarnCaching.cache(options, .none, store, body, limits: CacheLimits(entries: kept))
         var evicted = 0, purged = 0, seconds = (eviction: 0.0, purge: 0.0)
@@ -75,7 +77,8 @@ struct TarnManyEntries {
             compression: "none")
     }
 
-    /// Takes the entry that the cache makes of its page for a model, and the records from the entries of the import.
+    /// Takes the entry that the cache makes of its page for a model, and the records from the
+    /// entries of the import.
     private init(_ cache: RecordCache) async throws {
         _ = try await cache.fetch(try await cache.prepare(CacheRequest("issues")))
         let ids = try cache.store.read { try $0.fetch(TarnIssue.self).map(\.id) }.sorted(by: >)
@@ -117,7 +120,7 @@ struct TarnManyEntries {
         return requests
     }
 
-    /// Looks at the keys of an entry; how many there are, nil if the entry has gone.
+    /// Reads the keys of an entry; their number, or nil if the entry was removed.
     private static func hit(_ cache: RecordCache, _ request: PreparedRequest) throws -> Int? {
         try cache.withHit(request) { _, listed in
             var count = 0
@@ -129,7 +132,8 @@ struct TarnManyEntries {
         }
     }
 
-    /// The median hit, of those whose pages the process has touched before: what it costs to map a page is not the cache's.
+    /// The median hit on pages that the process has touched before: the cost of mapping a page is
+    /// not the cache's.
     private func hits(_ entries: Int) async throws -> Double {
         let requests = try await requests(entries, seed: 1)
         for request in requests { _ = try Self.hit(cache, request) }
@@ -140,7 +144,7 @@ struct TarnManyEntries {
         }
     }
 
-    /// What a thread sees that reads entries at random while something happens.
+    /// The reads of a thread at random entries during other work.
     private func read(_ entries: Int, while work: () async throws -> Void) async throws -> (median: Double, longest: Double, count: Int) {
         let requests = try await requests(entries, seed: 2), cache = cache
         for request in requests { _ = try Self.hit(cache, request) }

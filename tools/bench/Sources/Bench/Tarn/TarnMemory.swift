@@ -1,9 +1,9 @@
-// How much memory of its own the process needs, while it writes and reads far more rows than that.
+// The private memory of the process while it writes and reads far more rows.
 
 import Foundation
 import Tarn
 
-/// In MB. The growth is that from the first tenth on: what is needed once does not count, what piles up does.
+/// In MB. The growth counts from the first tenth on, so that one-time memory does not count.
 struct MemoryMeasurement: Encodable {
     var write: Double
     var scan: Double

@@ -1,9 +1,9 @@
-// What goes over HTTP: a whole mirror of an API, and many small answers.
+// The cases over HTTP: a whole mirror of an API, and many small responses.
 
 import Foundation
 import Tarn
 
-/// What one run of `mirror.cold` measured and proved.
+/// The figures and checks of one run of `mirror.cold`.
 struct MirrorMeasurement: Encodable {
     var seconds: Double
     var megabytes: Double
@@ -11,15 +11,15 @@ struct MirrorMeasurement: Encodable {
     var anonymous: Double
     var counts: [String: Int]
     var pages: Int
-    /// Of the next sync, all of whose answers are 304.
+    /// For the next sync, with only 304 responses.
     var again: Double
-    /// Of asking for each page by itself through a cache, again all 304.
+    /// For single pages through a cache, with only 304 responses.
     var each: Double
     var durability = "full"
     var compression: String
 }
 
-/// What one run of `http.get` measured.
+/// The figures of one run of `http.get`.
 struct RequestsMeasurement: Encodable {
     var seconds: Double
     var requests: Int
@@ -28,7 +28,8 @@ struct RequestsMeasurement: Encodable {
 }
 
 enum TarnMirror {
-    /// A sync of an empty store, as `tarn sync` does it, from a server that lists the workload's pages.
+    /// A sync of an empty store, as `tarn sync` does it, from a server that lists the workload's
+    /// pages.
     static func measure(_ options: Options, _ compression: EntityDefinition.Compression) async throws -> MirrorMeasurement {
         let store = try TarnCases.open(options, compression)
         var endpoint = Endpoint(
@@ -83,7 +84,7 @@ enum TarnMirror {
         return (clock.now - start) / .seconds(1)
     }
 
-    /// So many requests, and how many of them at a time.
+    /// The number of requests, and of concurrent ones.
     static let requests = 20_000, atATime = 16
 
     /// Small answers, 16 at a time, each looked at.

@@ -1,9 +1,11 @@
-// What Tarn is told about the workload: the same records, values, references and indexes as the peer's tables have.
+// The schema of the workload: the same records, values, references and indexes as the peer's tables
+// have.
 
 import Tarn
 
 enum TarnModel {
-    /// Text columns of the peer are text here, dates are dates, and every reference can be followed both ways.
+    /// Text columns of the peer are text here, dates are dates, and every reference can be followed
+    /// both ways.
     ///
     /// - Parameter indexed: attributes of issues that get an index.
     static func schema(_ compression: EntityDefinition.Compression, indexed: [String] = []) -> Schema {
@@ -65,8 +67,8 @@ enum TarnModel {
         "Label": EntityMapping(paths: ["isDefault": ["default"]]),
     ])
 
-    /// What is stored, by the names that the workload's counts have. References are counted from both sides, by following
-    /// them to records that are there.
+    /// The stored counts, by the names of the workload's counts. References are counted from both
+    /// sides, by following them to existing records.
     static func counts(_ reader: StoreReader) throws -> [String: Int] {
         var counts: [String: Int] = [:]
         for (name, entity) in [("issues", "Issue"), ("users", "User"), ("labels", "Label"), ("milestones", "Milestone")] {
@@ -86,7 +88,7 @@ enum TarnModel {
         return counts
     }
 
-    /// How many records a relationship leads to, from all records of an entity.
+    /// The number of related records, from all records of an entity.
     private static func count(_ relationship: String, of entity: String, _ reader: StoreReader) throws -> Int {
         var count = 0, missing = 0
         try reader.forEach(entity) { record in

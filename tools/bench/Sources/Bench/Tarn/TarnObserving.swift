@@ -1,13 +1,15 @@
-// How soon another process notices a commit, what it costs to wait for one, and what observers cost a writer.
+// The delay until another process notices a commit, the cost of waiting for one, and the cost of
+// observers for a writer.
 
 import Foundation
 import Tarn
 
-/// What one run of the observation cases measured and proved.
+/// The figures and checks of one run of the observation cases.
 struct ObservationMeasurement: Encodable {
-    /// Median milliseconds from when a commit is acknowledged to when another process has the new state.
+    /// Median milliseconds from when a commit is acknowledged to when another process has the new
+    /// state.
     var wake: Double
-    /// The same from when the write is asked for, so with the commit itself.
+    /// The delay since the start of the write, including the commit.
     var wakeWithCommit: Double
     /// Milliseconds of processor time that an idle process with an observer takes a second.
     var idle: Double
@@ -49,7 +51,7 @@ enum TarnObserving {
 
     private static func now() -> Double {
         var time = timespec()
-        // The same clock in all processes.
+        // One clock for all processes.
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
     }
@@ -69,7 +71,8 @@ enum TarnObserving {
         guard lines.next() == "ready" else { throw BenchmarkError("the observing process does not begin") }
         var asked: [Double] = [], acknowledged: [Double] = []
         for number in 1...commits {
-            // So long that the other process waits again, and at no regular distance from its slow check.
+            // Long enough for the other process to wait again, at irregular distances from its slow
+            // check.
             try await Task.sleep(for: .milliseconds(10 + number % 7))
             var note = Note.ready(key)
             note.comments = Int64(number)
@@ -77,7 +80,8 @@ enum TarnObserving {
             try await store.write { [note] writer in try writer.put(note) }
             acknowledged.append(now())
         }
-        // Lines of a number and when it was seen. A state that was passed over was seen with the next one.
+        // Lines of a number and when it was seen. A state that was passed over was seen with the
+        // next one.
         var seen: [Double] = []
         while seen.count < commits, let line = lines.next() {
             let parts = line.split(separator: " ")
@@ -93,7 +97,8 @@ enum TarnObserving {
         return (max(0.001, median(acknowledged)), median(asked), idle)
     }
 
-    /// What the other process does: says when it has seen which state, then how much time it took while nothing happened.
+    /// The other process: prints when it has seen each state, then its processor time while nothing
+    /// happened.
     static func observe(_ path: String) async throws {
         func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
         let store = try Store.open(at: path)
@@ -105,7 +110,7 @@ enum TarnObserving {
             say("\(number) \(now())")
             if number == Int64(commits) { break }
         }
-        // The same again, on which nothing happens any more.
+        // Again, without further events.
         let waiting = Task { for try await _ in store.observe(Note.self, key) {} }
         try await Task.sleep(for: .seconds(1))
         let before = processorTime(), start = now()
@@ -114,7 +119,7 @@ enum TarnObserving {
         waiting.cancel()
     }
 
-    /// Of this process, in milliseconds.
+    /// The processor time of this process, in milliseconds.
     private static func processorTime() -> Double {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -148,7 +153,7 @@ enum TarnObserving {
     /// The first record of a writer.
     private static func first(_ task: Int) -> Int64 { Int64(task) * 10_000_000 }
 
-    /// Each observes a record of its own, about 16 of the 32 of each writer.
+    /// Each observes a different record, about 16 of the 32 of each writer.
     private static func observing(_ store: Store, _ delivered: Counter) async throws -> [Task<Void, any Error>] {
         let begun = Counter()
         let tasks = (0..<observers).map { number in
@@ -165,7 +170,7 @@ enum TarnObserving {
         return tasks
     }
 
-    /// As `write.small`: tasks that each commit one record after the other, and come back to the first ones again and again.
+    /// As `write.small`: tasks that each commit one record after the other, cyclically.
     private static func rate(_ store: Store, _ round: Int) async throws -> Double {
         let clock = ContinuousClock(), start = clock.now, done = Counter()
         try await withThrowingTaskGroup(of: Void.self) { group in

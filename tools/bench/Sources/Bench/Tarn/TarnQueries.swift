@@ -5,7 +5,7 @@ import Tarn
 enum TarnQueries {
     static func measure(_ options: Options, _ compression: EntityDefinition.Compression) async throws -> QueryMeasurement {
         let store = try await TarnCases.fill(options, compression, indexed: ["createdAt", "state"])
-        // What came before the first dictionary is not compressed yet.
+        // The records before the first dictionary are not compressed yet.
         if compression == .zstd { try await store.rewrite() }
         return try store.read { reader in
             var dates: [Int64] = []
@@ -49,7 +49,7 @@ enum TarnQueries {
     private static let authors = TarnIssue.related(.user, to: TarnAuthor.self)
     private static let labels = TarnIssue.related("labels", to: TarnLabel.self)
 
-    /// The query is made anew each time, as its value changes.
+    /// The query is built each time, because its value changes.
     private static func since(_ start: Int64) -> TypedQuery<TarnIssue> {
         TarnIssue.where { $0[.createdAt] >= Timestamp(microseconds: start) }.sorted(by: .createdAt).prefix(Queries.limit)
     }
@@ -60,7 +60,7 @@ enum TarnQueries {
         return sum
     }
 
-    /// What is measured has to be found by its index.
+    /// The measured query must use its index.
     private static func check(_ reader: StoreReader, _ query: Query, _ index: String) throws {
         let plan = try reader.explain(query).description
         guard plan.contains(index), !plan.contains("in memory") else {

@@ -21,7 +21,8 @@ enum TarnScale {
                 try store(size).write(alone: true) { writer in _ = try writer.put(contentsOf: notes) }
             },
             finishFilling: { size in
-                // Rows as small as these are compressed by a rewrite only, if there was no time for it.
+                // Rows as small as these are compressed by a rewrite only, if there was no time for
+                // it.
                 if compression == .zstd { try store(size).rewrite() }
             },
             read: { size, picks in try store(size).read { reader in try read(reader, picks) } },

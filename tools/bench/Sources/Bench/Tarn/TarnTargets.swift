@@ -1,8 +1,8 @@
-// Authors and labels with all their fields: what is included with issues.
+// Authors and labels with all their fields, as included with issues.
 
 import Tarn
 
-/// The same values as the peer's `User` has.
+/// The values of the peer's `User`.
 struct TarnAuthor: StoredRecord {
     static let entity = "User"
     typealias Key = Int64
@@ -52,7 +52,8 @@ struct TarnAuthor: StoredRecord {
     }
 }
 
-/// With all members at once: filled one by one, a struct is copied when it is complete, and each of its texts with it.
+/// With all members at once: filled one by one, a struct is copied when it is complete, and each of
+/// its texts with it.
 extension TarnAuthor {
     init(_ row: Row<TarnAuthor>) throws(StoreError) {
         try self.init(
@@ -65,7 +66,7 @@ extension TarnAuthor {
     }
 }
 
-/// The same values as the peer's `Label` has.
+/// The values of the peer's `Label`.
 struct TarnLabel: StoredRecord {
     static let entity = "Label"
     typealias Key = Int64
@@ -90,7 +91,8 @@ struct TarnLabel: StoredRecord {
     }
 }
 
-/// With all members at once: filled one by one, a struct is copied when it is complete, and each of its texts with it.
+/// With all members at once: filled one by one, a struct is copied when it is complete, and each of
+/// its texts with it.
 extension TarnLabel {
     init(_ row: Row<TarnLabel>) throws(StoreError) {
         try self.init(

@@ -28,7 +28,7 @@ extension Note: StoredRecord {
 }
 
 enum TarnWrites {
-    /// Written without the clock, so that there is a dictionary if there is to be one.
+    /// Written before the clock starts, so that there is a dictionary if one is expected.
     private static let before = 2000
 
     static func open(_ path: String, _ compression: EntityDefinition.Compression) throws -> Store {

@@ -19,7 +19,7 @@ struct PageImporter {
         func path(_ text: String) throws -> JSONPath {
             guard let path = JSONPath(text) else {
                 throw MirrorError.endpoint(
-                    place: request.place, message: "the pagination asks for \"\(text)\", which is not a key path")
+                    place: request.place, message: "the pagination uses \"\(text)\", which is not a key path")
             }
             return path
         }

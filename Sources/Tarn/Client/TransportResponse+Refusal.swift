@@ -20,6 +20,6 @@ extension TransportResponse {
         let message = line.count > 160 ? line.prefix(160) + "…" : line
         guard let wait = RateLimit.wait(status: status, headers, now: Date()), wait > .zero else { return message }
         let until = HTTPDate.text(Date().addingTimeInterval(Double(wait.components.seconds)))
-        return message + (message.isEmpty ? "" : "; ") + "it asks to wait until \(until)"
+        return message + (message.isEmpty ? "" : "; ") + "wait until \(until)"
     }
 }

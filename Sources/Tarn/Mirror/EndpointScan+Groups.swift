@@ -16,7 +16,7 @@ extension EndpointScan {
         ahead?.cancel()
         ahead = nil
         report.failures.append(
-            .endpoint(place: request.place, message: "not asked for, since another request of the group has failed"))
+            .endpoint(place: request.place, message: "not requested, because another request of the group failed"))
     }
 
     /// Commits the held batches of scans that share one importer, as one change.

@@ -7,56 +7,57 @@ import Tarn
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
-        abstract: "Mirror the API into the store: fetch everything, or what changed, or what an interrupted sync left.",
+        abstract: "Mirror the API into the store: everything, or what changed since the last sync.",
         discussion: """
-            Every page is committed with its records, its validators and the progress (or as many together as the description says): an \
-            interrupted sync goes on with the next page, and a page that has not changed costs one conditional request. Endpoints and \
-            records of a for_each that the interrupted sync had finished are not asked for again; --restart begins anew.
+            Each page is committed with its records, its validators and the progress (or several pages together, if \
+            the description declares it). An interrupted sync therefore resumes with the next page, and an unchanged page \
+            costs one conditional request. Endpoints and for_each records that the interrupted sync had finished are \
+            not requested again; --restart starts from the beginning.
 
             Examples:
               tarn sync
               tarn sync issues comments                      only these endpoints
               tarn sync --file forge/tarn.yaml --store /var/lib/forge.tarn
               tarn sync --base http://127.0.0.1:8080         through a gateway or a test server
-              tarn sync --dry-run-orphans                    say what the server no longer lists, and delete nothing
-              tarn sync --overlay moved.yaml                 where the API has moved since the description was written
+              tarn sync --dry-run-orphans                    report what the server no longer lists, but delete nothing
+              tarn sync --overlay moved.yaml                 where the API has changed since the description was written
             """)
 
-    @Argument(help: "The endpoints to sync; all if none is named.") var endpoints: [String] = []
+    @Argument(help: "Endpoints to sync (default: all).") var endpoints: [String] = []
     @OptionGroup var description: DescriptionOption
     @Option(help: ArgumentHelp("Store directory (default: from the description).", valueName: "path"))
     var store: String?
     @Option(
         help: ArgumentHelp(
-            "A file that is laid over what the description says about where values come from; several are laid one over the other.",
+            "File with mapping rules that replace those of the description. May be repeated.",
             valueName: "path"))
     var overlay: [String] = []
-    @Option(help: ArgumentHelp("Send requests here instead of the description's base URL.", valueName: "url"))
+    @Option(help: ArgumentHelp("Base URL for requests (default: from the description).", valueName: "url"))
     var base: String?
-    @Flag(help: "Ignore validators and fetch everything again.") var refetch = false
-    @Flag(help: "Begin anew where a sync was interrupted: all endpoints, all parents, from the first page on.")
+    @Flag(help: "Ignore validators, and fetch everything again.") var refetch = false
+    @Flag(help: "Do not resume an interrupted sync: start with the first page of every endpoint.")
     var restart = false
-    @Flag(help: "Wait while another process syncs one of the endpoints into the store.") var wait = false
+    @Flag(help: "Wait if another process is syncing one of the endpoints.") var wait = false
     @Option(
         help: ArgumentHelp(
-            "Write every answer to this directory, without secrets, for --replay.", valueName: "directory"))
+            "Write every response to this directory, without secrets, for --replay.", valueName: "directory"))
     var record: String?
     @Option(
         help: ArgumentHelp(
-            "Answer requests from this directory of recordings, and not from the network.", valueName: "directory"))
+            "Read responses from this directory of recordings instead of the network.", valueName: "directory"))
     var replay: String?
     @Option(help: ArgumentHelp("Pages per commit.", valueName: "pages"))
     var commitEvery: Int?
-    @Option(help: "Who may use the files of a store that this makes: owner, group or everyone.")
+    @Option(help: "Access to the files of a new store: owner, group or everyone.")
     var permissions = Store.Permissions.owner
-    @Option(help: ArgumentHelp("Attempts per request, at most.", valueName: "times"))
+    @Option(help: ArgumentHelp("Maximum number of attempts per request.", valueName: "times"))
     var attempts: Int?
-    @Flag(help: "Send requests although the server's rate limit is used up, and forget what is stored of it.")
+    @Flag(help: "Send requests even if the server's rate limit is used up, and forget the stored limit.")
     var ignoreLimits = false
-    @Flag(help: "Report records that the server no longer lists, and delete none of them.") var dryRunOrphans = false
+    @Flag(help: "Report records that the server no longer lists, but delete none.") var dryRunOrphans = false
     @Flag(help: "Print the summary as one JSON object.") var json = false
-    @Flag(name: .long, help: "Print what happened to the records of each entity.") var verbose = false
-    @Flag(name: [.short, .long], help: "Print nothing but errors.") var quiet = false
+    @Flag(name: .long, help: "Print the counts of each entity.") var verbose = false
+    @Flag(name: [.short, .long], help: "Print only errors.") var quiet = false
 
     func run() async throws {
         var description = try loadedDescription()
@@ -66,7 +67,7 @@ struct SyncCommand: AsyncParsableCommand {
         let store = try Store.open(
             at: store ?? description.storePath, schema: description.schema,
             options: Store.Options(permissions: permissions))
-        guard record == nil || replay == nil else { throw Failure(.usage, "--record and --replay: one of the two") }
+        guard record == nil || replay == nil else { throw Failure(.usage, "--record and --replay exclude each other") }
         // A replay needs no credentials, since it sends no requests.
         if replay != nil { description.api.authentication = .none }
         let transport = try transport(description)
@@ -107,7 +108,7 @@ struct SyncCommand: AsyncParsableCommand {
     /// Returns the description's retry policy with the attempts of the command line; nil without.
     private func retryPolicy(_ description: Description) throws -> RetryPolicy? {
         guard let attempts else { return nil }
-        guard attempts > 0 else { throw Failure(.usage, "--attempts \(attempts): a request is sent once at least") }
+        guard attempts > 0 else { throw Failure(.usage, "--attempts \(attempts): must be at least 1") }
         var retry = description.api.retry
         retry.attempts = attempts
         return retry
@@ -121,7 +122,7 @@ struct SyncCommand: AsyncParsableCommand {
         options.reportsOrphansOnly = dryRunOrphans
         if let commitEvery {
             guard commitEvery > 0 else {
-                throw Failure(.usage, "--commit-every \(commitEvery): a commit has one page at least")
+                throw Failure(.usage, "--commit-every \(commitEvery): must be at least 1 page")
             }
             options.commitUnit = .pages(commitEvery)
         }
@@ -159,12 +160,12 @@ struct SyncCommand: AsyncParsableCommand {
     private func conclude(_ report: SyncReport, _ summary: SyncSummary) throws {
         guard let first = report.failures.first else {
             if summary.skipped > 0 {
-                throw Failure(.partly, "\(summary.skipped) records without a usable key were skipped")
+                throw Failure(.partly, "skipped \(countText(summary.skipped, "record")) without a usable key")
             }
             return
         }
         for failure in report.failures.prefix(20) { Output.error(failure.description) }
-        if report.failures.count > 20 { Output.error("… and \(report.failures.count - 20) more failures") }
+        if report.failures.count > 20 { Output.error("… and \(countText(report.failures.count - 20, "more failure"))") }
         // The error that stopped the sync is last, and is more specific than an earlier endpoint's.
         if let last = report.failures.last.map(Failure.Code.init), last == .interrupted || last == .store {
             throw Failure(last, "")
@@ -173,14 +174,14 @@ struct SyncCommand: AsyncParsableCommand {
         if report.failures.allSatisfy(\.isLimited) {
             if !quiet {
                 Output.note(
-                    "what is committed stays; sync again when the limit has passed, or with --ignore-limits to ask at once"
+                    "committed pages stay; sync again when the limit is over, or now with --ignore-limits"
                 )
             }
             throw Failure(.limited, "")
         }
         if first.isUnreachable, report.pages == 0 {
             if let asOf = summary.completedAt {
-                Output.note("offline: the store answers as of \(asOf); `tarn list`, `get` and `related` work")
+                Output.note("offline: the store has the records as of \(asOf); `tarn list`, `get` and `related` work")
             }
             throw Failure(.noNetwork, "")
         }

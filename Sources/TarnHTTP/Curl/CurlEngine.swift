@@ -122,7 +122,7 @@ final class CurlEngine: Sendable {
             }
             for submission in waiting {
                 submission.receiver.completion(
-                    .failure(CurlFailure(kind: .protocol, detail: "libcurl could not be started")))
+                    .failure(CurlFailure(kind: .protocol, detail: "cannot initialize libcurl")))
             }
             return
         }
@@ -244,7 +244,7 @@ private final class CurlLoop {
                 curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
             else {
                 submission.receiver.completion(
-                    .failure(CurlFailure(kind: .protocol, detail: "libcurl could not prepare the transfer")))
+                    .failure(CurlFailure(kind: .protocol, detail: "libcurl cannot prepare the transfer")))
                 continue
             }
             active[transfer.easy] = transfer

@@ -57,20 +57,20 @@ package struct Recording: Sendable, Hashable {
         let hasNoBody = method == "HEAD" || status == 204 || status == 304  // RFC 9112 §6.3
         if hasNoBody, !body.isEmpty {
             throw RecordingError(
-                file: file, line: endOfHead + 1, "a response to \(method) with status \(status) has no body")
+                file: file, line: endOfHead + 1, "a response to \(method) with status \(status) must not have a body")
         }
         if fields.isChunked, let declaredLength = fields.declaredLength {
             // RFC 9112 §6.2: a sender must not send both.
-            throw RecordingError(file: file, line: declaredLength.line, "Content-Length beside Transfer-Encoding")
+            throw RecordingError(file: file, line: declaredLength.line, "both Content-Length and Transfer-Encoding")
         }
         if let declaredLength = fields.declaredLength, !hasNoBody, declaredLength.value != body.count {
             throw RecordingError(
                 file: file, line: declaredLength.line,
-                "Content-Length is \(declaredLength.value), the body has \(body.count) bytes")
+                "Content-Length is \(declaredLength.value), but the body has \(body.count) bytes")
         }
         guard fields.isChunked, !hasNoBody else { return }
         guard let content = HTTPSyntax.dechunked(body) else {
-            throw RecordingError(file: file, line: endOfHead + 1, "the body is not in chunks (RFC 9112 §7.1)")
+            throw RecordingError(file: file, line: endOfHead + 1, "the body is not chunked (RFC 9112 §7.1)")
         }
         self.content = content
     }
@@ -95,7 +95,7 @@ private struct HeadLines {
     mutating func next(expected: String) throws(RecordingError) -> String {
         number += 1
         guard let end = bytes[position...].firstIndex(of: UInt8(ascii: "\n")) else {
-            throw error("the file ends where \(expected) should be")
+            throw error("unexpected end of file: expected \(expected)")
         }
         var line = bytes[position..<end]
         if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
@@ -126,7 +126,7 @@ private struct HeadLines {
         guard let status = HTTPSyntax.status(ofLine: line) else {
             throw error("expected a status line, such as `HTTP/1.1 200 OK` (no other version)")
         }
-        guard status >= 200 else { throw error("an interim response (1xx) cannot stand alone") }
+        guard status >= 200 else { throw error("an interim response (1xx) without a final response") }
         return (line, status)
     }
 
@@ -155,7 +155,7 @@ private struct HeadLines {
             }
             if TransportHeaders.same(field.name, "Transfer-Encoding") {
                 guard TransportHeaders.same(field.value, "chunked") else {
-                    throw error("the only transfer coding that can be recorded is chunked")
+                    throw error("unsupported transfer coding: only chunked can be recorded")
                 }
                 fields.isChunked = true
             }

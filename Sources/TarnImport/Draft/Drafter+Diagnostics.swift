@@ -22,7 +22,7 @@ extension Drafter {
         let field = missing.map { plan.details[$0].name }
         report(
             .keyMissing, tape, index, plan, nil, field,
-            "a record without a usable key (\(plan.keySlots.map { plan.details[$0].name }.joined(separator: ", "))) is skipped"
+            "no usable key (\(plan.keySlots.map { plan.details[$0].name }.joined(separator: ", "))); the record is skipped"
         )
     }
 

@@ -96,7 +96,7 @@ extension Drafter {
         if pending.isListed, !slot.hasDefault, case .attribute = slot.kind {
             report(
                 .valueAbsent, tape, pending.index, plan, keyText, plan.details[position].name,
-                "absent, and the schema requires a value; a stored value is kept")
+                "absent, but the schema requires a value; a stored value is kept")
         }
         return false
     }

@@ -131,7 +131,7 @@ struct Drafter: ~Copyable {
         guard tape.kind(index) == .object else {
             report(
                 .keyMissing, tape, index, plan.plans[position], nil, nil,
-                "a record is expected, and there is \(tape.describe(index))")
+                "expected a record, found \(tape.describe(index))")
             return nil
         }
         stack.removeAll(keepingCapacity: true)

@@ -41,7 +41,7 @@ extension EntityMapping {
             problems.append(
                 SchemaError(
                     entity: entity.name, field: relationship.name,
-                    "a joined relationship takes nothing from JSON, its attribute does: remove its paths"))
+                    "a joined relationship has no value in JSON, only its attribute has: remove its paths"))
         }
         return problems
     }
@@ -55,7 +55,7 @@ extension EntityMapping {
             guard attribute.type != .date, attribute.type != .array(.date) else { return nil }
             return SchemaError(
                 entity: entity.name, field: field,
-                "only a date counts from an epoch, and this is \(attribute.type.word): remove epoch, or make it a date"
+                "only a date can have an epoch, but the type is \(attribute.type.word): remove epoch, or make it a date"
             )
         }
     }
@@ -64,22 +64,22 @@ extension EntityMapping {
     private func problem(of source: ValueSource, _ field: String, _ entity: EntityDefinition) -> String? {
         let relationship = entity.relationships.first { $0.name == field }
         for path in source.paths {
-            if path.steps.contains(.key("")) { return "a key path has an empty key: remove it" }
+            if path.steps.contains(.key("")) { return "empty key in a key path: remove it" }
             switch path.origin {
             case .record:
-                if path.steps.isEmpty { return "$ is the whole record: name a key of it" }
+                if path.steps.isEmpty { return "$ is the whole record: use a key of it" }
                 if case .key? = path.steps.first { continue }
-                return "\(path): a record is an object, and not a list: begin with a key"
+                return "\(path): a record is an object, not a list: start with a key"
             case .parent where path.steps.isEmpty && relationship?.isToMany == true:
-                return "@parent is one record: name a key of it, or make this a to-one relationship"
+                return "@parent is one record: use a key of it, or make this a to-one relationship"
             case .position where relationship != nil && relationship?.isToMany != false,
                 .relationship where relationship?.isToMany == true:
-                return "\(path) is one value, and this is a list"
+                return "\(path) is a single value, but a list is required"
             default: continue
             }
         }
         guard case .constant(let value) = source else { return nil }
-        guard (try? JSONValue(value.text)) == value else { return "the constant is no JSON" }
+        guard (try? JSONValue(value.text)) == value else { return "the constant is not valid JSON" }
         guard let relationship else { return nil }
         let isKey = { (value: JSONValue) in
             switch value {
@@ -90,7 +90,8 @@ extension EntityMapping {
         if relationship.isToMany, case .array(let values) = value, values.allSatisfy(isKey) { return nil }
         if !relationship.isToMany, isKey(value) { return nil }
         return relationship.isToMany
-            ? "a constant of a to-many relationship is a list of keys" : "a constant of a relationship is a key"
+            ? "a constant of a to-many relationship must be a list of keys"
+            : "a constant of a relationship must be a key"
     }
 
     // MARK: Relationships and kinds
@@ -112,7 +113,7 @@ extension EntityMapping {
         return (choice?.entities ?? []).filter { !kinds.contains($0) }.map { name in
             let message =
                 schema.entities.contains { $0.name == name }
-                ? "\(name) does not descend from \(entity.name): give it parent: \(entity.name), or remove it here"
+                ? "\(name) does not descend from \(entity.name): declare parent: \(entity.name) there, or remove it here"
                 : Spelling.unknown("entity", name, among: kinds)
             return SchemaError(entity: entity.name, field: "kinds.\(name)", message)
         }
@@ -146,7 +147,7 @@ extension EntityMapping {
         return [
             SchemaError(
                 entity: entity.name, field: nil,
-                "a version is a number, a date or a text, and \(version) is \(attribute.type.word)")
+                "a version must be a number, a date or a text, but \(version) is \(attribute.type.word)")
         ]
     }
 
@@ -157,7 +158,7 @@ extension EntityMapping {
         return [
             SchemaError(
                 entity: entity.name, field: nil,
-                "what nothing else takes is kept in an attribute of type json: there is no such attribute \(rest)"
+                "unmapped values can only be kept in an attribute of type json: there is no such attribute \(rest)"
             )
         ]
     }
@@ -170,11 +171,11 @@ extension FieldRules {
         if transformers != nil,
             entity.key.contains(field) || entity.relationships.contains(where: { $0.name == field })
         {
-            messages.append("only an attribute outside of the key goes through transformers: remove them")
+            messages.append("only attributes outside of the key can have transformers: remove them")
         }
         let type = entity.attributes.first { $0.name == field }?.type
         if dates != nil, let type, type != .date, type != .array(.date) {
-            messages.append("only a date has formats, and this is \(type.word): remove them")
+            messages.append("only a date can have formats, but the type is \(type.word): remove them")
         }
         if let fallback, let type {
             if case .enumeration(let values) = type {
@@ -182,10 +183,10 @@ extension FieldRules {
                     messages.append(Spelling.unknown("value", fallback, among: values))
                 }
             } else {
-                messages.append("only an enum has a fallback, and this is \(type.word): remove it")
+                messages.append("only an enum can have a fallback, but the type is \(type.word): remove it")
             }
         }
-        if dates?.isEmpty == true { messages.append("there are no formats: name one, or leave them nil") }
+        if dates?.isEmpty == true { messages.append("the list of formats is empty: add one, or use nil") }
         return messages.map { SchemaError(entity: entity.name, field: field, $0) }
     }
 }

@@ -49,7 +49,7 @@ extension Importer {
         if merge.isNews { try writer.putLocalMark(merge.mark, entity.root, key) }
         if mark.operation == .delete {
             reportKept(
-                entity, key, nil, "it was deleted here, which the server does not know yet; it does not come back")
+                entity, key, nil, "deleted locally, and not yet at the server; it is not restored")
             return .nothing
         }
         reportKept(merge.kept, entity, key, as: keptPlan.map { self.plan.plans[$0].entity })
@@ -104,13 +104,13 @@ extension Importer {
         if let kind {
             reportKept(
                 kind, key, nil,
-                "changed here, which the server does not know yet: it stays a \(kind.name), and the response says that it is a \(entity.name)"
+                "changed locally, and not yet at the server; it stays a \(kind.name), although the response has a \(entity.name)"
             )
         }
         if !fields.isEmpty {
             reportKept(
                 entity, key, fields.count == 1 ? fields[0] : nil,
-                "changed here, which the server does not know yet: \(fields.joined(separator: ", ")) keeps the local value"
+                "changed locally, and not yet at the server; \(fields.joined(separator: ", ")) keeps the local value"
             )
         }
     }
@@ -157,7 +157,7 @@ extension Importer {
         }
         reportKept(
             plan.entity, key, nil,
-            "it is no more at the server, and was changed here, which the server does not know yet; it stays")
+            "deleted at the server, but changed locally; it is kept")
         return true
     }
 
@@ -178,7 +178,7 @@ extension Importer {
         let name = plan.entity.field(id: field)?.name
         reportKept(
             plan.entity, key, name,
-            "changed here, which the server does not know yet: \(name ?? "it") keeps the local value")
+            "changed locally, and not yet at the server; \(name ?? "it") keeps the local value")
         return true
     }
 

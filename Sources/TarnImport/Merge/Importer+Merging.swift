@@ -23,7 +23,7 @@ extension Importer {
         var diagnostic = Diagnostic(
             code: .valueType, path: "$", entity: plan.entity.name, key: RecordKey(storageKey: key)?.description,
             field: field,
-            message: "what a hook set is no value of this attribute; what the response says is taken")
+            message: "a hook returned a value of another type; the value of the response is stored")
         diagnostic.sample = text.count > 80 ? text.prefix(79) + "…" : text
         drafter.diagnostics.add(diagnostic)
     }
@@ -92,7 +92,7 @@ extension Importer {
                 drafter.diagnostics.add(
                     Diagnostic(
                         code: .deleteDenied, path: "$", entity: plan.entity.name, key: key.description, field: nil,
-                        message: "it is no more at the server, and stays here: \(error)"))
+                        message: "deleted at the server, but kept in the store: \(error)"))
             }
         }
     }
@@ -121,7 +121,7 @@ extension Importer {
                     code: .notUnique, path: "$", entity: entity.name, key: describe(dropped.storageKey),
                     field: dropped.index,
                     message:
-                        "\(entity.name) \(describe(dropped.holder)) has the same \(dropped.index), which has to be unique; this one is left as it was"
+                        "\(entity.name) \(describe(dropped.holder)) has the same \(dropped.index), which must be unique; this record was not changed"
                 ))
         }
     }

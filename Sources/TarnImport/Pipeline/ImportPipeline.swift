@@ -58,7 +58,7 @@ public final class ImportPipeline {
     /// - Precondition: the depth is at least 1.
     /// - Throws: the errors of ``Importer/init(_:_:)``.
     public init(_ mapping: Mapping, _ catalog: Catalog, depth: Int = 1) throws(ImportError) {
-        precondition(depth >= 1, "at least one unit has to be under way")
+        precondition(depth >= 1, "at least one unit must be in progress")
         self.depth = depth
         var importers: [Importer] = []
         for _ in 0...depth { importers.append(try Importer(mapping, catalog)) }
@@ -91,7 +91,8 @@ public final class ImportPipeline {
     ///
     /// - Precondition: no unit is under way.
     public func configure(_ change: (Importer) -> Void) {
-        precondition(underWay.isEmpty, "a pipeline is configured between units: call finish() first")
+        precondition(
+            underWay.isEmpty, "a pipeline cannot be configured while units are in progress: call finish() first")
         for importer in importers { change(importer) }
     }
 
@@ -106,7 +107,7 @@ public final class ImportPipeline {
     ///   ``trainingFailure``.
     /// - Precondition: the pipeline is not full.
     public nonisolated(nonsending) func start(to store: Store, trains: Bool = true) async {
-        precondition(!isFull, "no more units may be under way: call finish() before the next start")
+        precondition(!isFull, "too many units in progress: call finish() before the next start")
         // The importer is not used again until the unit is finished.
         nonisolated(unsafe) let importer = importer
         let used = current, byteCount = importer.byteCount

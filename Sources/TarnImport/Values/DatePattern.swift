@@ -78,7 +78,7 @@ public struct DatePattern: Sendable, Hashable {
                 }
                 literal(byte)
             }
-            throw DatePatternError(text, "a ' is not closed: '' is the character itself")
+            throw DatePatternError(text, "unterminated quote: write '' for the character '")
         }
 
         /// Parses a run of one letter.
@@ -90,11 +90,11 @@ public struct DatePattern: Sendable, Hashable {
             guard let element = DatePattern.element(letter, count) else {
                 throw DatePatternError(
                     text,
-                    "\(String(repeating: letter, count: count)) is not a piece of a date here: put text between ' and '"
+                    "unknown date field \(String(repeating: letter, count: count)): put literal text between ' and '"
                 )
             }
             guard seen.insert(DatePattern.piece(letter)).inserted else {
-                throw DatePatternError(text, "\(letter) says what another letter says already: remove one of them")
+                throw DatePatternError(text, "\(letter) repeats another field: remove one of them")
             }
             elements.append(element)
         }
@@ -104,13 +104,13 @@ public struct DatePattern: Sendable, Hashable {
             for (letter, name) in [("y", "year"), ("M", "month"), ("d", "day")] {
                 guard let byte = letter.utf8.first, seen.contains(byte) else {
                     throw DatePatternError(
-                        text, "the \(name) (\(letter)) is missing, or this is not the word of a format")
+                        text, "missing \(name) (\(letter)), or unknown name of a format")
                 }
             }
             let hasHalfDay = elements.contains(.halfDay)
             let hasHalfDayHour = elements.contains { if case .halfDayHour = $0 { true } else { false } }
             guard hasHalfDay == hasHalfDayHour else {
-                throw DatePatternError(text, "h and a belong together: an hour of the whole day is H")
+                throw DatePatternError(text, "h and a must be used together: use H for a 24-hour clock")
             }
         }
     }

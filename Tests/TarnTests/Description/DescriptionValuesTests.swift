@@ -116,7 +116,7 @@ struct DescriptionValuesTests {
         arguments: [
             ("coercion: strickt", "", "date", "unknown coercion \"strickt\": did you mean \"strict\"?"),
             ("dates: []", "", "date", "missing format"),
-            ("", "dates: yyyy-MM", "date", "the day (d) is missing"),
+            ("", "dates: yyyy-MM", "date", "missing day (d)"),
             ("", "", "{ type: date, format: rfc339 }", "the named formats are rfc3339, iso8601"),
             ("", "", "{ type: int, format: day }", "only a date can have a format"),
             ("", "", "{ type: date, format: day, epoch: seconds }", "write its unit as format"),

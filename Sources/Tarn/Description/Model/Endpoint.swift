@@ -149,10 +149,10 @@ public struct Endpoint: Sendable, Hashable {
             envelope.isEmpty
                 || (orphans.scope == .listed && orphans.keep == nil && orphans.check == nil
                     && orphans.action == .delete),
-            "of several entities only listed records are looked for, without a condition or a path of their own")
+            "orphans of several entities must be listed records, without a condition and without a path to check")
         precondition(
             forEach?.parent != nil || (orphans.scope != .owner && orphans.action != .unlink),
-            "without for_each and its parent there is no owner")
+            "an owner needs for_each with a parent")
     }
 
     /// The variables of the path, in order, each once: `owner`, `repo`, `milestone.number`.

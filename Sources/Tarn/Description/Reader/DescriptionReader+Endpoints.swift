@@ -31,7 +31,7 @@ extension DescriptionReader {
         if envelope != nil, forEach?.parent != nil {
             report(
                 at: section.path("for_each.parent"),
-                "the records are of several entities: take the parent by a key path, such as '@param.milestone.id'")
+                "for_each.parent needs records of a single entity: use a key path, such as '@param.milestone.id'")
         }
         if let template {
             check(template, parameters, forEach, section, schema)
@@ -63,7 +63,7 @@ extension DescriptionReader {
             (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == 0x5F || $0 == 0x2D
         }
         if !isName || entry.key.isEmpty {
-            report(field, entry.keyMark, "an endpoint's name has only the letters a–z and A–Z, digits, _ and -")
+            report(field, entry.keyMark, "invalid endpoint name: use the letters a–z and A–Z, digits, _ and -")
         }
     }
 
@@ -90,7 +90,7 @@ extension DescriptionReader {
     private mutating func metadata(_ section: Section) -> [Endpoint.Metadata] {
         entries(section, "metadata", of: "names to key paths").compactMap { entry in
             let field = "\(section.path("metadata")).\(entry.key)"
-            if entry.key.isEmpty { report(field, entry.keyMark, "what is kept needs a name") }
+            if entry.key.isEmpty { report(field, entry.keyMark, "metadata needs a name") }
             guard let text = text(entry.value, field) else { return nil }
             return plainKeyPath(text, field, entry.value.mark).map { Endpoint.Metadata(entry.key, $0) }
         }
@@ -142,12 +142,12 @@ extension DescriptionReader {
                 usesRecord = true
                 checkVariable(name, attribute: parts.count == 2 ? parts[1] : nil, forEach, section, "path", schema)
                 if parameters.contains(where: { $0.name == name }) {
-                    report(at: "\(section.path("with")).\(name)", "for_each gives this its value: remove the line")
+                    report(at: "\(section.path("with")).\(name)", "for_each sets this parameter: remove the line")
                 }
             } else if let value = parameters.first(where: { $0.name == name })?.value {
                 // Such a value would name another resource: RFC 3986 §5.2.4 removes these segments.
                 if ["", ".", ".."].contains(value) {
-                    report(at: "\(section.path("with")).\(name)", "stands in the path and cannot be \"\(value)\" there")
+                    report(at: "\(section.path("with")).\(name)", "a value in the path cannot be \"\(value)\"")
                 }
             } else if !isReported("\(section.path("with")).\(name)") {
                 reportWithoutValue(name, parts, parameters, forEach, section, schema)
@@ -168,7 +168,7 @@ extension DescriptionReader {
         for name in body?.placeholders ?? [] where !parameters.contains(where: { $0.name == name }) {
             if let forEach, name.hasPrefix(forEach.variable + ".") { continue }
             report(
-                section, section["body"] == nil ? "form" : "body", "{\(name)} has no value: write with: { \(name): … }")
+                section, section["body"] == nil ? "form" : "body", "no value for {\(name)}: write with: { \(name): … }")
         }
     }
 
@@ -181,7 +181,7 @@ extension DescriptionReader {
         if parts.count == 2, let entity = schema.entities.first(where: { variable(of: $0.name) == parts[0] }),
             forEach == nil
         {
-            message = "write for_each: \(entity.name) to walk this endpoint for every \(entity.name)"
+            message = "write for_each: \(entity.name) to request this endpoint for every \(entity.name)"
         } else if let forEach, parts.count == 2 {
             message =
                 "the record of for_each is called \(forEach.variable) here: write {\(forEach.variable).\(parts[1])}"
@@ -190,7 +190,7 @@ extension DescriptionReader {
         } else {
             message = "write with: { \(name): … }"
         }
-        report(section, "path", "{\(name)} has no value: \(message)")
+        report(section, "path", "no value for {\(name)}: \(message)")
     }
 
     // MARK: for_each
@@ -231,9 +231,9 @@ extension DescriptionReader {
         if relationship.destination != entity {
             report(
                 section, "parent",
-                "\(listed.name).\(parent) leads to \(relationship.destination), not to \(entity): name one that does")
+                "\(listed.name).\(parent) refers to \(relationship.destination): use a relationship to \(entity)")
         } else if relationship.isToMany {
-            report(section, "parent", "\(listed.name).\(parent) is to-many: only a to-one relationship has one parent")
+            report(section, "parent", "\(listed.name).\(parent) is to-many: use a to-one relationship")
         }
     }
 }

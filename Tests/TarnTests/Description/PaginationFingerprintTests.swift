@@ -32,7 +32,6 @@ struct PaginationFingerprintTests {
             endpoint: "paginate: header_link", fields: ["Link: </v1/items?page=2>; rel=next"],
             fingerprint: "35be4cbd508b78a1",
             plan: "31e2e76680e076955a299a24c8fc0a674218c234ad65d3bc6c95b4206649633f",
-
             position: "https://api.test.example/v1/items?page=2"),
         Row(
             endpoint: "paginate: { header_link: { rel: older } }", fields: ["Link: </v1/items?page=2>; rel=older"],
@@ -42,7 +41,6 @@ struct PaginationFingerprintTests {
         Row(
             endpoint: "paginate: json_link", members: #""next":"/v1/items?page=2""#, fingerprint: "6014e1859036c84f",
             plan: "382f6b5a2051cc6c9e790fb6843c5fd67cea576b6de9e172e62a594fd06ea903",
-
             position: "https://api.test.example/v1/items?page=2"),
         Row(
             endpoint: "paginate: { json_link: { path: links.next } }",
@@ -146,10 +144,11 @@ struct PaginationFingerprintTests {
     func custom() async throws {
         var store = try MirrorStore(yaml: itemsYAML("records: items"))
         store.description.endpoints[0].pagination = .custom(
-            CustomPagination(name: "weeks", wants: PageWants(values: ["week"], record: "id", fields: ["X-Week"])) {
-                _, _, _ in
-                .next("?week=8")
-            })
+            name: "weeks", wants: PageWants(values: ["week"], record: "id", fields: ["X-Week"])
+        ) {
+            _, _, _ in
+            .next("?week=8")
+        }
         let checkpoint = try await Self.interrupted(store, #""week":7"#, [])
         let fingerprint = store.description.fingerprint(of: store.description.endpoints[0])
         #expect(fingerprint == "31b83acd4bb30bf2")

@@ -63,6 +63,14 @@ struct ExtendingTarnTests {
         #expect(overlay.endpoints[0].pagination == read.endpoints[0].pagination)
     }
 
+    @Test("a style of the program replaces a built-in one of the same name")
+    func replacing() throws {
+        let own = RangePagination(from: "first", to: "last")
+        let styles = PaginationStyles.standard.adding(PaginationSyntax("auto", own))
+        let read = try Description.parse(Self.yaml("auto"), file: "tarn.yaml", paginationStyles: styles)
+        #expect(read.endpoints[0].pagination == Pagination(own))
+    }
+
     @Test(
         "a mistake in the keys of a style of the program is an error with its place, as in those of the library",
         arguments: [

@@ -3,9 +3,9 @@
 /// Evidence of records beyond the end of a scan.
 public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     /// The header field, or the path in the body, with the evidence.
-    public var name: String
+    package var name: String
     /// The meaning of the value, in words: `says that there are 100 records`.
-    public var meaning: String
+    package var meaning: String
 
     public var description: String { "\(name) \(meaning)" }
 

@@ -88,6 +88,9 @@ let package = Package(
                 "TarnHTTP", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
             ]),
         .testTarget(name: "TarnTests", dependencies: ["Tarn", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log")]),
+        // An extension as users of the library write it: without access to `package` declarations.
+        .target(name: "ExtensionSample", dependencies: ["Tarn"], path: "Tests/ExtensionSample", packageAccess: false),
+        .testTarget(name: "ExtensionTests", dependencies: ["ExtensionSample", "Tarn", "TestSupport"]),
         .testTarget(name: "TarnInspectTests", dependencies: ["TarnInspect", "TarnStore", "LMDB", "CZstd", "TestSupport"]),
         .testTarget(
             name: "TarnCLITests", dependencies: ["TarnCLI", "Tarn", "TarnInspect", "TarnStore", "LMDB", "FixtureServer", "HostileSync", "TestSupport"]),

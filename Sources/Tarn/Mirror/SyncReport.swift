@@ -33,7 +33,7 @@ public struct SyncReport: Sendable {
         /// Requests that a response rule has passed over.
         public var ignored = 0
         /// The pagination style that `paginate: auto` has chosen, and the reason.
-        public var pagination: AutomaticPagination.Choice?
+        public var pagination: PaginationChoice?
         /// The findings about records that complete scans did not list.
         ///
         /// Nil if orphans are not looked for, or if no scan was completed.

@@ -26,7 +26,7 @@ public enum Authentication: Sendable, Hashable {
     }
 
     /// The secrets that are read before a request can be sent.
-    public var sources: [SecretSource] {
+    package var sources: [SecretSource] {
         switch self {
         case .none, .signer: []
         case .bearer(let source), .apiKey(let source, _): [source]
@@ -36,14 +36,14 @@ public enum Authentication: Sendable, Hashable {
     }
 
     /// The query parameter that carries a key, or nil.
-    public var queryParameter: String? {
+    package var queryParameter: String? {
         if case .apiKey(_, .query(let name)) = self { name } else { nil }
     }
 
     /// The header field that authentication overwrites; nil if there is none.
     ///
     /// A cookie is added to others.
-    public var headerField: String? {
+    package var headerField: String? {
         switch self {
         case .none, .signer, .apiKey(_, .query), .apiKey(_, .cookie): nil
         case .bearer, .basic, .oauth2: "Authorization"

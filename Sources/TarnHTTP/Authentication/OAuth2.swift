@@ -24,23 +24,23 @@ public struct OAuth2: Sendable, Hashable {
     }
 
     /// The absolute URL of the token endpoint: `https`, or `http` on this machine.
-    public var tokenURL: String
+    package var tokenURL: String
     /// The client's identifier (RFC 6749 §2.2).
-    public var clientID: SecretSource
+    package var clientID: SecretSource
     /// The client secret; nil for a public client.
-    public var clientSecret: SecretSource?
+    package var clientSecret: SecretSource?
     /// The client authentication (RFC 6749 §2.3.1).
     public var clientAuthentication = ClientAuthentication.basic
     /// The authorization grant (RFC 6749 §4.4, §6).
     public var grant = Grant.clientCredentials
     /// The requested scopes (RFC 6749 §3.3); empty for the server's default.
-    public var scopes: [String]
+    package var scopes: [String]
     /// Additional form fields, such as `audience`.
-    public var parameters: [RequestBody.FormField]
+    package var parameters: [RequestBody.FormField]
     /// The account, for a client with several ones.
     ///
     /// Stored data of one account is not served to another.
-    public var account: String?
+    package var account: String?
     /// The time before its expiry at which a token is no longer used, at most half of its lifetime.
     public var leeway = Duration.seconds(30)
 
@@ -65,7 +65,7 @@ public struct OAuth2: Sendable, Hashable {
     }
 
     /// Returns the reason why a URL cannot be a token endpoint; nil if it can.
-    public static func problem(ofTokenURL text: String) -> String? {
+    package static func problem(ofTokenURL text: String) -> String? {
         let url: HTTPURL
         do throws(HTTPURLError) { url = try HTTPURL(text) } catch { return error.reason }
         let isLocal = ["localhost", "127.0.0.1", "[::1]"].contains(url.host)

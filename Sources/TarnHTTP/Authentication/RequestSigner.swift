@@ -3,11 +3,11 @@ public struct RequestSigner: Sendable, Hashable {
     /// The name of the algorithm and of the account.
     ///
     /// Stored data of one account is not served to another.
-    public var name: String
+    package var name: String
     /// Returns the request with its signature. Called for every attempt.
     ///
     /// An error fails the request. Its text is shown, so it must not hold a secret.
-    public var sign: @Sendable (TransportRequest) async throws -> TransportRequest
+    package var sign: @Sendable (TransportRequest) async throws -> TransportRequest
 
     /// Creates a signer.
     public init(name: String, sign: @escaping @Sendable (TransportRequest) async throws -> TransportRequest) {

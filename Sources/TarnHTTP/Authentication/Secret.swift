@@ -5,7 +5,7 @@ import Foundation
 /// A password, a token or a key. Its printed forms do not show its text.
 public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The text of the secret, only for transmission.
-    public let exposed: String
+    package let exposed: String
 
     /// Creates a secret from its text.
     public init(_ text: String) { exposed = text }

@@ -6,7 +6,7 @@ public struct SecretError: Error, Sendable, Hashable, CustomStringConvertible {
     public var reason: String
 
     /// Creates an error.
-    public init(_ source: SecretSource, _ reason: String) {
+    package init(_ source: SecretSource, _ reason: String) {
         self.source = source
         self.reason = reason
     }

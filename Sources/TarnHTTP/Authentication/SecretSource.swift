@@ -15,7 +15,7 @@ public enum SecretSource: Sendable, Hashable {
     case value(Secret)
 
     /// The name of the source in errors.
-    public var place: String {
+    package var place: String {
         switch self {
         case .environment(let name): "the environment variable \(name)"
         case .file(let path): "the file \(path)"
@@ -28,7 +28,7 @@ public enum SecretSource: Sendable, Hashable {
     ///
     /// - Throws: `SecretError` if there is no secret, or if it has characters that no header field
     ///   can hold.
-    public func read(environment: [String: String]) throws(SecretError) -> Secret {
+    package func read(environment: [String: String]) throws(SecretError) -> Secret {
         let text: String
         switch self {
         case .environment(let name):

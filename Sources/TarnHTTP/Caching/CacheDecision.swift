@@ -24,7 +24,7 @@ public struct CacheDecision: Sendable, Hashable {
         public var detail: String
 
         /// Creates a step.
-        public init(_ rule: CacheRule, _ detail: String = "") {
+        package init(_ rule: CacheRule, _ detail: String = "") {
             self.rule = rule
             self.detail = detail
         }

@@ -125,7 +125,7 @@ extension CacheRules {
     }
 
     /// The failure of a forwarded request.
-    public enum Failure: Sendable, Hashable {
+    package enum Failure: Sendable, Hashable {
         /// The server was not reached.
         case disconnected
         /// The server responded with this status; nil if the response was incomplete.

@@ -3,31 +3,31 @@
 /// One member of a `Cache-Status` field.
 public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
     /// The reason why a request was forwarded to the server (RFC 9211 §2.2).
-    public enum Forward: String, Sendable, Hashable {
+    package enum Forward: String, Sendable, Hashable {
         case bypass, method, request, stale, partial, miss
         case uriMiss = "uri-miss"
         case varyMiss = "vary-miss"
     }
 
     /// The name of the cache.
-    public var cache = "tarn"
+    package var cache = "tarn"
     /// Whether the response came from the cache (§2.1).
     public var isHit: Bool
     /// The reason why the request was forwarded; nil if it was not (§2.2).
-    public var forward: Forward?
+    package var forward: Forward?
     /// The status of the server's response, if it differs from that of the client's (§2.3).
-    public var forwardStatus: Int?
+    package var forwardStatus: Int?
     /// The remaining lifetime in seconds; negative for a stale response (§2.4).
-    public var timeToLive: Int?
+    package var timeToLive: Int?
     /// Whether the response was stored (§2.5).
-    public var isStored: Bool
+    package var isStored: Bool
     /// Whether the request was collapsed with another one (§2.6).
-    public var isCollapsed = false
+    package var isCollapsed = false
     /// Details for people (§2.8).
-    public var detail: String?
+    package var detail: String?
 
     /// Creates a member of the field: a hit or a forwarded request, never both.
-    public init(
+    package init(
         isHit: Bool = false, forward: Forward? = nil, forwardStatus: Int? = nil, timeToLive: Int? = nil,
         isStored: Bool = false, detail: String? = nil
     ) {
@@ -74,7 +74,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
 
 extension CacheRule {
     /// The reason of forwarding if this rule has decided (RFC 9211 §2.2).
-    public var forward: CacheStatus.Forward {
+    package var forward: CacheStatus.Forward {
         switch self {
         case .nothingStored, .methodDiffers: .uriMiss
         case .varies, .variesByEverything: .varyMiss

@@ -41,14 +41,14 @@ public final class CurlTransport: Transport, Sendable {
         /// Whether content codings (gzip and others) are requested and removed.
         ///
         /// Otherwise bodies are as the server sent them.
-        public var decodesContent = true
+        package var decodesContent = true
         /// The `User-Agent` of requests that have none.
         public var userAgent = "tarn/0.1"
         /// Whether `User-Agent`, `Accept` and `Expect: 100-continue` are added.
         ///
         /// The first two are added to requests without them, the third to requests with a large
         /// body.
-        public var addsFields = true
+        package var addsFields = true
         /// The maximum number of concurrent requests to one origin. Others wait, in order.
         public var concurrencyPerHost = 4
         /// A file of trusted certificates in PEM, in place of the system's.
@@ -77,7 +77,7 @@ public final class CurlTransport: Transport, Sendable {
     }
 
     /// The options of the transport.
-    public let options: Options
+    package let options: Options
     private let engine: CurlEngine
 
     /// Creates a transport with its own connections. Its thread starts with the first request.

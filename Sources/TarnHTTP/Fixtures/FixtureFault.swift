@@ -13,13 +13,13 @@ public struct FixtureFault: Sendable, Hashable {
     }
 
     /// A part of the request target; empty for every request.
-    public var pattern: String
+    package var pattern: String
     /// The kind of the fault.
-    public var kind: Kind
+    package var kind: Kind
     /// The first matching request that is affected, counted from 1.
-    public var first: Int
+    package var first: Int
     /// The number of affected requests; nil for all.
-    public var times: Int?
+    package var times: Int?
 
     /// Creates a fault.
     public init(_ pattern: String, _ kind: Kind, first: Int = 1, times: Int? = nil) {

@@ -8,7 +8,7 @@ public struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible
     public var message: String
 
     /// Creates an error.
-    public init(file: String, line: Int? = nil, _ message: String) {
+    package init(file: String, line: Int? = nil, _ message: String) {
         self.file = file
         self.line = line
         self.message = message

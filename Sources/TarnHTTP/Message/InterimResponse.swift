@@ -1,12 +1,12 @@
 /// An interim response, which precedes the final one, such as 103 (RFC 9110 §15.2).
-public struct InterimResponse: Sendable, Hashable {
+package struct InterimResponse: Sendable, Hashable {
     /// The status code: 100 to 199, except 101.
-    public var status: Int
+    package var status: Int
     /// The header fields of the interim response.
-    public var headers: TransportHeaders
+    package var headers: TransportHeaders
 
     /// Creates an interim response.
-    public init(status: Int, headers: TransportHeaders = TransportHeaders()) {
+    package init(status: Int, headers: TransportHeaders = TransportHeaders()) {
         self.status = status
         self.headers = headers
     }
@@ -24,7 +24,7 @@ public struct InterimResponse: Sendable, Hashable {
     ///     let page = try await InterimResponse.receiving { print($0.status) } while: {
     ///         try await transport.send(request)
     ///     }
-    public static func receiving<Result>(
+    package static func receiving<Result>(
         _ receive: @escaping @Sendable (InterimResponse) -> Void, isolation: isolated (any Actor)? = #isolation,
         while body: () async throws -> Result
     ) async rethrows -> Result {

@@ -5,11 +5,11 @@ import Foundation
 /// The clock, the timer and the random source of a transport.
 public struct TimeSource: Sendable {
     /// Returns the current date: header fields contain dates.
-    public var now: @Sendable () -> Date
+    package var now: @Sendable () -> Date
     /// Waits for a duration; throws if the task is cancelled.
-    public var sleep: @Sendable (Duration) async throws -> Void
+    package var sleep: @Sendable (Duration) async throws -> Void
     /// Returns a random number from 0 up to, but not including, 1.
-    public var random: @Sendable () -> Double
+    package var random: @Sendable () -> Double
 
     /// Creates a time source.
     public init(

@@ -51,5 +51,5 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     public var description: String { "\(method) \(Redaction.shown(url)): \(detail.excerpt)" }
 
     /// Whether the server was not reached: the device may be offline.
-    public var isUnreachable: Bool { kind == .resolve || kind == .connect }
+    package var isUnreachable: Bool { kind == .resolve || kind == .connect }
 }

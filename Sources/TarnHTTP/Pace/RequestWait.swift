@@ -22,7 +22,7 @@ public struct RequestWait: Sendable, Hashable {
     public var reason: Reason
 
     /// Creates a wait.
-    public init(origin: String, until: Date, reason: Reason) {
+    package init(origin: String, until: Date, reason: Reason) {
         self.origin = origin
         self.until = until
         self.reason = reason

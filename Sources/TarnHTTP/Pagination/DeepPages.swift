@@ -6,15 +6,15 @@
 /// last one are listed again; their keys identify them.
 public struct DeepPages: Sendable, Hashable {
     /// The status codes of a refusal of a deep page.
-    public var statuses: [ClosedRange<Int>]
+    package var statuses: [ClosedRange<Int>]
     /// The number of records that the server lists before it refuses; nil if unknown.
-    public var records: Int?
+    package var records: Int?
     /// The number of pages that the server lists before it refuses; nil if unknown.
-    public var pages: Int?
+    package var pages: Int?
     /// The parameter of the restarted first request, such as `since`.
-    public var sends: Pagination.ParameterPlace
+    package var sends: Pagination.ParameterPlace
     /// The key path of the value in a record.
-    public var path: String
+    package var path: String
 
     /// Creates a rule.
     public init(

@@ -12,9 +12,9 @@ public indirect enum JSONBody: Sendable, Hashable {
     /// A member of an object.
     public struct Member: Sendable, Hashable {
         /// The key, unescaped.
-        public var key: String
+        package var key: String
         /// The value.
-        public var value: JSONBody
+        package var value: JSONBody
 
         /// Creates a member.
         public init(_ key: String, _ value: JSONBody) {
@@ -56,7 +56,7 @@ public indirect enum JSONBody: Sendable, Hashable {
     }
 
     /// The value as compact JSON.
-    public var text: String {
+    package var text: String {
         switch self {
         case .null: "null"
         case .bool(let value): value ? "true" : "false"

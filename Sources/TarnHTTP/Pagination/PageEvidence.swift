@@ -3,9 +3,9 @@
 /// Evidence of records beyond the end of a scan.
 public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     /// The header field, or the path in the body, with the evidence.
-    public var name: String
+    package var name: String
     /// The meaning of the value, in words: `says that there are 100 records`.
-    public var meaning: String
+    package var meaning: String
 
     public var description: String { "\(name) \(meaning)" }
 
@@ -166,35 +166,16 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
 
         /// Creates the progress at a page from the style of the scan and its first request.
         ///
-        /// - Parameters:
-        ///   - first: the first request of the scan, as described.
-        ///   - pages: the ordinal of this page, counted from 1.
-        ///   - records: the number of records listed so far, this page included.
-        init(
-            by style: Pagination, _ request: PageRequest, _ facts: PageFacts, first: PageRequest, pages: Int,
-            records: Int
-        ) {
-            let passed = first.passedOver
-            self.init(request, pages: pages.addingClamped(passed.pages), records: records.addingClamped(passed.records))
+        /// - Parameter first: the first request of the scan, as described.
+        init(by style: some PaginationStyle, _ page: FetchedPage, first: PageRequest) {
+            let passed = first.passedOver, before = style.passedOver
+            self.init(
+                page.request, pages: page.ordinal.addingClamped(passed.pages).addingClamped(before.pages),
+                records: page.listed.addingClamped(passed.records).addingClamped(before.records))
             // The size of the skipped pages is unknown.
-            if passed.pages > 0 { self.records = .max }
-            endsAtEmptyPage = style.isCounted
-            switch style {
-            case .cursor(let cursor):
-                endsAtEmptyPage = cursor.endsAtEmptyPage
-                isDeclaredOver =
-                    facts.flag(cursor.hasMore) == false
-                    || cursor.last != nil && facts.values[cursor.path] == cursor.last
-            case .offset(let offset):
-                if offset.start > 1 { self.records = self.records.addingClamped(offset.start) }
-                isDeclaredOver = facts.flag(offset.hasMore) == false
-            case .pageNumber(let numbers):
-                isDeclaredOver = facts.flag(numbers.hasMore) == false
-                if numbers.start > 1 {
-                    (self.pages, self.records) = (self.pages.addingClamped(numbers.start - 1), .max)
-                }
-            default: break
-            }
+            if passed.pages > 0 || before.pages > 0 { records = .max }
+            endsAtEmptyPage = style.endsAtEmptyPage
+            isDeclaredOver = style.isDeclaredLast(page.facts)
         }
     }
 

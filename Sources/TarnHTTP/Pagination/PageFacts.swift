@@ -6,15 +6,16 @@ public struct PageFacts: Sendable, Hashable {
     public var headers: TransportHeaders
     /// The number of records that the page lists.
     public var recordCount: Int
-    /// The scalars of the body at the paths of ``Pagination/wants``.
+    /// The scalars of the body at the paths of ``PaginationStyle/wants``.
     ///
     /// Strings are unescaped; numbers and booleans are literal. A path is absent if its value is
     /// missing, null or no scalar.
     public var values: [String: String]
-    /// The values of the records at the path of ``Pagination/wants``; nil if no record has a value.
+    /// The values of the records at the path of ``PaginationStyle/wants``; nil if no record has a
+    /// value.
     public var records: RecordValues?
     /// A digest of the listed records and their order; nil if it is unknown.
-    public var digest: Int?
+    package var digest: Int?
 
     /// The values of one attribute of all records of a page.
     public struct RecordValues: Sendable, Hashable {
@@ -26,7 +27,7 @@ public struct PageFacts: Sendable, Hashable {
         public var largest: String
 
         /// Creates the values of one attribute.
-        public init(last: String, smallest: String, largest: String) {
+        package init(last: String, smallest: String, largest: String) {
             self.last = last
             self.smallest = smallest
             self.largest = largest
@@ -49,19 +50,25 @@ public struct PageFacts: Sendable, Hashable {
     /// Creates the facts about a page.
     public init(
         headers: TransportHeaders = TransportHeaders(), recordCount: Int, values: [String: String] = [:],
-        records: RecordValues? = nil, digest: Int? = nil
+        records: RecordValues? = nil
     ) {
         self.headers = headers
         self.recordCount = recordCount
         self.values = values
         self.records = records
+    }
+
+    package init(
+        headers: TransportHeaders, recordCount: Int, values: [String: String], records: RecordValues?, digest: Int?
+    ) {
+        self.init(headers: headers, recordCount: recordCount, values: values, records: records)
         self.digest = digest
     }
 
     /// Returns the flag at a path; nil if the value is no boolean.
     ///
     /// `1` is true, `0` and an empty text are false.
-    func flag(_ path: String?) -> Bool? {
+    public func flag(_ path: String?) -> Bool? {
         switch path.flatMap({ values[$0] }) {
         case "true", "1": true
         case "false", "0", "": false
@@ -70,5 +77,5 @@ public struct PageFacts: Sendable, Hashable {
     }
 
     /// Returns the integer at a path, or nil.
-    func number(_ path: String?) -> Int? { path.flatMap { values[$0] }.flatMap { Int($0) } }
+    public func number(_ path: String?) -> Int? { path.flatMap { values[$0] }.flatMap { Int($0) } }
 }

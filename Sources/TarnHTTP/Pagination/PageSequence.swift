@@ -62,8 +62,8 @@ package struct PageSequence: Sendable, Hashable {
     package private(set) var ordinal = 1
     /// The number of records that the pages before the current one list.
     package private(set) var listed = 0
-    /// The choice of ``Pagination/automatic``; nil until the first page was read.
-    package private(set) var choice: AutomaticPagination.Choice?
+    /// The detected style, of a pagination that detects one; nil until the first page was read.
+    package private(set) var choice: PaginationChoice?
     /// Whether a limit stopped the scan before its last page.
     package private(set) var isCutOff = false
 
@@ -113,7 +113,7 @@ package struct PageSequence: Sendable, Hashable {
 
     /// The parts of a page that ``advance(_:answeredBy:)`` needs.
     package var wants: PageWants {
-        var wants = pagination.wants
+        var wants = pagination.style.wants
         if let deep { wants.record = deep.path }
         return wants
     }
@@ -124,13 +124,7 @@ package struct PageSequence: Sendable, Hashable {
     /// ``advance(_:answeredBy:)`` distinguishes these cases.
     package func next(byHeaders headers: TransportHeaders, answeredBy: String? = nil) -> PageRequest? {
         guard deep == nil, bounds.recordLimit == nil else { return nil }
-        if pagination == .automatic {
-            // A Link field decides the style, regardless of the body.
-            guard choice?.pagination.needsHeadersOnly ?? (LinkHeader.target(relation: "next", in: headers) != nil)
-            else { return nil }
-        } else if !pagination.needsHeadersOnly {
-            return nil
-        }
+        guard (choice?.pagination ?? pagination).style.isDetermined(byHeaders: headers) else { return nil }
         var copy = self
         guard (try? copy.advance(PageFacts(headers: headers, recordCount: 1), answeredBy: answeredBy)) == true else {
             return nil
@@ -154,13 +148,12 @@ package struct PageSequence: Sendable, Hashable {
     /// - Returns: false if the current page is the last one, or if a limit stops the scan.
     /// - Throws: `PaginationError`; the sequence is unchanged.
     package mutating func advance(_ facts: PageFacts, answeredBy: String? = nil) throws(PaginationError) -> Bool {
-        var style = pagination, choice = choice
-        if pagination == .automatic {
-            let chosen = choice ?? AutomaticPagination.choose(request, facts)
+        var pagination = pagination, choice = choice
+        if let chosen = choice ?? pagination.style.choice(at: request, facts) {
             choice = chosen
-            style = chosen.pagination
+            pagination = chosen.pagination
         }
-        if style.isCounted, let digest = facts.digest, digest == lastDigest, facts.recordCount > 0 {
+        if pagination.style.isCounted, let digest = facts.digest, digest == lastDigest, facts.recordCount > 0 {
             throw .samePage(url: request.url)
         }
         let sum = self.listed.addingClamped(facts.recordCount)
@@ -170,15 +163,15 @@ package struct PageSequence: Sendable, Hashable {
         for found in PageEvidence.counts(facts) {
             counts[found.name] = min(found.count, counts[found.name] ?? found.count)
         }
-        let found = try style.next(after: request, facts, ordinal: ordinal, listed: listed, more: bounds.more)
+        let found = try pagination.next(after: request, facts, ordinal: ordinal, listed: listed, more: bounds.more)
         var next = request
         switch found {
         case .end:
-            if let evidence = evidence(facts, style, counts, listed: listed, answeredBy) {
+            if let evidence = evidence(facts, pagination.style, counts, listed: listed, answeredBy) {
                 let advice = AutomaticPagination.choose(request, facts)
                 throw .more(
-                    evidence, listed: sum, style: style.name,
-                    advice: advice.pagination == .singlePage || advice.pagination == style ? nil : advice.style,
+                    evidence, listed: sum, style: pagination.style.name,
+                    advice: advice.pagination == .singlePage || advice.pagination == pagination ? nil : advice.style,
                     url: request.url)
             }
             self.choice = choice
@@ -212,11 +205,11 @@ package struct PageSequence: Sendable, Hashable {
 
     /// Returns evidence that the page at which the style ends is not the last one, or nil.
     private func evidence(
-        _ facts: PageFacts, _ style: Pagination, _ counts: [String: Int], listed: Int, _ answeredBy: String?
+        _ facts: PageFacts, _ style: any PaginationStyle, _ counts: [String: Int], listed: Int, _ answeredBy: String?
     ) -> PageEvidence? {
+        let pages = window.after == nil ? ordinal : window.pages.addingClamped(1)
         var taken = PageEvidence.Taken(
-            by: style, request, facts, first: first,
-            pages: window.after == nil ? ordinal : window.pages.addingClamped(1), records: listed)
+            by: style, FetchedPage(request, facts, ordinal: pages, listed: listed), first: first)
         taken.counts = counts
         taken.isTaken = { link in
             guard let url = try? permitted(link, relativeTo: answeredBy ?? request.url) else { return false }

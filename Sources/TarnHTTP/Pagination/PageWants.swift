@@ -15,5 +15,5 @@ public struct PageWants: Sendable, Hashable {
     }
 
     /// Whether no parts are read.
-    public var isEmpty: Bool { values.isEmpty && record == nil && fields.isEmpty }
+    package var isEmpty: Bool { values.isEmpty && record == nil && fields.isEmpty }
 }

@@ -10,9 +10,9 @@ public enum RequestBody: Sendable, Hashable {
     /// A name and its value, before encoding.
     public struct FormField: Sendable, Hashable {
         /// The name, not encoded.
-        public var name: String
+        package var name: String
         /// The value, not encoded.
-        public var value: String
+        package var value: String
 
         /// Creates a field.
         public init(_ name: String, _ value: String) {
@@ -22,7 +22,7 @@ public enum RequestBody: Sendable, Hashable {
     }
 
     /// The value of `Content-Type`.
-    public var contentType: String {
+    package var contentType: String {
         switch self {
         case .json: "application/json"
         case .form: "application/x-www-form-urlencoded"
@@ -30,7 +30,7 @@ public enum RequestBody: Sendable, Hashable {
     }
 
     /// The encoded body. Equal bodies have equal texts.
-    public var text: String {
+    package var text: String {
         switch self {
         case .json(let value): value.text
         case .form(let fields):

@@ -38,7 +38,7 @@ public struct ResponseRule: Sendable, Hashable {
     }
 
     /// Returns whether the rule applies to a response.
-    public func matches(_ response: TransportResponse) -> Bool {
+    package func matches(_ response: TransportResponse) -> Bool {
         guard statuses.isEmpty || statuses.contains(where: { $0.contains(response.status) }) else { return false }
         guard let text else { return true }
         return response.body.prefix(TransportRequest.ResponseLimits.records.refusal).firstRange(of: text.utf8) != nil
@@ -47,7 +47,7 @@ public struct ResponseRule: Sendable, Hashable {
 
 extension [ResponseRule] {
     /// Returns the first rule that applies to a response.
-    public func first(for response: TransportResponse) -> ResponseRule? {
+    package func first(for response: TransportResponse) -> ResponseRule? {
         first { $0.matches(response) }
     }
 }

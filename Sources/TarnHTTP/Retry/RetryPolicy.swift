@@ -40,7 +40,7 @@ public struct RetryPolicy: Sendable, Hashable {
     public static let never = RetryPolicy(attempts: 1)
 
     /// The outcome of an attempt.
-    public enum Outcome: Sendable {
+    package enum Outcome: Sendable {
         /// A response.
         case answer(status: Int, headers: TransportHeaders)
         /// A failure without a response.
@@ -48,7 +48,7 @@ public struct RetryPolicy: Sendable, Hashable {
     }
 
     /// The decision after an attempt.
-    public enum Decision: Sendable, Hashable {
+    package enum Decision: Sendable, Hashable {
         /// The outcome is final.
         case giveUp
         /// The request is sent again after a delay.
@@ -62,7 +62,7 @@ public struct RetryPolicy: Sendable, Hashable {
     ///   - isRetryable: whether a rule of the user declares the outcome transient; nil for the
     ///     rules of this policy.
     ///   - random: a random number from 0 up to 1.
-    public func decide(
+    package func decide(
         _ outcome: Outcome, method: String, attempt: Int, isRetryable: Bool? = nil, now: Date, random: Double
     ) -> Decision {
         guard attempt < attempts, isRetryable ?? RetryPolicy.isPassing(outcome), mayRepeat(method, outcome) else {

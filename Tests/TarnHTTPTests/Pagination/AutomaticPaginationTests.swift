@@ -37,38 +37,38 @@ struct AutomaticPaginationTests {
             pagination: .jsonLink(path: "@odata\\.nextLink")),
         Row(
             name: "Slack", page: page(2, ["response_metadata.next_cursor": "dXNlcjpVMDYx"]),
-            pagination: .cursor(.init(path: "response_metadata.next_cursor", sends: .query("cursor")))),
+            pagination: .cursor(path: "response_metadata.next_cursor", sends: .query("cursor"))),
         Row(
             name: "Google", page: page(2, ["nextPageToken": "abc"]),
-            pagination: .cursor(.init(path: "nextPageToken", sends: .query("pageToken")))),
+            pagination: .cursor(path: "nextPageToken", sends: .query("pageToken"))),
         Row(
             name: "a cursor with has_more", page: page(2, ["next_cursor": "abc", "has_more": "true"]),
-            pagination: .cursor(.init(path: "next_cursor", sends: .query("cursor"), hasMore: "has_more"))),
+            pagination: .cursor(path: "next_cursor", sends: .query("cursor"), hasMore: "has_more")),
         Row(
             name: "pages that are counted", page: page(2, ["meta.total_pages": "7"]),
-            pagination: .pageNumber(.init(.query("page"), totalPages: "meta.total_pages"))),
+            pagination: .pageNumber(.query("page"), totalPages: "meta.total_pages")),
         Row(
             name: "pages that are counted, by the name of the request", url: "http://h/items?p=1",
             page: page(2, ["total_pages": "7"]),
-            pagination: .pageNumber(.init(.query("p"), totalPages: "total_pages"))),
+            pagination: .pageNumber(.query("p"), totalPages: "total_pages")),
         Row(
             name: "an offset", page: page(2, ["total": "9", "offset": "0", "limit": "2"]),
-            pagination: .offset(.init(.query("offset"), total: "total"))),
+            pagination: .offset(.query("offset"), total: "total")),
         Row(
             name: "GitLab", page: page(2, [:], ["X-Next-Page": "2"]),
             pagination: .headerCursor(field: "X-Next-Page", sends: .query("page"))),
         Row(
             name: "Cloudflare", page: page(2, ["result_info.page": "1", "result_info.total_pages": "3"]),
-            pagination: .pageNumber(.init(.query("page"), totalPages: "result_info.total_pages"))),
+            pagination: .pageNumber(.query("page"), totalPages: "result_info.total_pages")),
         Row(
             name: "Spring, which counts from 0", page: page(2, ["page.number": "0", "page.totalPages": "3"]),
-            pagination: .pageNumber(.init(.query("page"), start: 0, totalPages: "page.totalPages"))),
+            pagination: .pageNumber(.query("page"), start: 0, totalPages: "page.totalPages")),
         Row(
             name: "the number of the next page", page: page(2, ["meta.next_page": "2", "meta.current_page": "1"]),
-            pagination: .cursor(.init(path: "meta.next_page", sends: .query("page")))),
+            pagination: .cursor(path: "meta.next_page", sends: .query("page"))),
         Row(
             name: "a total and the number of the page", page: page(2, ["total": "9", "page": "1"]),
-            pagination: .pageNumber(.init(.query("page"), total: "total"))),
+            pagination: .pageNumber(.query("page"), total: "total")),
         Row(
             name: "API Platform", page: page(2, ["hydra:view.hydra:next": "/items?page=2"]),
             pagination: .jsonLink(path: "hydra:view.hydra:next")),

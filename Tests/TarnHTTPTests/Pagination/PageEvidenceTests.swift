@@ -128,7 +128,7 @@ struct PageEvidenceTests {
             _ = try PaginationStyleTests.walk(row.style, from: PageRequest(url: row.url), row.pages)
             return nil
         } catch .more(let evidence, _, let style, _, _) {
-            #expect(style == row.style.name)
+            #expect(style == row.style.style.name)
             return evidence
         }
     }
@@ -157,27 +157,27 @@ struct PageEvidenceTests {
             name: "header_cursor", style: .headerCursor(field: "X-Next", sends: .query("c")),
             pages: [page(2, ["meta.total_pages": "2"])], evidence: "meta.total_pages says that there are 2 pages"),
         Row(
-            name: "cursor at a path that is not there", style: .cursor(.init(path: "cursor", sends: .query("c"))),
+            name: "cursor at a path that is not there", style: .cursor(path: "cursor", sends: .query("c")),
             pages: [page(2, ["meta.next_cursor": "x"])], evidence: "meta.next_cursor names what comes next, x"),
         Row(
             name: "cursor with its own flag",
-            style: .cursor(.init(path: "next_cursor", sends: .query("c"), hasMore: "again")),
+            style: .cursor(path: "next_cursor", sends: .query("c"), hasMore: "again"),
             pages: [page(2, ["next_cursor": "x", "again": "false"])], evidence: nil),
         Row(
             name: "cursor with its own end",
-            style: .cursor(.init(path: "next_cursor", sends: .query("c"), last: "END")),
+            style: .cursor(path: "next_cursor", sends: .query("c"), last: "END"),
             pages: [page(2, ["next_cursor": "END"])], evidence: nil),
         Row(
             name: "offset of a server that gives less, by its count",
-            style: .offset(.init(.query("offset"), size: .init(parameter: "limit", value: 100))),
+            style: .offset(.query("offset"), size: .init(parameter: "limit", value: 100)),
             pages: [page(20, ["count": "45"]), page(20, ["count": "45"]), page(5, ["count": "45"])], evidence: nil),
         Row(
             name: "offset that ends before the count",
-            style: .offset(.init(.query("offset"), size: .init(parameter: "limit", value: 100))),
+            style: .offset(.query("offset"), size: .init(parameter: "limit", value: 100)),
             pages: [page(20, ["count": "45"]), page(20, ["count": "45"]), page(0, ["count": "45"])],
             evidence: "count says that there are 45 records"),
         Row(
-            name: "offset from a record on", style: .offset(.init(.query("offset"), start: 40)),
+            name: "offset from a record on", style: .offset(.query("offset"), start: 40),
             pages: [page(5, ["total": "45"]), page(0, ["total": "45"])], evidence: nil),
         Row(
             name: "page numbers that end at a short page",
@@ -191,17 +191,17 @@ struct PageEvidenceTests {
             name: "page numbers that end at an empty page which links on", style: .pageNumber(parameter: "page"),
             pages: [page(2), page(0, ["next": "/items?page=3", "has_more": "true"])], evidence: nil),
         Row(
-            name: "max_id", style: .recordCursor(.init(.backward, sends: .query("max_id"))),
+            name: "max_id", style: .recordCursor(.backward, sends: .query("max_id")),
             pages: [page(2, ["total": "3"], ids: ["9", "8"]), page(0, ["total": "3"])],
             evidence: "total says that there are 3 records"),
         Row(
             name: "max_id, whose total is of what is left",
-            style: .recordCursor(.init(.backward, sends: .query("max_id"))),
+            style: .recordCursor(.backward, sends: .query("max_id")),
             pages: [
                 page(2, ["total": "3"], ids: ["9", "8"]), page(1, ["total": "1"], ids: ["7"]), page(0, ["total": "0"]),
             ], evidence: nil),
         Row(
-            name: "since_id", style: .recordCursor(.init(.forward, sends: .query("since_id"))),
+            name: "since_id", style: .recordCursor(.forward, sends: .query("since_id")),
             pages: [page(2, [:], ["X-Total-Count": "3"], ids: ["1", "2"]), page(0, [:], ["X-Total-Count": "3"])],
             evidence: "X-Total-Count says that there are 3 records"),
         Row(
@@ -214,7 +214,7 @@ struct PageEvidenceTests {
             name: "auto that follows what it finds", style: .automatic,
             pages: [page(2, ["next": "/items?page=2", "count": "3"]), page(1, ["count": "3"])], evidence: nil),
         Row(
-            name: "a closure", style: .custom(.init(name: "weeks") { _, _, _ in .end }),
+            name: "a closure", style: .custom(name: "weeks") { _, _, _ in .end },
             pages: [page(2, ["total": "3"])],
             evidence: "total says that there are 3 records"),
     ]
@@ -282,10 +282,10 @@ struct PageEvidenceTests {
             ["X-Total": text, "Content-Range": "items 0-1/\(text)"], ids: [text])
         for style in [
             Pagination.singlePage, .automatic,
-            .offset(.init(.query("o"), start: max(0, number), size: .init(parameter: "n", value: 5))),
-            .pageNumber(.init(.query("p"), start: max(0, number))),
-            .recordCursor(.init(.backward, sends: .query("m"), includesNamed: true)),
-            .recordCursor(.init(.forward, sends: .query("m"), includesNamed: true)),
+            .offset(.query("o"), start: max(0, number), size: .init(parameter: "n", value: 5)),
+            .pageNumber(.query("p"), start: max(0, number)),
+            .recordCursor(.backward, sends: .query("m"), includesNamed: true),
+            .recordCursor(.forward, sends: .query("m"), includesNamed: true),
         ] {
             for url in ["http://h/", "http://h/?o=\(text)&p=\(text)&page=\(text)&offset=\(text)"] {
                 var sequence = try PageSequence(style, PageRequest(url: url), .init(base: "http://h"))

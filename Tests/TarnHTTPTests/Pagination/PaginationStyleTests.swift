@@ -65,29 +65,28 @@ struct PaginationStyleTests {
             pages: [page(2, [:], ["x-next": "a+b/="]), page(0, [:], ["X-Next": "c"]), page(2, [:], ["X-Next": ""])],
             asked: ["/items?state=all", "/items?state=all&after=a%2Bb%2F%3D", "/items?state=all&after=c"]),
         Row(
-            name: "cursor in the query", pagination: .cursor(.init(path: "meta.next", sends: .query("cursor"))),
+            name: "cursor in the query", pagination: .cursor(path: "meta.next", sends: .query("cursor")),
             pages: [page(2, ["meta.next": "x=1&y"]), page(0, ["meta.next": "z"]), page(2)],
             asked: ["/items?state=all", "/items?state=all&cursor=x%3D1%26y", "/items?state=all&cursor=z"]),
         Row(
-            name: "cursor with has_more", pagination: .cursor(.init(path: "next", sends: .query("c"), hasMore: "more")),
+            name: "cursor with has_more", pagination: .cursor(path: "next", sends: .query("c"), hasMore: "more"),
             pages: [page(2, ["next": "1", "more": "true"]), page(2, ["next": "2", "more": "false"])],
             asked: ["/items?state=all", "/items?state=all&c=1"]),
         Row(
             name: "cursor with a word for the end",
-            pagination: .cursor(.init(path: "next", sends: .query("c"), last: "0")),
+            pagination: .cursor(path: "next", sends: .query("c"), last: "0"),
             pages: [page(2, ["next": "10"]), page(2, ["next": "0"])],
             asked: ["/items?state=all", "/items?state=all&c=10"]),
         Row(
             name: "cursor that ends at an empty page",
-            pagination: .cursor(.init(path: "next", sends: .query("c"), endsAtEmptyPage: true)),
+            pagination: .cursor(path: "next", sends: .query("c"), endsAtEmptyPage: true),
             pages: [page(2, ["next": "1"]), page(0, ["next": "2"])],
             asked: ["/items?state=all", "/items?state=all&c=1"]),
         Row(
             name: "cursor in the body (GraphQL)",
             pagination: .cursor(
-                .init(
-                    path: "data.issues.pageInfo.endCursor", sends: .body(["variables", "after"]),
-                    hasMore: "data.issues.pageInfo.hasNextPage")),
+                path: "data.issues.pageInfo.endCursor", sends: .body(["variables", "after"]),
+                hasMore: "data.issues.pageInfo.hasNextPage"),
             pages: [
                 page(2, ["data.issues.pageInfo.endCursor": "Y3Vy", "data.issues.pageInfo.hasNextPage": "true"]),
                 page(1, ["data.issues.pageInfo.endCursor": "end", "data.issues.pageInfo.hasNextPage": "false"]),
@@ -97,35 +96,35 @@ struct PaginationStyleTests {
                 #"/items?state=all {"query":"{ a }","variables":{"first":2,"after":"Y3Vy"}}"#,
             ], body: graph),
         Row(
-            name: "cursor in a form", pagination: .cursor(.init(path: "next", sends: .body(["cursor"]))),
+            name: "cursor in a form", pagination: .cursor(path: "next", sends: .body(["cursor"])),
             pages: [page(2, ["next": "a b"]), page(1)],
             asked: ["/items?state=all q=x", "/items?state=all q=x&cursor=a%20b"],
             body: .form([.init("q", "x")])),
         Row(
             name: "offset to a short page",
-            pagination: .offset(.init(.query("offset"), size: .init(parameter: "limit", value: 2))),
+            pagination: .offset(.query("offset"), size: .init(parameter: "limit", value: 2)),
             pages: [page(2), page(2), page(1)],
             asked: [
                 "/items?state=all&offset=0&limit=2", "/items?state=all&offset=2&limit=2",
                 "/items?state=all&offset=4&limit=2",
             ]),
         Row(
-            name: "offset to an empty page", pagination: .offset(.init(.query("o"), start: 1, end: .empty)),
+            name: "offset to an empty page", pagination: .offset(.query("o"), start: 1, end: .empty),
             pages: [page(2), page(1), page(0)],
             asked: ["/items?state=all&o=1", "/items?state=all&o=3", "/items?state=all&o=4"]),
         Row(
             name: "offset to the total, also where the server gives less than asked for",
-            pagination: .offset(.init(.query("o"), size: .init(parameter: "n", value: 100), total: "meta.total")),
+            pagination: .offset(.query("o"), size: .init(parameter: "n", value: 100), total: "meta.total"),
             pages: [page(2, ["meta.total": "5"]), page(2, ["meta.total": "5"]), page(1, ["meta.total": "5"])],
             asked: ["/items?state=all&o=0&n=100", "/items?state=all&o=2&n=100", "/items?state=all&o=4&n=100"]),
         Row(
             name: "offset with has_more",
-            pagination: .offset(.init(.query("o"), size: .init(parameter: "n", value: 3), hasMore: "more")),
+            pagination: .offset(.query("o"), size: .init(parameter: "n", value: 3), hasMore: "more"),
             pages: [page(1, ["more": "true"]), page(3, ["more": "0"])],
             asked: ["/items?state=all&o=0&n=3", "/items?state=all&o=1&n=3"]),
         Row(
             name: "offset in the body",
-            pagination: .offset(.init(.body(["page", "offset"]), size: .init(.body(["page", "size"]), 2))),
+            pagination: .offset(.body(["page", "offset"]), size: .init(.body(["page", "size"]), 2)),
             pages: [page(2), page(0)],
             asked: [
                 #"/items?state=all {"query":"a\"b","page":{"size":2,"offset":0}}"#,
@@ -133,20 +132,20 @@ struct PaginationStyleTests {
             ], body: search),
         Row(
             name: "page numbers to the number of pages",
-            pagination: .pageNumber(.init(.query("p"), start: 0, totalPages: "pages")),
+            pagination: .pageNumber(.query("p"), start: 0, totalPages: "pages"),
             pages: [page(2, ["pages": "2"]), page(2, ["pages": "2"])],
             asked: ["/items?state=all&p=0", "/items?state=all&p=1"]),
         Row(
-            name: "page numbers to the total", pagination: .pageNumber(.init(.query("p"), total: "total")),
+            name: "page numbers to the total", pagination: .pageNumber(.query("p"), total: "total"),
             pages: [page(2, ["total": "3"]), page(1, ["total": "3"])],
             asked: ["/items?state=all&p=1", "/items?state=all&p=2"]),
         Row(
             name: "page numbers whose pages may be short",
-            pagination: .pageNumber(.init(.query("p"), size: .init(parameter: "n", value: 5), end: .empty)),
+            pagination: .pageNumber(.query("p"), size: .init(parameter: "n", value: 5), end: .empty),
             pages: [page(5), page(3), page(0)],
             asked: ["/items?state=all&p=1&n=5", "/items?state=all&p=2&n=5", "/items?state=all&p=3&n=5"]),
         Row(
-            name: "page numbers in the body", pagination: .pageNumber(.init(.body(["page", "number"]))),
+            name: "page numbers in the body", pagination: .pageNumber(.body(["page", "number"])),
             pages: [page(1), page(0)],
             asked: [
                 #"/items?state=all {"query":"a\"b","page":{"size":2,"number":1}}"#,
@@ -155,31 +154,29 @@ struct PaginationStyleTests {
         Row(
             name: "max_id of a server that lists the named record again",
             pagination: .recordCursor(
-                .init(
-                    .backward, sends: .query("max_id"), size: .init(parameter: "count", value: 2), includesNamed: true)),
+                .backward, sends: .query("max_id"), size: .init(parameter: "count", value: 2), includesNamed: true),
             pages: [page(2, ids: ["90", "100"]), page(2, ids: ["89", "9"]), page(0)],
             asked: [
                 "/items?state=all&count=2", "/items?state=all&count=2&max_id=89", "/items?state=all&count=2&max_id=8",
             ]),
         Row(
             name: "max_id of a server that does not",
-            pagination: .recordCursor(.init(.backward, sends: .query("before"))),
+            pagination: .recordCursor(.backward, sends: .query("before")),
             pages: [page(2, ids: ["100", "90"]), page(1, ids: ["90"])],
             asked: ["/items?state=all", "/items?state=all&before=90"]),
         Row(
-            name: "since_id", pagination: .recordCursor(.init(.forward, sends: .query("since_id"))),
+            name: "since_id", pagination: .recordCursor(.forward, sends: .query("since_id")),
             pages: [page(2, ids: ["9", "100"]), page(1, ids: ["101"]), page(0)],
             asked: ["/items?state=all", "/items?state=all&since_id=100", "/items?state=all&since_id=101"]),
         Row(
-            name: "since_id with texts", pagination: .recordCursor(.init(.forward, sends: .query("after"))),
+            name: "since_id with texts", pagination: .recordCursor(.forward, sends: .query("after")),
             pages: [page(2, ids: ["a", "c"]), page(2, ids: ["c"])],
             asked: ["/items?state=all", "/items?state=all&after=c"]),
         Row(
             name: "a closure",
-            pagination: .custom(
-                CustomPagination(name: "weeks") { _, facts, ordinal in
-                    facts.recordCount > 0 ? .next("?week=\(ordinal)") : .end
-                }),
+            pagination: .custom(name: "weeks") { _, facts, ordinal in
+                facts.recordCount > 0 ? .next("?week=\(ordinal)") : .end
+            },
             pages: [page(1), page(1), page(0)], asked: ["/items?state=all", "/items?week=1", "/items?week=2"]),
     ]
 
@@ -209,7 +206,7 @@ struct PaginationStyleTests {
     @Test("the closure's own error ends the walk, with its name")
     func closureThrows() throws {
         struct Odd: Error, CustomStringConvertible { let description = "no week" }
-        let custom = Pagination.custom(CustomPagination(name: "weeks") { _, _, _ in throw Odd() })
+        let custom = Pagination.custom(name: "weeks") { _, _, _ in throw Odd() }
         let error = #expect(throws: PaginationError.self) { try Self.walk(custom, [Self.page(1)]) }
         #expect(error == .refused(by: "weeks", reason: "no week"))
     }
@@ -225,9 +222,9 @@ struct PaginationNumberTests {
 
     @Test(
         "behind the greatest id, and before the least, there is no page",
-        arguments: [Pagination.RecordCursor.Direction.forward, .backward])
-    func ids(_ direction: Pagination.RecordCursor.Direction) throws {
-        let cursor = Pagination.recordCursor(.init(direction, sends: .query("id"), includesNamed: true))
+        arguments: [Pagination.Direction.forward, .backward])
+    func ids(_ direction: Pagination.Direction) throws {
+        let cursor = Pagination.recordCursor(direction, sends: .query("id"), includesNamed: true)
         let facts = PageFacts(
             recordCount: 2,
             records: PageFacts.RecordValues(last: Self.greatest, smallest: Self.least, largest: Self.greatest))
@@ -238,7 +235,7 @@ struct PaginationNumberTests {
     func counts() throws {
         let facts = PageFacts(recordCount: 10)
         for pagination in [
-            Pagination.pageNumber(.init(.query("n"), start: .max)), .offset(.init(.query("n"), start: .max)),
+            Pagination.pageNumber(.query("n"), start: .max), .offset(.query("n"), start: .max),
         ] {
             let error = #expect(throws: PaginationError.self) { try next(pagination, "http://h/", facts) }
             #expect("\(try #require(error))".contains("`start`"))
@@ -248,7 +245,7 @@ struct PaginationNumberTests {
         for start in [Int.min, -1] {
             #expect(throws: Never.self) {
                 try next(
-                    .pageNumber(.init(.query("n"), start: start, totalPages: "t")), "http://h/?n=\(Int.max - 1)", facts)
+                    .pageNumber(.query("n"), start: start, totalPages: "t"), "http://h/?n=\(Int.max - 1)", facts)
             }
         }
     }
@@ -257,8 +254,8 @@ struct PaginationNumberTests {
     func lengths() throws {
         let text = String(repeating: "c", count: 65_537)
         for pagination in [
-            Pagination.cursor(.init(path: "next", sends: .query("c"))),
-            .cursor(.init(path: "next", sends: .body(["c"]))), .jsonLink(path: "next"),
+            Pagination.cursor(path: "next", sends: .query("c")),
+            .cursor(path: "next", sends: .body(["c"])), .jsonLink(path: "next"),
         ] {
             var pages = try PageSequence(pagination, PageRequest(url: "http://h/"), .init(base: "http://h"))
             #expect(throws: PaginationError.malformed(link: text.excerpt, reason: "it is longer than 64 KiB")) {
@@ -273,7 +270,7 @@ struct PaginationNumberTests {
     func bodies(_ value: String, _ written: String) throws {
         let facts = PageFacts(
             recordCount: 1, records: PageFacts.RecordValues(last: value, smallest: value, largest: value))
-        let found = try next(.recordCursor(.init(.forward, sends: .body(["after"]))), "http://h/", facts)
+        let found = try next(.recordCursor(.forward, sends: .body(["after"])), "http://h/", facts)
         #expect(
             found
                 == .nextBody(
@@ -295,12 +292,12 @@ struct PaginationGuardTests {
 
     @Test("a cursor that comes again is an error, not a loop")
     func repeatedCursor() {
-        let cursor = Pagination.cursor(.init(path: "next", sends: .query("c")))
+        let cursor = Pagination.cursor(path: "next", sends: .query("c"))
         let pages = ["1", "2", "1"].map { page(2, ["next": $0]) }
         #expect(throws: PaginationError.repeated(url: "http://h/items?state=all&c=1")) {
             try Styles.walk(cursor, pages)
         }
-        let body = Pagination.cursor(.init(path: "next", sends: .body(["c"])))
+        let body = Pagination.cursor(path: "next", sends: .body(["c"]))
         #expect(throws: PaginationError.repeated(url: "http://h/q")) {
             try Styles.walk(body, from: PageRequest(url: "http://h/q", body: .json(.object([]))), pages)
         }
@@ -310,13 +307,13 @@ struct PaginationGuardTests {
     func samePage() {
         let pages = [page(2, digest: 7), page(2, digest: 7)]
         for style in [
-            Pagination.pageNumber(parameter: "p"), .offset(.init(.query("o"))),
-            .custom(.init(name: "x") { _, _, n in .next("?x=\(n)") }),
+            Pagination.pageNumber(parameter: "p"), .offset(.query("o")),
+            .custom(name: "x") { _, _, n in .next("?x=\(n)") },
         ] {
             #expect(throws: PaginationError.self) { try Styles.walk(style, pages) }
         }
         // Links and cursors are the server's own, and other records may follow.
-        #expect(throws: Never.self) { try Styles.walk(.cursor(.init(path: "next", sends: .query("c"))), pages) }
+        #expect(throws: Never.self) { try Styles.walk(.cursor(path: "next", sends: .query("c")), pages) }
         #expect(throws: Never.self) {
             try Styles.walk(.pageNumber(parameter: "p"), [page(0, digest: 7), page(0, digest: 7)])
         }
@@ -324,11 +321,11 @@ struct PaginationGuardTests {
 
     @Test("a walk that would end before the server's own total is an error, not a short list")
     func shrinks() {
-        let total = Pagination.offset(.init(.query("o"), total: "total"))
+        let total = Pagination.offset(.query("o"), total: "total")
         #expect(throws: PaginationError.shrunk(listed: 2, hint: "there are 5 records")) {
             try Styles.walk(total, [page(2, ["total": "5"]), page(0, ["total": "5"])])
         }
-        let more = Pagination.pageNumber(.init(.query("p"), hasMore: "more"))
+        let more = Pagination.pageNumber(.query("p"), hasMore: "more")
         #expect(throws: PaginationError.shrunk(listed: 0, hint: "there are more")) {
             try Styles.walk(more, [page(0, ["more": "true"])])
         }
@@ -342,10 +339,10 @@ struct PaginationGuardTests {
     func capped(fields: [String: String]) throws {
         for style in [
             Pagination.pageNumber(parameter: "p", size: .init(parameter: "n", value: 1000)),
-            .offset(.init(.query("o"), size: .init(parameter: "n", value: 1000))),
+            .offset(.query("o"), size: .init(parameter: "n", value: 1000)),
         ] {
             #expect(throws: Never.self) { try Styles.walk(style, [page(100)]) }
-            guard case .pageNumber = style else {
+            guard style.style is PageNumberPagination else {
                 // An offset continues after the received records.
                 #expect(try Styles.walk(style, [page(100, [:], fields)]).count == 2)
                 continue
@@ -449,7 +446,7 @@ struct DeepPagesTests {
 
     @Test("a total is that of the list behind the record")
     func totals() throws {
-        let style = Pagination.offset(.init(.query("o"), total: "total"))
+        let style = Pagination.offset(.query("o"), total: "total")
         var pages = try PageSequence(style, PageRequest(url: "http://h/items"), .init(base: "http://h"), deep: deep)
         func total(_ total: Int, _ page: PageFacts) -> PageFacts {
             var page = page

@@ -119,33 +119,30 @@ struct DescriptionRequestsTests {
             ),
             (
                 "{ cursor: { path: meta.next, param: cursor } }",
-                .cursor(.init(path: "meta.next", sends: .query("cursor")))
+                .cursor(path: "meta.next", sends: .query("cursor"))
             ),
             (
                 "{ cursor: { path: next, param: c, has_more: more, last: '0', end: empty } }",
-                .cursor(.init(path: "next", sends: .query("c"), hasMore: "more", last: "0", endsAtEmptyPage: true))
+                .cursor(path: "next", sends: .query("c"), hasMore: "more", last: "0", endsAtEmptyPage: true)
             ),
             (
                 "{ offset: { param: offset, per_page: { limit: 100 }, total: meta.total, has_more: more, end: empty } }",
                 .offset(
-                    .init(
-                        .query("offset"), size: .init(parameter: "limit", value: 100), total: "meta.total",
-                        hasMore: "more", end: .empty))
+                    .query("offset"), size: .init(parameter: "limit", value: 100), total: "meta.total",
+                    hasMore: "more", end: .empty)
             ),
             (
                 "{ page_number: { param: p, start: 0, total_pages: pages, total: total } }",
-                .pageNumber(.init(.query("p"), start: 0, totalPages: "pages", total: "total"))
+                .pageNumber(.query("p"), start: 0, totalPages: "pages", total: "total")
             ),
             (
                 "{ max_id: { param: max_id, includes_named: true } }",
-                .recordCursor(.init(.backward, sends: .query("max_id"), includesNamed: true))
+                .recordCursor(.backward, sends: .query("max_id"), includesNamed: true)
             ),
             (
                 "{ since_id: { param: since, id: sort.key, per_page: { count: 200 } } }",
                 .recordCursor(
-                    .init(
-                        .forward, sends: .query("since"), path: "sort.key", size: .init(parameter: "count", value: 200))
-                )
+                    .forward, sends: .query("since"), path: "sort.key", size: .init(parameter: "count", value: 200))
             ),
         ])
     func pagination(written: String, pagination: Pagination) throws {
@@ -166,11 +163,11 @@ struct DescriptionRequestsTests {
             graph.body?.text
                 == #"{"query":"query { items }","variables":{"first":100,"after":null,"deep":true,"name":"7","kinds":["a",1.5]}}"#
         )
-        #expect(graph.pagination == .cursor(.init(path: "data.next", sends: .body(["variables", "after"]))))
+        #expect(graph.pagination == .cursor(path: "data.next", sends: .body(["variables", "after"])))
         let form = try endpoint(
             "    form: { q: a b, page: 1 }\n    paginate: { page_number: { body: page, per_page: { size: 10 } } }")
         #expect(form.method == "POST" && form.body?.text == "q=a%20b&page=1")
-        #expect(form.pagination == .pageNumber(.init(.body(["page"]), size: .init(.body(["size"]), 10))))
+        #expect(form.pagination == .pageNumber(.body(["page"]), size: .init(.body(["size"]), 10)))
         #expect(try endpoint("    method: QUERY\n    body: { a: 1 }").method == "QUERY")
         #expect(try endpoint("").method == "GET")
     }

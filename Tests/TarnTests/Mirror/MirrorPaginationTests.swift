@@ -212,11 +212,11 @@ struct MirrorPaginationTests {
             recording("/v1/items?week=8", #"{"items":[],"week":8}"#),
         ])
         var store = try MirrorStore(yaml: itemsYAML("records: items"))
-        store.description.endpoints[0].pagination = .custom(
-            CustomPagination(name: "weeks", wants: PageWants(values: ["week"])) { request, facts, _ in
-                guard facts.recordCount > 0, let week = facts.values["week"].flatMap({ Int($0) }) else { return .end }
-                return .next("?week=\(week + 1)")
-            })
+        store.description.endpoints[0].pagination = .custom(name: "weeks", wants: PageWants(values: ["week"])) {
+            request, facts, _ in
+            guard facts.recordCount > 0, let week = facts.values["week"].flatMap({ Int($0) }) else { return .end }
+            return .next("?week=\(week + 1)")
+        }
         let report = try await store.sync(server.base + "/v1")
         #expect(report.failures.isEmpty && report.pages == 2, "\(report.texts)")
     }

@@ -143,10 +143,10 @@ struct RecordCacheNextTests {
     private static func fixture(_ list: List) throws -> CacheFixture {
         var description = try Description.parse(itemsYAML("\(list.endpoint)\n    records: items"), file: "tarn.yaml")
         guard list.name == "custom" else { return try CacheFixture(description) }
-        description.endpoints[0].pagination = .custom(
-            CustomPagination(name: "counted", wants: PageWants(values: ["more"])) { _, facts, ordinal in
-                facts.values["more"] == "true" ? .next("/v1/items?n=\(ordinal + 1)") : .end
-            })
+        description.endpoints[0].pagination = .custom(name: "counted", wants: PageWants(values: ["more"])) {
+            _, facts, ordinal in
+            facts.values["more"] == "true" ? .next("/v1/items?n=\(ordinal + 1)") : .end
+        }
         return try CacheFixture(description)
     }
 

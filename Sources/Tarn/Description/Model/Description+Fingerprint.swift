@@ -55,7 +55,8 @@ extension Description {
         var text = fingerprint + "\nrecords \(endpoint.records)\nentity \(endpoint.entity)\n"
         for part in endpoint.envelope { text += "envelope \(part.path) \(part.entity) \(part.isOptional)\n" }
         // The values that a stored response must have for the next page.
-        let wants = DescriptionDigest.wants(of: endpoint)
+        var wants = endpoint.pagination.style.storedWants
+        if let deep = endpoint.deep { wants.record = deep.path }
         // Older entries lack the evidence of further pages: the new fingerprint refetches them
         // once.
         text += "signs 1\n"
@@ -68,17 +69,6 @@ extension Description {
 }
 
 private enum DescriptionDigest {
-    /// The values that pagination needs from a stored response.
-    ///
-    /// Page numbers without an end in the body need no more than was stored before there were other
-    /// styles.
-    static func wants(of endpoint: Endpoint) -> PageWants {
-        var wants = endpoint.pagination.wants
-        if let deep = endpoint.deep { wants.record = deep.path }
-        if case .pageNumber = endpoint.pagination, wants.values.isEmpty { wants.fields = [] }
-        return wants
-    }
-
     static func text(of choice: EntityChoice) -> String {
         choice.rules.map { rule in
             switch rule {

@@ -3,6 +3,7 @@
 // An overlay is merged into the text, not into the values read from it. So the result is validated
 // like any description, and an error names the file that it is in.
 
+import TarnHTTP
 import TarnImport
 import TarnStore
 
@@ -10,6 +11,7 @@ extension Description {
     /// The texts of a description, read again with each overlay. It does not affect equality.
     struct Origin: Sendable, Hashable {
         var text: String
+        var paginationStyles: PaginationStyles
         var overlays: [Overlay] = []
 
         struct Overlay: Sendable {

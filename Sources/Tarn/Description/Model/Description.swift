@@ -68,11 +68,14 @@ public struct Description: Sendable, Hashable {
     /// - Parameters:
     ///   - path: the path of the file.
     ///   - transformers: transformers that the file may name in addition to the built-in ones.
+    ///   - paginationStyles: the pagination styles that the file may name.
     /// - Throws: `DescriptionError` with every problem: the file cannot be read, is not YAML in
     ///   UTF-8, or breaks a rule of the format.
-    public static func load(path: String, transformers: [ValueTransformer] = []) throws(DescriptionError) -> Description
-    {
-        try parse(try text(ofFile: path), file: path, transformers: transformers)
+    public static func load(
+        path: String, transformers: [ValueTransformer] = [], paginationStyles: PaginationStyles = .standard
+    ) throws(DescriptionError) -> Description {
+        try parse(
+            try text(ofFile: path), file: path, transformers: transformers, paginationStyles: paginationStyles)
     }
 
     /// The text of a file in UTF-8.
@@ -93,11 +96,14 @@ public struct Description: Sendable, Hashable {
     ///   - text: the YAML text.
     ///   - file: the path for errors; a relative store path is resolved against it. It is not read.
     ///   - transformers: transformers that the text may name in addition to the built-in ones.
+    ///   - paginationStyles: the pagination styles that the text may name.
     /// - Throws: `DescriptionError` with every problem found.
     public static func parse(
-        _ text: String, file: String, transformers: [ValueTransformer] = []
+        _ text: String, file: String, transformers: [ValueTransformer] = [],
+        paginationStyles: PaginationStyles = .standard
     ) throws(DescriptionError) -> Description {
-        try parse(Origin(text: text), file: file, transformers: transformers)
+        try parse(
+            Origin(text: text, paginationStyles: paginationStyles), file: file, transformers: transformers)
     }
 
     /// Validates the text of a description file, with overlays applied in order.
@@ -113,7 +119,8 @@ public struct Description: Sendable, Hashable {
                 try YAMLDocument.parse(overlay.text, file: overlay.file).from(overlay.file), over: document)
             guard reader.problems.isEmpty else { throw DescriptionError(reader.problems) }
         }
-        var reader = DescriptionReader(file: file, transformers: transformers)
+        var reader = DescriptionReader(
+            file: file, transformers: transformers, paginationStyles: origin.paginationStyles)
         let description = reader.description(document)
         guard var description, reader.problems.isEmpty else { throw DescriptionError(reader.problems) }
         description.origin = origin

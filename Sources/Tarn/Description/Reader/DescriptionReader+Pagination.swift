@@ -4,45 +4,17 @@ import TarnHTTP
 import TarnImport
 
 extension DescriptionReader {
-    /// The pagination styles with their keys. A style without keys is written as a word.
-    private static let styles: [(name: String, keys: [String])] = [
-        ("single_page", []), ("header_link", ["rel"]), ("json_link", ["path"]),
-        ("header_cursor", ["field", "param", "body"]),
-        ("cursor", ["path", "param", "body", "has_more", "last", "end"]),
-        ("offset", ["param", "body", "start", "per_page", "total", "has_more", "end"]),
-        ("page_number", ["param", "body", "start", "per_page", "total_pages", "total", "has_more", "end"]),
-        ("max_id", ["param", "body", "id", "per_page", "includes_named"]),
-        ("since_id", ["param", "body", "id", "per_page", "includes_named"]),
-        ("auto", []),
-    ]
-
     mutating func pagination(_ endpoint: Section) -> Pagination? {
         guard let value = endpoint["paginate"] else { return nil }
-        let field = endpoint.path("paginate"), names = DescriptionReader.styles.map(\.name)
+        let field = endpoint.path("paginate"), names = paginationStyles.names
         guard case .mapping(let entries) = value.content else {
             guard let name = text(value, field) else { return nil }
-            switch name {
-            case "single_page": return .singlePage
-            case "header_link": return .headerLink()
-            case "json_link": return .jsonLink(path: "next")
-            case "auto": return .automatic
-            case "page_number", "offset", "max_id", "since_id":
-                report(
-                    field, value.mark,
-                    "\(name) needs its parameter: write { \(name): { param: \(name == "page_number" ? "page" : name) } }"
-                )
-            case "cursor":
-                report(
-                    field, value.mark,
-                    "cursor needs a path and a parameter: write { cursor: { path: next_cursor, param: cursor } }")
-            case "header_cursor":
-                report(
-                    field, value.mark,
-                    "header_cursor needs a field and a parameter: write { header_cursor: { field: X-Next, param: cursor } }"
-                )
-            default: report(field, value.mark, Spelling.unknown("pagination", name, among: names))
+            guard let syntax = paginationStyles[name] else {
+                report(field, value.mark, Spelling.unknown("pagination", name, among: names))
+                return nil
             }
-            return nil
+            if syntax.bare == nil { report(field, value.mark, syntax.needs) }
+            return syntax.bare
         }
         guard entries.count == 1, let entry = entries.first else {
             report(
@@ -50,94 +22,73 @@ extension DescriptionReader {
             return nil
         }
         // The key of the style is recorded as a section's, so that missing keys are reported there.
-        guard let known = DescriptionReader.styles.first(where: { $0.name == entry.key }),
+        guard let syntax = paginationStyles[entry.key],
             let style = section(value, field, keys: names)?[entry.key]
         else {
             report(field, entry.keyMark, Spelling.unknown("pagination", entry.key, among: names))
             return nil
         }
-        if known.keys.isEmpty {
+        if syntax.keys.isEmpty {
             report("\(field).\(entry.key)", entry.keyMark, "\(entry.key) has no options: write paginate: \(entry.key)")
             return nil
         }
-        return pagination(entry.key, style, "\(field).\(entry.key)", known.keys)
+        return pagination(syntax, style, "\(field).\(entry.key)")
     }
 
-    private mutating func pagination(_ name: String, _ value: YAMLValue, _ field: String, _ keys: [String])
-        -> Pagination?
-    {
-        let needsParameter = keys.contains("param")
-        let required =
-            ["field", "path", "rel"].filter(keys.contains)
-            + (needsParameter && !DescriptionReader.has("body", value) ? ["param"] : [])
+    /// Reads the values of a style's keys, and creates the style.
+    private mutating func pagination(_ syntax: PaginationSyntax, _ value: YAMLValue, _ field: String) -> Pagination? {
+        let required = syntax.keys.filter { key in
+            key.isRequired && !key.names.dropFirst().contains { DescriptionReader.has($0, value) }
+        }
+        let examples = required.compactMap { key in key.example.map { (key.names[0], "\(key.names[0]): \($0)") } }
         guard
             let section = section(
-                value, field, keys: keys, required: required,
-                example: [
-                    "rel": "rel: next", "param": "param: \(name == "page_number" ? "page" : "cursor")",
-                    "path": "path: meta.next", "field": "field: X-Next",
-                ])
+                value, field, keys: syntax.keys.flatMap(\.names), required: required.map { $0.names[0] },
+                example: Dictionary(examples) { first, _ in first })
         else { return nil }
-        let place = needsParameter ? self.place(section) : nil
-        if needsParameter, place == nil { return nil }
-        let size = pageSize(section, place)
-        switch name {
-        case "header_link": return headerLink(section)
-        case "json_link": return bodyPath(section, "path").map { .jsonLink(path: $0) }
-        case "header_cursor":
-            guard let header = text(section, "field"), let place else { return nil }
-            return .headerCursor(field: header, sends: place)
-        case "cursor":
-            guard let path = bodyPath(section, "path"), let place else { return nil }
-            let end: CursorEnd? = word(section, "end", "end")
-            return .cursor(
-                .init(
-                    path: path, sends: place, hasMore: bodyPath(section, "has_more"), last: text(section, "last"),
-                    endsAtEmptyPage: end == .empty))
-        case "offset":
-            guard let place else { return nil }
-            return .offset(
-                .init(
-                    place, start: start(section) ?? 0, size: size, total: bodyPath(section, "total"),
-                    hasMore: bodyPath(section, "has_more"),
-                    end: word(section, "end", "end") ?? .short))
-        case "page_number":
-            guard let place, !isReported(section.path("start")), !isReported(in: section.path("per_page")) else {
-                return nil
-            }
-            return .pageNumber(
-                .init(
-                    place, start: start(section) ?? 1, size: size, totalPages: bodyPath(section, "total_pages"),
-                    total: bodyPath(section, "total"), hasMore: bodyPath(section, "has_more"),
-                    end: word(section, "end", "end") ?? .short))
-        default:
-            guard let place else { return nil }
-            return .recordCursor(
-                .init(
-                    name == "max_id" ? .backward : .forward, sends: place, path: bodyPath(section, "id") ?? "id",
-                    size: size,
-                    includesNamed: flag(section, "includes_named")))
+        let hasParameter = syntax.keys.contains { $0.kind == .parameter }, place = hasParameter ? place(section) : nil
+        var values = PaginationValues(), isComplete = true
+        for key in syntax.keys {
+            let found = self.value(of: key, section, place)
+            if found == nil, key.isRequired { isComplete = false }
+            values.values[key.names[0]] = found
+        }
+        guard isComplete else { return nil }
+        do throws(PaginationProblem) {
+            return try syntax.make(values)
+        } catch {
+            report(section, error.key, error.message)
+            return nil
         }
     }
 
-    private enum CursorEnd: String, CaseIterable { case empty }
+    /// Reads the value of one key; nil if it is absent, or invalid and reported.
+    ///
+    /// - Parameter place: the parameter that the style sends.
+    private mutating func value(
+        of key: PaginationKey, _ section: Section, _ place: Pagination.ParameterPlace?
+    ) -> PaginationValues.Value? {
+        let name = key.names[0]
+        switch key.kind {
+        case .text: return text(section, name).map(PaginationValues.Value.text)
+        case .path: return bodyPath(section, name).map(PaginationValues.Value.text)
+        case .flag: return .flag(flag(section, name))
+        case .parameter: return place.map(PaginationValues.Value.parameter)
+        case .pageSize: return pageSize(section, name, place).map(PaginationValues.Value.pageSize)
+        case .number(let minimum):
+            return section[name].flatMap { integer($0, section.path(name), minimum: minimum) }.map(
+                PaginationValues.Value.number)
+        case .word(let words):
+            guard let word = text(section, name) else { return nil }
+            if words.contains(word) { return .text(word) }
+            report(section, name, Spelling.unknown(name, word, among: words))
+            return nil
+        }
+    }
 
     private static func has(_ key: String, _ value: YAMLValue) -> Bool {
         guard case .mapping(let entries) = value.content else { return false }
         return entries.contains { $0.key == key }
-    }
-
-    private mutating func headerLink(_ section: Section) -> Pagination? {
-        guard let relation = text(section, "rel") else { return nil }
-        guard !relation.contains(where: \.isWhitespace) else {
-            report(section, "rel", "a link relation has no spaces: name one (RFC 8288 §3.3)")
-            return nil
-        }
-        return .headerLink(relation: relation)
-    }
-
-    private mutating func start(_ section: Section) -> Int? {
-        section["start"].flatMap { integer($0, section.path("start"), minimum: 0) }
     }
 
     /// Reads `param`, for the query, or `body`, the keys that lead to a member of the body.
@@ -167,9 +118,11 @@ extension DescriptionReader {
         return path.description
     }
 
-    private mutating func pageSize(_ section: Section, _ place: Pagination.ParameterPlace?) -> Pagination.PageSize? {
-        guard let perPage = section["per_page"] else { return nil }
-        let path = section.path("per_page")
+    private mutating func pageSize(
+        _ section: Section, _ key: String, _ place: Pagination.ParameterPlace?
+    ) -> Pagination.PageSize? {
+        guard let perPage = section[key] else { return nil }
+        let path = section.path(key)
         guard case .mapping(let entries) = perPage.content, entries.count == 1, let entry = entries.first,
             !entry.key.isEmpty
         else {
@@ -195,16 +148,8 @@ extension DescriptionReader {
     mutating func check(
         _ pagination: Pagination?, _ parameters: [Endpoint.Parameter], _ template: PathTemplate, _ section: Section
     ) {
-        let places: [Pagination.ParameterPlace?]
-        switch pagination {
-        case .pageNumber(let pages): places = [pages.sends, pages.size?.place]
-        case .offset(let offset): places = [offset.sends, offset.size?.place]
-        case .cursor(let cursor): places = [cursor.sends]
-        case .headerCursor(_, let place): places = [place]
-        case .recordCursor(let cursor): places = [cursor.sends, cursor.size?.place]
-        default: places = []
-        }
-        for case .query(let name)? in places {
+        let places = pagination?.style.parameters ?? []
+        for case .query(let name) in places {
             if template.variables.contains(name) {
                 report(section, "path", "{\(name)} is what paginate sends as a query parameter: choose another name")
             } else if parameters.contains(where: { $0.name == name }) {
@@ -226,9 +171,7 @@ extension DescriptionReader {
                 required: DescriptionReader.has("body", value) ? ["field"] : ["param", "field"],
                 example: ["param": "param: since", "field": "field: updated_at"])
         else { return nil }
-        if case .recordCursor = pagination {
-            report(endpoint, "restart", "max_id and since_id go on behind a record anyway: remove restart")
-        }
+        if let problem = pagination?.style.restartProblem { report(endpoint, "restart", problem) }
         let statuses = statuses(section, "status"), place = place(section), path = bodyPath(section, "field")
         let records = section["records"].flatMap { integer($0, section.path("records"), minimum: 1) }
         let pages = section["pages"].flatMap { integer($0, section.path("pages"), minimum: 1) }

@@ -27,10 +27,13 @@ struct DescriptionReader {
 
     /// The transformers that code has registered.
     let transformers: [ValueTransformer]
+    /// The pagination styles that the file may name.
+    let paginationStyles: PaginationStyles
 
-    init(file: String, transformers: [ValueTransformer] = []) {
+    init(file: String, transformers: [ValueTransformer], paginationStyles: PaginationStyles) {
         self.file = file
         self.transformers = transformers
+        self.paginationStyles = paginationStyles
     }
 
     /// Reads a description; nil or incomplete only if ``problems`` is not empty.

@@ -98,10 +98,10 @@ enum Fuzz {
     static func cursors(_ text: String) {
         let values = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         let styles: [Pagination] = [
-            .headerLink(), .jsonLink(path: "next"), .cursor(.init(path: "next", sends: .query("c"), hasMore: "more")), .cursor(.init(path: "next", sends: .body(["a", "b"]))),
-            .headerCursor(field: "X-Next", sends: .query("c")), .offset(.init(.query("o"), start: number(values), total: "total")),
-            .pageNumber(.init(.query("p"), start: number(values), totalPages: "total")), .pageNumber(.init(.body(["p"]), start: number(values))),
-            .recordCursor(.init(.forward, sends: .query("since"), includesNamed: true)), .recordCursor(.init(.backward, sends: .body(["max"]), includesNamed: true)), .automatic,
+            .headerLink(), .jsonLink(path: "next"), .cursor(path: "next", sends: .query("c"), hasMore: "more"), .cursor(path: "next", sends: .body(["a", "b"])),
+            .headerCursor(field: "X-Next", sends: .query("c")), .offset(.query("o"), start: number(values), total: "total"),
+            .pageNumber(.query("p"), start: number(values), totalPages: "total"), .pageNumber(.body(["p"]), start: number(values)),
+            .recordCursor(.forward, sends: .query("since"), includesNamed: true), .recordCursor(.backward, sends: .body(["max"]), includesNamed: true), .automatic,
         ]
         for style in styles {
             guard let first = try? PageSequence(style, PageRequest(url: "http://h/items"), .init(base: "http://h")) else { continue }

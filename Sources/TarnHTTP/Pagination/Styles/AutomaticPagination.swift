@@ -1,21 +1,23 @@
 // Detection of an API's pagination style from its first page. Pure.
 
-/// The detection of a pagination style from the first page of a scan.
+/// The style `auto`: the first page of a scan determines the style.
 ///
 /// Signs are tried from the most to the least reliable; the first match decides.
-public enum AutomaticPagination {
-    /// A detected style and the sign that led to it.
-    public struct Choice: Sendable, Hashable, CustomStringConvertible {
-        /// The detected style.
-        public var pagination: Pagination
-        /// The style in the syntax of a description.
-        ///
-        /// Example: `{ cursor: { path: meta.next_cursor, param: cursor } }`.
-        public var style: String
-        /// The sign that led to the style, in words.
-        public var reason: String
+struct AutomaticPagination: PaginationStyle {
+    static let syntax = PaginationSyntax("auto", AutomaticPagination())
 
-        public var description: String { "\(style): \(reason)" }
+    var name: String { "auto" }
+    var isCounted: Bool { false }
+
+    func next(after page: FetchedPage) -> NextPage { .end }
+
+    // A Link field decides the style, regardless of the body.
+    func isDetermined(byHeaders headers: TransportHeaders) -> Bool {
+        LinkHeader.target(relation: "next", in: headers) != nil
+    }
+
+    func choice(at request: PageRequest, _ facts: PageFacts) -> PaginationChoice? {
+        AutomaticPagination.choose(request, facts)
     }
 
     /// Common paths of the next page's URL in a body.
@@ -63,17 +65,17 @@ public enum AutomaticPagination {
 
     /// Detects the style of the first page.
     ///
-    /// If the page has no sign of another one, the style is ``Pagination/singlePage``.
-    static func choose(_ request: PageRequest, _ facts: PageFacts) -> Choice {
+    /// If the page has no sign of another one, the style is `single_page`.
+    static func choose(_ request: PageRequest, _ facts: PageFacts) -> PaginationChoice {
         if LinkHeader.target(relation: "next", in: facts.headers) != nil {
-            return Choice(
+            return PaginationChoice(
                 pagination: .headerLink(), style: "header_link", reason: "the answer's Link field names a next page")
         }
         for path in links {
             guard let link = [path, path + ".href", path + ".url"].lazy.compactMap({ facts.values[$0] }).first,
                 isLink(link)
             else { continue }
-            return Choice(
+            return PaginationChoice(
                 pagination: .jsonLink(path: path), style: "{ json_link: { path: '\(path)' } }",
                 reason: "the answer has the URL of a next page at \(path)")
         }
@@ -83,7 +85,7 @@ public enum AutomaticPagination {
             let parent = [".href", ".url", ".uri"].first(where: path.hasSuffix).map { String(path.dropLast($0.count)) }
             let named =
                 parent.flatMap { PageEvidence.meaning(of: $0) == nil || path.hasSuffix(".uri") ? nil : $0 } ?? path
-            return Choice(
+            return PaginationChoice(
                 pagination: .jsonLink(path: named), style: "{ json_link: { path: '\(named)' } }",
                 reason: "the answer has the URL of a next page at \(path)")
         }
@@ -93,13 +95,13 @@ public enum AutomaticPagination {
         for (path, usual) in cursors + others {
             guard let cursor = facts.values[path], !["", "0", "-1", "null", "false"].contains(cursor) else { continue }
             let name = names.first { [usual, "cursor", "after", "page_token", "pageToken"].contains($0) } ?? usual
-            return Choice(
-                pagination: .cursor(.init(path: path, sends: .query(name), hasMore: hasMore)),
+            return PaginationChoice(
+                pagination: .cursor(path: path, sends: .query(name), hasMore: hasMore),
                 style: "{ cursor: { path: \(path), param: \(name)\(hasMore.map { ", has_more: \($0)" } ?? "") } }",
                 reason: "the answer has a cursor at \(path), which is sent as \(name)")
         }
         if let cursor = facts.headers["X-Next-Cursor"], !cursor.isEmpty {
-            return Choice(
+            return PaginationChoice(
                 pagination: .headerCursor(field: "X-Next-Cursor", sends: .query("cursor")),
                 style: "{ header_cursor: { field: X-Next-Cursor, param: cursor } }",
                 reason: "the answer has the field X-Next-Cursor")
@@ -108,13 +110,13 @@ public enum AutomaticPagination {
     }
 
     /// Detects a style that numbers pages or records.
-    private static func numbered(_ facts: PageFacts, _ names: [String]) -> Choice {
+    private static func numbered(_ facts: PageFacts, _ names: [String]) -> PaginationChoice {
         let page = names.first { ["page", "page_number", "pageNumber", "p"].contains($0) }, name = page ?? "page"
         let current = paths(facts, .pageNumber).first
         for path in paths(facts, .nextPage) {
             guard let next = facts.number(path), next > current.flatMap({ facts.number($0) }) ?? 1 else { continue }
-            return Choice(
-                pagination: .cursor(.init(path: path, sends: .query(name))),
+            return PaginationChoice(
+                pagination: .cursor(path: path, sends: .query(name)),
                 style: "{ cursor: { path: \(path), param: \(name) } }",
                 reason: "the answer has the number of a next page at \(path)")
         }
@@ -123,8 +125,8 @@ public enum AutomaticPagination {
         let known = pageCounts.filter { facts.values[$0] != nil }
         for path in known + paths(facts, .pages, .lastPage).filter({ !known.contains($0) }) {
             guard let count = facts.number(path), count > 1 else { continue }
-            return Choice(
-                pagination: .pageNumber(.init(.query(name), start: start, totalPages: path)),
+            return PaginationChoice(
+                pagination: .pageNumber(.query(name), start: start, totalPages: path),
                 style: "{ page_number: { param: \(name),\(isFromZero ? " start: 0," : "") total_pages: \(path) } }",
                 reason: "the answer says at \(path) that there are \(count) pages")
         }
@@ -133,29 +135,34 @@ public enum AutomaticPagination {
             guard let total = facts.number(path), total > facts.recordCount, facts.recordCount > 0 else { continue }
             let place = facts.values.keys.first { $0 == "offset" || $0.hasSuffix(".offset") }
             if place != nil || names.contains("offset") {
-                return Choice(
-                    pagination: .offset(.init(.query("offset"), total: path)),
+                return PaginationChoice(
+                    pagination: .offset(.query("offset"), total: path),
                     style: "{ offset: { param: offset, total: \(path) } }",
                     reason:
                         "the answer lists \(facts.recordCount) of \(total) records (\(path)) and speaks of an offset")
             }
             if page != nil || current != nil {
-                return Choice(
-                    pagination: .pageNumber(.init(.query(name), start: start, total: path)),
+                return PaginationChoice(
+                    pagination: .pageNumber(.query(name), start: start, total: path),
                     style: "{ page_number: { param: \(name),\(isFromZero ? " start: 0," : "") total: \(path) } }",
                     reason:
                         "the answer lists \(facts.recordCount) of \(total) records (\(path)) and has a page's number")
             }
         }
         if let next = facts.headers["X-Next-Page"], Int(next) != nil {
-            return Choice(
+            return PaginationChoice(
                 pagination: .headerCursor(field: "X-Next-Page", sends: .query(name)),
                 style: "{ header_cursor: { field: X-Next-Page, param: \(name) } }",
                 reason: "the answer has the field X-Next-Page")
         }
-        return Choice(
+        return PaginationChoice(
             pagination: .singlePage, style: "single_page", reason: "nothing in the answer speaks of another page")
     }
 
     private static func isLink(_ text: String) -> Bool { PageEvidence.isLink(text) }
+}
+
+extension Pagination {
+    /// The first page determines the style. ``PaginationChoice`` has it, with the reason.
+    public static let automatic = Pagination(AutomaticPagination())
 }

@@ -1,0 +1,26 @@
+extension Pagination {
+    /// The page size, sent with every request.
+    public struct PageSize: Sendable, Hashable {
+        /// The parameter that carries the page size.
+        public var place: ParameterPlace
+        /// The number of records per page.
+        public var value: Int
+
+        /// Creates a page size.
+        public init(_ place: ParameterPlace, _ value: Int) {
+            self.place = place
+            self.value = value
+        }
+
+        /// Creates a page size that a query parameter carries.
+        public init(parameter: String, value: Int) { self.init(.query(parameter), value) }
+    }
+
+    /// The end of numbered pages if the server does not report their number.
+    public enum End: String, Sendable, Hashable, CaseIterable {
+        /// A page with fewer records than the page size, or with none.
+        case short
+        /// A page without records: for servers whose pages may be short.
+        case empty
+    }
+}

@@ -1,0 +1,68 @@
+/// The style `cursor`: the body names the next page by an opaque value.
+struct CursorPagination: PaginationStyle {
+    static let syntax = PaginationSyntax(
+        "cursor",
+        keys: [
+            .path("path", required: true, example: "meta.next"), .parameter(), .path("has_more"), .text("last"),
+            .word("end", among: ["empty"]),
+        ],
+        needs: "a path and a parameter: write { cursor: { path: next_cursor, param: cursor } }",
+        make: CursorPagination.init(values:))
+
+    /// The path of the cursor in the body. The scan ends if it is missing, null or empty.
+    var path: String
+    /// The parameter that carries the cursor.
+    var sends: Pagination.ParameterPlace
+    /// The path of a flag for more records; false ends the scan.
+    var hasMore: String?
+    /// The cursor that marks the last page, such as `0`.
+    var last: String?
+    /// Whether a page without records is the last one, regardless of its cursor.
+    var endsAtEmptyPage: Bool
+
+    var name: String { "cursor" }
+    var isCounted: Bool { false }
+    var wants: PageWants { PageWants(values: [path, hasMore].compactMap(\.self)) }
+    var parameters: [Pagination.ParameterPlace] { [sends] }
+
+    func next(after page: FetchedPage) throws(PaginationError) -> NextPage {
+        let facts = page.facts
+        if facts.recordCount == 0, endsAtEmptyPage || hasMore != nil && facts.flag(hasMore) == nil { return .end }
+        guard facts.flag(hasMore) ?? true, let value = facts.values[path], !value.isEmpty, value != last else {
+            return .end
+        }
+        return try page.next(setting: sends, to: value)
+    }
+
+    func isDeclaredLast(_ facts: PageFacts) -> Bool {
+        facts.flag(hasMore) == false || last != nil && facts.values[path] == last
+    }
+}
+
+extension CursorPagination {
+    init(values: PaginationValues) throws(PaginationProblem) {
+        path = try values.required("path")
+        sends = try values.parameter()
+        hasMore = values.text("has_more")
+        last = values.text("last")
+        endsAtEmptyPage = values.text("end") == "empty"
+    }
+}
+
+extension Pagination {
+    /// The body has the cursor that the next request sends.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the cursor in the body. The scan ends if it is missing, null or empty.
+    ///   - sends: the parameter that carries the cursor.
+    ///   - hasMore: the path of a flag for more records; false ends the scan.
+    ///   - last: the cursor that marks the last page, such as `0`.
+    ///   - endsAtEmptyPage: whether a page without records is the last one, regardless of its
+    ///     cursor.
+    public static func cursor(
+        path: String, sends: ParameterPlace, hasMore: String? = nil, last: String? = nil, endsAtEmptyPage: Bool = false
+    ) -> Pagination {
+        Pagination(
+            CursorPagination(path: path, sends: sends, hasMore: hasMore, last: last, endsAtEmptyPage: endsAtEmptyPage))
+    }
+}

@@ -1,0 +1,29 @@
+/// The style `json_link`: the next page is a URL in the body.
+struct JSONLinkPagination: PaginationStyle {
+    static let syntax = PaginationSyntax(
+        "json_link", keys: [.path("path", required: true, example: "meta.next")],
+        bare: JSONLinkPagination(path: "next"), make: JSONLinkPagination.init(values:))
+
+    /// The path of the URL, or of an object with `href` or `url`.
+    var path: String
+
+    var name: String { "json_link" }
+    var isCounted: Bool { false }
+    var wants: PageWants { PageWants(values: places) }
+
+    private var places: [String] { [path, path + ".href", path + ".url"] }
+
+    func next(after page: FetchedPage) -> NextPage {
+        let link = places.lazy.compactMap { page.facts.values[$0] }.first
+        return link.flatMap { $0.isEmpty ? nil : .next($0) } ?? .end
+    }
+}
+
+extension JSONLinkPagination {
+    init(values: PaginationValues) throws(PaginationProblem) { path = try values.required("path") }
+}
+
+extension Pagination {
+    /// The next page is a URL in the body: a text, or `href` or `url` of an object.
+    public static func jsonLink(path: String) -> Pagination { Pagination(JSONLinkPagination(path: path)) }
+}

@@ -1,0 +1,90 @@
+/// The style `offset`: a request specifies the number of records to skip.
+struct OffsetPagination: PaginationStyle {
+    static let syntax = PaginationSyntax(
+        "offset",
+        keys: [
+            .parameter(), .number("start", minimum: 0), .pageSize("per_page"), .path("total"), .path("has_more"),
+            .word("end", among: Pagination.End.allCases.map(\.rawValue)),
+        ],
+        needs: "its parameter: write { offset: { param: offset } }", make: OffsetPagination.init(values:))
+
+    /// The parameter that carries the offset.
+    var sends: Pagination.ParameterPlace
+    /// The offset of the first page.
+    var start: Int
+    /// The page size; nil for the server's default.
+    var size: Pagination.PageSize?
+    /// The path of the total number of records in the body.
+    var total: String?
+    /// The path of a flag for more records; false ends the scan.
+    var hasMore: String?
+    /// The end of the pages if the body has no count and no flag.
+    var end: Pagination.End
+
+    var name: String { "offset" }
+    var wants: PageWants { PageWants(values: [total, hasMore].compactMap(\.self), fields: PageCounts.fields) }
+    var parameters: [Pagination.ParameterPlace] { [sends] + (size.map { [$0.place] } ?? []) }
+    var passedOver: (records: Int, pages: Int) { (start > 1 ? start : 0, 0) }
+
+    func firstPage(of request: PageRequest) -> PageRequest {
+        request.setting(sends, to: String(start), isNumber: true).sized(size)
+    }
+
+    func next(after page: FetchedPage) throws(PaginationError) -> NextPage {
+        let facts = page.facts
+        let counts = PageCounts(facts, total: total, totalPages: nil, hasMore: hasMore)
+        let current = page.request.value(at: sends).flatMap { Int($0) } ?? start
+        if try !counts.goesOn(facts, size: size, end: end, listed: page.listed, pages: page.ordinal) {
+            // A server that caps the page size ends every scan at its first page, unless the page
+            // has a declared count or other evidence.
+            guard facts.recordCount > 0, counts.isUndecided, let size, facts.recordCount < size.value,
+                PageEvidence.find(facts, .init(by: self, page, first: page.request.without(sends)), page.more) != nil
+            else { return .end }
+        }
+        // The step is the number of listed records: a server that caps the page size must not cause
+        // a gap.
+        let step = facts.recordCount > 0 ? facts.recordCount : size?.value ?? 1
+        let (sum, overflows) = current.addingReportingOverflow(step)
+        guard !overflows else { throw .beyondCounting(value: String(current), url: page.request.url) }
+        return try page.next(setting: sends, to: String(sum), isNumber: true)
+    }
+
+    func isDeclaredLast(_ facts: PageFacts) -> Bool { facts.flag(hasMore) == false }
+
+    func position(of request: PageRequest, _ facts: PageFacts) -> (ordinal: Int, listed: Int)? {
+        guard let number = request.value(at: sends).flatMap({ Int($0) }), number >= start,
+            let before = number.steps(from: start, by: 1)
+        else { return nil }
+        let pages = number.steps(from: start, by: size?.value ?? max(1, facts.recordCount)) ?? 0
+        return (pages < Int.max ? pages + 1 : pages, before)
+    }
+}
+
+extension OffsetPagination {
+    init(values: PaginationValues) throws(PaginationProblem) {
+        sends = try values.parameter()
+        start = values.number("start") ?? 0
+        size = values.pageSize("per_page")
+        total = values.text("total")
+        hasMore = values.text("has_more")
+        end = values.text("end").flatMap(Pagination.End.init(rawValue:)) ?? .short
+    }
+}
+
+extension Pagination {
+    /// The next request specifies the number of records to skip.
+    ///
+    /// - Parameters:
+    ///   - sends: the parameter that carries the offset.
+    ///   - start: the offset of the first page.
+    ///   - size: the page size; nil for the server's default.
+    ///   - total: the path of the total number of records in the body.
+    ///   - hasMore: the path of a flag for more records; false ends the scan.
+    ///   - end: the end of the pages if the body has no count and no flag.
+    public static func offset(
+        _ sends: ParameterPlace, start: Int = 0, size: PageSize? = nil, total: String? = nil, hasMore: String? = nil,
+        end: End = .short
+    ) -> Pagination {
+        Pagination(OffsetPagination(sends: sends, start: start, size: size, total: total, hasMore: hasMore, end: end))
+    }
+}

@@ -36,7 +36,7 @@ public struct OAuth2: Sendable, Hashable {
     /// The requested scopes (RFC 6749 §3.3); empty for the server's default.
     package var scopes: [String]
     /// Additional form fields, such as `audience`.
-    package var parameters: [RequestBody.FormField]
+    package var parameters: [TransportBody.FormField]
     /// The account, for a client with several ones.
     ///
     /// Stored data of one account is not served to another.
@@ -47,7 +47,7 @@ public struct OAuth2: Sendable, Hashable {
     /// Creates settings.
     public init(
         tokenURL: String, clientID: SecretSource, clientSecret: SecretSource? = nil, scopes: [String] = [],
-        parameters: [RequestBody.FormField] = [], account: String? = nil
+        parameters: [TransportBody.FormField] = [], account: String? = nil
     ) {
         self.tokenURL = tokenURL
         self.clientID = clientID
@@ -83,7 +83,7 @@ public struct OAuth2: Sendable, Hashable {
 
     /// Returns the token request (RFC 6749 §4.4.2, §6).
     func request(_ credentials: Credentials) -> TransportRequest {
-        var form: [RequestBody.FormField] = []
+        var form: [TransportBody.FormField] = []
         switch grant {
         case .clientCredentials: form.append(.init("grant_type", "client_credentials"))
         case .refreshToken:
@@ -94,7 +94,7 @@ public struct OAuth2: Sendable, Hashable {
         if !scopes.isEmpty { form.append(.init("scope", scopes.joined(separator: " "))) }
         form += parameters
         var headers = TransportHeaders([
-            .init("Content-Type", RequestBody.form([]).contentType), .init("Accept", "application/json"),
+            .init("Content-Type", TransportBody.form([]).contentType), .init("Accept", "application/json"),
         ])
         if let secret = credentials.clientSecret, clientAuthentication == .basic {
             headers["Authorization"] = BasicCredentials.field(
@@ -106,7 +106,7 @@ public struct OAuth2: Sendable, Hashable {
             if let secret = credentials.clientSecret { form.append(.init("client_secret", secret.exposed)) }
         }
         var request = TransportRequest(
-            method: "POST", url: tokenURL, headers: headers, body: Array(RequestBody.form(form).text.utf8))
+            method: "POST", url: tokenURL, headers: headers, body: Array(TransportBody.form(form).text.utf8))
         request.responseLimits = OAuth2.responseLimits
         return request
     }

@@ -3,7 +3,7 @@ public enum NextPage: Sendable, Hashable {
     /// A URL reference to the next page. It may be relative, and only `PageSequence` checks it.
     case next(String)
     /// The URL of the page, with another body.
-    case nextBody(RequestBody)
+    case nextBody(TransportBody)
     /// The page is the last one.
     case end
 }

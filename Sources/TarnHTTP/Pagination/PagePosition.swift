@@ -42,7 +42,7 @@ struct PagePosition {
             return
         }
         var body = request.body
-        if let json = stored.text(of: "json") { body = JSONBody(parsing: json).map(RequestBody.json) ?? body }
+        if let json = stored.text(of: "json") { body = JSONBody(parsing: json).map(TransportBody.json) ?? body }
         if case .array(let fields)? = stored[["form"]] {
             body = .form(
                 fields.compactMap { field in

@@ -31,7 +31,7 @@ struct PaginationStyleTests {
         var pagination: Pagination
         var pages: [PageFacts]
         var asked: [String]
-        var body: RequestBody?
+        var body: TransportBody?
         var testDescription: String { name }
     }
 
@@ -43,9 +43,9 @@ struct PaginationStyleTests {
             records: PageFacts.RecordValues(ids))
     }
 
-    static let search = RequestBody.json(
+    static let search = TransportBody.json(
         .object([.init("query", .string("a\"b")), .init("page", .object([.init("size", .number("2"))]))]))
-    static let graph = RequestBody.json(
+    static let graph = TransportBody.json(
         .object([.init("query", .string("{ a }")), .init("variables", .object([.init("first", .number("2"))]))]))
 
     static let rows: [Row] = [

@@ -20,7 +20,7 @@ public struct Endpoint: Sendable, Hashable {
     /// this order.
     public var parameters: [Parameter]
     /// The body of the request. A string that is `{name}` is replaced by a parameter.
-    public var body: RequestBody?
+    public var body: TransportBody?
     /// The key path of the list of records in the response.
     public var records: JSONPath
     /// The entity of the listed records; the first one if there are several.

@@ -176,7 +176,7 @@ extension DescriptionReader {
                 "missing: write client_secret: { env: … }, or refresh_token: { file: … }")
         }
         let parameters = entries(section, "params", of: "names to values").compactMap { entry in
-            text(entry.value, "\(section.path("params")).\(entry.key)").map { RequestBody.FormField(entry.key, $0) }
+            text(entry.value, "\(section.path("params")).\(entry.key)").map { TransportBody.FormField(entry.key, $0) }
         }
         let scopes = texts(section, "scopes").map(\.text)
         let clientAuthentication: OAuth2.ClientAuthentication? = word(

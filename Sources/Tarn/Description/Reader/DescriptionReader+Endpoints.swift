@@ -163,7 +163,7 @@ extension DescriptionReader {
 
     /// Checks that every variable of the body has a value.
     private mutating func check(
-        _ body: RequestBody?, _ parameters: [Endpoint.Parameter], _ forEach: Endpoint.ForEach?, _ section: Section
+        _ body: TransportBody?, _ parameters: [Endpoint.Parameter], _ forEach: Endpoint.ForEach?, _ section: Section
     ) {
         for name in body?.placeholders ?? [] where !parameters.contains(where: { $0.name == name }) {
             if let forEach, name.hasPrefix(forEach.variable + ".") { continue }

@@ -217,8 +217,8 @@ extension DescriptionReader {
     // MARK: Bodies
 
     /// Reads the method and the body of an endpoint's requests.
-    mutating func requestBody(_ endpoint: Section) -> (method: String, body: RequestBody?) {
-        var body: RequestBody?
+    mutating func requestBody(_ endpoint: Section) -> (method: String, body: TransportBody?) {
+        var body: TransportBody?
         if let value = endpoint["body"] {
             guard case .mapping = value.content else {
                 report(endpoint, "body", "expected a mapping, which is sent as a JSON object, found \(value.kind)")

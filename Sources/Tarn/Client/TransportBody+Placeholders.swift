@@ -2,21 +2,21 @@
 
 import TarnHTTP
 
-extension RequestBody {
+extension TransportBody {
     /// The names in strings that are `{name}` and nothing else.
     var placeholders: [String] {
         switch self {
         case .json(let value): value.placeholders
-        case .form(let fields): fields.compactMap { RequestBody.placeholder($0.value) }
+        case .form(let fields): fields.compactMap { TransportBody.placeholder($0.value) }
         }
     }
 
     /// Returns the body with placeholders replaced by values.
-    func filled(_ values: [String: String]) -> RequestBody {
+    func filled(_ values: [String: String]) -> TransportBody {
         switch self {
         case .json(let value): .json(value.filled(values))
         case .form(let fields):
-            .form(fields.map { .init($0.name, RequestBody.placeholder($0.value).flatMap { values[$0] } ?? $0.value) })
+            .form(fields.map { .init($0.name, TransportBody.placeholder($0.value).flatMap { values[$0] } ?? $0.value) })
         }
     }
 
@@ -34,7 +34,7 @@ extension RequestBody {
 extension JSONBody {
     fileprivate var placeholders: [String] {
         switch self {
-        case .string(let text): RequestBody.placeholder(text).map { [$0] } ?? []
+        case .string(let text): TransportBody.placeholder(text).map { [$0] } ?? []
         case .array(let values): values.flatMap(\.placeholders)
         case .object(let members): members.flatMap(\.value.placeholders)
         case .null, .bool, .number: []
@@ -43,7 +43,7 @@ extension JSONBody {
 
     fileprivate func filled(_ values: [String: String]) -> JSONBody {
         switch self {
-        case .string(let text): RequestBody.placeholder(text).flatMap { values[$0] }.map(JSONBody.string) ?? self
+        case .string(let text): TransportBody.placeholder(text).flatMap { values[$0] }.map(JSONBody.string) ?? self
         case .array(let elements): .array(elements.map { $0.filled(values) })
         case .object(let members): .object(members.map { .init($0.key, $0.value.filled(values)) })
         case .null, .bool, .number: self

@@ -1,7 +1,7 @@
 // Request bodies, as values in which a cursor can be set. Pure.
 
 /// The body of a request, for APIs that use POST.
-public enum RequestBody: Sendable, Hashable {
+public enum TransportBody: Sendable, Hashable {
     /// `application/json`.
     case json(JSONBody)
     /// `application/x-www-form-urlencoded`.

@@ -102,7 +102,7 @@ struct BitFlips {
         guard byte >= 2 * 4096, number(10) == 1 || number(10) == 2 else { return false }
         let page = original[(byte / 4096 * 4096)..<(byte / 4096 * 4096 + 8)]
         // The page's own number tells it from the content of a long value.
-        guard page.enumerated().allSatisfy({ $1 == UInt8(truncatingIfNeeded: byte / 4096 >> ($0 * 8)) }) else {
+        guard page.enumerated().allSatisfy({ $1 == UInt8(truncatingIfNeeded: (byte / 4096) >> ($0 * 8)) }) else {
             return false
         }
         return (number(12)..<max(number(12), number(14))).contains(byte % 4096)

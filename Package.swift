@@ -4,6 +4,7 @@ import PackageDescription
 // Data moves one way through the layers; a layer imports only those below it. `tools/check-layers` proves it.
 //
 //   TarnCLI → Tarn → TarnHTTP, TarnImport → TarnStore → LMDB → CLMDB;   TarnCLI → TarnInspect → TarnStore
+//   LMDB, TarnInspect → LMDBPages
 
 /// Targets that *declare* borrowing API (`@_lifetime`) need the feature; their clients do not.
 let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
@@ -11,8 +12,8 @@ let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
 /// `TARN_PART=store` leaves out what the tests of the lower layers do not need, and every dependency: tools/sanitize builds all of it anew.
 let isStoreOnly = Context.environment["TARN_PART"] == "store"
 let storeTargets: Set = [
-    "CLMDB", "CCrypto", "CZstd", "CChecksum", "CSimdJSON", "LMDB", "TarnStore", "TarnImport", "TarnInspect", "StoreWorker", "LMDBTests",
-    "TarnStoreTests", "TarnImportTests", "TestSupport",
+    "CLMDB", "CCrypto", "CZstd", "CChecksum", "CSimdJSON", "LMDBPages", "LMDB", "TarnStore", "TarnImport", "TarnInspect",
+    "StoreWorker", "LMDBPagesTests", "LMDBTests", "TarnStoreTests", "TarnImportTests", "TestSupport",
 ]
 
 let package = Package(
@@ -38,7 +39,8 @@ let package = Package(
         .target(name: "CChecksum"),
         .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
 
-        .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: lifetimes),
+        .target(name: "LMDBPages"),
+        .target(name: "LMDB", dependencies: ["LMDBPages", "CLMDB"], swiftSettings: lifetimes),
         .target(name: "TarnStore", dependencies: ["LMDB", "CChecksum", "CCrypto", "CZstd"], swiftSettings: lifetimes),
         .target(name: "TarnImport", dependencies: ["TarnStore", "CSimdJSON"], swiftSettings: lifetimes),
         .target(
@@ -52,7 +54,7 @@ let package = Package(
                 "TarnHTTP", "TarnImport", "TarnStore", .product(name: "Yams", package: "Yams"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .target(name: "TarnInspect", dependencies: ["TarnStore", "LMDB"]),
+        .target(name: "TarnInspect", dependencies: ["TarnStore", "LMDB", "LMDBPages"]),
         .executableTarget(
             name: "TarnCLI",
             dependencies: [
@@ -72,6 +74,7 @@ let package = Package(
 
         // Shared by all tests: local servers, folders, waiting, random numbers.
         .target(name: "TestSupport", path: "Tests/Support"),
+        .testTarget(name: "LMDBPagesTests", dependencies: ["LMDBPages", "TestSupport"]),
         .testTarget(name: "LMDBTests", dependencies: ["LMDB", "TestSupport"]),
         .testTarget(name: "TarnStoreTests", dependencies: ["TarnStore", "StoreWorker", "CZstd", "TestSupport"], exclude: ["Golden"]),
         .testTarget(
@@ -83,7 +86,7 @@ let package = Package(
                 "TarnHTTP", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
             ]),
         .testTarget(name: "TarnTests", dependencies: ["Tarn", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log")]),
-        .testTarget(name: "TarnInspectTests", dependencies: ["TarnInspect", "TarnStore", "LMDB", "CZstd", "TestSupport"]),
+        .testTarget(name: "TarnInspectTests", dependencies: ["TarnInspect", "TarnStore", "LMDB", "LMDBPages", "CZstd", "TestSupport"]),
         .testTarget(
             name: "TarnCLITests", dependencies: ["TarnCLI", "Tarn", "TarnInspect", "TarnStore", "LMDB", "FixtureServer", "HostileSync", "TestSupport"]),
     ],

@@ -1,6 +1,7 @@
 // Faults of pages: each is found and named, and what does not lie behind it is read all the same.
 
 import Foundation
+import LMDBPages
 import Testing
 
 @testable import TarnInspect

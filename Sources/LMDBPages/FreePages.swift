@@ -1,7 +1,7 @@
 /// An entry of the free list: the pages that one transaction has freed.
 ///
-/// The value is a list of page numbers, `MDB_IDL` of midl.h: u64 count, then a u64 for each page. The
-/// key is the transaction id (`mdb_freelist_save`).
+/// The key is the transaction id. The value is a list of page numbers, `MDB_IDL` of midl.h: u64
+/// count, then a u64 for each page (`mdb_freelist_save`).
 package struct FreePages {
     private let numbers: UnsafeRawPointer
     /// The number of pages.

@@ -1,14 +1,14 @@
 /// A node of a leaf: borrowed bytes of its page.
-package struct LeafNode {
-    package let key: UnsafeRawBufferPointer
-    package let flags: UInt16
+@usableFromInline package struct LeafNode {
+    @usableFromInline package let key: UnsafeRawBufferPointer
+    @usableFromInline package let flags: UInt16
     /// The size of the value in bytes, in the node or in overflow pages.
-    package let valueSize: Int
+    @usableFromInline package let valueSize: Int
     /// The bytes behind the key.
     ///
     /// They are the value, the number of the first overflow page, the record of a tree, or a page
     /// with the values of the key.
-    package let stored: UnsafeRawBufferPointer
+    @usableFromInline package let stored: UnsafeRawBufferPointer
 
     @inlinable @inline(__always)
     init(key: UnsafeRawBufferPointer, flags: UInt16, valueSize: Int, stored: UnsafeRawBufferPointer) {
@@ -26,8 +26,10 @@ package struct LeafNode {
     }
 
     /// Whether the value is the record of a tree: of a table, or of the values of a key.
+    @inlinable
     package var hasTree: Bool { flags & PageLayout.tree != 0 }
 
     /// Whether the key has several values.
+    @inlinable
     package var hasDuplicates: Bool { flags & PageLayout.duplicates != 0 }
 }

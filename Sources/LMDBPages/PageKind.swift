@@ -1,5 +1,5 @@
 /// The way in which the content of a page is read.
-package enum PageKind: Hashable {
+@usableFromInline package enum PageKind: Hashable {
     /// Nodes with keys and child pages.
     case branch
     /// Nodes with keys and values.

@@ -1,8 +1,8 @@
 // The layout of an LMDB data file: every offset, size and flag, with its name in mdb.c.
 //
-// Source: mdb.c of liblmdb 0.9.24, data format 1 (`MDB_DATA_VERSION`). liblmdb writes integers as the
-// machine has them. Here they are little-endian and words have 64 bits, as on every machine that
-// Tarn supports.
+// Source: mdb.c of liblmdb 0.9.24, data format 1 (`MDB_DATA_VERSION`). liblmdb writes integers as
+// the machine has them. Here they are little-endian and words have 64 bits, as on every machine
+// that Tarn supports.
 //
 // file   pages of one size. Pages 0 and 1 are meta pages (`NUM_METAS`), and the roots of two trees
 //        are in each of them: the free list and the table of tables.
@@ -11,7 +11,7 @@
 // value  inside its node, or behind the header of a run of overflow pages.
 
 /// The offsets, sizes and flags of pages and nodes.
-package enum PageLayout {
+@usableFromInline package enum PageLayout {
     // MARK: - Files
 
     /// The number of meta pages, and the number of the first page of a tree: `NUM_METAS`.

@@ -37,7 +37,8 @@ extension PageView {
             stored: UnsafeRawBufferPointer(start: start + value, count: stored))
     }
 
-    /// Returns the bytes of the page that a node of a leaf or branch occupies; nil if it exceeds it.
+    /// Returns the range of a node of a leaf or branch in the page; nil if it exceeds the page.
+    @inlinable
     package func extent(ofNode index: Int) -> Range<Int>? {
         let offset = offset(ofNode: index)
         if isBranch {

@@ -1,17 +1,16 @@
 // A page with any content, read in place: every field is compared with the size before it is used.
 //
-// Both readers of pages use it: `LMDB` on the map of a live snapshot, `TarnInspect` on bytes that it
-// has read from a file of unknown health. Nothing is copied, allocated or reference-counted. All of
-// it is inlined into the callers, since the fast reads of `LMDB` call it for every key that they
-// compare.
+// Both readers of pages use it: `LMDB` on the map of a live snapshot, `TarnInspect` on bytes that
+// it has read from a file of unknown health. Nothing is copied, allocated or reference-counted. The
+// functions are inlined into their callers: direct reads call them for every key that they compare.
 
 /// The borrowed bytes of a page, or of a page inside of a node.
 ///
 /// It is valid as long as the bytes, and no longer.
-package struct PageView {
-    package let start: UnsafeRawPointer
+@usableFromInline package struct PageView {
+    @usableFromInline package let start: UnsafeRawPointer
     /// The size in bytes, at least that of a header.
-    package let size: Int
+    @usableFromInline package let size: Int
 
     /// Creates a view of a page of the map, which is known to be larger than a header.
     @inlinable @inline(__always)

@@ -3,7 +3,8 @@ import PackageDescription
 
 // Data moves one way through the layers; a layer imports only those below it. `tools/check-layers` proves it.
 //
-//   TarnCLI → Tarn → TarnHTTP, TarnImport → TarnStore → LMDB → CLMDB;   TarnCLI → TarnInspect → TarnStore;   all → Locking
+//   TarnCLI → Tarn → TarnHTTP, TarnImport → TarnStore → LMDB → CLMDB;   TarnCLI → TarnInspect → TarnStore
+//   LMDB, TarnInspect → LMDBPages;   all → Locking
 
 /// Targets that *declare* borrowing API (`@_lifetime`) need the feature; their clients do not.
 let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
@@ -11,8 +12,8 @@ let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
 /// `TARN_PART=store` leaves out what the tests of the lower layers do not need, and every dependency: tools/sanitize builds all of it anew.
 let isStoreOnly = Context.environment["TARN_PART"] == "store"
 let storeTargets: Set = [
-    "CLMDB", "CCrypto", "CZstd", "CChecksum", "CSimdJSON", "Locking", "LMDB", "TarnStore", "TarnImport", "TarnInspect", "StoreWorker", "LMDBTests",
-    "TarnStoreTests", "TarnImportTests", "TestSupport",
+    "CLMDB", "CCrypto", "CZstd", "CChecksum", "CSimdJSON", "Locking", "LMDBPages", "LMDB", "TarnStore", "TarnImport", "TarnInspect",
+    "StoreWorker", "LMDBPagesTests", "LMDBTests", "TarnStoreTests", "TarnImportTests", "TestSupport",
 ]
 
 let package = Package(
@@ -43,7 +44,8 @@ let package = Package(
         .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
 
         .target(name: "Locking"),
-        .target(name: "LMDB", dependencies: ["CLMDB", "Locking"], swiftSettings: lifetimes),
+        .target(name: "LMDBPages"),
+        .target(name: "LMDB", dependencies: ["LMDBPages", "CLMDB", "Locking"], swiftSettings: lifetimes),
         .target(name: "TarnStore", dependencies: ["LMDB", "Locking", "CChecksum", "CCrypto", "CZstd"], swiftSettings: lifetimes),
         .target(name: "TarnImport", dependencies: ["TarnStore", "Locking", "CSimdJSON"], swiftSettings: lifetimes),
         .target(
@@ -57,7 +59,7 @@ let package = Package(
                 "TarnHTTP", "TarnImport", "TarnStore", "Locking", .product(name: "Yams", package: "Yams"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .target(name: "TarnInspect", dependencies: ["TarnStore", "LMDB"]),
+        .target(name: "TarnInspect", dependencies: ["TarnStore", "LMDB", "LMDBPages"]),
         .executableTarget(
             name: "TarnCLI",
             dependencies: [
@@ -77,6 +79,7 @@ let package = Package(
 
         // Shared by all tests: local servers, folders, waiting, random numbers.
         .target(name: "TestSupport", path: "Tests/Support"),
+        .testTarget(name: "LMDBPagesTests", dependencies: ["LMDBPages", "TestSupport"]),
         .testTarget(name: "LMDBTests", dependencies: ["LMDB", "TestSupport"]),
         .testTarget(name: "TarnStoreTests", dependencies: ["TarnStore", "StoreWorker", "CZstd", "TestSupport"], exclude: ["Golden"]),
         .testTarget(
@@ -91,7 +94,7 @@ let package = Package(
         // An extension as users of the library write it: without access to `package` declarations.
         .target(name: "ExtensionSample", dependencies: ["Tarn"], path: "Tests/ExtensionSample", packageAccess: false),
         .testTarget(name: "ExtensionTests", dependencies: ["ExtensionSample", "Tarn", "TestSupport"]),
-        .testTarget(name: "TarnInspectTests", dependencies: ["TarnInspect", "TarnStore", "LMDB", "CZstd", "TestSupport"]),
+        .testTarget(name: "TarnInspectTests", dependencies: ["TarnInspect", "TarnStore", "LMDB", "LMDBPages", "CZstd", "TestSupport"]),
         .testTarget(
             name: "TarnCLITests", dependencies: ["TarnCLI", "Tarn", "TarnInspect", "TarnStore", "LMDB", "FixtureServer", "HostileSync", "TestSupport"]),
     ],

@@ -2,27 +2,12 @@
 //
 // liblmdb trusts the file: a truncated one opens without complaint, and the first access to a
 // missing page kills the process with SIGBUS. Therefore the meta pages, the roots and the size are
-// checked first. The layout is that of data format 1 (liblmdb 0.9): `struct MDB_meta` and `struct
-// MDB_page` in mdb.c.
+// checked first.
 
 import Glibc
+import LMDBPages
 
 struct DataFile {
-    /// The fields of a meta page that the checks need.
-    struct Meta: Equatable {
-        var pageSize: Int
-        var mapSize: UInt64
-        var freeRoot: UInt64
-        var mainRoot: UInt64
-        var lastPage: UInt64
-        var transaction: UInt64
-    }
-
-    static let invalidPage = UInt64.max
-    private static let headerSize = 16
-    static let magic: UInt32 = 0xBEEF_C0DE
-    private static let branch: UInt16 = 0x01, leaf: UInt16 = 0x02, overflow: UInt16 = 0x04, meta: UInt16 = 0x08
-
     let descriptor: Int32
     let path: String
     private var size: UInt64 = 0
@@ -76,41 +61,36 @@ struct DataFile {
         return size
     }
 
-    private func newestMeta() throws(LMDBError) -> Meta {
-        let first = try meta(at: 0), second = try meta(at: UInt64(first.pageSize))
+    private func newestMeta() throws(LMDBError) -> MetaPage {
+        let first = try meta(0, at: 0), second = try meta(1, at: UInt64(first.pageSize))
         // liblmdb takes the page size from the newer one without comparing (mdb.c,
         // `mdb_env_read_header`).
-        guard second.pageSize == first.pageSize else { throw LMDBError(.corrupted, operation: "open", path: path) }
+        guard second.pageSize == first.pageSize else { throw damaged }
         // mdb_env_pick_meta: the larger transaction id.
         return second.transaction > first.transaction ? second : first
     }
 
-    private func meta(at offset: UInt64) throws(LMDBError) -> Meta {
-        let page = try bytes(at: offset, count: 152)
-        guard page.u16(10) & DataFile.meta != 0, page.u32(16) == DataFile.magic, page.u32(20) & 0xFFFF == 1 else {
-            throw LMDBError(.notAnEnvironment, operation: "open", path: path)
-        }
-        let pageSize = Int(page.u32(40))
-        guard pageSize >= 512, pageSize <= 65536, pageSize & (pageSize - 1) == 0 else {
-            throw LMDBError(.corrupted, operation: "open", path: path)
-        }
-        return Meta(
-            pageSize: pageSize, mapSize: page.u64(32), freeRoot: page.u64(80), mainRoot: page.u64(128),
-            lastPage: page.u64(136), transaction: page.u64(144))
+    private func meta(_ number: Int, at offset: UInt64) throws(LMDBError) -> MetaPage {
+        let page = try bytes(at: offset, count: MetaPage.size).withUnsafeBytes { MetaPage($0, number: number) }
+        if let page, page.fault == nil { return page }
+        if case .pageSize = page?.fault { throw damaged }
+        throw LMDBError(.notAnEnvironment, operation: "open", path: path)
     }
+
+    private var damaged: LMDBError { LMDBError(.corrupted, operation: "open", path: path) }
 
     /// Checks that the roots are tree pages and that every page beyond the end of the file is free.
     ///
     /// A healthy file may be shorter than its last page number: a page can be freed before it is
     /// written.
-    private func check(_ meta: Meta) throws(LMDBError) {
+    private func check(_ meta: MetaPage) throws(LMDBError) {
         let pages = size / UInt64(meta.pageSize)
-        for root in [meta.freeRoot, meta.mainRoot] where root != DataFile.invalidPage {
-            guard root >= 2, root <= meta.lastPage else { throw LMDBError(.corrupted, operation: "open", path: path) }
-            let flags = try page(root, meta).u16(10)
-            guard flags & (DataFile.branch | DataFile.leaf) != 0 else {
-                throw LMDBError(.corrupted, operation: "open", path: path)
+        for root in [meta.freeList.root, meta.main.root].compactMap(\.self) {
+            guard root >= PageLayout.metaPages, root <= meta.lastPage else { throw damaged }
+            let isOfTree = try withPage(root, meta) { page in
+                page.flags & (PageLayout.branch | PageLayout.leaf) != 0
             }
+            guard isOfTree else { throw damaged }
         }
         guard meta.lastPage >= pages else { return }
         var free: Set<UInt64> = []
@@ -121,51 +101,53 @@ struct DataFile {
     }
 
     /// Visits the page numbers of the free list.
-    ///
-    /// The list is a tree: transaction id → page numbers (a count, then that many numbers).
-    private func visitFreePages(_ meta: Meta, _ visit: (UInt64) -> Void) throws(LMDBError) {
-        guard meta.freeRoot != DataFile.invalidPage else { return }
-        var pending = [meta.freeRoot], seen = Set<UInt64>()
+    private func visitFreePages(_ meta: MetaPage, _ visit: (UInt64) -> Void) throws(LMDBError) {
+        guard let root = meta.freeList.root else { return }
+        var pending = [root], seen = Set<UInt64>()
         while let number = pending.popLast() {
-            guard seen.insert(number).inserted else { throw LMDBError(.corrupted, operation: "open", path: path) }
-            let page = try page(number, meta)
-            let flags = page.u16(10), lower = Int(page.u16(12))
-            guard lower >= DataFile.headerSize, lower <= meta.pageSize else {
-                throw LMDBError(.corrupted, operation: "open", path: path)
-            }
-            for index in 0..<(lower - DataFile.headerSize) / 2 {
-                let node = Int(page.u16(DataFile.headerSize + 2 * index))
-                guard node + 8 <= meta.pageSize else { throw LMDBError(.corrupted, operation: "open", path: path) }
-                let low = UInt64(page.u16(node)), high = UInt64(page.u16(node + 2)),
-                    nodeFlags = UInt64(page.u16(node + 4))
-                if flags & DataFile.branch != 0 {
-                    pending.append(low | high << 16 | nodeFlags << 32)
-                    continue
-                }
-                let dataSize = Int(low | high << 16), data = node + 8 + Int(page.u16(node + 6))
-                let list: [UInt8]
-                if nodeFlags & 1 != 0 {  // F_BIGDATA: the data is stored in overflow pages
-                    guard data + 8 <= meta.pageSize else { throw LMDBError(.corrupted, operation: "open", path: path) }
-                    let start = page.u64(data)
-                    guard start < size / UInt64(meta.pageSize), UInt64(dataSize) <= size else {
-                        throw LMDBError(.truncated, operation: "open", path: path)
+            guard seen.insert(number).inserted else { throw damaged }
+            try withPage(number, meta) { page throws(LMDBError) in
+                guard page.lower >= PageLayout.headerSize, page.lower <= page.size else { throw damaged }
+                for index in 0..<page.count {
+                    if page.flags & PageLayout.branch != 0 {
+                        guard let child = page.child(index) else { throw damaged }
+                        pending.append(child)
+                    } else {
+                        guard let node = page.leafNode(index) else { throw damaged }
+                        try visitFreePages(of: node, meta, visit)
                     }
-                    list = try bytes(at: start * UInt64(meta.pageSize) + UInt64(DataFile.headerSize), count: dataSize)
-                } else {
-                    guard data + dataSize <= meta.pageSize else {
-                        throw LMDBError(.corrupted, operation: "open", path: path)
-                    }
-                    list = Array(page[data..<data + dataSize])
                 }
-                guard list.count >= 8, list.u64(0) <= UInt64(list.count / 8 - 1) else {
-                    throw LMDBError(.corrupted, operation: "open", path: path)
-                }
-                for entry in 0..<Int(list.u64(0)) { visit(list.u64(8 + 8 * entry)) }
             }
         }
     }
 
-    private func page(_ number: UInt64, _ meta: Meta) throws(LMDBError) -> [UInt8] {
+    private func visitFreePages(
+        of node: LeafNode, _ meta: MetaPage, _ visit: (UInt64) -> Void
+    ) throws(LMDBError) {
+        func visitAll(_ value: UnsafeRawBufferPointer) throws(LMDBError) {
+            guard let pages = FreePages(value) else { throw damaged }
+            for index in 0..<pages.count { visit(pages[index]) }
+        }
+        guard let first = node.overflowPage else { return try visitAll(node.stored) }
+        guard first < size / UInt64(meta.pageSize), UInt64(node.valueSize) <= size else {
+            throw LMDBError(.truncated, operation: "open", path: path)
+        }
+        let offset = first * UInt64(meta.pageSize) + UInt64(PageLayout.headerSize)
+        let value = try bytes(at: offset, count: node.valueSize)
+        try value.span.bytes.withUnsafeBytes(visitAll)
+    }
+
+    private func withPage<Result>(
+        _ number: UInt64, _ meta: MetaPage, _ body: (PageView) throws(LMDBError) -> Result
+    ) throws(LMDBError) -> Result {
+        let bytes = try page(number, meta)
+        return try bytes.span.bytes.withUnsafeBytes { bytes throws(LMDBError) in
+            guard let page = PageView(bytes) else { throw damaged }
+            return try body(page)
+        }
+    }
+
+    private func page(_ number: UInt64, _ meta: MetaPage) throws(LMDBError) -> [UInt8] {
         guard number < size / UInt64(meta.pageSize) else { throw LMDBError(.truncated, operation: "open", path: path) }
         return try bytes(at: number * UInt64(meta.pageSize), count: meta.pageSize)
     }
@@ -187,11 +169,4 @@ struct DataFile {
         }
         return buffer
     }
-}
-
-/// Integers of the file, which is little-endian on every machine that Tarn supports.
-extension [UInt8] {
-    func u16(_ offset: Int) -> UInt16 { UInt16(self[offset]) | UInt16(self[offset + 1]) << 8 }
-    func u32(_ offset: Int) -> UInt32 { UInt32(u16(offset)) | UInt32(u16(offset + 2)) << 16 }
-    func u64(_ offset: Int) -> UInt64 { UInt64(u32(offset)) | UInt64(u32(offset + 4)) << 32 }
 }

@@ -1,6 +1,7 @@
 // The sizes, free pages and readers of an environment.
 
 import CLMDB
+import LMDBPages
 
 extension Environment {
     /// Returns the sizes, page counts and reader slots of the environment.
@@ -10,8 +11,7 @@ extension Environment {
         var info = MDB_envinfo(), stat = MDB_stat()
         try check(mdb_env_info(env, &info), "information", path: path)
         try check(mdb_env_stat(env, &stat), "information", path: path)
-        // Table 0 is the free list: transaction id → a count, then that many page numbers (mdb.c,
-        // FREE_DBI).
+        // Table 0 is the free list (mdb.c, FREE_DBI).
         let (freePages, ownPages) = try read { transaction in
             var count = 0, own = 2
             // 1 is the table of tables (mdb.c, MAIN_DBI).
@@ -23,7 +23,7 @@ extension Environment {
             defer { cursor.close() }
             var entry = try cursor.first()
             while let (_, value) = entry {
-                if value.count >= 8 { count += Int(value.loadUnaligned(as: UInt.self)) }
+                count += FreePages(value)?.count ?? 0
                 entry = try cursor.next()
             }
             return (count, own)

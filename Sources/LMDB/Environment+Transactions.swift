@@ -19,7 +19,8 @@ extension Environment {
             threadDepth.value -= 1
             readers.give(back: reader)
         }
-        let result = try body(ReadTransaction(RawTransaction(reader.transaction, trees: reader.trees), owner: self))
+        let raw = RawTransaction(reader.transaction, trees: options.readsPagesDirectly ? reader.trees : nil)
+        let result = try body(ReadTransaction(raw, owner: self))
         if options.isImmutable { try checkIsUnchanged(since: mdb_txn_id(reader.transaction)) }
         return result
     }

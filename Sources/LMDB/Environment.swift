@@ -52,14 +52,21 @@ public final class Environment: Sendable {
         public var maximumReaders: Int
         /// Whether a file on a network file system is opened anyway; see ``FileSystemKind``.
         public var allowsNetworkFileSystem: Bool
+        /// Whether snapshots are read along their pages in the map, where that is faster.
+        ///
+        /// Otherwise liblmdb makes every step. The results are the same.
+        public var readsPagesDirectly: Bool
         /// Whether opening keeps the slots of dead readers, for a caller that lists them.
         package var keepsDeadReaders = false
 
         /// Creates options; `isImmutable` implies `isReadOnly`.
+        ///
+        /// - Parameter readsPagesDirectly: Nil is true, unless the environment variable
+        ///   `TARN_DIRECT_READS` is `0`.
         public init(
             durability: Durability = .full, isReadOnly: Bool = false, creates: Bool = true, mapSize: Int = 1 << 40,
             minimumMapSize: Int = 1 << 30, maximumTables: Int = 300, maximumReaders: Int = 1024,
-            allowsNetworkFileSystem: Bool = false, isImmutable: Bool = false
+            allowsNetworkFileSystem: Bool = false, isImmutable: Bool = false, readsPagesDirectly: Bool? = nil
         ) {
             self.durability = durability
             self.isReadOnly = isReadOnly || isImmutable
@@ -70,6 +77,7 @@ public final class Environment: Sendable {
             self.maximumTables = maximumTables
             self.maximumReaders = maximumReaders
             self.allowsNetworkFileSystem = allowsNetworkFileSystem
+            self.readsPagesDirectly = readsPagesDirectly ?? DirectReads.isDefault
         }
     }
 

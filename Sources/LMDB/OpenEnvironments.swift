@@ -79,7 +79,7 @@ enum OpenEnvironments {
 extension Environment.Options {
     /// Returns whether a second open may share the first one's environment.
     ///
-    /// Limits are not compared: those of the first open apply.
+    /// Limits and the way of reading are not compared: those of the first open apply.
     func isCompatible(with other: Environment.Options) -> Bool {
         durability == other.durability && isReadOnly == other.isReadOnly && isImmutable == other.isImmutable
     }

@@ -1,10 +1,11 @@
 import CLMDB
+import LMDBPages
 
 /// A cursor of liblmdb. The code that opened it must close it before the transaction ends.
 package struct RawCursor {
     let pointer: OpaquePointer
-    /// Whether all pages that the cursor sees are in the map.
-    let isSnapshot: Bool
+    /// Whether pages that the cursor sees may be read in the map.
+    let readsPages: Bool
 
     package typealias Entry = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
 
@@ -57,7 +58,7 @@ package struct RawCursor {
             return 0
         }
         var count = 1, k = MDB_val()
-        let pageSize = Page.size(of: self)
+        let pageSize = DirectReads.pageSize(of: self)
         var page = leaf(holding: start.key.baseAddress, pageSize)
         while count < bound {
             if let found = page {
@@ -81,8 +82,8 @@ package struct RawCursor {
         return count
     }
 
-    private func leaf(holding key: UnsafeRawPointer?, _ size: Int?) -> Page? {
-        guard let size, let page = Page(holding: key, size: size), page.isLeaf, page.count > 0 else { return nil }
+    private func leaf(holding key: UnsafeRawPointer?, _ size: Int?) -> PageView? {
+        guard let size, let page = PageView(holding: key, size: size), page.isLeaf, page.count > 0 else { return nil }
         return page
     }
 

@@ -8,7 +8,7 @@ package struct RawTransaction {
     package let pointer: OpaquePointer
     /// The bounds of a write transaction; nil for a snapshot.
     let growth: UnsafeMutablePointer<Growth>?
-    /// The cached page trees of a snapshot; nil for a write transaction.
+    /// The cached page trees of a snapshot; nil if its pages must not be read directly.
     let trees: UnsafeMutablePointer<KnownTrees>?
 
     init(
@@ -74,7 +74,7 @@ package struct RawTransaction {
         var cursor: OpaquePointer?
         try check(mdb_cursor_open(pointer, table.handle, &cursor), "cursor")
         guard let cursor else { throw LMDBError(.other, operation: "cursor") }
-        return RawCursor(pointer: cursor, isSnapshot: growth == nil)
+        return RawCursor(pointer: cursor, readsPages: trees != nil)
     }
 
     package func statistics(_ table: Table) throws(LMDBError) -> TableStatistics {

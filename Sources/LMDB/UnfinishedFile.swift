@@ -6,9 +6,9 @@
 // after these are on the disk: see `Environment.open`.
 
 import Glibc
+import LMDBPages
 
 enum UnfinishedFile {
-    private static let metaSize = 152
     /// The time, in milliseconds, that another process may need to complete an unfinished file.
     private static let patience = 1000
 
@@ -37,27 +37,27 @@ enum UnfinishedFile {
     /// pages. A file shorter than the content of a meta page may be anything and does not count.
     private static func isUnfinished(_ descriptor: Int32) -> Bool {
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_size >= metaSize, status.st_size <= 2 * largestPage else {
+        guard fstat(descriptor, &status) == 0, status.st_size >= MetaPage.size,
+            status.st_size <= 2 * PageLayout.pageSizes.upperBound
+        else {
             return false
         }
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
         guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count else { return false }
-        let said = bytes.u32(16) == DataFile.magic ? Int(bytes.u32(40)) : Int(sysconf(Int32(_SC_PAGESIZE)))
-        guard said >= metaSize, bytes.count <= 2 * said else { return false }
+        let first = bytes.withUnsafeBytes { MetaPage($0, number: 0) }.flatMap { $0.magic == MetaPage.magic ? $0 : nil }
+        let said = first?.pageSize ?? Int(sysconf(Int32(_SC_PAGESIZE)))
+        guard said >= MetaPage.size, bytes.count <= 2 * said else { return false }
         let pages = [bytes[..<min(said, bytes.count)], bytes[min(said, bytes.count)...]].map(Array.init)
         let areFresh = pages.map(isFreshMeta)
         guard areFresh != [true, true] || bytes.count < 2 * said else { return false }
         return zip(pages, areFresh).allSatisfy { page, isFresh in
             // A second page that is cut within its meta data has no valid content yet.
-            isFresh || page.allSatisfy { $0 == 0 } || (page.count < metaSize && areFresh[0])
+            isFresh || page.allSatisfy { $0 == 0 } || (page.count < MetaPage.size && areFresh[0])
         }
     }
 
-    private static let largestPage = 65536
-
     private static func isFreshMeta(_ page: [UInt8]) -> Bool {
-        page.count >= metaSize && page.u32(16) == DataFile.magic && page.u64(80) == DataFile.invalidPage
-            && page.u64(128) == DataFile.invalidPage && page.u64(144) == 0
+        page.withUnsafeBytes { MetaPage($0, number: 0)?.isUnused ?? false }
     }
 
     /// Empties the file under the lock that liblmdb holds while it creates the file.

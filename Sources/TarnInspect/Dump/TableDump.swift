@@ -1,6 +1,7 @@
 // Tables in the format of `mdb_dump` and `mdb_load` of lmdb-utils, also from files that these
 // refuse.
 
+import LMDBPages
 import TarnStore
 
 /// A dump of the readable tables of any LMDB data file, as `mdb_dump -a` writes it.

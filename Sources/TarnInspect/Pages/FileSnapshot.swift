@@ -1,6 +1,6 @@
 // One state of a data file: its newest readable meta page and the tables of that page.
 
-import LMDB
+import LMDBPages
 import TarnStore
 
 /// A state of a file of unknown health, with access that validates everything.
@@ -56,7 +56,7 @@ final class FileSnapshot {
             case .failure(let problem): problems.append(problem)
             }
         }
-        take(MetaPage.read(0, PageBytes(start)))
+        take(MetaPage.read(0, start))
         // The second meta page follows a page of the size that both declare. Where it is found,
         // that size is right, even if the first one declares another. If the first one is
         // unreadable or its size leads to no meta page, all page sizes are tried.
@@ -64,7 +64,7 @@ final class FileSnapshot {
         var second: Result<MetaPage, MetaProblem> = .failure(MetaProblem(number: 1, detail: "the file ends before it"))
         for size in sizes {
             guard let bytes = file.bytes(at: UInt64(size), count: MetaPage.size) else { continue }
-            let found = MetaPage.read(1, PageBytes(bytes))
+            let found = MetaPage.read(1, bytes)
             if case .success(let page) = found, page.pageSize == size {
                 second = found
                 break
@@ -91,17 +91,17 @@ final class FileSnapshot {
         let findings = walk.findings
         return walk.walk(meta.main, "the table of tables") { key, value, flags in
             let name = String(decoding: key, as: UTF8.self)
-            guard flags & TreePage.Node.table != 0 else {
+            guard flags & PageLayout.tree != 0 else {
                 ownEntries += 1
                 if ownKeys.count < 100 { ownKeys.append(name.isEmpty ? "(no name)" : name) }
                 return
             }
-            guard value.count == TableRecord.size else {
+            guard let record = TableRecord(value) else {
                 findings.add(.tableRecord, name.isEmpty ? "(no name)" : name, "it is no table")
                 return
             }
             guard tables[name] == nil else { return findings.add(.tableRecord, name, "it is there twice") }
-            tables[name] = TableRecord(PageBytes(Array(value)), at: 0)
+            tables[name] = record
             names.append(name)
         }
     }
@@ -110,18 +110,18 @@ final class FileSnapshot {
     func value(_ key: Bytes, in table: TableRecord) -> [UInt8]? {
         var next = table.root
         for _ in 0..<FileSnapshot.deepest {
-            guard let number = next, number >= 2, number <= meta.lastPage, let bytes = file.page(number) else {
-                return nil
+            guard let number = next, number >= PageLayout.metaPages, number <= meta.lastPage,
+                let page = file.page(number)
+            else { return nil }
+            let (child, value) = page.withView { page -> (UInt64?, [UInt8]?) in
+                switch page.kind {
+                case .branch: (page.child(for: key), nil)
+                case .leaf: (nil, page.leafNode(for: key).flatMap { self.value(of: $0) })
+                default: (nil, nil)
+                }
             }
-            let page = TreePage(bytes)
-            switch page.kind {
-            case .branch: next = page.child(for: key)
-            case .leaf:
-                guard let index = page.firstNotLess(key), let node = page.node(index), page.key(of: node, equals: key)
-                else { return nil }
-                return value(of: node, in: page)
-            default: return nil
-            }
+            if let value { return value }
+            next = child
         }
         return nil
     }
@@ -129,13 +129,14 @@ final class FileSnapshot {
     private static let deepest = 64
 
     /// Returns the value of a node of a leaf, also from overflow pages; nil if it is unreadable.
-    func value(of node: TreePage.Node, in page: TreePage) -> [UInt8]? {
-        guard node.isOverflowing else { return Array(page.page.bytes[node.value]) }
-        let first = page.page.u64(node.value.lowerBound)
-        guard first >= 2, first <= meta.lastPage, let start = file.page(first), case .overflow = TreePage(start).kind
+    func value(of node: LeafNode) -> [UInt8]? {
+        guard let first = node.overflowPage else { return Array(node.stored) }
+        guard first >= PageLayout.metaPages, first <= meta.lastPage, let start = file.page(first),
+            start.withView(\.kind) == .overflow
         else { return nil }
-        let bytes = file.bytes(at: first * UInt64(file.pageSize), count: TreePage.headerSize + node.valueSize)
-        return bytes.map { Array($0[TreePage.headerSize...]) }
+        let bytes = file.bytes(
+            at: first * UInt64(file.pageSize), count: PageLayout.headerSize + node.valueSize)
+        return bytes.map { Array($0[PageLayout.headerSize...]) }
     }
 
     /// Visits the numbers of free pages, and reports the faults of the list.
@@ -145,19 +146,20 @@ final class FileSnapshot {
         let findings = walk.findings
         var last: UInt64 = 0
         let counts = walk.walk(meta.freeList, "the free list", ordersBytes: false) { key, value, _ in
-            let bytes = PageBytes(Array(value)), transaction = PageBytes(Array(key)).u64(0)
+            let transaction = FreePages.transaction(key) ?? 0
             let place = "the free list of transaction \(transaction)"
             guard key.count == 8, transaction > last || last == 0 else {
                 return findings.add(.freeList, place, "it does not stand in order")
             }
             last = transaction
-            guard value.count >= 8, value.count % 8 == 0, bytes.u64(0) <= UInt64(value.count / 8 - 1) else {
+            guard let pages = FreePages(value), value.count % 8 == 0 else {
                 return findings.add(
-                    .freeList, place, "it says that it has \(bytes.u64(0)) pages, in \(value.count) bytes")
+                    .freeList, place,
+                    "it says that it has \(FreePages.declaredCount(value) ?? 0) pages, in \(value.count) bytes")
             }
-            for index in 0..<Int(bytes.u64(0)) {
-                let number = bytes.u64(8 + 8 * index)
-                guard number >= 2, number <= meta.lastPage else {
+            for index in 0..<pages.count {
+                let number = pages[index]
+                guard number >= PageLayout.metaPages, number <= meta.lastPage else {
                     findings.add(.freeList, place, "page \(number) is not one of 2 to \(meta.lastPage)")
                     continue
                 }
@@ -165,38 +167,5 @@ final class FileSnapshot {
             }
         }
         return counts
-    }
-}
-
-extension TreePage {
-    /// Returns the child of a branch that covers a key; nil if a node is unreadable.
-    fileprivate func child(for key: Bytes) -> UInt64? {
-        // The first key of a branch counts as less than every key (mdb.c, `mdb_node_search`).
-        var low = 1, high = max(1, count)
-        while low < high {
-            let middle = (low + high) / 2
-            guard let node = node(middle) else { return nil }
-            if order(of: node, to: key) <= 0 { low = middle + 1 } else { high = middle }
-        }
-        return node(low - 1)?.child
-    }
-
-    /// Returns the first node of a leaf whose key is not less; nil if there is none.
-    ///
-    /// Nil also if a node is unreadable.
-    fileprivate func firstNotLess(_ key: Bytes) -> Int? {
-        var low = 0, high = count
-        while low < high {
-            let middle = (low + high) / 2
-            guard let node = node(middle) else { return nil }
-            if order(of: node, to: key) < 0 { low = middle + 1 } else { high = middle }
-        }
-        return low < count ? low : nil
-    }
-
-    fileprivate func key(of node: Node, equals key: Bytes) -> Bool { order(of: node, to: key) == 0 }
-
-    private func order(of node: Node, to key: Bytes) -> Int {
-        page.bytes.withUnsafeBytes { Bytes.compare($0.slice(node.key), key) }
     }
 }

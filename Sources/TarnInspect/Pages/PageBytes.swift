@@ -1,18 +1,20 @@
-import Glibc
-import LMDB
-import TarnStore
+import LMDBPages
 
-/// The bytes of a page and the integers in it, little-endian as on every supported machine.
+/// The bytes of a page that was read from a file.
 struct PageBytes {
-    let bytes: [UInt8]
+    private let bytes: [UInt8]
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    /// Decodes an integer; 0 if it exceeds the page.
-    func u16(_ offset: Int) -> UInt16 {
-        guard offset >= 0, offset + 2 <= bytes.count else { return 0 }
-        return UInt16(bytes[offset]) | UInt16(bytes[offset + 1]) << 8
+    /// Creates a page; nil if the bytes are too short for a header.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count >= PageLayout.headerSize else { return nil }
+        self.bytes = bytes
     }
-    func u32(_ offset: Int) -> UInt32 { UInt32(u16(offset)) | UInt32(u16(offset + 2)) << 16 }
-    func u64(_ offset: Int) -> UInt64 { UInt64(u32(offset)) | UInt64(u32(offset + 4)) << 32 }
+
+    /// Runs the closure with a view of the page, which is valid until it returns.
+    func withView<Result>(_ body: (PageView) throws -> Result) rethrows -> Result {
+        try bytes.withUnsafeBytes { bytes in
+            guard let page = PageView(bytes) else { preconditionFailure("the size was checked") }
+            return try body(page)
+        }
+    }
 }

@@ -90,7 +90,7 @@ final class PageFile {
         let (offset, isTooFar) = number.multipliedReportingOverflow(by: UInt64(pageSize))
         guard !isTooFar, let bytes = bytes(at: offset, count: pageSize) else { return nil }
         readCount += 1
-        let page = PageBytes(bytes)
+        guard let page = PageBytes(bytes) else { return nil }
         if cache.count >= PageFile.cachedPages { cache.removeAll(keepingCapacity: true) }
         cache[number] = page
         return page

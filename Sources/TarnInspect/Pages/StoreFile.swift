@@ -1,6 +1,7 @@
 // A store's file without liblmdb: its settings, catalog and rows, as far as they are readable.
 
 import Foundation
+import LMDBPages
 import TarnStore
 
 /// The content of a file of unknown health. For one thread at a time.
@@ -127,7 +128,7 @@ final class StoreFile: RecordSource {
         }
         var isSound = true
         let isWhole = try walk(record, table, ordersBytes: true) { key, value, flags in
-            guard flags & (TreePage.Node.table | TreePage.Node.duplicates) == 0 else {
+            guard flags & (PageLayout.tree | PageLayout.duplicates) == 0 else {
                 return findings.add(.tableRecord, table, "an entry has the flags \(flags), as none of Tarn")
             }
             guard !asStored else { return try body(key, value) }
@@ -155,7 +156,7 @@ final class StoreFile: RecordSource {
     func forEachOwnEntry(_ body: (Bytes, Bytes) throws -> Void) rethrows {
         var walk = TreeWalk(snapshot.file, lastPage: snapshot.meta.lastPage, Findings(limit: 0))
         _ = try walk.walk(snapshot.meta.main, "the table of tables", ordersBytes: false) { key, value, flags in
-            if flags & TreePage.Node.table == 0 { try body(key, value) }
+            if flags & PageLayout.tree == 0 { try body(key, value) }
         }
     }
 
@@ -282,15 +283,19 @@ final class StoreFile: RecordSource {
     /// Visits each readable entry of a leaf; none if the page is not a leaf.
     func forEachNode(ofLeaf number: UInt64, _ body: (_ node: Int, _ key: Bytes, _ value: Bytes) throws -> Void) rethrows
     {
-        guard let bytes = snapshot.file.page(number), TreePage(bytes).kind == .leaf else { return }
-        for node in 0..<TreePage(bytes).count { try withNode(node, ofLeaf: number) { try body(node, $0, $1) } }
+        guard let page = snapshot.file.page(number) else { return }
+        let count = page.withView { $0.isLeaf ? $0.count : 0 }
+        for node in 0..<count { try withNode(node, ofLeaf: number) { try body(node, $0, $1) } }
     }
 
     func withNode(_ index: Int, ofLeaf number: UInt64, _ body: (Bytes, Bytes) throws -> Void) rethrows {
-        guard let bytes = snapshot.file.page(number), let node = TreePage(bytes).node(index), !node.key.isEmpty,
-            let value = snapshot.value(of: node, in: TreePage(bytes))
-        else { return }
-        try bytes.bytes.withUnsafeBytes { page in try value.withUnsafeBytes { try body(page.slice(node.key), $0) } }
+        guard let page = snapshot.file.page(number) else { return }
+        try page.withView { page in
+            guard index < page.count, let node = page.leafNode(index), !node.key.isEmpty,
+                let value = snapshot.value(of: node)
+            else { return }
+            try value.withUnsafeBytes { try body(node.key, $0) }
+        }
     }
 
     /// Searches all pages of the file for the catalog and the dictionaries.

@@ -1,5 +1,6 @@
 // A scan of the pages of a tree, in key order. It always terminates: each page is entered once.
 
+import LMDBPages
 import TarnStore
 
 /// The scan of trees in one state of a file, which records the pages that it has reached.
@@ -81,6 +82,13 @@ struct TreeWalk {
         _ number: UInt64, level: Int, above: [UInt8]?, below: [UInt8]?, _ tree: inout Tree, _ entry: Entry
     ) rethrows {
         guard let page = open(number, &tree) else { return }
+        try page.withView { try visit($0, number, level: level, above: above, below: below, &tree, entry) }
+    }
+
+    private mutating func visit(
+        _ page: PageView, _ number: UInt64, level: Int, above: [UInt8]?, below: [UInt8]?, _ tree: inout Tree,
+        _ entry: Entry
+    ) rethrows {
         let isLeaf = page.kind != .branch
         // A tree deeper than its record declares is scanned anyway, up to a bound.
         if level > TreeWalk.deepest || (isLeaf && level != tree.depth) || (!isLeaf && level >= tree.depth) {
@@ -90,14 +98,10 @@ struct TreeWalk {
             tree.counts.isWhole = false
             if level > TreeWalk.deepest { return }
         }
-        if case .values(let size) = page.kind {
+        if page.kind == .values {
             tree.counts.leafPages += 1
             tree.counts.entries += UInt64(page.count)
-            try page.page.bytes.withUnsafeBytes { bytes in
-                for value in page.values(size: size) ?? [] {
-                    try entry(bytes.slice(value), bytes.slice(value.upperBound..<value.upperBound), 0)
-                }
-            }
+            for value in page.fixedValues ?? [] { try entry(value, .empty, 0) }
         } else if isLeaf {
             tree.counts.leafPages += 1
             try leaf(page, number, above, below, &tree, entry)
@@ -108,17 +112,17 @@ struct TreeWalk {
     }
 
     private mutating func branch(
-        _ page: TreePage, _ number: UInt64, _ level: Int, _ above: [UInt8]?, _ below: [UInt8]?, _ tree: inout Tree,
+        _ page: PageView, _ number: UInt64, _ level: Int, _ above: [UInt8]?, _ below: [UInt8]?, _ tree: inout Tree,
         _ entry: Entry
     ) rethrows {
         var nodes: [(key: [UInt8], child: UInt64)] = []
         for index in 0..<page.count {
-            guard let node = page.node(index) else {
+            guard let key = page.key(index), let child = page.child(index) else {
                 // `open` has reported it.
                 tree.counts.isWhole = false
                 continue
             }
-            nodes.append((Array(page.page.bytes[node.key]), node.child))
+            nodes.append((Array(key), child))
         }
         for index in nodes.indices {
             // The first key of a branch is ignored: it may even be empty.
@@ -133,14 +137,14 @@ struct TreeWalk {
     }
 
     private mutating func leaf(
-        _ page: TreePage, _ number: UInt64, _ above: [UInt8]?, _ below: [UInt8]?, _ tree: inout Tree, _ entry: Entry
+        _ page: PageView, _ number: UInt64, _ above: [UInt8]?, _ below: [UInt8]?, _ tree: inout Tree, _ entry: Entry
     ) rethrows {
         for index in 0..<page.count {
-            guard let node = page.node(index) else {
+            guard let node = page.leafNode(index) else {
                 tree.counts.isWhole = false
                 continue
             }
-            let key = page.page.bytes[node.key]
+            let key = node.key
             if tree.ordersBytes {
                 let isInOrder =
                     (tree.lastKey.map { precedes($0, key) } ?? true) && (above.map { !precedes(key, $0) } ?? true)
@@ -153,62 +157,50 @@ struct TreeWalk {
                 }
                 tree.lastKey = Array(key)
             }
-            if tree.hasDuplicates, node.flags & TreePage.Node.duplicates != 0 {
-                try values(of: node, page, number, &tree, entry)
+            if tree.hasDuplicates, node.hasDuplicates {
+                try values(of: node, number, &tree, entry)
                 continue
             }
             tree.counts.entries += 1
-            guard node.isOverflowing else {
-                try page.page.bytes.withUnsafeBytes { bytes in
-                    try entry(bytes.slice(node.key), bytes.slice(node.value), node.flags)
-                }
+            guard let first = node.overflowPage else {
+                try entry(key, node.stored, node.flags)
                 continue
             }
-            let first = page.page.u64(node.value.lowerBound)
             guard let value = overflowing(first, count: node.valueSize, &tree) else {
                 tree.counts.isWhole = false
                 continue
             }
-            try page.page.bytes.withUnsafeBytes { bytes in
-                try value.withUnsafeBytes {
-                    try entry(
-                        bytes.slice(node.key), $0.slice(TreePage.headerSize..<TreePage.headerSize + node.valueSize),
-                        node.flags)
-                }
+            try value.withUnsafeBytes {
+                try entry(
+                    key, $0.slice(PageLayout.headerSize..<PageLayout.headerSize + node.valueSize), node.flags)
             }
         }
     }
 
     /// Scans the values of a key that has several: in a page inside the node, or in a tree.
     private mutating func values(
-        of node: TreePage.Node, _ page: TreePage, _ number: UInt64, _ tree: inout Tree, _ entry: Entry
+        of node: LeafNode, _ number: UInt64, _ tree: inout Tree, _ entry: Entry
     ) rethrows {
-        let place = "page \(number) of \(tree.name)", key = Array(page.page.bytes[node.key]),
-            stored = Array(page.page.bytes[node.value])
-        guard node.flags & TreePage.Node.table != 0 else {
-            guard let values = TreePage.values(ofNode: stored) else {
+        let place = "page \(number) of \(tree.name)", key = node.key
+        guard node.hasTree else {
+            guard let values = PageView.values(inNode: node.stored) else {
                 findings.add(.pageForm, place, "the values of a key do not fit together")
                 tree.counts.isWhole = false
                 return
             }
             tree.counts.entries += UInt64(values.count)
-            try key.withUnsafeBytes { key in
-                try stored.withUnsafeBytes { bytes in for value in values { try entry(key, bytes.slice(value), 0) } }
-            }
+            for value in values { try entry(key, value, 0) }
             return
         }
-        guard stored.count == TableRecord.size else {
+        guard let record = TableRecord(node.stored) else {
             findings.add(.pageForm, place, "the values of a key have no tree")
             tree.counts.isWhole = false
             return
         }
-        let record = TableRecord(PageBytes(stored), at: 0)
         var inner = Tree(
             name: tree.name, owner: tree.owner, ordersBytes: false, hasDuplicates: false, depth: record.depth)
         if let root = record.root {
-            try key.withUnsafeBytes { key in
-                try visit(root, level: 1, above: nil, below: nil, &inner) { value, _, _ in try entry(key, value, 0) }
-            }
+            try visit(root, level: 1, above: nil, below: nil, &inner) { value, _, _ in try entry(key, value, 0) }
         }
         // The record of the table does not count the pages of these trees.
         tree.counts.entries += inner.counts.entries
@@ -227,23 +219,18 @@ struct TreeWalk {
     }
 
     /// Opens a page of a tree for the first time; nil after a finding.
-    private mutating func open(_ number: UInt64, _ tree: inout Tree) -> TreePage? {
+    private mutating func open(_ number: UInt64, _ tree: inout Tree) -> PageBytes? {
         guard let page = claimed(number, &tree) else {
             tree.counts.isWhole = false
             return nil
         }
         let place = "page \(number) of \(tree.name)"
-        let isOfTree =
-            switch page.kind {
-            case .leaf, .branch, .values: true
-            default: false
-            }
-        guard isOfTree else {
+        guard [.leaf, .branch, .values].contains(page.withView(\.kind)) else {
             findings.add(.pageKind, place, "it is neither a leaf nor a branch, and a tree leads to it")
             tree.counts.isWhole = false
             return nil
         }
-        if let problem = page.problem {
+        if let problem = page.withView(\.problem) {
             findings.add(.pageForm, place, problem)
             tree.counts.isWhole = false
         }
@@ -252,27 +239,27 @@ struct TreeWalk {
     }
 
     /// Returns a page if its number is right and no other tree contains it.
-    private mutating func claimed(_ number: UInt64, _ tree: inout Tree) -> TreePage? {
+    private mutating func claimed(_ number: UInt64, _ tree: inout Tree) -> PageBytes? {
         let place = "page \(number) of \(tree.name)"
         guard isInBounds(number, tree.name) else { return nil }
         if let holder = pages.claim(number, for: tree.owner) {
             findings.add(.pageReachedTwice, place, "it is reached twice; first by \(owners[Int(holder)])")
             return nil
         }
-        guard let bytes = file.page(number) else {
+        guard let page = file.page(number) else {
             findings.add(.pageMissing, place, "the file ends before it, or it cannot be read")
             return nil
         }
-        let page = TreePage(bytes)
-        guard page.number == number else {
-            findings.add(.pageNumber, place, "it says that it is page \(page.number)")
+        let declared = page.withView(\.number)
+        guard declared == number else {
+            findings.add(.pageNumber, place, "it says that it is page \(declared)")
             return nil
         }
         return page
     }
 
     private func isInBounds(_ number: UInt64, _ name: String) -> Bool {
-        guard number < 2 || number > lastPage else { return true }
+        guard number < PageLayout.metaPages || number > lastPage else { return true }
         findings.add(.pageOutOfBounds, "page \(number) of \(name)", "pages of tables are 2 to \(lastPage)")
         return false
     }
@@ -281,15 +268,16 @@ struct TreeWalk {
     private mutating func overflowing(_ first: UInt64, count: Int, _ tree: inout Tree) -> [UInt8]? {
         guard let page = claimed(first, &tree) else { return nil }
         let place = "page \(first) of \(tree.name)"
-        let needed = (TreePage.headerSize + count + file.pageSize - 1) / file.pageSize
-        guard case .overflow(let pages) = page.kind else {
+        let needed = PageLayout.overflowPages(for: count, pageSize: file.pageSize)
+        let declared = page.withView { $0.isOverflow ? $0.overflowPages : nil }
+        guard let pages = declared else {
             findings.add(.pageKind, place, "a value should stand there")
             return nil
         }
         // A shorter value may keep the pages of a longer one (mdb.c, `mdb_cursor_put`). All were
         // written.
         let end = first + UInt64(pages)
-        guard Int(pages) >= max(1, needed), end - 1 <= lastPage, end <= file.pageCount else {
+        guard Int(pages) >= needed, end - 1 <= lastPage, end <= file.pageCount else {
             findings.add(
                 .pageForm, place, "\(pages) pages for a value of \(count) bytes, in a file of \(file.pageCount)")
             return nil
@@ -304,7 +292,7 @@ struct TreeWalk {
                 return nil
             }
         }
-        guard let bytes = file.bytes(at: first * UInt64(file.pageSize), count: TreePage.headerSize + count) else {
+        guard let bytes = file.bytes(at: first * UInt64(file.pageSize), count: PageLayout.headerSize + count) else {
             findings.add(.pageMissing, place, "the file ends before the value that begins there, or it cannot be read")
             return nil
         }

@@ -78,7 +78,7 @@ extension Store {
         var chosen = Environment.Options(
             durability: options.durability, isReadOnly: options.isReadOnly, creates: isNew, minimumMapSize: needed,
             maximumTables: TableName.limit, allowsNetworkFileSystem: options.allowsNetworkFileSystem,
-            isImmutable: options.isImmutable)
+            isImmutable: options.isImmutable, readsPagesDirectly: options.readsPagesDirectly)
         chosen.fileMode = options.permissions.fileMode
         return chosen
     }

@@ -39,12 +39,20 @@ public final class Store: Sendable {
         /// `LMDBError.Kind.notImmutable` at its end, because its closure may have read several
         /// commits.
         public var isImmutable: Bool
+        /// Reads snapshots along the pages of the file, in memory, where that is faster.
+        ///
+        /// Otherwise liblmdb makes every step. The results are the same. If the store is already
+        /// open in this process, it keeps its way of reading.
+        public var readsPagesDirectly: Bool
 
         /// Creates options. By default a store is durable, writable, and for its owner only.
+        ///
+        /// - Parameter readsPagesDirectly: Nil is true, unless the environment variable
+        ///   `TARN_DIRECT_READS` is `0`.
         public init(
             durability: Environment.Durability = .full, isReadOnly: Bool = false, quota: Int? = nil,
             allowsNetworkFileSystem: Bool = false, verifiesRows: Bool = true, verifiesBorrowedRows: Bool = false,
-            permissions: Permissions = .owner, isImmutable: Bool = false
+            permissions: Permissions = .owner, isImmutable: Bool = false, readsPagesDirectly: Bool? = nil
         ) {
             self.durability = durability
             self.isReadOnly = isReadOnly
@@ -54,6 +62,7 @@ public final class Store: Sendable {
             self.verifiesBorrowedRows = verifiesBorrowedRows
             self.permissions = permissions
             self.isImmutable = isImmutable
+            self.readsPagesDirectly = readsPagesDirectly ?? Environment.Options().readsPagesDirectly
         }
     }
 

@@ -1,6 +1,7 @@
 // Faults of pages: each is found and reported, and unaffected parts are read nevertheless.
 
 import Foundation
+import LMDBPages
 import Testing
 
 @testable import TarnInspect

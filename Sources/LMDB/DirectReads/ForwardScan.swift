@@ -1,6 +1,7 @@
 /// Entries of a table in key order, from a key on.
 ///
-/// In a snapshot the entries are read page by page, otherwise with a cursor.
+/// If pages are read directly, the entries are read page by page. Otherwise, and in a write
+/// transaction, they are read with a cursor.
 package struct ForwardScan: ~Copyable {
     private var pages: PageWalk?
     private let cursor: RawCursor?

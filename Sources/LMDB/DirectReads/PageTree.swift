@@ -1,6 +1,7 @@
 // The page tree of a table in a snapshot, read in place, and the search for keys in it.
 
 import CLMDB
+import LMDBPages
 
 /// The location of a table's pages in the map.
 ///
@@ -10,12 +11,11 @@ struct PageTree {
     private let pageSize: Int
     let lastPage: Int
     /// The root page; nil if the table is empty.
-    let root: Page?
+    let root: PageView?
     /// The number of branch levels above the leaves.
     let branches: Int
 
     private static let mainTable: MDB_dbi = 1
-    static let deepest = 32
 
     static var damaged: LMDBError { LMDBError(.corrupted, operation: "walk") }
 
@@ -35,43 +35,44 @@ struct PageTree {
     private static func read(_ table: Table, _ name: String, _ transaction: RawTransaction) throws(LMDBError)
         -> PageTree?
     {
-        // `MDB_db`: u32, u16 flags, u16 depth, u64 branch, leaf and overflow pages, entries, root.
         var name = name, k = MDB_val(), v = MDB_val()
         let code = name.withUTF8 { name in
             k = MDB_val(UnsafeRawBufferPointer(name))
             return mdb_get(transaction.pointer, mainTable, &k, &v)
         }
         var statistics = MDB_stat(), information = MDB_envinfo()
-        guard code == 0, v.mv_size == 48, let record = UnsafeRawPointer(v.mv_data),
+        guard code == 0, let record = TableRecord(UnsafeRawBufferPointer(v)),
             mdb_stat(transaction.pointer, table.handle, &statistics) == 0,
-            let size = Page.usable(Int(statistics.ms_psize)),
+            let size = DirectReads.pageSize(Int(statistics.ms_psize)),
             // The record must agree with `mdb_stat`, and the table must have no flags.
-            record.loadUnaligned(fromByteOffset: 4, as: UInt16.self) == 0,
-            Int(record.loadUnaligned(fromByteOffset: 6, as: UInt16.self)) == Int(statistics.ms_depth),
-            record.loadUnaligned(fromByteOffset: 32, as: UInt64.self) == UInt64(statistics.ms_entries),
+            record.flags == 0, record.depth == Int(statistics.ms_depth),
+            record.entries == UInt64(statistics.ms_entries),
             mdb_env_info(mdb_txn_env(transaction.pointer), &information) == 0,
-            let holding = Page(holding: record, size: size)
+            let holding = PageView(holding: v.mv_data, size: size)
         else { return nil }
         let last = information.me_last_pgno
-        guard holding.isLeaf, holding.number > 1, holding.number <= last else { return nil }
-        let base = holding.start - holding.number * size, depth = Int(statistics.ms_depth)
-        guard depth > 0 else { return PageTree(base: base, pageSize: size, lastPage: last, root: nil, branches: 0) }
-        let number = record.loadUnaligned(fromByteOffset: 40, as: UInt64.self)
-        guard depth <= deepest, number > 1, number <= UInt64(last) else { throw damaged }
-        let root = Page(start: base + Int(number) * size, size: size)
-        return PageTree(base: base, pageSize: size, lastPage: last, root: root, branches: depth - 1)
+        guard holding.isLeaf, holding.number >= PageLayout.metaPages, holding.number <= UInt64(last) else { return nil }
+        let base = holding.start - Int(holding.number) * size
+        guard record.depth > 0 else {
+            return PageTree(base: base, pageSize: size, lastPage: last, root: nil, branches: 0)
+        }
+        guard record.depth <= PageLayout.deepest, let number = record.root, number >= PageLayout.metaPages,
+            number <= UInt64(last)
+        else { throw damaged }
+        let root = PageView(start: base + Int(number) * size, size: size)
+        return PageTree(base: base, pageSize: size, lastPage: last, root: root, branches: record.depth - 1)
     }
 
     /// Returns the page with a number, unread; nil if the number is out of range.
     @inline(__always)
-    func page(_ number: Int) -> Page? {
-        guard number > 1, number <= lastPage else { return nil }
-        return Page(start: base + number * pageSize, size: pageSize)
+    func page(_ number: UInt64) -> PageView? {
+        guard number >= PageLayout.metaPages, number <= UInt64(lastPage) else { return nil }
+        return PageView(start: base + Int(number) * pageSize, size: pageSize)
     }
 
     /// Returns the page that a node of a branch refers to.
     @inline(__always)
-    func child(_ page: Page, _ index: Int) throws(LMDBError) -> Page {
+    func child(_ page: PageView, _ index: Int) throws(LMDBError) -> PageView {
         guard let number = page.child(index), let child = self.page(number), child.number == number else {
             throw PageTree.damaged
         }
@@ -80,7 +81,9 @@ struct PageTree {
 
     /// Returns whether the number in a page matches its position in the map.
     @inline(__always)
-    private func isInPlace(_ page: Page) -> Bool { base + page.number &* page.size == page.start }
+    private func isInPlace(_ page: PageView) -> Bool {
+        base + Int(truncatingIfNeeded: page.number) &* pageSize == page.start
+    }
 
     /// Finds the leaves that must contain the keys, if the keys exist.
     ///
@@ -113,7 +116,7 @@ struct PageTree {
     }
 
     /// Returns the value of a key in the leaf that `findLeaves` found.
-    func value(of key: SoughtKey, in leaf: Page) throws(LMDBError) -> UnsafeRawBufferPointer? {
+    func value(of key: SoughtKey, in leaf: PageView) throws(LMDBError) -> UnsafeRawBufferPointer? {
         guard leaf.isLeaf, isInPlace(leaf) else { throw PageTree.damaged }
         let index = try leaf.firstNotLess(key, from: 0)
         guard index < leaf.count else { return nil }
@@ -122,7 +125,7 @@ struct PageTree {
     }
 }
 
-extension Page {
+extension PageView {
     /// Returns the index of the first entry at or after `start` whose key is not less.
     @inline(__always)
     func firstNotLess(_ key: SoughtKey, from start: Int) throws(LMDBError) -> Int {

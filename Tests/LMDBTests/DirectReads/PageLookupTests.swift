@@ -14,7 +14,8 @@ struct PageLookupTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        environment = try Environment.open(at: folder("e"), options: .init(durability: .volatile, maximumTables: 16))
+        environment = try Environment.open(
+            at: folder("e"), options: .init(durability: .volatile, maximumTables: 16, readsPagesDirectly: true))
         table = try environment.makeTable("t")
     }
 
@@ -130,7 +131,7 @@ struct PageLookupTests {
             try Data(damaged).write(to: URL(filePath: folder("d") + "/data.mdb"))
             do {
                 let copy = try Environment.open(
-                    at: folder("d"), options: .init(durability: .volatile, maximumTables: 8))
+                    at: folder("d"), options: .init(durability: .volatile, maximumTables: 8, readsPagesDirectly: true))
                 if let table = try copy.existingTables(["t"])[0] {
                     _ = try copy.read { try find(keys, in: $0.raw, table, "t") }
                 }

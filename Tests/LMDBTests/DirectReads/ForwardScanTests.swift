@@ -15,7 +15,8 @@ struct ForwardScanTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        environment = try Environment.open(at: folder("e"), options: .init(durability: .volatile, maximumTables: 8))
+        environment = try Environment.open(
+            at: folder("e"), options: .init(durability: .volatile, maximumTables: 8, readsPagesDirectly: true))
         table = try environment.makeTable("t")
     }
 
@@ -156,7 +157,7 @@ struct ForwardScanTests {
             try Data(damaged).write(to: URL(filePath: folder("d") + "/data.mdb"))
             do {
                 let copy = try Environment.open(
-                    at: folder("d"), options: .init(durability: .volatile, maximumTables: 8))
+                    at: folder("d"), options: .init(durability: .volatile, maximumTables: 8, readsPagesDirectly: true))
                 guard let table = try copy.existingTables(["t"])[0] else { continue }
                 try copy.read { transaction in
                     var scan = try ForwardScan(transaction.raw, table, name: "t")

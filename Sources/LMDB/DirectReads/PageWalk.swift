@@ -5,6 +5,7 @@
 // prefetched while earlier ones are read.
 
 public import CLMDB
+import LMDBPages
 
 /// Prefetches memory without waiting for it. Every address is permitted.
 @inlinable
@@ -18,7 +19,7 @@ struct PageWalk: ~Copyable {
     private let tree: PageTree
     /// A branch and the index of its current child.
     private struct Branch {
-        var page: Page
+        var page: PageView
         var index: Int
         var count: Int
     }
@@ -29,7 +30,7 @@ struct PageWalk: ~Copyable {
     private var branch: Branch?
     private var parent: Branch?
     private var above: [Branch] = []
-    private var leaf: Page?
+    private var leaf: PageView?
     private var index = 0, count = 0
     /// The number of leaves by which headers are prefetched; entries: less than half of it.
     private var distance = nearest
@@ -53,11 +54,11 @@ struct PageWalk: ~Copyable {
         index = try leaf.firstNotLess(key, from: 0)
     }
 
-    private mutating func descend(from top: Page, to key: SoughtKey) throws(LMDBError) {
+    private mutating func descend(from top: PageView, to key: SoughtKey) throws(LMDBError) {
         var page = top
         while page.isBranch {
             let count = page.count
-            guard count > 0, above.count < PageTree.deepest else { throw PageTree.damaged }
+            guard count > 0, above.count < PageLayout.deepest else { throw PageTree.damaged }
             // The first key of a branch counts as less than every key (mdb.c, `mdb_node_search`).
             let behind = key.bytes.isEmpty ? 1 : try page.firstGreater(key, from: 1)
             if let branch {
@@ -132,17 +133,17 @@ struct PageWalk: ~Copyable {
         distance = min(2 * distance, PageWalk.farthest)
     }
 
-    private func leaf(_ index: Int, of branch: Branch) -> Page? {
+    private func leaf(_ index: Int, of branch: Branch) -> PageView? {
         guard let number = branch.page.child(index) else { return nil }
         return tree.page(number)
     }
 
-    private static func askForEntries(of page: Page) {
+    private static func askForEntries(of page: PageView) {
         let count = page.count
         guard count <= fewEntries else { return }
         for index in 0..<count {
             // The key, the field directory of most rows, and for longer rows the first values.
-            let node = page.start + min(page.node(index), page.size - 1)
+            let node = page.start + min(page.offset(ofNode: index), page.size - 1)
             tarn_prefetch(node)
             tarn_prefetch(node + 64)
             guard count <= fewLongEntries else { continue }

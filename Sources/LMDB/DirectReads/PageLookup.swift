@@ -1,11 +1,12 @@
 // Batched lookups of keys in a snapshot.
 
 import CLMDB
+import LMDBPages
 
 /// A lookup of several keys at a time.
 ///
-/// In a snapshot, memory is prefetched before it is read: first the pages, then their keys, then
-/// the values. In a write transaction, liblmdb finds the values.
+/// If pages are read directly, memory is prefetched before it is read: first the pages, then their
+/// keys, then the values. Otherwise, and in a write transaction, liblmdb finds the values.
 package struct PageLookup {
     /// The maximum number of keys of a lookup.
     package static let most = 8
@@ -13,6 +14,8 @@ package struct PageLookup {
     private let tree: PageTree?
     private let transaction: RawTransaction
     private let table: Table
+    /// Whether the keys are searched page by page.
+    var isAlongPages: Bool { tree != nil }
 
     /// - Parameter name: The table's name.
     package init(_ transaction: RawTransaction, _ table: Table, name: @autoclosure () -> String) throws(LMDBError) {
@@ -48,10 +51,10 @@ package struct PageLookup {
         }
     }
 
-    private static func askForKeys(of leaf: Page) {
+    private static func askForKeys(of leaf: PageView) {
         // Of many entries only a few are compared, and they are close together.
         let count = leaf.count
         guard count <= 6 else { return }
-        for index in 0..<count { tarn_prefetch(leaf.start + min(leaf.node(index), leaf.size - 1)) }
+        for index in 0..<count { tarn_prefetch(leaf.start + min(leaf.offset(ofNode: index), leaf.size - 1)) }
     }
 }

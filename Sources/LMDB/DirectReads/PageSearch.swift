@@ -1,12 +1,13 @@
 import CLMDB
+import LMDBPages
 
 /// A binary search for a key in a page, with its remaining range of nodes.
 struct PageSearch {
     let key: SoughtKey
-    var page: Page
+    var page: PageView
     var low = 0, high = 0
 
-    init(_ key: SoughtKey, _ page: Page) {
+    init(_ key: SoughtKey, _ page: PageView) {
         self.key = key
         self.page = page
     }

@@ -1,0 +1,45 @@
+/// The record of a tree: of a table, of the free list, or of the values of a key (`struct MDB_db`).
+package struct TableRecord: Hashable {
+    /// The options of the table; 0 for every table of Tarn: `md_flags`.
+    package var flags: UInt16
+    /// The depth of the tree; 0 if it is empty: `md_depth`.
+    package var depth: Int
+    /// `md_branch_pages`.
+    package var branchPages: UInt64
+    /// `md_leaf_pages`.
+    package var leafPages: UInt64
+    /// `md_overflow_pages`.
+    package var overflowPages: UInt64
+    /// `md_entries`.
+    package var entries: UInt64
+    /// The root page; nil for an empty tree: `md_root`.
+    package var root: UInt64?
+
+    /// `sizeof(MDB_db)`.
+    package static var size: Int { 48 }
+    /// The flags of a file; the other bit exists only in memory: `PERSISTENT_FLAGS`.
+    private static let persistent: UInt16 = 0x7FFF
+    /// Keys may have several values: `MDB_DUPSORT` of lmdb.h.
+    private static let duplicates: UInt16 = 0x04
+
+    /// Decodes a record; nil if it has another size.
+    package init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == TableRecord.size, let start = bytes.baseAddress else { return nil }
+        self.init(start)
+    }
+
+    /// Decodes the record at an address, from which on the size of a record is readable.
+    init(_ start: UnsafeRawPointer) {
+        flags = start.u16(at: 4) & TableRecord.persistent
+        depth = Int(start.u16(at: 6))
+        branchPages = start.u64(at: 8)
+        leafPages = start.u64(at: 16)
+        overflowPages = start.u64(at: 24)
+        entries = start.u64(at: 32)
+        let root = start.u64(at: 40)
+        self.root = root == PageLayout.invalidPage ? nil : root
+    }
+
+    /// Whether keys may have several values.
+    package var hasDuplicates: Bool { flags & TableRecord.duplicates != 0 }
+}

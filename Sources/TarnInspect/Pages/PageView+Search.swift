@@ -1,0 +1,33 @@
+// The search for a key in a page of unknown health.
+
+import LMDBPages
+import TarnStore
+
+extension PageView {
+    /// Returns the child of a branch that covers a key; nil if a node is unreadable.
+    func child(for key: Bytes) -> UInt64? {
+        // The first key of a branch counts as less than every key (mdb.c, `mdb_node_search`).
+        var low = 1, high = count
+        guard high > 0 else { return nil }
+        while low < high {
+            let middle = (low + high) / 2
+            guard let found = self.key(middle) else { return nil }
+            if Bytes.compare(found, key) <= 0 { low = middle + 1 } else { high = middle }
+        }
+        return self.key(low - 1) == nil ? nil : child(low - 1)
+    }
+
+    /// Returns the node of a leaf that has a key.
+    ///
+    /// Nil if there is none, or if a node is unreadable.
+    func leafNode(for key: Bytes) -> LeafNode? {
+        var low = 0, high = count
+        while low < high {
+            let middle = (low + high) / 2
+            guard let found = leafNode(middle) else { return nil }
+            if Bytes.compare(found.key, key) < 0 { low = middle + 1 } else { high = middle }
+        }
+        guard low < count, let node = leafNode(low), Bytes.compare(node.key, key) == 0 else { return nil }
+        return node
+    }
+}

@@ -124,9 +124,9 @@ func shrink(_ path: String, keeping count: Int, longestBody: Int) throws {
 private func shortenBodies(_ store: Store, to longest: Int) throws {
     let bodies = try store.read { reader in
         var bodies: [(entry: ResponseEntry, bytes: [UInt8])] = []
-        try reader.access.forEachResponse { response in
+        try reader.access.responses.forEach { response in
             guard let entry = response.entry, (entry.caching?.bodySize ?? 0) > longest else { return true }
-            let bytes = try reader.access.body(of: response.id, 0..<longest)
+            let bytes = try reader.access.responses.body(of: response.id, 0..<longest)
             if let bytes { bodies.append((entry, bytes)) }
             return true
         }

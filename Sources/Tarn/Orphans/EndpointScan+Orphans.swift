@@ -32,7 +32,7 @@ extension EndpointScan {
         guard let old else { return }
         if old.plan != plan {
             let members = WalkIdentity.members(identity.responses, plan: old.plan), step = mirror.options.orphanStep
-            while try mirror.store.read({ reader in try reader.access.hasScanMembers(of: members) }) {
+            while try mirror.store.read({ reader in try reader.access.scans.hasMembers(of: members) }) {
                 _ = try await mirror.store.write(alone: true) { try $0.removeScanMembers(of: members, limit: step) }
             }
         } else if old.hasOrphans, endpoint.orphans != nil {
@@ -50,7 +50,7 @@ extension EndpointScan {
         }
         try await pass.run()
         try await mirror.store.write(alone: true) { writer in
-            guard var checkpoint = try writer.access.checkpoint(completed.checkpointName),
+            guard var checkpoint = try writer.access.checkpoints.checkpoint(completed.checkpointName),
                 checkpoint.scan == completed.scan
             else { return }
             checkpoint.hasOrphans = false

@@ -86,7 +86,7 @@ struct OrphanPass {
         let scan = scan, walk = walk.members
         let (unlisted, names) = try mirror.store.read { reader in
             var known: Set<UInt16> = [], listed: Set<UInt16> = []
-            try reader.access.forEachScanMember(of: walk) { member in
+            try reader.access.scans.forEach(of: walk) { member in
                 known.insert(member.record.entity)
                 if member.lastListed == scan { listed.insert(member.record.entity) }
                 return true
@@ -103,7 +103,7 @@ struct OrphanPass {
         let scan = scan, limit = mirror.options.orphanStep, unlisted = unlisted
         return try mirror.store.read { reader in
             var candidates: [Candidate] = []
-            try reader.access.forEachScanMember(of: walk.members, after: last) { member in
+            try reader.access.scans.forEach(of: walk.members, after: last) { member in
                 let isOpen =
                     member.lastListed < scan && member.judged < scan && !unlisted.contains(member.record.entity)
                 if isOpen { candidates.append(Candidate(record: member.record)) }
@@ -132,7 +132,7 @@ struct OrphanPass {
             var records: [ListedRecord] = []
             try reader.forEach(Query(endpoint.entity, where: condition, partials: .excluded)) { record in
                 let listed = ListedRecord(entity: root, storageKey: record.key.storageKey)
-                let member = try reader.access.scanMember(listed, of: walk)
+                let member = try reader.access.scans.member(listed, of: walk)
                 if member.map({ $0.lastListed < scan && $0.judged < scan }) ?? true { records.append(listed) }
                 return true
             }

@@ -12,7 +12,7 @@ private struct NotStored: Error {
 
 extension RecordCache {
     func perform(_ prepared: PreparedRequest, isConditional: Bool) async throws -> Transfer {
-        let stored = try store.read { try $0.access.responseView(prepared.digest)?.entry }
+        let stored = try store.read { try $0.access.responses.view(prepared.digest)?.entry }
         let known = isConditional ? stored.map(CachedResponse.init) : nil
         let request = known.map { options.rules.validation(of: $0, for: prepared.request) } ?? prepared.request
         await mirror.pause()
@@ -57,7 +57,7 @@ extension RecordCache {
     func fetched(_ prepared: PreparedRequest, since moment: Date) throws -> Transfer? {
         let began = Timestamp(moment)
         return try store.read { reader in
-            guard let entry = try reader.access.responseView(prepared.digest)?.entry, entry.validatedAt >= began else {
+            guard let entry = try reader.access.responses.view(prepared.digest)?.entry, entry.validatedAt >= began else {
                 return nil
             }
             var transfer = Transfer(entry, entry.fetchedAt >= began ? .fetched : .revalidated)
@@ -77,7 +77,7 @@ extension RecordCache {
         return try await store.write { writer in
             // A newer response, or an unsafe request, may have come in between: the 304 is not
             // about that.
-            guard var entry = try writer.access.response(to: prepared.key), entry.isUnchanged(since: stored) else {
+            guard var entry = try writer.access.responses.entry(of: prepared.key), entry.isUnchanged(since: stored) else {
                 return nil
             }
             entry.headers = headers.kept(also: wants)
@@ -94,7 +94,7 @@ extension RecordCache {
 
     private func forget(_ prepared: PreparedRequest) async throws {
         try await store.write { writer in
-            if let id = try writer.access.responseView(prepared.digest)?.id { try writer.removeResponse(id: id) }
+            if let id = try writer.access.responses.view(prepared.digest)?.id { try writer.removeResponse(id: id) }
         }
     }
 
@@ -144,7 +144,7 @@ extension RecordCache {
         let report = try await pipeline.value.importer.commit(to: store, responses: [entry]) { _, writer in
             try writer.removeSuperseded(by: prepared.key)
             try writer.noteUses(taken)
-            let kept = try writer.access.responseView(prepared.digest)?.id
+            let kept = try writer.access.responses.view(prepared.digest)?.id
             _ = try writer.evict(
                 options.limits, uses: known, kept: kept, atMost: options.evictionStep, now: now,
                 random: options.mirror.time.random)
@@ -202,7 +202,7 @@ extension StoreWriter {
     fileprivate mutating func removeSuperseded(by key: RequestKey) throws {
         guard let name = key.endpoint.split(separator: " ").first else { return }
         var ids: [UInt64] = []
-        try access.forEachResponse(to: key.url, scope: key.authScope) { view in
+        try access.responses.forEach(to: key.url, scope: key.authScope) { view in
             if view.isCaches, view.endpoint != key.endpoint, view.endpoint.hasPrefix(name + " ") { ids.append(view.id) }
             return true
         }

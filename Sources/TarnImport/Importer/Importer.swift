@@ -215,7 +215,7 @@ public final class Importer {
         report.listed = listed
         let order = drafter.list.sorted()
         let hasHook = hooks.afterDraft != nil
-        let hasLocal = try writer.access.hasLocalChanges
+        let hasLocal = try writer.access.localChanges.hasMarks
         var editedBody = ByteWriter(), localBody = ByteWriter()
         var tally = ImportTally(plans: plan.plans.count, drafts: drafter.list.count)
         var next = 0, deletions: [Int] = [], olderLists: Set<[UInt8]> = []
@@ -244,7 +244,7 @@ public final class Importer {
                         let access = writer.access
                         // The root entity: the stored record may be of any concrete entity of the
                         // tree.
-                        if try access.lending({ try access.row(root(of: entity), key) == nil }) {
+                        if try access.lending({ try access.records.row(root(of: entity), key) == nil }) {
                             report.dropped.append(ListedRecord(entity: entity.root, storageKey: Array(key)))
                         }
                         continue
@@ -283,7 +283,7 @@ public final class Importer {
                 tally.stored(planIndex, draft: index, outcome)
                 if !draft.isComplete, case .created = outcome {
                     let access = writer.access
-                    if try access.lending({ try access.row(entity, key)?.isPartial == true }) {
+                    if try access.lending({ try access.records.row(entity, key)?.isPartial == true }) {
                         tally.partial(planIndex)
                     }
                 }

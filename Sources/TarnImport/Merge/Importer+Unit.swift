@@ -31,7 +31,7 @@ extension Importer {
         let report = try commit(into: &writer)
         let dropped = Set(report.dropped)
         for var entry in responses where !dropped.isEmpty && entry.listed.contains(where: dropped.contains) {
-            guard try writer.access.response(to: entry.request) != nil else { continue }
+            guard try writer.access.responses.entry(of: entry.request) != nil else { continue }
             entry.listed.removeAll { dropped.contains($0) }
             try writer.putResponse(entry)
         }
@@ -106,6 +106,6 @@ extension Importer {
 extension StoreWriter {
     /// Returns whether the stored entry still is the one whose validators the request carried.
     fileprivate func isCurrent(_ response: RevalidatedResponse) throws -> Bool {
-        try access.response(to: response.entry.request)?.isUnchanged(since: response.asked) ?? false
+        try access.responses.entry(of: response.entry.request)?.isUnchanged(since: response.asked) ?? false
     }
 }

@@ -21,7 +21,7 @@ extension StoreReader {
         _ entity: String, in range: KeyRange, reversed: Bool = false, _ body: (Record) throws -> Bool
     ) throws {
         let entity = try access.state.entity(entity)
-        try access.scan(entity, in: range, reversed: reversed) { key, row in
+        try access.records.scan(entity, in: range, reversed: reversed) { key, row in
             try body(access.record(entity, key, row))
         }
     }
@@ -29,6 +29,6 @@ extension StoreReader {
     /// Returns the number of records in a key range. Iterates over them, except for `.all`.
     public func count(_ entity: String, in range: KeyRange) throws -> Int {
         let entity = try access.state.entity(entity)
-        return try access.count(entity, in: range)
+        return try access.records.count(entity, in: range)
     }
 }

@@ -92,7 +92,7 @@ extension StoreAccess {
             else { return nil }
             let key: RecordKey? = try lending {
                 if let key = RecordKey(storageKey: target) { return key }
-                return try row(owner, target).flatMap { self.key(owner, target, $0) }
+                return try records.row(owner, target).flatMap { self.key(owner, target, $0) }
             }
             guard let key, key.components.count == part.count else { return nil }
             components += key.components

@@ -45,7 +45,7 @@ public struct ListedResponse: ~Escapable {
             guard root == entity.root, let value = try cursor.find(bytes)?.value else { return true }
             return try access.lending {
                 // A listed record is identified by its storage key alone.
-                guard let lent = try access.lend(value, plan, sought: bytes, borrowed: false, { _ in true }) else {
+                guard let lent = try access.records.lend(value, plan, sought: bytes, borrowed: false, { _ in true }) else {
                     return true
                 }
                 return try body(Row<Record>(lent))
@@ -62,7 +62,7 @@ public struct ListedResponse: ~Escapable {
         try view.forEachListed { root, bytes in
             guard let entity = access.catalog.entity(id: root) else { return true }
             try access.lending {
-                if let row = try access.row(entity, bytes) { records.append(try access.record(entity, bytes, row)) }
+                if let row = try access.records.row(entity, bytes) { records.append(try access.record(entity, bytes, row)) }
             }
             return true
         }

@@ -47,34 +47,9 @@ extension ResponseEntry {
     }
 }
 
-extension StoreAccess {
-    package var cacheTotals: CacheTotals {
-        get throws {
-            CacheTotals(
-                entries: Int(clamping: try raw.number(state.meta, key: MetaKey.cacheEntries)),
-                bytes: Int(clamping: try raw.number(state.meta, key: MetaKey.cacheBytes)))
-        }
-    }
-
-    /// Updates the totals of caches. Nothing is written if neither entry is a cache's.
-    func count(_ old: ResponseEntry?, _ new: ResponseEntry?) throws {
-        let before = old?.cacheCost, after = new?.cacheCost
-        guard before != after else { return }
-        var totals = try cacheTotals
-        if let before { (totals.entries, totals.bytes) = (totals.entries - 1, totals.bytes - before) }
-        if let after { (totals.entries, totals.bytes) = (totals.entries + 1, totals.bytes + after) }
-        try put(totals)
-    }
-
-    func put(_ totals: CacheTotals) throws {
-        try raw.put(state.meta, key: MetaKey.cacheEntries, number: UInt64(max(0, totals.entries)))
-        try raw.put(state.meta, key: MetaKey.cacheBytes, number: UInt64(max(0, totals.bytes)))
-    }
-}
-
 extension StoreReader {
     /// The number and the size of the entries that caches have in this store.
     public var cacheTotals: CacheTotals {
-        get throws { try access.cacheTotals }
+        get throws { try access.responses.totals }
     }
 }

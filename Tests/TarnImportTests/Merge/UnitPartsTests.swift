@@ -187,7 +187,7 @@ struct UnitPartsTests {
         let changed = other, key = asked.request
         try await bed.store.write { writer in
             try writer.putResponse(changed)
-            if meanwhile == .removed, let view = try writer.access.responseView(key.digest) {
+            if meanwhile == .removed, let view = try writer.access.responses.view(key.digest) {
                 try writer.removeResponse(id: view.id)
             }
         }

@@ -294,7 +294,7 @@ struct DeleteRuleTests {
         try store.write { writer in
             let access = writer.access, entity = try access.state.entity("Project"), key = RecordKey(1).storageKey
             let cascade = try key.withUnsafeBytes { key in
-                try Cascade(access, entity, key, try #require(try access.row(entity, key)))
+                try Cascade(access, entity, key, try #require(try access.records.row(entity, key)))
             }
             for _ in 0..<3 {
                 #expect(try writer.deleteStep(cascade, count: 10) == 10)
@@ -313,7 +313,7 @@ struct DeleteRuleTests {
         let cascade = try store.read { reader in
             let access = reader.access, entity = try access.state.entity("Project")
             return try RecordKey(1).storageKey.withUnsafeBytes { key in
-                try Cascade(access, entity, key, try #require(try access.row(entity, key)))
+                try Cascade(access, entity, key, try #require(try access.records.row(entity, key)))
             }
         }
         try store.put("Comment", id(9), ["issue": ref(77)])

@@ -118,7 +118,7 @@ struct ResponseTests {
             }
         }
         #expect(id == 17)
-        try first.write { try $0.access.remove(responseID: 17) }
+        try first.write { try $0.access.responses.remove(id: 17) }
         #expect(try response(to: request(17), first) == nil)
         #expect(try idsByRequest(first).count == 299)
     }

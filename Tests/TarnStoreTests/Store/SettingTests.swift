@@ -94,7 +94,7 @@ struct SettingTests {
         func isDamage(_ error: StoreError?) -> Bool {
             if case .lmdb(let cause)? = error { cause.kind == .corrupted } else { false }
         }
-        #expect(isDamage(storeError { try store.read { _ = try $0.access.lastResponseID } }))
+        #expect(isDamage(storeError { try store.read { _ = try $0.access.responses.lastID } }))
         let path = folder("old")
         try EarlierFormat.make(2, at: path)
         do {
@@ -105,7 +105,7 @@ struct SettingTests {
             }
         }
         let old = try Forge.open(path)
-        #expect(isDamage(storeError { try old.read { _ = try $0.access.lastResponseID } }))
+        #expect(isDamage(storeError { try old.read { _ = try $0.access.responses.lastID } }))
         #expect(try old.read { try $0.access.raw.number($0.access.state.meta, key: MetaKey.nextList) } == 0)
     }
 
@@ -230,7 +230,7 @@ struct SettingTests {
                 switch kind {
                 case .response, .request: _ = try #require(try reader.response(to: request))
                 case .checkpoint: _ = try #require(try reader.checkpoint("e"))
-                case .scan: try reader.access.forEachScanMember(of: "w") { _ in true }
+                case .scan: try reader.access.scans.forEach(of: "w") { _ in true }
                 case .change: #expect(try !reader.changes(since: before).changes.isEmpty)
                 case .edge: _ = try #require(try reader.record("A", RecordKey(1)))
                 }

@@ -22,7 +22,7 @@ struct ScanMemberTests {
     private func members(_ walk: String, after last: ListedRecord? = nil) throws -> [ScanMember] {
         try store.read { reader in
             var members: [ScanMember] = []
-            try reader.access.forEachScanMember(of: walk, after: last) {
+            try reader.access.scans.forEach(of: walk, after: last) {
                 members.append($0)
                 return true
             }
@@ -93,7 +93,7 @@ struct ScanMemberTests {
         }
         #expect(try store.read { try $0.response(to: entry(1, walk: nil).request) } == entry(1, walk: "a"))
         func isListed(_ key: Int64, _ isOwn: @escaping (String?, RequestKey) -> Bool) throws -> Bool {
-            try store.read { try $0.access.isListed(record(key), exceptBy: isOwn) }
+            try store.read { try $0.access.responses.isListed(record(key), exceptBy: isOwn) }
         }
         #expect(try !isListed(1) { walk, _ in walk == "a" })
         #expect(try isListed(1) { walk, _ in walk == "b" })

@@ -150,7 +150,7 @@ struct RevalidationRaceTests {
     private func expectSound(_ store: Store, _ what: String) throws {
         try store.read { reader in
             for page in 1...Self.pages {
-                try reader.access.forEachResponse(to: Self.url(page), scope: "") { view in
+                try reader.access.responses.forEach(to: Self.url(page), scope: "") { view in
                     guard let index = view.headers.firstIndex(of: "ETag"),
                         let version = view.headers[index + 1].last(where: \.isNumber)
                     else {

@@ -290,13 +290,13 @@ struct CachedPartsTests {
             }
         }
         // The entries of a URL lie together: there are not as many places to look as users.
-        #expect(try fixture.store.read { try $0.access.responseScopes() }.count <= 1)
+        #expect(try fixture.store.read { try $0.access.responses.scopes() }.count <= 1)
         fixture.origin.become(204)
         _ = try await cached.answer(get(method: "DELETE"))
         _ = try await cached.answer(get("/" + String(repeating: "x", count: 500), method: "DELETE"))
         let invalidated = try fixture.store.read { reader in
             var urls: [String: Int] = [:]
-            try reader.access.forEachResponse { view in
+            try reader.access.responses.forEach { view in
                 if view.isInvalidated { urls[view.requestURL, default: 0] += 1 }
                 return true
             }

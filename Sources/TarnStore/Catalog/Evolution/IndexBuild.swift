@@ -57,7 +57,7 @@ struct IndexBuild {
         while let (key, value) = entry, rows < options.rows, bytes < options.bytes {
             if value.count >= RowFormat.headerSize, let (entity, indexes) = rules[value.load(6)], !indexes.isEmpty {
                 try access.lending {
-                    let row = try access.view(value, entity, key)
+                    let row = try access.records.view(value, entity, key)
                     for index in indexes {
                         IndexEntry.forEach(index, row.body, owner: key, scratch: &scratch) { entry, _ in
                             changes.add(entry, to: index.id, insertion: true)

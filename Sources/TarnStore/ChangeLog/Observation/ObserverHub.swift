@@ -111,12 +111,12 @@ package final class ObserverHub: Sendable {
     ) throws -> [ObjectIdentifier: ObserverSignal] {
         let access = reader.access
         guard now.incarnation == last.incarnation, now.generation == last.generation, now.sequence > last.sequence,
-            access.state.changeOptions.keepsChanges, try access.trimmedSequence <= last.sequence
+            access.state.changeOptions.keepsChanges, try access.changes.trimmedSequence <= last.sequence
         else { return members.all }
         var result = members.everything, entities: Set<UInt16> = [], count = 0
         let roots = Set(members.byRecord.keys.map(\.root))
         var rootOf: [UInt16: UInt16] = [:]
-        try access.forEachEntry(after: last.sequence, .max) { entry in
+        try access.changes.forEachEntry(after: last.sequence, .max) { entry in
             count += 1
             if entities.insert(entry.entity).inserted {
                 rootOf[entry.entity] = reader.catalog.entity(id: entry.entity)?.root

@@ -40,7 +40,7 @@ extension StoreReader {
         checkEntity(entity, query)
         let access = access
         try QueryRun(access, CompiledQuery(query, access.state)).forEach { key, view in
-            try body(access.lent(view, plan, key))
+            try body(access.records.lent(view, plan, key))
         }
     }
 
@@ -52,7 +52,7 @@ extension StoreReader {
         let plan = try access.plan(type)
         var records: [Record] = []
         let next = try page(query) { _, key, view in
-            records.append(try Row<Record>(access.lent(view, plan, key)).copy())
+            records.append(try Row<Record>(access.records.lent(view, plan, key)).copy())
         }
         return TypedQueryPage(records: records, next: next)
     }

@@ -172,10 +172,10 @@ extension Store {
 
     fileprivate func body(page: String) throws -> [UInt8]? {
         try read { reader in
-            guard let view = try reader.access.responseView(Store.request(page).digest), let size = view.bodySize else {
+            guard let view = try reader.access.responses.view(Store.request(page).digest), let size = view.bodySize else {
                 return nil
             }
-            return try reader.access.body(of: view.id, 0..<size)
+            return try reader.access.responses.body(of: view.id, 0..<size)
         }
     }
 }

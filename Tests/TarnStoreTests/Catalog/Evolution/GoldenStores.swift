@@ -235,7 +235,7 @@ enum GoldenStores {
         }
         try store.read { reader in
             for root in reader.catalog.entities where root.root == root.id {
-                try reader.access.scan(root) { key, row in
+                try reader.access.records.scan(root) { key, row in
                     let record = try reader.access.record(root, key, row)
                     try add([
                         "kind": "record", "entity": record.entity, "key": record.key.description,
@@ -247,7 +247,7 @@ enum GoldenStores {
                     return true
                 }
                 for relationship in reader.catalog.relationships(of: root) {
-                    try reader.access.scan(root) { key, row in
+                    try reader.access.records.scan(root) { key, row in
                         var targets: [String] = []
                         try reader.access.targets(of: key, relationship) { target in
                             targets.append(target.map { String($0, radix: 16) }.joined(separator: " "))
@@ -276,8 +276,8 @@ enum GoldenStores {
             }
             let access = reader.access
             let page = RequestKey(url: "https://things.example/page", endpoint: "*", authScope: "scope")
-            if let view = try access.responseView(page.digest), let size = view.bodySize {
-                let digest = try access.body(of: view.id, 0..<size).map { body in
+            if let view = try access.responses.view(page.digest), let size = view.bodySize {
+                let digest = try access.responses.body(of: view.id, 0..<size).map { body in
                     body.withUnsafeBytes { SHA256.digest($0) }
                 }
                 try add([
@@ -285,7 +285,7 @@ enum GoldenStores {
                     "sha256": (digest ?? []).map { String($0, radix: 16) }.joined(separator: " "),
                 ])
             }
-            try access.forEachScanMember(of: "things") { member in
+            try access.scans.forEach(of: "things") { member in
                 try add([
                     "kind": "scan", "key": member.record.storageKey.map { Int($0) }, "listed": Int(member.lastListed),
                 ])

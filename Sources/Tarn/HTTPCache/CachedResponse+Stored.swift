@@ -14,9 +14,10 @@ extension CachedResponse {
 
     init(_ entry: ResponseEntry) {
         self.init(
-            method: entry.request.method, status: entry.status, headers: entry.headers,
+            method: entry.request.method, status: entry.validation.status, headers: entry.validation.headers,
             selecting: entry.caching?.selecting ?? [],
-            requestedAt: entry.caching?.requestedAt, validatedAt: entry.validatedAt, isInvalidated: entry.isInvalidated)
+            requestedAt: entry.caching?.requestedAt, validatedAt: entry.validation.validatedAt,
+            isInvalidated: entry.validation.isInvalidated)
     }
 
     private init(

@@ -32,7 +32,7 @@ extension EndpointScan {
             endpoint.method == "GET" && !mirror.options.refetches && !isUnconditional
             && !overtakenRequests.contains(key)
         let stored = try isConditional ? mirror.store.read { try $0.response(to: key) } : nil
-        if let stored { Validators(TransportHeaders(flat: stored.headers)).apply(to: &request) }
+        if let stored { Validators(TransportHeaders(flat: stored.validation.headers)).apply(to: &request) }
         let shownURL = Redaction.shown(request.url)
         progress(snapshot(requesting: shownURL))
         let mirror = mirror

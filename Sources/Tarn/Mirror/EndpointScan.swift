@@ -218,8 +218,9 @@ struct EndpointScan {
         }
         try await finishOrphans(old, identity, name, plan, parent: parent?.key)
         var checkpoint = Checkpoint(
-            state: .underWay, plan: plan, nextURL: pages.position, scan: (old?.scan ?? 0) + 1, pages: 0, records: 0,
-            startedAt: now, completedAt: old?.completedAt, members: endpoint.orphans == nil ? nil : identity.members)
+            state: .underWay, plan: plan, nextURL: pages.position, scan: (old?.scan ?? 0) + 1, startedAt: now,
+            completedAt: old?.completedAt)
+        checkpoint.members = endpoint.orphans == nil ? nil : identity.members
         let begins =
             (mirror.options.restarts || mirror.options.refetches) && (syncRun == nil || old?.sync != syncRun?.id)
         if let old, old.state == .underWay, old.plan == plan, let next = old.nextURL, !begins {
@@ -278,10 +279,12 @@ struct EndpointScan {
             }
             entry = stored
             asked = stored
-            entry.isInvalidated = false
-            entry.headers = TransportHeaders(flat: stored.headers).confirmed(byNotModified: response.headers).kept(
+            entry.validation.isInvalidated = false
+            entry.validation.headers = TransportHeaders(flat: stored.validation.headers).confirmed(
+                byNotModified: response.headers
+            ).kept(
                 also: pages.wants.fields)
-            entry.validatedAt = now
+            entry.validation.validatedAt = now
         case .records(let isEmpty):
             if mirror.options.prefetches, !isEmpty,
                 let next = pages.next(byHeaders: response.headers, answeredBy: answeredBy)
@@ -293,10 +296,13 @@ struct EndpointScan {
                 ? Importer.Added(listed: [], count: 0)
                 : draft(response, parent, fetch.request.url, from: checkpoint.records)
             entry = ResponseEntry(
-                request: fetch.key, status: response.status, headers: response.headers.kept(also: pages.wants.fields),
-                fetchedAt: now,
-                validatedAt: now, scan: checkpoint.scan, count: added.count, listed: added.listed,
-                metadata: PageMetadata(added.facts, pages.wants, endpoint.metadata)?.text, skipped: added.skipped)
+                request: fetch.key,
+                validation: .init(
+                    status: response.status, headers: response.headers.kept(also: pages.wants.fields), fetchedAt: now,
+                    validatedAt: now),
+                listing: .init(
+                    added.listed, count: added.count, skipped: added.skipped,
+                    metadata: PageMetadata(added.facts, pages.wants, endpoint.metadata)?.text, scan: checkpoint.scan))
         case .again: return true
         case .ignored:
             report.ignored += 1
@@ -306,16 +312,16 @@ struct EndpointScan {
             batch.add(checkpoint, checkpointName)
             return false
         }
-        entry.scan = checkpoint.scan
-        entry.walk = identity.responses
-        entry.answeredBy = answeredBy
-        entry.position = pages.listPosition
+        entry.listing.scan = checkpoint.scan
+        entry.listing.walk = identity.responses
+        entry.validation.answeredBy = answeredBy
+        entry.listing.position = pages.listPosition
         let page = Batch.Page(
             entry: entry, asked: asked, target: target, members: endpoint.orphans == nil ? nil : identity.members)
         let before = checkpoint
         checkpoint.pages += 1
-        checkpoint.records += entry.count
-        checkpoint.skipped += entry.skipped
+        checkpoint.records += entry.listing.count
+        checkpoint.skipped += entry.listing.skipped
         let hasNext: Bool
         do {
             hasNext = try pages.advance(entry.pageFacts, answeredBy: answeredBy)
@@ -475,7 +481,8 @@ struct EndpointScan {
             for page in done.pages {
                 guard let members = page.members else { continue }
                 try writer.noteListed(
-                    page.entry.listed.filter { !dropped.contains($0) }, walk: members, scan: page.entry.scan)
+                    page.entry.listing.listed.filter { !dropped.contains($0) }, walk: members,
+                    scan: page.entry.listing.scan)
             }
             try mirror.saveBudgets(&writer)
         }
@@ -511,7 +518,7 @@ struct EndpointScan {
 
     mutating func count(_ entry: ResponseEntry, isImported: Bool) {
         report.pages += 1
-        report.listed += entry.count
+        report.listed += entry.listing.count
         if !isImported { report.notModified += 1 }
         progress(snapshot(requesting: nil))
     }

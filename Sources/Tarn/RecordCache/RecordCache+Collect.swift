@@ -136,7 +136,9 @@ private struct Reach {
         while let record = pending.popLast() {
             guard let root = access.catalog.entity(id: record.entity) else { continue }
             let kind: Catalog.Entity? = try record.storageKey.withUnsafeBytes { key in
-                try access.lending { try access.records.row(root, key).flatMap { access.catalog.entity(id: $0.entity) } }
+                try access.lending {
+                    try access.records.row(root, key).flatMap { access.catalog.entity(id: $0.entity) }
+                }
             }
             guard let kind else { continue }
             for relationship in access.catalog.relationships(of: kind)

@@ -57,10 +57,12 @@ extension RecordCache {
     func fetched(_ prepared: PreparedRequest, since moment: Date) throws -> Transfer? {
         let began = Timestamp(moment)
         return try store.read { reader in
-            guard let entry = try reader.access.responses.view(prepared.digest)?.entry, entry.validatedAt >= began else {
+            guard let entry = try reader.access.responses.view(prepared.digest)?.entry,
+                entry.validation.validatedAt >= began
+            else {
                 return nil
             }
-            var transfer = Transfer(entry, entry.fetchedAt >= began ? .fetched : .revalidated)
+            var transfer = Transfer(entry, entry.validation.fetchedAt >= began ? .fetched : .revalidated)
             transfer.isAnothers = true
             return transfer
         }
@@ -77,12 +79,13 @@ extension RecordCache {
         return try await store.write { writer in
             // A newer response, or an unsafe request, may have come in between: the 304 is not
             // about that.
-            guard var entry = try writer.access.responses.entry(of: prepared.key), entry.isUnchanged(since: stored) else {
+            guard var entry = try writer.access.responses.entry(of: prepared.key), entry.isUnchanged(since: stored)
+            else {
                 return nil
             }
-            entry.headers = headers.kept(also: wants)
-            entry.validatedAt = received
-            entry.isInvalidated = false
+            entry.validation.headers = headers.kept(also: wants)
+            entry.validation.validatedAt = received
+            entry.validation.isInvalidated = false
             entry.caching = ResponseCaching(
                 requestedAt: sent, selecting: entry.caching?.selecting ?? [], usedAt: received)
             try writer.putResponse(entry)
@@ -120,17 +123,20 @@ extension RecordCache {
             ? Importer.Added(listed: [], count: 0)
             : walk.draft(response, prepared.parent, prepared.url, from: prepared.pages.listed)
         var entry = ResponseEntry(
-            request: prepared.key, status: response.status,
-            headers: TransportHeaders(stored: response).kept(also: wants.fields), fetchedAt: received,
-            validatedAt: received, scan: stored?.scan ?? 0, count: added.count, listed: added.listed,
-            metadata: PageMetadata(added.facts, wants, prepared.endpoint.metadata)?.text, walk: stored?.walk,
-            skipped: added.skipped,
+            request: prepared.key,
+            validation: .init(
+                status: response.status, headers: TransportHeaders(stored: response).kept(also: wants.fields),
+                fetchedAt: received, validatedAt: received),
+            listing: .init(
+                added.listed, count: added.count, skipped: added.skipped,
+                metadata: PageMetadata(added.facts, wants, prepared.endpoint.metadata)?.text,
+                scan: stored?.listing.scan ?? 0, walk: stored?.listing.walk),
             caching: ResponseCaching(
                 requestedAt: sent,
                 selecting: CacheRules.selectingFields(of: prepared.request.headers, by: response.headers).flat,
                 usedAt: received))
-        entry.answeredBy = response.redirectedTo.map(mirror.canonicalURL)
-        entry.position = prepared.isPositioned ? prepared.pages.listPosition : stored?.position
+        entry.validation.answeredBy = response.redirectedTo.map(mirror.canonicalURL)
+        entry.listing.position = prepared.isPositioned ? prepared.pages.listPosition : stored?.listing.position
         guard options.rules.storability(of: response, to: prepared.request) == .storable else {
             return try await show(entry, prepared, pipeline, isReplacing: stored != nil)
         }
@@ -170,7 +176,7 @@ extension RecordCache {
                 var transfer = Transfer(entry, .fetched, report: report)
                 transfer.isStored = false
                 let reader = try writer.reader()
-                transfer.records = try entry.listed.compactMap { try reader.access.record($0) }
+                transfer.records = try entry.listing.listed.compactMap { try reader.access.record($0) }
                 throw NotStored(transfer: transfer)
             }
             preconditionFailure("a transaction that is to be taken back has been committed")

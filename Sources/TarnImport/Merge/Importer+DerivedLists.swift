@@ -133,8 +133,9 @@ extension Importer {
     ) throws -> [[UInt8]] {
         let members = drafter.derived.members[list.members]
         var known: Set<[UInt8]>?, left: [[UInt8]] = []
-        try access.indexes.forEachReferrer(of: drafter.derived.bytes(list.target), through: index, positioned: relationship.isOrdered)
-        { referrer in
+        try access.indexes.forEachReferrer(
+            of: drafter.derived.bytes(list.target), through: index, positioned: relationship.isOrdered
+        ) { referrer in
             if members.count > 16 {
                 let set = known ?? Set(members.map { Array(drafter.derived.bytes($0.key)) })
                 known = set

@@ -26,7 +26,9 @@ extension Importer {
         let tree = root(of: entity)
         let row = try access.lending { try access.records.row(tree, key).map { Array($0.body.bytes) } }
         let (isWide, stored) =
-            try access.lending { try access.records.row(tree, key).map { ($0.isWide, $0.entity) } } ?? (false, entity.id)
+            try access.lending { try access.records.row(tree, key).map { ($0.isWide, $0.entity) } } ?? (
+                false, entity.id
+            )
         // A record that is not stored has no local values to keep.
         guard plan.policies.local != .server, mark.operation == .delete || row != nil else {
             try writer.removeLocalMark(entity.root, key)

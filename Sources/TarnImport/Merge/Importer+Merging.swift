@@ -68,7 +68,9 @@ extension Importer {
             if plan.policies.version != 0 {
                 let access = writer.access, storageKey = drafter.list.key(draft)
                 let isOlder = try access.lending {
-                    try access.records.row(root(of: plan.entity), storageKey).map { plan.policies.isOlder(body, than: $0.body) }
+                    try access.records.row(root(of: plan.entity), storageKey).map {
+                        plan.policies.isOlder(body, than: $0.body)
+                    }
                         ?? false
                 }
                 if isOlder {

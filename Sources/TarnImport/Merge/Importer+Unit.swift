@@ -19,7 +19,7 @@ extension Importer {
     /// - Throws: ``RevalidationConflict`` if a stored entry has changed; nothing is written then.
     ///   `StoreError`: the transaction must not be committed then. The unit is kept: ``discard()``
     ///   it, or commit it in another transaction.
-    public func commit(
+    package func commit(
         into writer: inout StoreWriter, responses: [ResponseEntry], revalidated: [RevalidatedResponse] = [],
         checkpoints: [String: Checkpoint] = [:]
     ) throws -> ImportReport {
@@ -30,9 +30,9 @@ extension Importer {
         for entry in responses { try writer.putResponse(entry) }
         let report = try commit(into: &writer)
         let dropped = Set(report.dropped)
-        for var entry in responses where !dropped.isEmpty && entry.listed.contains(where: dropped.contains) {
+        for var entry in responses where !dropped.isEmpty && entry.listing.listed.contains(where: dropped.contains) {
             guard try writer.access.responses.entry(of: entry.request) != nil else { continue }
-            entry.listed.removeAll { dropped.contains($0) }
+            entry.listing.listed.removeAll { dropped.contains($0) }
             try writer.putResponse(entry)
         }
         for (name, checkpoint) in checkpoints.sorted(by: { $0.key < $1.key }) {
@@ -43,6 +43,21 @@ extension Importer {
 
     /// Commits the unit in a transaction of its own, and begins a new unit. Suspends the task.
     ///
+    /// If the task is cancelled before the commit, even during the merge, the store has nothing of
+    /// the unit.
+    ///
+    /// - Parameter additions: writes further parts of the unit, in its transaction, after the
+    ///   merge.
+    /// - Throws: `CancellationError`, `StoreError`, and the errors of hooks and of the closure. The
+    ///   store then has nothing of the unit, and the unit is discarded.
+    public nonisolated(nonsending) func commit(
+        to store: Store, and additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)? = nil
+    ) async throws -> ImportReport {
+        try await commit(to: store, responses: [], and: additions)
+    }
+
+    /// Commits the unit with the entries of its responses and its checkpoints.
+    ///
     ///     for page in pages {
     ///         let added = try importer.add(page.body, entity: "Issue")
     ///         entries.append(page.entry(listing: added))
@@ -50,16 +65,9 @@ extension Importer {
     ///     let report = try await importer.commit(
     ///         to: store, responses: entries, checkpoints: ["issues": progress])
     ///
-    /// If the task is cancelled before the commit, even during the merge, the store has nothing of
-    /// the unit.
-    ///
-    /// - Parameter additions: writes further parts of the unit, in its transaction, after the
-    ///   merge.
-    /// - Throws: `CancellationError`, `StoreError`, ``RevalidationConflict``, and the errors of
-    ///   hooks and of the closure. The store then has nothing of the unit, and the unit is
-    ///   discarded.
-    public nonisolated(nonsending) func commit(
-        to store: Store, responses: [ResponseEntry] = [], revalidated: [RevalidatedResponse] = [],
+    /// - Throws: the errors of ``commit(to:and:)``, and ``RevalidationConflict``.
+    package nonisolated(nonsending) func commit(
+        to store: Store, responses: [ResponseEntry], revalidated: [RevalidatedResponse] = [],
         checkpoints: [String: Checkpoint] = [:],
         and additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)? = nil
     ) async throws -> ImportReport {

@@ -73,7 +73,7 @@ public final class ImportPipeline {
 
     /// The importer of the next unit, to which its documents are added.
     ///
-    /// It is another one after each ``start(to:responses:revalidated:checkpoints:trains:and:)``.
+    /// It is another one after each ``start(to:trains:and:)``.
     public var importer: Importer { importers[current] }
 
     /// Whether a unit was started and is not finished.
@@ -96,9 +96,9 @@ public final class ImportPipeline {
         for importer in importers { change(importer) }
     }
 
-    /// Starts the commit of the added documents, with its responses and checkpoints, and returns.
+    /// Starts the commit of the added documents, and returns.
     ///
-    /// See ``Importer/commit(to:responses:revalidated:checkpoints:and:)``. Documents that are added
+    /// See ``Importer/commit(to:and:)``. Documents that are added
     /// from then on belong to the next unit.
     ///
     /// With hooks, it returns after the commit: two threads never call hooks at once.
@@ -109,7 +109,16 @@ public final class ImportPipeline {
     ///   - additions: writes further parts of the unit, in its transaction.
     /// - Precondition: the pipeline is not full.
     public nonisolated(nonsending) func start(
-        to store: Store, responses: [ResponseEntry] = [], revalidated: [RevalidatedResponse] = [],
+        to store: Store, trains: Bool = true,
+        and additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)? = nil
+    ) async {
+        await start(to: store, responses: [], trains: trains, and: additions)
+    }
+
+    /// Starts the commit of the added documents with the entries of their responses and their
+    /// checkpoints: see ``start(to:trains:and:)``.
+    package nonisolated(nonsending) func start(
+        to store: Store, responses: [ResponseEntry], revalidated: [RevalidatedResponse] = [],
         checkpoints: [String: Checkpoint] = [:],
         trains: Bool = true, and additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)? = nil
     ) async {
@@ -157,7 +166,7 @@ public final class ImportPipeline {
     ///
     /// - Parameter isCancellable: false to wait for the commit even if the task is cancelled.
     /// - Returns: the unit's report; nil if no unit is in progress.
-    /// - Throws: the errors of ``Importer/commit(to:responses:revalidated:checkpoints:and:)``. The
+    /// - Throws: the errors of ``Importer/commit(to:and:)``. The
     ///   store then has nothing of the unit, and all later units are discarded.
     public nonisolated(nonsending) func finish(isCancellable: Bool = true) async throws -> ImportReport? {
         guard !underWay.isEmpty else { return nil }

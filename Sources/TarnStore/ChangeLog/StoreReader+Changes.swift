@@ -13,8 +13,10 @@ extension StoreReader {
     /// The oldest token that the log still covers.
     ///
     /// If no change was trimmed, it is the position before the store's first commit.
-    public var oldestChangeToken: ChangeToken {
-        get throws { ChangeToken(incarnation: try access.settings.incarnation, sequence: try access.changes.trimmedSequence) }
+    package var oldestChangeToken: ChangeToken {
+        get throws {
+            ChangeToken(incarnation: try access.settings.incarnation, sequence: try access.changes.trimmedSequence)
+        }
     }
 
     /// Returns the changes after a token.

@@ -72,7 +72,8 @@ package struct IndexTable {
                             path: "", detail: "an entry of \(TableName.index(index.id)) leads to no record")
                     }
                     let row = try records.view(bytes, entity, owner)
-                    guard try records.isOf(entity, row), isExact || index.begins(row.body, with: wanted, count: components)
+                    guard try records.isOf(entity, row),
+                        isExact || index.begins(row.body, with: wanted, count: components)
                     else { return true }
                     return try body(owner, row)
                 }

@@ -19,7 +19,9 @@ extension StoreReader {
         _ entity: String, index: String, equalTo values: [Value], _ body: (TarnStore.Record) throws -> Bool
     ) throws {
         let entity = try access.state.entity(entity)
-        try access.indexes.forEachRow(entity, index: index, equalTo: values) { key, row in try body(access.record(entity, key, row)) }
+        try access.indexes.forEachRow(entity, index: index, equalTo: values) { key, row in
+            try body(access.record(entity, key, row))
+        }
     }
 
     /// Returns the first record with given values in an index. Nil if there is none.
@@ -42,7 +44,7 @@ extension StoreReader {
     ///
     /// - Throws: The errors of ``forEach(_:index:equalTo:_:)-(String,_,_,_)``. Also an error if the
     ///   type does not fit the catalog.
-    public func forEach<Record: StoredRecord>(
+    func forEach<Record: StoredRecord>(
         _ type: Record.Type, index: String, equalTo values: [Value], _ body: (Row<Record>) throws -> Bool
     ) throws {
         let plan = try access.plan(type), entity = plan._withUnsafeGuaranteedRef { $0.entity }

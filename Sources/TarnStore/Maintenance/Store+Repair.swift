@@ -226,7 +226,7 @@ private struct Repair: ~Copyable {
         var removed: [UInt64] = [], requests = EntrySet(), urls = EntrySet(), members = EntrySet(), highest: UInt64 = 0
         var totals = CacheTotals()
         try forEachResponse { id, entry in
-            guard let entry, entry.hasReadableParts, try entry.listed.allSatisfy({ try isThere($0) }),
+            guard let entry, entry.hasReadableParts, try entry.listing.listed.allSatisfy({ try isThere($0) }),
                 try access.responses.hasBody(of: id, entry)
             else { return removed.append(id) }
             highest = max(highest, id)

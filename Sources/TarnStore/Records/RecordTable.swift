@@ -1,11 +1,11 @@
 // The rows of the entities: every path to the bytes of a row.
 
-package import LMDB
+internal import LMDB
 
 /// The tables of the entities' rows in a transaction. An inheritance tree shares one table.
 package struct RecordTable {
-    package let raw: RawTransaction
-    package let state: StoreState
+    let raw: RawTransaction
+    let state: StoreState
     /// Nil if the store has no dictionaries.
     private let context: RowContext?
     /// The context for views that must avoid reference counting. The transaction retains it.
@@ -102,7 +102,7 @@ package struct RecordTable {
     /// Returns a row with its whole body.
     ///
     /// - Throws: `.damagedRow`, `.damagedDictionary`.
-    package func view(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> EncodedRow {
+    func view(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> EncodedRow {
         guard isSound(bytes, root: entity.root, key) else { throw .damagedRow(entity: entity.name, key: describe(key)) }
         return try uncheckedView(bytes, entity, key)
     }

@@ -4,7 +4,7 @@ extension StoreReader {
     /// Returns copies of records in the order of the given keys. Nil for each missing record.
     ///
     /// - Throws: `StoreError.unknownEntity`, `.wrongKey`, `.damagedRow`.
-    public func records(_ entity: String, _ keys: some Sequence<RecordKey>) throws -> [Record?] {
+    func records(_ entity: String, _ keys: some Sequence<RecordKey>) throws -> [Record?] {
         let entity = try access.state.entity(entity)
         return try keys.map { key in
             try access.checkForm(of: key, entity)
@@ -27,7 +27,7 @@ extension StoreReader {
     }
 
     /// Returns the number of records in a key range. Iterates over them, except for `.all`.
-    public func count(_ entity: String, in range: KeyRange) throws -> Int {
+    package func count(_ entity: String, in range: KeyRange) throws -> Int {
         let entity = try access.state.entity(entity)
         return try access.records.count(entity, in: range)
     }

@@ -20,9 +20,9 @@ package struct EdgeList: Equatable {
     package var id: UInt64
     package var count: UInt32
     /// The digest by which contents are compared.
-    package var digest: UInt128
+    var digest: UInt128
 
-    package init(id: UInt64, of list: EncodedValue) {
+    init(id: UInt64, of list: EncodedValue) {
         self.id = id
         count = 0
         digest = SHA256.digest(list.bytes).withUnsafeBytes { $0.loadUnaligned(as: UInt128.self) }

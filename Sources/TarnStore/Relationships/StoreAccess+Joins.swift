@@ -21,7 +21,9 @@ extension StoreAccess {
         guard let index = try state.rules(of: destination.id).index(of: join.theirs) else { return }
         var values = ByteWriter(capacity: 512)
         IndexEntry.appendWholeValue(value, to: &values)
-        try indexes.forEachRow(destination, index, beginningWith: values.bytes, components: 1) { found, _ in try body(found) }
+        try indexes.forEachRow(destination, index, beginningWith: values.bytes, components: 1) { found, _ in
+            try body(found)
+        }
     }
 
     /// Finds the record whose only key attribute has a value.

@@ -3,7 +3,7 @@
 internal import LMDB
 
 extension ResponseTable {
-    package var totals: CacheTotals {
+    var totals: CacheTotals {
         get throws {
             CacheTotals(
                 entries: Int(clamping: try raw.number(state.meta, key: MetaKey.cacheEntries)),

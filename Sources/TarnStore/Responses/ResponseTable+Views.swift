@@ -65,7 +65,9 @@ extension ResponseTable {
         defer { cursor.close() }
         var entry = try withUnsafeBytes(of: id.bigEndian) { try cursor.seek($0) }
         while let (key, value) = entry {
-            guard key.count == 8 else { throw StoreError.damagedEntry(table: "responses", key: RecordKey.describe(storageKey: key)) }
+            guard key.count == 8 else {
+                throw StoreError.damagedEntry(table: "responses", key: RecordKey.describe(storageKey: key))
+            }
             let view = ResponseView(
                 UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)), try raw.systemRow(value, "responses", key))
             if try !body(view) { return }

@@ -59,14 +59,14 @@ package struct ResponseTable {
         if !keepsBody, let size = old?.caching?.bodySize, size != entry.caching?.bodySize {
             try removeBody(of: id, size: size)
         }
-        let before = Set(old?.listed ?? [])
+        let before = Set(old?.listing.listed ?? [])
         if !before.isEmpty {
-            for record in before.subtracting(entry.listed) {
+            for record in before.subtracting(entry.listing.listed) {
                 record.memberKey(id, into: &key)
                 _ = try raw.delete(state.members, key.bytes)
             }
         }
-        let added = before.isEmpty ? entry.listed : entry.listed.filter { !before.contains($0) }
+        let added = before.isEmpty ? entry.listing.listed : entry.listing.listed.filter { !before.contains($0) }
         for record in added.sorted(by: ListedRecord.precedes) {
             record.memberKey(id, into: &key)
             try raw.put(state.members, key.bytes, .empty)
@@ -80,7 +80,7 @@ package struct ResponseTable {
         try count(entry, nil)
         if let size = entry.caching?.bodySize { try removeBody(of: id, size: size) }
         var key = ByteWriter()
-        for record in entry.listed {
+        for record in entry.listing.listed {
             record.memberKey(id, into: &key)
             _ = try raw.delete(state.members, key.bytes)
         }

@@ -5,7 +5,7 @@ internal import LMDB
 /// An entry that is borrowed for the duration of a transaction.
 package struct ResponseView {
     package let id: UInt64
-    package let row: EncodedRow
+    let row: EncodedRow
 
     init(_ id: UInt64, _ row: EncodedRow) {
         self.id = id
@@ -18,7 +18,7 @@ package struct ResponseView {
     package var method: String { row.text(ID.method) ?? "" }
     package var url: String { row.text(ID.url) ?? "" }
     package var endpoint: String { row.text(ID.endpoint) ?? "" }
-    package var authScope: String { row.text(ID.authScope) ?? "" }
+    var authScope: String { row.text(ID.authScope) ?? "" }
     package var validatedAt: Timestamp { row.date(ID.validatedAt) ?? Timestamp(microseconds: 0) }
     package var requestedAt: Timestamp? { row.date(ID.requestedAt) }
     package var usedAt: Timestamp { row.date(ID.usedAt) ?? validatedAt }
@@ -26,7 +26,7 @@ package struct ResponseView {
     package var parts: BodyParts? { ResponseEntry.parts(row) }
     package var isInvalidated: Bool { row.number(ID.isInvalidated) == 1 }
     package var metadata: String? { row.text(ID.metadata) }
-    package var walk: String? { row.text(ID.walk) }
+    var walk: String? { row.text(ID.walk) }
     package var headers: [String] { texts(ID.headers) }
     package var selecting: [String] { texts(ID.selecting) }
     package var skipped: Int { row.number(ID.skipped) ?? 0 }

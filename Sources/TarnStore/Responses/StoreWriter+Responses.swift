@@ -4,7 +4,7 @@ internal import LMDB
 
 extension StoreWriter {
     /// Stores the entry of a response, and replaces the one of the same request.
-    public mutating func putResponse(_ entry: ResponseEntry) throws {
+    package mutating func putResponse(_ entry: ResponseEntry) throws {
         try access.responses.put(entry, sequence: sequence)
     }
 
@@ -31,15 +31,16 @@ extension StoreWriter {
 
     /// Marks an entry as unusable until the server has confirmed it.
     package mutating func invalidateResponse(id: UInt64) throws {
-        guard var entry = try access.responses.entry(id: id), !entry.isInvalidated else { return }
-        entry.isInvalidated = true
+        guard var entry = try access.responses.entry(id: id), !entry.validation.isInvalidated else { return }
+        entry.validation.isInvalidated = true
         _ = try access.responses.put(entry, sequence: sequence)
     }
 
     /// Stores the times when entries of a cache were last used.
     package mutating func noteUses(_ uses: [UInt64: Timestamp]) throws {
         for (id, moment) in uses.sorted(by: { $0.key < $1.key }) {
-            guard var entry = try access.responses.entry(id: id), var caching = entry.caching, caching.usedAt < moment else {
+            guard var entry = try access.responses.entry(id: id), var caching = entry.caching, caching.usedAt < moment
+            else {
                 continue
             }
             caching.usedAt = moment

@@ -1,6 +1,6 @@
 // The table `meta` in a transaction: sequence, incarnation and the texts that consumers save.
 
-package import LMDB
+internal import LMDB
 
 /// The table `meta` in a transaction.
 package struct SettingsTable {
@@ -21,7 +21,7 @@ package struct SettingsTable {
         try raw.put(state.meta, key: MetaKey.sequence, number: sequence)
     }
 
-    package var incarnation: String {
+    var incarnation: String {
         get throws(LMDBError) {
             String(decoding: try raw.get(state.meta, key: MetaKey.incarnation) ?? .empty, as: UTF8.self)
         }

@@ -43,14 +43,14 @@ package struct CheckpointTable {
 
 extension StoreReader {
     /// Calls the closure with every checkpoint and its name, in the order of names.
-    public func forEachCheckpoint(_ body: (String, Checkpoint) throws -> Void) throws {
+    package func forEachCheckpoint(_ body: (String, Checkpoint) throws -> Void) throws {
         try access.checkpoints.forEach(body)
     }
 }
 
 extension StoreWriter {
     /// Saves a checkpoint under a name, within this transaction.
-    public mutating func setCheckpoint(_ name: String, _ checkpoint: Checkpoint) throws {
+    package mutating func setCheckpoint(_ name: String, _ checkpoint: Checkpoint) throws {
         try access.checkpoints.put(checkpoint, name, sequence: sequence)
     }
 }

@@ -10,12 +10,16 @@ extension StoreReader {
         let entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
         return try key.withStorageKey { storageKey in
-            try access.localChanges.mark(entity.root, storageKey).flatMap { try access.localChanges.change($0, storageKey) }
+            try access.localChanges.mark(entity.root, storageKey).flatMap {
+                try access.localChanges.change($0, storageKey)
+            }
         }
     }
 
     /// Calls the closure with every mark, by entity and key, until it returns false.
-    public func forEachLocalChange(_ body: (LocalChange) throws -> Bool) throws { try access.localChanges.forEach(body) }
+    public func forEachLocalChange(_ body: (LocalChange) throws -> Bool) throws {
+        try access.localChanges.forEach(body)
+    }
 }
 
 extension StoreWriter {
@@ -72,7 +76,9 @@ extension StoreWriter {
             return id
         }
         try key.withStorageKey { storageKey in
-            try mark(operation, entity, storageKey, ids, try access.localChanges.mark(entity.root, storageKey)) { key.tuple }
+            try mark(operation, entity, storageKey, ids, try access.localChanges.mark(entity.root, storageKey)) {
+                key.tuple
+            }
         }
     }
 

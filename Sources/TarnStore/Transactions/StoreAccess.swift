@@ -21,7 +21,7 @@ package struct StoreAccess {
     package var catalog: Catalog { state.catalog }
 
     package var indexes: IndexTable { IndexTable(records) }
-    package var edges: EdgeTable { EdgeTable(raw, state) }
+    var edges: EdgeTable { EdgeTable(raw, state) }
     package var responses: ResponseTable { ResponseTable(raw, state) }
     package var scans: ScanTable { ScanTable(raw, state) }
     package var checkpoints: CheckpointTable { CheckpointTable(raw, state) }
@@ -33,8 +33,8 @@ package struct StoreAccess {
     package func lending<Result>(_ body: () throws -> Result) rethrows -> Result { try records.lending(body) }
 
     /// The mark for mutating functions, which cannot use `lending`.
-    package var rowMark: Int { records.rowMark }
-    package func release(to mark: Int) { records.release(to: mark) }
+    var rowMark: Int { records.rowMark }
+    func release(to mark: Int) { records.release(to: mark) }
 
     /// Iterates over the targets of a relationship of a record, until the closure returns false.
     /// The closure gets storage keys, in the order of the relationship, including those of missing

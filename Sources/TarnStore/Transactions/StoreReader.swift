@@ -15,12 +15,12 @@ public struct StoreReader: ~Escapable {
     public var catalog: Catalog { access.catalog }
 
     /// The commit sequence of the snapshot: the number of commits so far that changed something.
-    public var sequence: UInt64 {
+    package var sequence: UInt64 {
         get throws { try access.settings.sequence }
     }
 
     /// The identity of this store. A store restored from a backup has another one.
-    public var incarnation: String {
+    package var incarnation: String {
         get throws { try access.settings.incarnation }
     }
 
@@ -83,13 +83,13 @@ public struct StoreReader: ~Escapable {
     }
 
     /// Returns the progress that was saved under a name. Nil if there is none.
-    public func checkpoint(_ name: String) throws -> Checkpoint? { try access.checkpoints.checkpoint(name) }
+    package func checkpoint(_ name: String) throws -> Checkpoint? { try access.checkpoints.checkpoint(name) }
 
     /// Returns the entry of the response to a request. Nil if there is none.
-    public func response(to request: RequestKey) throws -> ResponseEntry? { try access.responses.entry(of: request) }
+    package func response(to request: RequestKey) throws -> ResponseEntry? { try access.responses.entry(of: request) }
 
     /// The number of responses with an entry.
-    public var responseCount: Int {
+    package var responseCount: Int {
         get throws { try access.responses.count }
     }
 }

@@ -18,7 +18,7 @@ public struct StoreWriter: ~Copyable {
     /// Buffers for encoding structs. Nil while in use.
     var rowBuffers: RowBuffers?
     /// The commit sequence of this transaction, if it changes something.
-    package let sequence: UInt64
+    let sequence: UInt64
     private(set) var changeCount: UInt32 = 0
     /// The number of changes that were undone.
     var undoneCount: UInt32 = 0
@@ -42,7 +42,7 @@ public struct StoreWriter: ~Copyable {
     }
 
     /// The entities of the store and their ids.
-    public var catalog: Catalog { access.catalog }
+    package var catalog: Catalog { access.catalog }
 
     package enum Outcome: Sendable {
         case created, updated, unchanged
@@ -279,7 +279,8 @@ public struct StoreWriter: ~Copyable {
     ) throws {
         try access.raw.willAdd()
         compressed.removeAll()
-        let compression = rules.isCompressed ? access.records.compressWritten(body, ofRoot: rules.root, into: &compressed) : nil
+        let compression =
+            rules.isCompressed ? access.records.compressWritten(body, ofRoot: rules.root, into: &compressed) : nil
         let stored = compression == nil ? body.bytes : compressed.bytes
         let count = RowFormat.headerSize + stored.count
         let row =

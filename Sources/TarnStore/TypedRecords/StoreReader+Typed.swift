@@ -37,7 +37,9 @@ extension StoreReader {
             let lent = try key.withStorageKey { storageKey throws(StoreError) -> RowView? in
                 let entry = try translating { () throws(LMDBError) in try cursor.find(storageKey) }
                 guard let entry else { return nil }
-                return try access.records.lend(entry.value, plan, sought: storageKey, borrowed: false) { $0 == key.recordKey }
+                return try access.records.lend(entry.value, plan, sought: storageKey, borrowed: false) {
+                    $0 == key.recordKey
+                }
             }
             records.append(try lent.map { lent throws(StoreError) in try Row<Record>(lent).copy() })
         }
@@ -171,7 +173,8 @@ extension StoreReader {
         }
         try key.withStorageKey { storageKey in
             if let index = followed.index {
-                try access.indexes.forEachReferrer(of: storageKey, through: index, positioned: followed.isPositioned, visit)
+                try access.indexes.forEachReferrer(
+                    of: storageKey, through: index, positioned: followed.isPositioned, visit)
             } else {
                 try access.targets(of: storageKey, followed.relationship, visit)
             }

@@ -27,11 +27,9 @@ struct PipelineTests {
         for unit in 0..<5 {
             #expect(try pipeline.importer.add(issues(unit * 10...unit * 10 + 9), entity: "Issue").count == 10)
             if let report = try await pipeline.finish() { reports.append(report) }
-            let checkpoint = Checkpoint(
-                state: .underWay, plan: "p", nextURL: nil, scan: 1, pages: unit, records: 0,
-                startedAt: Timestamp(microseconds: 0),
-                completedAt: nil)
-            await pipeline.start(to: bed.store, checkpoints: ["issues": checkpoint])
+            let checkpoint = Checkpoint(state: .underWay, plan: "p", scan: 1, startedAt: Timestamp(microseconds: 0))
+                .counting(pages: unit, records: 0)
+            await pipeline.start(to: bed.store, responses: [], checkpoints: ["issues": checkpoint])
             #expect(pipeline.isUnderWay)
         }
         reports.append(try #require(try await pipeline.finish()))

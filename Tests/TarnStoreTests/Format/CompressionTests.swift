@@ -264,7 +264,9 @@ struct CompressionTests {
                         damaged.withUnsafeBytes { damaged in
                             #expect(!EncodedRow.hasValidChecksum(damaged, table: UInt32(entity.id), key: key))
                             access.lending {
-                                if let view = try? access.records.view(damaged, entity, key) { _ = view.body.isWellFormed }
+                                if let view = try? access.records.view(damaged, entity, key) {
+                                    _ = view.body.isWellFormed
+                                }
                             }
                         }
                     }

@@ -164,9 +164,12 @@ struct DeleteRuleTests {
             for issue: Int64 in 1...2 {
                 try writer.putResponse(
                     ResponseEntry(
-                        request: request(issue), status: 200, headers: [], fetchedAt: Timestamp(microseconds: 0),
-                        validatedAt: Timestamp(microseconds: 0), scan: 1, count: 1,
-                        listed: [ListedRecord(entity: entity, storageKey: RecordKey(issue).storageKey)]))
+                        request: request(issue),
+                        validation: .init(
+                            status: 200, fetchedAt: Timestamp(microseconds: 0), validatedAt: Timestamp(microseconds: 0)),
+                        listing: .init(
+                            [ListedRecord(entity: entity, storageKey: RecordKey(issue).storageKey)], count: 1, scan: 1))
+                )
             }
         }
         #expect(try delete("Project", 1))

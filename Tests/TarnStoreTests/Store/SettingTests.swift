@@ -74,9 +74,10 @@ struct SettingTests {
                 try writer.put("User", RecordKey(2), [.init("login", .string("bob"))])
                 try writer.putResponse(
                     ResponseEntry(
-                        request: RequestKey(url: "https://a.example", endpoint: "e"), status: 200, headers: [],
-                        fetchedAt: Timestamp(microseconds: 0),
-                        validatedAt: Timestamp(microseconds: 0), scan: 0, count: 0, listed: [], metadata: nil))
+                        request: RequestKey(url: "https://a.example", endpoint: "e"),
+                        validation: .init(
+                            status: 200, fetchedAt: Timestamp(microseconds: 0), validatedAt: Timestamp(microseconds: 0)),
+                        listing: .init(count: 0)))
                 _ = try writer.access.raw.number(writer.access.state.meta, key: MetaKey.nextList)
             }
         }
@@ -216,13 +217,12 @@ struct SettingTests {
             try writer.put("A", RecordKey(1), [.init("all", .references((0..<2000).map { RecordKey(Int64($0)) }))])
             try writer.putResponse(
                 ResponseEntry(
-                    request: request, status: 200, headers: [], fetchedAt: time, validatedAt: time, scan: 0, count: 0,
-                    listed: [], metadata: nil))
+                    request: request, validation: .init(status: 200, fetchedAt: time, validatedAt: time),
+                    listing: .init(count: 0)))
             try writer.setCheckpoint(
                 "e",
-                Checkpoint(
-                    state: .complete, plan: "p", nextURL: nil, scan: 1, pages: 1, records: 1, startedAt: time,
-                    completedAt: time))
+                Checkpoint(state: .complete, plan: "p", scan: 1, startedAt: time, completedAt: time).counting(
+                    pages: 1, records: 1))
             try writer.noteListed([ListedRecord(entity: 1, storageKey: RecordKey(1).storageKey)], walk: "w", scan: 1)
         }
         func read() throws {

@@ -84,9 +84,10 @@ struct ScanMemberTests {
     func listedElsewhere() throws {
         func entry(_ page: Int, walk: String?) -> ResponseEntry {
             ResponseEntry(
-                request: RequestKey(url: "https://a.example/\(page)", endpoint: "issues x"), status: 200, headers: [],
-                fetchedAt: Timestamp(microseconds: 1), validatedAt: Timestamp(microseconds: 1), scan: 1, count: 1,
-                listed: [record(Int64(page))], walk: walk, skipped: page)
+                request: RequestKey(url: "https://a.example/\(page)", endpoint: "issues x"),
+                validation: .init(
+                    status: 200, fetchedAt: Timestamp(microseconds: 1), validatedAt: Timestamp(microseconds: 1)),
+                listing: .init([record(Int64(page))], count: 1, skipped: page, scan: 1, walk: walk))
         }
         try store.write { writer in
             for page in 1...2 { try writer.putResponse(entry(page, walk: page == 1 ? "a" : nil)) }

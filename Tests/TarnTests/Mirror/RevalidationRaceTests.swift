@@ -158,8 +158,8 @@ struct RevalidationRaceTests {
                         return true
                     }
                     let number = Int64(version.wholeNumberValue ?? 0)
-                    let names = try view.entry?.listed.map { try reader.access.record($0)?["name"] } ?? []
-                    let keys = view.entry?.listed.map(\.storageKey) ?? []
+                    let names = try view.entry?.listing.listed.map { try reader.access.record($0)?["name"] } ?? []
+                    let keys = view.entry?.listing.listed.map(\.storageKey) ?? []
                     let expected = [10 * Int64(page), 10 * Int64(page) + number]
                     #expect(
                         keys == expected.map { RecordKey($0).storageKey }, "\(what), page \(page), version \(version)")

@@ -312,10 +312,10 @@ struct CachedPartsTests {
             moment = Timestamp(microseconds: Int64(fixture.clock.source.now().timeIntervalSince1970) * 1_000_000)
         try await fixture.store.write { writer in
             let entry = ResponseEntry(
-                request: RequestKey(url: "http://api.example/a", endpoint: "*"), status: 200,
-                headers: ["Cache-Control", "max-age=6000"], fetchedAt: moment,
-                validatedAt: moment, scan: 0, count: 0, listed: [],
-                caching: ResponseCaching(requestedAt: moment, usedAt: moment, bodySize: 3))
+                request: RequestKey(url: "http://api.example/a", endpoint: "*"),
+                validation: .init(
+                    status: 200, headers: ["Cache-Control", "max-age=6000"], fetchedAt: moment, validatedAt: moment),
+                listing: .init(count: 0), caching: ResponseCaching(requestedAt: moment, usedAt: moment, bodySize: 3))
             try writer.putResponse(entry, body: Array("old".utf8))
         }
         #expect(try await fixture.cached().answer(get()).text == "200 new; fwd=uri-miss; fwd-status=200; stored")

@@ -136,7 +136,7 @@ extension Catalog {
     }
 
     /// Returns the name of an index: that of its field, or its own.
-    package func name(ofIndex id: UInt32) -> String {
+    func name(ofIndex id: UInt32) -> String {
         for entity in entities {
             if let field = entity.fields.first(where: { $0.index == id }) { return field.name }
             if let index = entity.indexes.first(where: { $0.id == id }) { return index.name }

@@ -26,7 +26,7 @@ extension StoreReader {
     ///
     /// - Throws: the errors of the closure, and as ``fetch(_:_:)``.
     @inlinable
-    public func forEach<Record: StoredRecord>(
+    func forEach<Record: StoredRecord>(
         _ type: Record.Type, _ query: Query, _ body: (Row<Record>) throws -> Bool
     ) throws {
         try forEachLent(Record.entity, plan(type), query) { row in try body(Row(row)) }
@@ -47,7 +47,7 @@ extension StoreReader {
     /// Returns the records of a query up to its limit, and the token of the next page.
     ///
     /// - Throws: as ``fetch(_:_:)``.
-    public func page<Record: StoredRecord>(_ type: Record.Type, _ query: Query) throws -> TypedQueryPage<Record> {
+    func page<Record: StoredRecord>(_ type: Record.Type, _ query: Query) throws -> TypedQueryPage<Record> {
         checkEntity(Record.entity, query)
         let plan = try access.plan(type)
         var records: [Record] = []

@@ -98,17 +98,20 @@ enum GoldenStores {
                 ResponseEntry(
                     request: RequestKey(
                         url: "https://things.example/things?page=1", endpoint: "things 0011", authScope: "scope"),
-                    status: 200,
-                    headers: ["etag", "\"1\""], fetchedAt: Timestamp(microseconds: 1_700_000_000_000_000),
-                    validatedAt: Timestamp(microseconds: 1_700_000_001_000_000), scan: 7, count: 1,
-                    listed: [ListedRecord(entity: 1, storageKey: RecordKey("thing 1").storageKey)],
-                    metadata: "{\"total\":1}"))
+                    validation: .init(
+                        status: 200, headers: ["etag", "\"1\""],
+                        fetchedAt: Timestamp(microseconds: 1_700_000_000_000_000),
+                        validatedAt: Timestamp(microseconds: 1_700_000_001_000_000)),
+                    listing: .init(
+                        [ListedRecord(entity: 1, storageKey: RecordKey("thing 1").storageKey)], count: 1,
+                        metadata: "{\"total\":1}", scan: 7)))
             let page = "https://things.example/page", time = Timestamp(microseconds: 1_700_000_000_000_000)
             try writer.putResponse(
                 ResponseEntry(
-                    request: RequestKey(url: page, endpoint: "*", authScope: "scope"), status: 200,
-                    headers: ["content-type", "text/plain"],
-                    fetchedAt: time, validatedAt: time, scan: 0, count: 0, listed: [], metadata: nil,
+                    request: RequestKey(url: page, endpoint: "*", authScope: "scope"),
+                    validation: .init(
+                        status: 200, headers: ["content-type", "text/plain"], fetchedAt: time, validatedAt: time),
+                    listing: .init(count: 0),
                     caching: ResponseCaching(
                         requestedAt: time, selecting: ["accept", "*/*"], usedAt: time, bodySize: body.count)),
                 body: body)
@@ -118,9 +121,9 @@ enum GoldenStores {
             try writer.setCheckpoint(
                 "things",
                 Checkpoint(
-                    state: .underWay, plan: "plan", nextURL: "https://things.example/things?page=2", scan: 7, pages: 1,
-                    records: 1,
-                    startedAt: Timestamp(microseconds: 1_700_000_000_000_000), completedAt: nil))
+                    state: .underWay, plan: "plan", nextURL: "https://things.example/things?page=2", scan: 7,
+                    startedAt: Timestamp(microseconds: 1_700_000_000_000_000)
+                ).counting(pages: 1, records: 1))
         }
     }
 
@@ -267,11 +270,11 @@ enum GoldenStores {
                 url: "https://things.example/things?page=1", endpoint: "things 0011", authScope: "scope")
             if let response = try reader.response(to: request) {
                 try add([
-                    "kind": "response", "url": response.request.url, "status": response.status,
-                    "headers": response.headers,
-                    "fetched": Int(response.fetchedAt.microseconds),
-                    "listed": response.listed.map { Array($0.storageKey).map { Int($0) } },
-                    "metadata": response.metadata ?? "",
+                    "kind": "response", "url": response.request.url, "status": response.validation.status,
+                    "headers": response.validation.headers,
+                    "fetched": Int(response.validation.fetchedAt.microseconds),
+                    "listed": response.listing.listed.map { Array($0.storageKey).map { Int($0) } },
+                    "metadata": response.listing.metadata ?? "",
                 ])
             }
             let access = reader.access

@@ -13,8 +13,8 @@ public protocol StoredKey: Hashable, Sendable {
     var recordKey: RecordKey { get }
 }
 
-// The forms that reads need. They are no requirements: comparing the type costs no more than calling
-// one, and nothing where the type is known.
+// The forms that reads need. They are no requirements of the protocol: comparing the type costs no
+// more than calling one, and nothing where the type is known.
 extension StoredKey {
     /// The attribute type of a key of one component in the catalog.
     ///

@@ -151,8 +151,8 @@ struct Check {
         }
         let shared = try Workload.count(of: Workload.shared, access), sum = counts.values.reduce(0, +)
         guard shared == sum else { throw Problem("the shared counter is at \(shared), the streams together at \(sum)") }
-        guard try access.sequence == UInt64(sum) else {
-            throw Problem("the commit sequence is \(try access.sequence) after \(sum) transactions")
+        guard try access.settings.sequence == UInt64(sum) else {
+            throw Problem("the commit sequence is \(try access.settings.sequence) after \(sum) transactions")
         }
         return counts
     }
@@ -164,14 +164,14 @@ struct Check {
         var found: [String: [[UInt8]: UInt64]] = [:]
         for entity in access.catalog.entities {
             var versions: [[UInt8]: UInt64] = [:]
-            try access.scan(entity) { key, row in
+            try access.records.scan(entity) { key, row in
                 func problem(_ what: String) -> Problem { Problem("\(entity.name) \(access.describe(key)): \(what)") }
                 guard row.hasValidChecksum(table: UInt32(entity.id), key: key) else { throw problem("checksum") }
                 guard row.body.isWellFormed, row.entity == entity.id, !row.isPartial else { throw problem("row") }
                 versions[Array(key)] = row.version
                 return true
             }
-            guard try access.count(entity) == versions.count else {
+            guard try access.records.count(entity) == versions.count else {
                 throw Problem("\(entity.name): the number of rows")
             }
             found[entity.name] = versions
@@ -194,7 +194,7 @@ struct Check {
         }
         for entity in access.catalog.entities {
             var missing = expected[entity.name] ?? [:]
-            try access.scan(entity) { key, row in
+            try access.records.scan(entity) { key, row in
                 let record = try access.record(entity, key, row)
                 guard let item = missing.removeValue(forKey: record.key) else {
                     throw Problem("\(entity.name) \(record.key) should not be there")
@@ -218,7 +218,7 @@ struct Check {
             for field in entity.fields {
                 guard let index = field.index else { continue }
                 var expected: [[UInt8]] = [], scratch = ByteWriter()
-                try access.scan(entity) { key, row in
+                try access.records.scan(entity) { key, row in
                     IndexEntry.forEach(field, row.body.value(of: field.id), owner: key, scratch: &scratch) {
                         expected.append(Array($0))
                     }
@@ -296,8 +296,8 @@ struct Check {
             entry = try cursor.next()
         }
         try replay.finishCommit()
-        guard try replay.sequence == access.sequence else {
-            throw Problem("the change log ends at \(replay.sequence), the store is at \(try access.sequence)")
+        guard try replay.sequence == access.settings.sequence else {
+            throw Problem("the change log ends at \(replay.sequence), the store is at \(try access.settings.sequence)")
         }
         guard replay.progress == counts.filter({ $0.value > 0 }) else {
             throw Problem("the change log tells of \(replay.progress)")

@@ -83,13 +83,13 @@ struct ImportWorkload {
         let added = try importer.add(Array(document(number).utf8), entity: "Issue")
         let time = Timestamp(microseconds: Int64(number))
         let entry = ResponseEntry(
-            request: RequestKey(url: "https://api.example.org/issues?page=\(number % 40)", endpoint: name), status: 200,
-            headers: ["etag", "\"\(number)\""], fetchedAt: time, validatedAt: time, scan: 1, count: added.count,
-            listed: added.listed)
+            request: RequestKey(url: "https://api.example.org/issues?page=\(number % 40)", endpoint: name),
+            validation: .init(status: 200, headers: ["etag", "\"\(number)\""], fetchedAt: time, validatedAt: time),
+            listing: .init(added.listed, count: added.count, scan: 1))
         importer.unit.responses = [entry]
         importer.unit.checkpoints[name] = Checkpoint(
-            state: .underWay, plan: "p", nextURL: "\(number + 1)", scan: 1, pages: number, records: 0,
-            startedAt: time, completedAt: nil)
+            state: .underWay, plan: "p", nextURL: "\(number + 1)", scan: 1, startedAt: time
+        ).counting(pages: number, records: 0)
     }
 
     static func document(_ number: Int) -> String {

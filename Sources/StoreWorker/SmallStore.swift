@@ -61,8 +61,9 @@ enum SmallStore {
             try writer.putResponse(
                 ResponseEntry(
                     request: RequestKey(url: "https://things.example/things?page=1", endpoint: "things 0011"),
-                    status: 200, headers: ["etag", "\"2\""], fetchedAt: time, validatedAt: time, scan: 8, count: 1,
-                    listed: [ListedRecord(entity: 1, storageKey: RecordKey("thing 0").storageKey)], metadata: nil))
+                    validation: .init(status: 200, headers: ["etag", "\"2\""], fetchedAt: time, validatedAt: time),
+                    listing: .init(
+                        [ListedRecord(entity: 1, storageKey: RecordKey("thing 0").storageKey)], count: 1, scan: 8)))
         }
     }
 
@@ -70,9 +71,9 @@ enum SmallStore {
     private static func shortenBodies(_ store: Store, to longest: Int) throws {
         let bodies = try store.read { reader in
             var bodies: [(entry: ResponseEntry, bytes: [UInt8])] = []
-            try reader.access.forEachResponse { response in
+            try reader.access.responses.forEach { response in
                 guard let entry = response.entry, (entry.caching?.bodySize ?? 0) > longest else { return true }
-                let bytes = try reader.access.body(of: response.id, 0..<longest)
+                let bytes = try reader.access.responses.body(of: response.id, 0..<longest)
                 if let bytes { bodies.append((entry, bytes)) }
                 return true
             }

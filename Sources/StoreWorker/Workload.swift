@@ -135,7 +135,7 @@ struct Workload {
         let entity = try access.state.entity("Counter")
         return try RecordKey(stream).storageKey.withUnsafeBytes { key in
             try access.lending {
-                guard let field = entity.field("count"), let row = try access.row(entity, key),
+                guard let field = entity.field("count"), let row = try access.records.row(entity, key),
                     case .int(let count)? = row.body.value(of: field.id)?.decoded()
                 else { return 0 }
                 return Int(count)

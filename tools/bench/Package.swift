@@ -1,9 +1,15 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
 
-// The benchmarks are a package of their own, so that the peers they compare with are never
-// dependencies of the library. Peers are pinned exactly: a figure is only worth something beside
-// the version it was measured with.
+// The entries of responses are not public: the benchmarks write them as a mirror does. SwiftPM names a package of a path
+// after its folder.
+let folder = URL(fileURLWithPath: Context.packageDirectory).deletingLastPathComponent().deletingLastPathComponent()
+let name = String(folder.lastPathComponent.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
+let inside: [SwiftSetting] = [.unsafeFlags(["-package-name", name])]
+
+// The benchmarks are a package of their own, so that the peers they compare with are never dependencies of the library.
+// Peers are pinned exactly: a figure is only worth something beside the version it was measured with.
 let package = Package(
     name: "bench",
     dependencies: [
@@ -17,7 +23,8 @@ let package = Package(
                 .product(name: "Tarn", package: "tarn"), .product(name: "TarnInspect", package: "tarn"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ])
+            ],
+            swiftSettings: inside)
     ],
     swiftLanguageModes: [.v6]
 )

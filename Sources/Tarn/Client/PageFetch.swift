@@ -21,7 +21,7 @@ struct PageFetch {
         self.stored = stored
         key = request.key(of: page)
         var message = request.message(for: page)
-        if let stored { Validators(TransportHeaders(flat: stored.headers)).apply(to: &message) }
+        if let stored { Validators(TransportHeaders(flat: stored.validation.headers)).apply(to: &message) }
         self.message = message
         let client = request.client
         task = Task { [message] in

@@ -78,10 +78,13 @@ struct PageImporter {
         at now: Timestamp
     ) -> ResponseEntry {
         var entry = ResponseEntry(
-            request: key, status: response.status, headers: headers.kept(also: wants.fields), fetchedAt: now,
-            validatedAt: now, scan: 0, count: added.count, listed: added.listed,
-            metadata: PageMetadata(added.facts, wants, request.endpoint.metadata)?.text, skipped: added.skipped)
-        entry.answeredBy = response.redirectedTo.map(request.client.canonicalURL)
+            request: key,
+            validation: .init(
+                status: response.status, headers: headers.kept(also: wants.fields), fetchedAt: now, validatedAt: now),
+            listing: .init(
+                added.listed, count: added.count, skipped: added.skipped,
+                metadata: PageMetadata(added.facts, wants, request.endpoint.metadata)?.text))
+        entry.validation.answeredBy = response.redirectedTo.map(request.client.canonicalURL)
         return entry
     }
 

@@ -73,11 +73,11 @@ struct PageMetadata: Encodable {
 extension ResponseEntry {
     /// The facts from which pagination finds the next page, fresh or stored.
     var pageFacts: PageFacts {
-        let metadata = PageMetadata.read(metadata)
+        let metadata = PageMetadata.read(listing.metadata)
         return PageFacts(
-            headers: TransportHeaders(flat: headers), recordCount: count, values: metadata.values,
+            headers: TransportHeaders(flat: validation.headers), recordCount: listing.count, values: metadata.values,
             records: metadata.records,
-            digest: PageMetadata.digest(of: listed, count: count, skipped: skipped))
+            digest: PageMetadata.digest(of: listing.listed, count: listing.count, skipped: listing.skipped))
     }
 }
 

@@ -14,10 +14,10 @@ extension CachedResponse {
 
     init(_ entry: ResponseEntry) {
         self.init(
-            method: entry.request.method, status: entry.status, headers: entry.headers,
+            method: entry.request.method, status: entry.validation.status, headers: entry.validation.headers,
             selecting: entry.caching?.selecting ?? [],
-            requestedAt: entry.caching?.requestedAt, validatedAt: entry.validatedAt)
-        isInvalidated = entry.isInvalidated
+            requestedAt: entry.caching?.requestedAt, validatedAt: entry.validation.validatedAt)
+        isInvalidated = entry.validation.isInvalidated
     }
 
     private init(
@@ -38,9 +38,10 @@ extension ResponseEntry {
         redirectedTo: String? = nil
     ) {
         self.init(
-            request: key, status: message.status, headers: message.headers.flat, fetchedAt: received,
-            validatedAt: received, scan: 0, count: 0, listed: [],
-            metadata: redirectedTo,
+            request: key,
+            validation: .init(
+                status: message.status, headers: message.headers.flat, fetchedAt: received, validatedAt: received),
+            listing: .init(count: 0, metadata: redirectedTo),
             caching: ResponseCaching(
                 requestedAt: Timestamp(seconds: message.requestTime), selecting: message.selecting.flat,
                 usedAt: received, bodySize: bodySize, parts: parts))
@@ -48,9 +49,9 @@ extension ResponseEntry {
 
     /// Applies a confirmation to the entry.
     mutating func update(_ headers: TransportHeaders, _ message: CachedResponse, _ received: Timestamp) {
-        self.headers = headers.flat
-        validatedAt = received
-        isInvalidated = false
+        validation.headers = headers.flat
+        validation.validatedAt = received
+        validation.isInvalidated = false
         caching?.requestedAt = Timestamp(seconds: message.requestTime)
     }
 }

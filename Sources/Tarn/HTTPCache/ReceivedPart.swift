@@ -30,7 +30,7 @@ struct ReceivedPart: Sendable {
     ///
     /// - Returns: whether it was updated.
     func confirmWhole(_ key: RequestKey, _ rules: CacheRules, _ writer: inout StoreWriter) throws -> Bool {
-        guard let whole = try writer.access.responseView(key.digest), var entry = whole.entry else { return false }
+        guard let whole = try writer.access.responses.view(key.digest), var entry = whole.entry else { return false }
         let stored = CachedResponse(whole)
         guard stored.status == 200, stored.strongValidator(at: seconds) == validator, whole.bodySize == content.length
         else {
@@ -46,7 +46,7 @@ struct ReceivedPart: Sendable {
     /// Returns the union with the stored parts, if they are of the same representation.
     func union(_ key: RequestKey, _ rules: CacheRules, _ access: StoreAccess) throws -> Union {
         var union = Union(message: message, parts: BodyParts(length: content.length))
-        if let view = try access.responseView(key.digest), let known = view.parts, known.length == content.length {
+        if let view = try access.responses.view(key.digest), let known = view.parts, known.length == content.length {
             let stored = CachedResponse(view)
             // If filling the gaps would need too many parts, the parts begin anew.
             if stored.strongValidator(at: seconds) == validator,
@@ -68,7 +68,7 @@ struct ReceivedPart: Sendable {
     /// - Returns: false, without an effect, if the stored parts are unreadable.
     func putWhole(_ union: Union, _ places: [Range<Int>], _ key: RequestKey, _ writer: inout StoreWriter) throws -> Bool
     {
-        let stored = try union.old.map { try writer.access.body(of: $0.id, 0..<$0.size) } ?? []
+        let stored = try union.old.map { try writer.access.responses.body(of: $0.id, 0..<$0.size) } ?? []
         guard let stored else { return false }
         let all = stored + union.added
         var message = union.message

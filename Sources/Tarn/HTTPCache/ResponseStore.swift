@@ -70,7 +70,7 @@ final class ResponseStore: Sendable {
     {
         try store.read { reader in
             var found: [StoredMessage] = [], usedAt: [Timestamp] = []
-            try reader.access.forEachResponse(to: ResponseStore.url(url, scope), scope: "") { view in
+            try reader.access.responses.forEach(to: ResponseStore.url(url, scope), scope: "") { view in
                 guard let message = StoredMessage(view, isPart: isPart),
                     scope.rules.permits(message.response, for: request)
                 else { return true }
@@ -92,11 +92,11 @@ final class ResponseStore: Sendable {
         guard let places = message.places(of: range) else { return nil }
         return try store.read { reader in
             // Header fields and body must be of the same response.
-            guard let view = try reader.access.responseView(id: message.id), view.validatedAt == message.confirmedAt
+            guard let view = try reader.access.responses.view(id: message.id), view.validatedAt == message.confirmedAt
             else { return nil }
             var bytes: [UInt8]?
             for place in places {
-                guard let piece = try reader.access.body(of: message.id, place) else { return nil }
+                guard let piece = try reader.access.responses.body(of: message.id, place) else { return nil }
                 if bytes == nil { bytes = piece } else { bytes?.append(contentsOf: piece) }
             }
             return bytes ?? []
@@ -115,9 +115,9 @@ final class ResponseStore: Sendable {
             partDigest = ResponseStore.key(url, scope, variant, isPart: true).digest
         let id = try await store.write(alone: body.count > 1 << 20) { writer in
             try writer.putResponse(entry, body: body)
-            if let part = try writer.access.responseView(partDigest) { try writer.removeResponse(id: part.id) }
+            if let part = try writer.access.responses.view(partDigest) { try writer.removeResponse(id: part.id) }
             try writer.noteUses(taken)
-            let id = try writer.access.responseView(digest)?.id ?? 0
+            let id = try writer.access.responses.view(digest)?.id ?? 0
             _ = try writer.evict(
                 options.limits, uses: known, kept: id, atMost: 32, now: received, random: options.time.random)
             return id
@@ -150,11 +150,11 @@ final class ResponseStore: Sendable {
             let id: UInt64?
             if let places = union.wholePlaces {
                 guard try part.putWhole(union, places, wholeKey, &writer) else { return }
-                id = try writer.access.responseView(wholeKey.digest)?.id
+                id = try writer.access.responses.view(wholeKey.digest)?.id
             } else {
                 guard union.parts.size <= options.maximumBodySize else { return }
                 try part.putParts(union, key, &writer)
-                id = try writer.access.responseView(key.digest)?.id
+                id = try writer.access.responses.view(key.digest)?.id
             }
             try writer.noteUses(taken.filter { $0.key != id && $0.key != union.old?.id })
             _ = try writer.evict(
@@ -167,7 +167,7 @@ final class ResponseStore: Sendable {
         let received = now, taken = uses.take()
         let isThere = try await store.write { writer in
             // Replaced, confirmed or invalidated meanwhile: the 304 is not about the current entry.
-            guard let view = try writer.access.responseView(id: message.id), view.validatedAt == message.confirmedAt,
+            guard let view = try writer.access.responses.view(id: message.id), view.validatedAt == message.confirmedAt,
                 CachedResponse(view) == message.response, var entry = view.entry
             else { return false }
             entry.update(fresh.headers, fresh, received)
@@ -183,7 +183,7 @@ final class ResponseStore: Sendable {
     /// Removes an entry, unless another response has replaced it.
     func remove(_ message: StoredMessage) async throws {
         try await store.write { writer in
-            guard let view = try writer.access.responseView(id: message.id), view.validatedAt == message.confirmedAt
+            guard let view = try writer.access.responses.view(id: message.id), view.validatedAt == message.confirmedAt
             else { return }
             try writer.removeResponse(id: message.id)
         }
@@ -196,16 +196,16 @@ final class ResponseStore: Sendable {
     func invalidate(_ urls: [String]) async throws {
         try await store.write { writer in
             var ids: [UInt64] = []
-            let scopes = try writer.access.responseScopes()
+            let scopes = try writer.access.responses.scopes()
             for url in urls {
                 let normalized = (try? HTTPURL(url).normalized.description) ?? url
                 for url in Set([url, normalized]) {
-                    try writer.access.forEachWholeResponse(to: url) {
+                    try writer.access.responses.forEachWhole(to: url) {
                         ids.append($0.id)
                         return true
                     }
                     for scope in scopes {
-                        try writer.access.forEachResponse(to: url, scope: scope) {
+                        try writer.access.responses.forEach(to: url, scope: scope) {
                             ids.append($0.id)
                             return true
                         }

@@ -81,7 +81,8 @@ extension Batch {
             for page in pages {
                 guard let members = page.members else { continue }
                 try writer.noteListed(
-                    page.entry.listed.filter { !dropped.contains($0) }, walk: members, scan: page.entry.scan)
+                    page.entry.listing.listed.filter { !dropped.contains($0) }, walk: members,
+                    scan: page.entry.listing.scan)
             }
             try client.saveBudgets(&writer)
         }

@@ -41,9 +41,9 @@ extension EndpointScan {
             return false
         }
         var checkpoint = Checkpoint(
-            state: .underWay, plan: plan, nextURL: pages.position, scan: (old?.scan ?? 0) + 1, pages: 0, records: 0,
-            startedAt: client.now, completedAt: old?.completedAt,
-            members: endpoint.orphans == nil ? nil : identity.members)
+            state: .underWay, plan: plan, nextURL: pages.position, scan: (old?.scan ?? 0) + 1,
+            startedAt: client.now, completedAt: old?.completedAt)
+        checkpoint.members = endpoint.orphans == nil ? nil : identity.members
         let begins = (options.restarts || options.refetches) && (syncRun == nil || old?.sync != syncRun?.id)
         if let old, old.state == .underWay, old.plan == plan, let next = old.nextURL, !begins {
             // Members that are noted under another name, or not at all, are unknown at the end.
@@ -110,10 +110,10 @@ extension EndpointScan {
         case .records(let isEmpty):
             page = try imported(response, fetch, pages, isEmpty: isEmpty)
         }
-        page.entry.scan = target.checkpoint.scan
-        page.entry.walk = target.identity.responses
-        page.entry.answeredBy = response.redirectedTo.map(client.canonicalURL)
-        page.entry.position = pages.listPosition
+        page.entry.listing.scan = target.checkpoint.scan
+        page.entry.listing.walk = target.identity.responses
+        page.entry.validation.answeredBy = response.redirectedTo.map(client.canonicalURL)
+        page.entry.listing.position = pages.listPosition
         page.members = target.members
         return try advance(past: page, &pages, target)
     }
@@ -126,11 +126,11 @@ extension EndpointScan {
     ) throws -> Bool {
         var checkpoint = target.checkpoint
         checkpoint.pages += 1
-        checkpoint.records += page.entry.count
-        checkpoint.skipped += page.entry.skipped
+        checkpoint.records += page.entry.listing.count
+        checkpoint.skipped += page.entry.listing.skipped
         let hasNext: Bool
         do {
-            hasNext = try pages.advance(page.entry.pageFacts, answeredBy: page.entry.answeredBy)
+            hasNext = try pages.advance(page.entry.pageFacts, answeredBy: page.entry.validation.answeredBy)
         } catch {
             // The next scan begins anew: the description may name another pagination style by then,
             // or records have moved between pages.
@@ -195,10 +195,10 @@ extension EndpointScan {
             return nil
         }
         var entry = stored
-        entry.isInvalidated = false
-        entry.headers = TransportHeaders(flat: stored.headers).confirmed(byNotModified: response.headers)
+        entry.validation.isInvalidated = false
+        entry.validation.headers = TransportHeaders(flat: stored.validation.headers).confirmed(byNotModified: response.headers)
             .kept(also: wants.fields)
-        entry.validatedAt = client.now
+        entry.validation.validatedAt = client.now
         return Batch.Page(entry: entry, asked: stored, target: targetIndex)
     }
 

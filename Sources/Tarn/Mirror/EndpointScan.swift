@@ -187,7 +187,7 @@ struct EndpointScan {
 
     mutating func count(_ entry: ResponseEntry, isImported: Bool) {
         report.pages += 1
-        report.listed += entry.count
+        report.listed += entry.listing.count
         if !isImported { report.notModified += 1 }
         progress(snapshot(requesting: nil))
     }

@@ -55,8 +55,7 @@ final class SyncRun: Sendable {
             id = UInt64.random(in: 1...UInt64.max)
             resumed = nil
             var checkpoint = Checkpoint(
-                state: .underWay, plan: plan, nextURL: nil, scan: 0, pages: 0, records: 0, startedAt: now,
-                completedAt: old?.completedAt)
+                state: .underWay, plan: plan, scan: 0, startedAt: now, completedAt: old?.completedAt)
             checkpoint.sync = id
             checkpoint.continuedAt = now
             begun = checkpoint

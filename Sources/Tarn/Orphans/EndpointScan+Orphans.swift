@@ -33,7 +33,7 @@ extension EndpointScan {
         guard let old else { return }
         if old.plan != plan {
             let members = ScanIdentity.members(identity.responses, plan: old.plan), step = options.orphanStep
-            while try client.store.read({ reader in try reader.access.hasScanMembers(of: members) }) {
+            while try client.store.read({ reader in try reader.access.scans.hasMembers(of: members) }) {
                 _ = try await client.store.write(alone: true) { try $0.removeScanMembers(of: members, limit: step) }
             }
         } else if old.hasOrphans, endpoint.orphans != nil {
@@ -52,7 +52,7 @@ extension EndpointScan {
         }
         try await pass.run()
         try await client.store.write(alone: true) { writer in
-            guard var checkpoint = try writer.access.checkpoint(completed.checkpointName),
+            guard var checkpoint = try writer.access.checkpoints.checkpoint(completed.checkpointName),
                 checkpoint.scan == completed.scan
             else { return }
             checkpoint.hasOrphans = false

@@ -66,7 +66,7 @@ struct OrphanJudge: Sendable {
 
     /// The scan member of a candidate; nil if it was listed or decided about since it was found.
     private func open(_ record: ListedRecord, _ writer: inout StoreWriter) throws -> ScanMember? {
-        let member = try writer.access.scanMember(record, of: identity.members) ?? ScanMember(record, lastListed: 0)
+        let member = try writer.access.scans.member(record, of: identity.members) ?? ScanMember(record, lastListed: 0)
         return member.lastListed < scan && member.judged < scan ? member : nil
     }
 
@@ -89,11 +89,11 @@ struct OrphanJudge: Sendable {
             verdict.existing = 1
         } else if answer != .gone, member.misses < UInt64(rules.walks) {
             verdict.waiting = 1
-        } else if try access.isListed(member.record, exceptBy: identity.owns) {
+        } else if try access.responses.isListed(member.record, exceptBy: identity.owns) {
             verdict.listedElsewhere = 1
         } else if isKept {
             verdict.kept = 1
-        } else if keepsLocal.contains(record.entity), try access.isChangedLocally(member.record) {
+        } else if keepsLocal.contains(record.entity), try access.localChanges.contains(member.record) {
             verdict.changedLocally = 1
         } else if let mayDelete, !mayDelete(record) {
             verdict.vetoed = 1

@@ -88,7 +88,7 @@ struct OrphanPass {
         let scan = scan, members = identity.members
         let (unlisted, names) = try client.store.read { reader in
             var known: Set<UInt16> = [], listed: Set<UInt16> = []
-            try reader.access.forEachScanMember(of: members) { member in
+            try reader.access.scans.forEach(of: members) { member in
                 known.insert(member.record.entity)
                 if member.lastListed == scan { listed.insert(member.record.entity) }
                 return true
@@ -105,7 +105,7 @@ struct OrphanPass {
         let scan = scan, limit = options.orphanStep, unlisted = unlisted
         return try client.store.read { reader in
             var candidates: [Candidate] = []
-            try reader.access.forEachScanMember(of: identity.members, after: last) { member in
+            try reader.access.scans.forEach(of: identity.members, after: last) { member in
                 let isOpen =
                     member.lastListed < scan && member.judged < scan && !unlisted.contains(member.record.entity)
                 if isOpen { candidates.append(Candidate(record: member.record)) }
@@ -134,7 +134,7 @@ struct OrphanPass {
             var records: [ListedRecord] = []
             try reader.forEach(Query(endpoint.entity, where: condition, partials: .excluded)) { record in
                 let listed = ListedRecord(entity: root, storageKey: record.key.storageKey)
-                let member = try reader.access.scanMember(listed, of: members)
+                let member = try reader.access.scans.member(listed, of: members)
                 if member.map({ $0.lastListed < scan && $0.judged < scan }) ?? true { records.append(listed) }
                 return true
             }

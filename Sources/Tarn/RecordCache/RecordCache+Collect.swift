@@ -41,7 +41,7 @@ extension RecordCache {
                 let outcome = try await store.write(alone: true) { writer -> (deleted: Int, denied: [ListedRecord])? in
                     // Another writer may have added a reference, or listed a record, since the
                     // snapshot.
-                    guard try writer.access.sequence == expected else { return nil }
+                    guard try writer.access.settings.sequence == expected else { return nil }
                     return try writer.deleteUnreachable(step)
                 }
                 guard let outcome else { break }
@@ -102,7 +102,7 @@ private struct Reach {
                 )
             }
         }
-        try access.forEachResponse { view in
+        try access.responses.forEach { view in
             view.forEachListed {
                 add(ListedRecord(entity: $0, storageKey: Array($1)))
                 return true
@@ -110,15 +110,15 @@ private struct Reach {
             return true
         }
         for entity in access.catalog.entities where entity.root == entity.id {
-            try access.scan(entity) { key, _ in
+            try access.records.scan(entity) { key, _ in
                 let record = ListedRecord(entity: entity.root, storageKey: Array(key))
-                if try access.isChangedLocally(record) { add(record) }
+                if try access.localChanges.contains(record) { add(record) }
                 return true
             }
         }
         for name in names {
             let entity = try self.entity(name)
-            try access.scan(entity) { key, _ in
+            try access.records.scan(entity) { key, _ in
                 add(ListedRecord(entity: entity.root, storageKey: Array(key)))
                 return true
             }
@@ -136,7 +136,9 @@ private struct Reach {
         while let record = pending.popLast() {
             guard let root = access.catalog.entity(id: record.entity) else { continue }
             let kind: Catalog.Entity? = try record.storageKey.withUnsafeBytes { key in
-                try access.lending { try access.row(root, key).flatMap { access.catalog.entity(id: $0.entity) } }
+                try access.lending {
+                    try access.records.row(root, key).flatMap { access.catalog.entity(id: $0.entity) }
+                }
             }
             guard let kind else { continue }
             for relationship in access.catalog.relationships(of: kind)
@@ -158,7 +160,7 @@ private struct Reach {
     func rest() throws -> (counts: [String: Int], records: [ListedRecord]) {
         var counts: [String: Int] = [:], records: [ListedRecord] = []
         for root in access.catalog.entities where root.root == root.id {
-            try access.scan(root) { key, row in
+            try access.records.scan(root) { key, row in
                 let record = ListedRecord(entity: root.root, storageKey: Array(key))
                 guard !reached.contains(record) else { return true }
                 records.append(record)

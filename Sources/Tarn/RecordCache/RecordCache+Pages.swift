@@ -44,8 +44,8 @@ extension RecordCache {
         else { return nil }
         return try store.read { reader in
             let isRefused =
-                try reader.access.responseView(prepared.digest) == nil
-                && reader.access.responseView(again.digest) != nil
+                try reader.access.responses.view(prepared.digest) == nil
+                && reader.access.responses.view(again.digest) != nil
             return isRefused ? again : nil
         }
     }

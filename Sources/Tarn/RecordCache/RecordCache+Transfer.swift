@@ -12,7 +12,7 @@ private struct NotStored: Error {
 
 extension RecordCache {
     func perform(_ prepared: PreparedRequest, isConditional: Bool) async throws -> Transfer {
-        let stored = try store.read { try $0.access.responseView(prepared.digest)?.entry }
+        let stored = try store.read { try $0.access.responses.view(prepared.digest)?.entry }
         let known = isConditional ? stored.map(CachedResponse.init) : nil
         let request = known.map { options.rules.validation(of: $0, for: prepared.message) } ?? prepared.message
         await client.pause()
@@ -50,10 +50,12 @@ extension RecordCache {
     func fetched(_ prepared: PreparedRequest, since moment: Date) throws -> Transfer? {
         let began = Timestamp(moment)
         return try store.read { reader in
-            guard let entry = try reader.access.responseView(prepared.digest)?.entry, entry.validatedAt >= began else {
+            guard let entry = try reader.access.responses.view(prepared.digest)?.entry,
+                entry.validation.validatedAt >= began
+            else {
                 return nil
             }
-            var transfer = Transfer(entry, entry.fetchedAt >= began ? .fetched : .revalidated)
+            var transfer = Transfer(entry, entry.validation.fetchedAt >= began ? .fetched : .revalidated)
             transfer.isAnothers = true
             return transfer
         }
@@ -70,12 +72,13 @@ extension RecordCache {
         return try await store.write { writer in
             // A newer response, or an unsafe request, may have come in between: the 304 is not
             // about that.
-            guard var entry = try writer.access.response(to: prepared.key), entry.isUnchanged(since: stored) else {
+            guard var entry = try writer.access.responses.entry(of: prepared.key), entry.isUnchanged(since: stored)
+            else {
                 return nil
             }
-            entry.headers = headers.kept(also: wants)
-            entry.validatedAt = received
-            entry.isInvalidated = false
+            entry.validation.headers = headers.kept(also: wants)
+            entry.validation.validatedAt = received
+            entry.validation.isInvalidated = false
             entry.caching = ResponseCaching(
                 requestedAt: sent, selecting: entry.caching?.selecting ?? [], usedAt: received)
             try writer.putResponse(entry)
@@ -87,7 +90,7 @@ extension RecordCache {
 
     private func forget(_ prepared: PreparedRequest) async throws {
         try await store.write { writer in
-            if let id = try writer.access.responseView(prepared.digest)?.id { try writer.removeResponse(id: id) }
+            if let id = try writer.access.responses.view(prepared.digest)?.id { try writer.removeResponse(id: id) }
         }
     }
 
@@ -108,13 +111,13 @@ extension RecordCache {
             ? Importer.Added(listed: [], count: 0) : importer.draft(response, page, into: lent.value)
         var entry = importer.entry(
             prepared.key, response, headers: TransportHeaders(stored: response), added, at: received)
-        entry.scan = stored?.scan ?? 0
-        entry.walk = stored?.walk
+        entry.listing.scan = stored?.listing.scan ?? 0
+        entry.listing.walk = stored?.listing.walk
         entry.caching = ResponseCaching(
             requestedAt: sent,
             selecting: CacheRules.selectingFields(of: prepared.message.headers, by: response.headers).flat,
             usedAt: received)
-        entry.position = prepared.isPositioned ? prepared.pages.listPosition : stored?.position
+        entry.listing.position = prepared.isPositioned ? prepared.pages.listPosition : stored?.listing.position
         guard options.rules.storability(of: response, to: prepared.message) == .storable else {
             return try await show(entry, prepared, lent, isReplacing: stored != nil)
         }
@@ -128,7 +131,7 @@ extension RecordCache {
         lent.value.unit = ImportUnit(responses: [entry]) { _, writer in
             try writer.removeSuperseded(by: prepared.key)
             try writer.noteUses(taken)
-            let kept = try writer.access.responseView(prepared.digest)?.id
+            let kept = try writer.access.responses.view(prepared.digest)?.id
             _ = try writer.evict(
                 options.limits, uses: known, kept: kept, atMost: options.evictionStep, now: now,
                 random: client.options.time.random)
@@ -155,7 +158,7 @@ extension RecordCache {
                 var transfer = Transfer(entry, .fetched, report: report)
                 transfer.isStored = false
                 let reader = try writer.reader()
-                transfer.records = try entry.listed.compactMap { try reader.access.record($0) }
+                transfer.records = try entry.listing.listed.compactMap { try reader.access.record($0) }
                 throw NotStored(transfer: transfer)
             }
             preconditionFailure("a transaction that must be rolled back was committed")
@@ -187,7 +190,7 @@ extension StoreWriter {
     fileprivate mutating func removeSuperseded(by key: RequestKey) throws {
         guard let name = key.endpoint.split(separator: " ").first else { return }
         var ids: [UInt64] = []
-        try access.forEachResponse(to: key.url, scope: key.authScope) { view in
+        try access.responses.forEach(to: key.url, scope: key.authScope) { view in
             if view.isCaches, view.endpoint != key.endpoint, view.endpoint.hasPrefix(name + " ") { ids.append(view.id) }
             return true
         }

@@ -37,7 +37,7 @@ extension RecordCache {
             return try await removeScanned { view, access in
                 var lists = false
                 try view.forEachListed { root, key in
-                    lists = try root == entity.root && access.lending { try access.row(entity, key) != nil }
+                    lists = try root == entity.root && access.lending { try access.records.row(entity, key) != nil }
                     return !lists
                 }
                 return lists
@@ -84,8 +84,8 @@ extension RecordCache {
                 throw StoreError.unknownEntity(name: entity, known: reader.catalog.entities.map(\.name))
             }
             let record = ListedRecord(entity: entity.root, storageKey: key.storageKey)
-            return try reader.access.responseIDs(listing: record).compactMap {
-                try reader.access.responseView(id: $0)?.entry
+            return try reader.access.responses.ids(listing: record).compactMap {
+                try reader.access.responses.view(id: $0)?.entry
             }
         }
     }
@@ -102,13 +102,13 @@ extension RecordCache {
         -> Int
     {
         var count = 0
-        for scope in try store.read({ try $0.access.responseScopes() }).sorted() {
+        for scope in try store.read({ try $0.access.responses.scopes() }).sorted() {
             var removed = RecordCache.step
             while removed == RecordCache.step {
                 removed = try await store.write { writer in
                     var ids: [UInt64] = []
-                    try writer.access.forEachResponseID(withPrefix: prefix, scope: scope) { id in
-                        if let view = try writer.access.responseView(id: id), isMeant(view) { ids.append(id) }
+                    try writer.access.responses.forEachID(withPrefix: prefix, scope: scope) { id in
+                        if let view = try writer.access.responses.view(id: id), isMeant(view) { ids.append(id) }
                         return ids.count < RecordCache.step
                     }
                     for id in ids { try writer.removeResponse(id: id) }
@@ -128,7 +128,7 @@ extension RecordCache {
             let step = try await store.write { writer -> (removed: Int, next: UInt64?) in
                 var ids: [UInt64] = [], seen = 0, next: UInt64?
                 let access = writer.access
-                try access.forEachResponse(from: start) { view in
+                try access.responses.forEach(from: start) { view in
                     guard seen < RecordCache.step else {
                         next = view.id
                         return false

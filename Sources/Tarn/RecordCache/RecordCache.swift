@@ -208,7 +208,7 @@ public final class RecordCache: Sendable {
     private func explain(_ prepared: PreparedRequest, _ policy: CachePolicy) throws -> CacheExplanation {
         var explanation = CacheExplanation(url: prepared.shownURL, decision: CacheDecision(.miss, .nothingStored))
         try store.read(verifyingRows: true) { reader in
-            let view = try reader.access.responseView(prepared.digest)
+            let view = try reader.access.responses.view(prepared.digest)
             if policy.looksFirst {
                 explanation.decision = decide(prepared, policy, view, explains: true)
             } else {
@@ -229,7 +229,7 @@ public final class RecordCache: Sendable {
     ) throws -> (answer: CachedAnswer?, decision: CacheDecision) {
         var answer: CachedAnswer?, decision = CacheDecision(.miss, .nothingStored)
         try store.read(verifyingRows: true) { reader in
-            guard let view = try reader.access.responseView(prepared.digest) else { return }
+            guard let view = try reader.access.responses.view(prepared.digest) else { return }
             decision = decide(prepared, policy, view)
             guard decision.isHit else { return }
             answer = try self.answer(view, decision, copying, reader, prepared)
@@ -252,7 +252,7 @@ public final class RecordCache: Sendable {
     ) throws -> Result? {
         let policy = policy ?? options.policy
         return try store.read(verifyingRows: true) { reader in
-            guard let view = try reader.access.responseView(prepared.digest) else { return nil }
+            guard let view = try reader.access.responses.view(prepared.digest) else { return nil }
             let decision = decide(prepared, policy, view)
             guard decision.isHit else { return nil }
             noteUse(view)
@@ -293,7 +293,7 @@ public final class RecordCache: Sendable {
             let error = MirrorError(error, url: prepared.shownURL, place: prepared.endpoint.place)
             guard policy != .networkOnly, let failure = error.cacheFailure else { throw CacheError.request(error, nil) }
             return try store.read(verifyingRows: true) { reader in
-                let view = try reader.access.responseView(prepared.digest)
+                let view = try reader.access.responses.view(prepared.digest)
                 let fallback = decide(prepared, policy, view, after: failure)
                 guard let view, fallback.isHit else { throw CacheError.request(error, fallback) }
                 var answer = try self.answer(view, fallback, copying, reader, prepared)

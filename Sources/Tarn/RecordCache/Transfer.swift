@@ -19,9 +19,10 @@ struct Transfer: Sendable {
 
     init(_ entry: ResponseEntry, _ source: CachedAnswer.Source, report: ImportReport? = nil) {
         self.source = source
-        page = PageEnd(facts: entry.pageFacts, answeredBy: entry.answeredBy, position: entry.position)
-        listed = entry.listed
-        metadata = PageMetadata.read(entry.metadata).kept
+        page = PageEnd(
+            facts: entry.pageFacts, answeredBy: entry.validation.answeredBy, position: entry.listing.position)
+        listed = entry.listing.listed
+        metadata = PageMetadata.read(entry.listing.metadata).kept
         self.report = report
     }
 }

@@ -25,7 +25,7 @@ struct CacheListCommand: ParsableCommand {
         let now = Date().timeIntervalSince1970, format = format.format, prefix = prefix
         var table = Table(["url", "status", "records", "bytes", "age", "of"], rightAligned: [1, 2, 3, 4])
         try store.open().read { reader in
-            try reader.access.forEachResponse { view in
+            try reader.access.responses.forEach { view in
                 guard view.url.hasPrefix(prefix) else { return true }
                 let age = max(0, Int(now - Double(view.validatedAt.microseconds) / 1_000_000)),
                     url = Redaction.url(view.requestURL)

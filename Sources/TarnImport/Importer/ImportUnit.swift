@@ -1,27 +1,27 @@
 // The parts of a unit besides its drafts.
 
-public import TarnStore
+package import TarnStore
 
 /// The parts of a unit that are committed with its records, as one change, or discarded with them.
 ///
 /// Set them on ``Importer/unit`` before the commit.
-public struct ImportUnit: Sendable {
+package struct ImportUnit: Sendable {
     /// The entries of the responses that were added.
     ///
     /// A record that is not stored, because it has unique values of another record, is removed from
     /// them.
-    public var responses: [ResponseEntry]
+    package var responses: [ResponseEntry]
     /// The responses that a 304 confirms.
     ///
     /// Each applies only if the stored entry still is the one whose validators the request carried.
     package var revalidated: [RevalidatedResponse] = []
     /// The progress of scans, by name.
-    public var checkpoints: [String: Checkpoint]
+    package var checkpoints: [String: Checkpoint]
     /// Writes further parts of the unit, in its transaction, after the merge.
-    public var additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)?
+    package var additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)?
 
     /// Creates the parts of a unit.
-    public init(
+    package init(
         responses: [ResponseEntry] = [], checkpoints: [String: Checkpoint] = [:],
         additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)? = nil
     ) {
@@ -42,9 +42,9 @@ public struct ImportUnit: Sendable {
 
     /// Removes records that were not stored from the entries.
     func removeDropped(_ dropped: Set<ListedRecord>, _ writer: inout StoreWriter) throws {
-        for var entry in responses where !dropped.isEmpty && entry.listed.contains(where: dropped.contains) {
-            guard try writer.access.response(to: entry.request) != nil else { continue }
-            entry.listed.removeAll { dropped.contains($0) }
+        for var entry in responses where !dropped.isEmpty && entry.listing.listed.contains(where: dropped.contains) {
+            guard try writer.access.responses.entry(of: entry.request) != nil else { continue }
+            entry.listing.listed.removeAll { dropped.contains($0) }
             try writer.putResponse(entry)
         }
     }
@@ -60,6 +60,6 @@ public struct ImportUnit: Sendable {
 extension StoreWriter {
     /// Returns whether the stored entry still is the one whose validators the request carried.
     fileprivate func isCurrent(_ response: RevalidatedResponse) throws -> Bool {
-        try access.response(to: response.entry.request)?.isUnchanged(since: response.asked) ?? false
+        try access.responses.entry(of: response.entry.request)?.isUnchanged(since: response.asked) ?? false
     }
 }

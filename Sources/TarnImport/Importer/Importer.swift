@@ -24,7 +24,7 @@ public final class Importer {
     /// The closures that the importer calls.
     public var hooks = ImportHooks()
     /// The parts of the current unit besides its records.
-    public var unit = ImportUnit()
+    package var unit = ImportUnit()
     /// The cancellation of the waiting task, checked during the merge.
     var cancellation: Cancellation?
     /// The paths of one-to-one references, built on first use.

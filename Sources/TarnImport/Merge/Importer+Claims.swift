@@ -79,7 +79,7 @@ extension Importer {
         let entity = plan.plans[claim.plan].entity
         return try access.lending {
             try claim.owner.withUnsafeBytes { owner in
-                guard let target = try access.row(entity, owner)?.body.value(of: claim.field)?.reference else {
+                guard let target = try access.records.row(entity, owner)?.body.value(of: claim.field)?.reference else {
                     return false
                 }
                 return claim.target.withUnsafeBytes { Bytes.equal($0, target) }
@@ -94,7 +94,7 @@ extension Importer {
         }
         var others: [[UInt8]] = []
         try claim.target.withUnsafeBytes { target in
-            try writer.access.referrers(of: target, through: index, positioned: false) { referrer in
+            try writer.access.indexes.forEachReferrer(of: target, through: index, positioned: false) { referrer in
                 if !claim.owner.withUnsafeBytes({ Bytes.equal($0, referrer) }) { others.append(Array(referrer)) }
                 return true
             }

@@ -133,8 +133,9 @@ extension Importer {
     ) throws -> [[UInt8]] {
         let members = drafter.derived.members[list.members]
         var known: Set<[UInt8]>?, left: [[UInt8]] = []
-        try access.referrers(of: drafter.derived.bytes(list.target), through: index, positioned: relationship.isOrdered)
-        { referrer in
+        try access.indexes.forEachReferrer(
+            of: drafter.derived.bytes(list.target), through: index, positioned: relationship.isOrdered
+        ) { referrer in
             if members.count > 16 {
                 let set = known ?? Set(members.map { Array(drafter.derived.bytes($0.key)) })
                 known = set
@@ -168,7 +169,7 @@ extension Importer {
         builder.finish(into: &bytes)
         guard let body = RowBody(bytes.bytes, isWide: false) else { return nil }
         return try key.withUnsafeBytes { key in
-            guard try writer.access.row(entity, key) != nil else { return nil }
+            guard try writer.access.records.row(entity, key) != nil else { return nil }
             return try writer.merge(entity, key, body, isComplete: false)
         }
     }
@@ -181,7 +182,7 @@ extension Importer {
         _ writer: inout StoreWriter
     ) throws -> StoreWriter.Outcome? {
         try key.withUnsafeBytes { key in
-            guard let row = try writer.access.row(entity, key) else { return nil }
+            guard let row = try writer.access.records.row(entity, key) else { return nil }
             var list = ByteWriter(), isThere = false
             list.append(ValueTag.references)
             if let value = row.body.value(of: field.id) {

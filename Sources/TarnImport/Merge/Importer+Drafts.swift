@@ -9,7 +9,7 @@ extension Importer {
         defer { writer.remembersRecords = false }
         var merge = UnitMerge(
             tally: ImportTally(plans: plan.plans.count, drafts: drafter.list.count),
-            hasLocal: try writer.access.hasLocalChanges)
+            hasLocal: try writer.access.localChanges.hasMarks)
         try mergeDrafts(&merge, &writer)
         try connectDerived(&writer, &merge.tally, except: merge.olderRecords, hasLocal: merge.hasLocal)
         try settleConflicts(&writer, &merge.tally)
@@ -83,7 +83,7 @@ extension Importer {
         merge.tally.stored(planIndex, draft: index, outcome)
         if !isComplete, case .created = outcome {
             let access = writer.access
-            if try access.lending({ try access.row(owner.entity, key)?.isPartial == true }) {
+            if try access.lending({ try access.records.row(owner.entity, key)?.isPartial == true }) {
                 merge.tally.partial(planIndex)
             }
         }
@@ -108,7 +108,7 @@ extension Importer {
         merge.report.skipped += 1
         let access = writer.access
         // The root entity: the stored record may be of any concrete entity of the tree.
-        if try access.lending({ try access.row(root(of: owner.entity), key) == nil }) {
+        if try access.lending({ try access.records.row(root(of: owner.entity), key) == nil }) {
             merge.report.dropped.append(ListedRecord(entity: owner.entity.root, storageKey: Array(key)))
         }
     }

@@ -21,12 +21,14 @@ extension Importer {
         _ planIndex: Int, _ key: Bytes, _ body: RowBody, into rest: inout ByteWriter, _ writer: inout StoreWriter
     ) throws -> LocalOutcome {
         let access = writer.access, plan = plan.plans[planIndex], entity = plan.entity
-        guard let mark = try access.localMark(entity.root, key) else { return .whole }
+        guard let mark = try access.localChanges.mark(entity.root, key) else { return .whole }
         // The root entity: the record may be of any concrete entity.
         let tree = root(of: entity)
-        let row = try access.lending { try access.row(tree, key).map { Array($0.body.bytes) } }
+        let row = try access.lending { try access.records.row(tree, key).map { Array($0.body.bytes) } }
         let (isWide, stored) =
-            try access.lending { try access.row(tree, key).map { ($0.isWide, $0.entity) } } ?? (false, entity.id)
+            try access.lending { try access.records.row(tree, key).map { ($0.isWide, $0.entity) } } ?? (
+                false, entity.id
+            )
         // A record that is not stored has no local values to keep.
         guard plan.policies.local != .server, mark.operation == .delete || row != nil else {
             try writer.removeLocalMark(entity.root, key)
@@ -145,7 +147,7 @@ extension Importer {
     ///
     /// The deletion is stored in the mark.
     func keepsDeleted(_ plan: EntityPlan, _ key: Bytes, _ writer: inout StoreWriter) throws -> Bool {
-        guard var mark = try writer.access.localMark(plan.entity.root, key) else { return false }
+        guard var mark = try writer.access.localChanges.mark(plan.entity.root, key) else { return false }
         guard plan.policies.local != .server, mark.operation != .delete else {
             // Both sides agree, or the server takes precedence.
             try writer.removeLocalMark(plan.entity.root, key)
@@ -165,7 +167,7 @@ extension Importer {
     func keepsLocalReference(
         _ plan: EntityPlan, _ key: Bytes, _ field: UInt16, to target: [UInt8]?, _ writer: inout StoreWriter
     ) throws -> Bool {
-        guard plan.policies.local != .server, var mark = try writer.access.localMark(plan.entity.root, key),
+        guard plan.policies.local != .server, var mark = try writer.access.localChanges.mark(plan.entity.root, key),
             mark.operation != .update || plan.policies.local == .keep || mark.covers(field)
         else { return false }
         var value = ByteWriter()

@@ -37,7 +37,7 @@ extension Importer {
         let access = writer.access
         var combined = ByteWriter(), isOlder = false, isWide: Bool?
         try access.lending {
-            guard let row = try access.row(root(of: plan.entity), key) else { return }
+            guard let row = try access.records.row(root(of: plan.entity), key) else { return }
             isOlder = plan.policies.isOlder(body, than: row.body)
             guard !isOlder, !plan.policies.lists.isEmpty else { return }
             isWide = try plan.policies.combined(body, with: row.body, into: &combined) { value, reference in
@@ -68,7 +68,9 @@ extension Importer {
             if plan.policies.version != 0 {
                 let access = writer.access, storageKey = drafter.list.key(draft)
                 let isOlder = try access.lending {
-                    try access.row(root(of: plan.entity), storageKey).map { plan.policies.isOlder(body, than: $0.body) }
+                    try access.records.row(root(of: plan.entity), storageKey).map {
+                        plan.policies.isOlder(body, than: $0.body)
+                    }
                         ?? false
                 }
                 if isOlder {

@@ -319,7 +319,7 @@ private final class Salvage {
             var count = 0
             // Cached bodies can be fetched again.
             for entry in responses
-            where try entry.caching?.bodySize == nil && entry.listed.allSatisfy({ try writer.has($0) }) {
+            where try entry.caching?.bodySize == nil && entry.listing.listed.allSatisfy({ try writer.has($0) }) {
                 try writer.putResponse(entry)
                 count += 1
             }

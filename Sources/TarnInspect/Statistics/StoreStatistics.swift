@@ -31,7 +31,7 @@ public struct StoreStatistics: Sendable {
     /// The number of stored responses.
     public var responses: Int
     /// The checkpoints of mirrors.
-    public var checkpoints: [(name: String, checkpoint: Checkpoint)]
+    package var checkpoints: [(name: String, checkpoint: Checkpoint)]
     /// The tables, ordered by name.
     public var tables: [Table]
     /// The size of the file, in bytes.

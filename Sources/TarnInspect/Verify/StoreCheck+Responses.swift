@@ -89,7 +89,7 @@ extension StoreCheck {
     /// A list without one of its records differs from the server's, so a response must be removed
     /// together with its record.
     private func checkListed(_ id: UInt64, _ entry: ResponseEntry) {
-        for record in entry.listed {
+        for record in entry.listing.listed {
             guard catalog.entity(id: record.entity)?.root == record.entity else {
                 findings.add(
                     .responseRecord, "response \(id)",

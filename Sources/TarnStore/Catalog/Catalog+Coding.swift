@@ -24,7 +24,7 @@ extension Catalog.Entity: Codable {
         case id, name, parent, key, fields, indexes, joins, members, nextField, compression, was, removed
     }
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         id = try container.decode(UInt16.self, forKey: .id)
         name = try container.decode(String.self, forKey: .name)
@@ -41,7 +41,7 @@ extension Catalog.Entity: Codable {
         removed = try container.decodeIfPresent([UInt16].self, forKey: .removed)
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(id, forKey: .id)
         try container.encode(name, forKey: .name)
@@ -61,7 +61,7 @@ extension Catalog.Entity: Codable {
 extension Catalog.Kind: Codable {
     private enum CodingKeys: String, CodingKey { case type, values, of, reference }
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         if let reference = try container.decodeIfPresent(Catalog.Reference.self, forKey: .reference) {
             self = .reference(reference)
@@ -79,7 +79,7 @@ extension Catalog.Kind: Codable {
             name == "array" ? .array(try type(try container.decode(String.self, forKey: .of))) : try type(name))
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         switch self {
         case .reference(let reference): try container.encode(reference, forKey: .reference)

@@ -6,38 +6,41 @@ public struct Catalog: Sendable, Hashable {
     package init() {}
 
     /// The entities, in the order in which they were added.
-    public internal(set) var entities: [Entity] = []
+    package internal(set) var entities: [Entity] = []
     package var nextEntity: UInt16 = 1
     package var nextIndex: UInt32 = 1
 
+    /// The names of the entities.
+    public var entityNames: [String] { entities.map(\.name) }
+
     /// A kind of record.
-    public struct Entity: Sendable, Hashable {
+    package struct Entity: Sendable, Hashable {
         /// The id of the entity.
-        public internal(set) var id: UInt16
+        package internal(set) var id: UInt16
         /// The name, unique in the store.
-        public internal(set) var name: String
+        package internal(set) var name: String
         /// The parent entity; its records include those of this one.
-        public internal(set) var parent: UInt16?
+        package internal(set) var parent: UInt16?
         /// The topmost ancestor, or the entity itself.
         ///
         /// All entities of the tree share its table and key space.
-        public internal(set) var root: UInt16
+        package internal(set) var root: UInt16
         /// The ids of the key's attributes and relationships, in order.
-        public internal(set) var key: [UInt16]
+        package internal(set) var key: [UInt16]
         /// The types of the key's components. A relationship contributes those of its target's key.
-        public internal(set) var keyTypes: [AttributeType] = []
+        package internal(set) var keyTypes: [AttributeType] = []
         /// The fields of the key, with the number of components of each.
-        package internal(set) var keyParts: [KeyPart] = []
+        var keyParts: [KeyPart] = []
         /// The fields in ascending order of ids, including inherited ones.
         ///
         /// Ids are unique in the entity's tree.
-        public internal(set) var fields: [Field]
+        package internal(set) var fields: [Field]
         /// The declared indexes, including inherited ones.
-        public internal(set) var indexes: [Index] = []
+        package internal(set) var indexes: [Index] = []
         /// The relationships joined by attributes, including inherited ones.
-        public internal(set) var joins: [Join] = []
+        var joins: [Join] = []
         /// The index of the entity's members; nil for a root.
-        public internal(set) var members: UInt32?
+        package internal(set) var members: UInt32?
         /// The next field id of the whole tree; used in a root only.
         package var nextField: UInt16 = 1
         /// The compression; nil in a store of an older version, where it means `.zstd`.
@@ -47,94 +50,94 @@ public struct Catalog: Sendable, Hashable {
         /// The ids of fields removed from the tree, whose values rows may still have.
         ///
         /// It is used in a root only.
-        package var removed: [UInt16]?
+        var removed: [UInt16]?
 
         /// Whether rows are compressed once a dictionary exists.
         var isCompressed: Bool { compression != EntityDefinition.Compression.none }
 
         /// Returns the field with a name.
-        public func field(_ name: String) -> Field? { fields.first { $0.name == name } }
+        package func field(_ name: String) -> Field? { fields.first { $0.name == name } }
         /// Returns the field with an id.
-        public func field(id: UInt16) -> Field? { fields.first { $0.id == id } }
+        package func field(id: UInt16) -> Field? { fields.first { $0.id == id } }
         /// Returns the declared index with a name.
-        public func index(_ name: String) -> Index? { indexes.first { $0.name == name } }
+        func index(_ name: String) -> Index? { indexes.first { $0.name == name } }
     }
 
     /// An attribute or a stored relationship.
-    public struct Field: Sendable, Hashable, Codable {
+    package struct Field: Sendable, Hashable, Codable {
         /// The id of the field, unique in the entity's tree.
-        public internal(set) var id: UInt16
+        package internal(set) var id: UInt16
         /// The name of the field.
-        public internal(set) var name: String
+        package internal(set) var name: String
         /// The type of an attribute, or the properties of a stored relationship.
-        public internal(set) var kind: Kind
+        package internal(set) var kind: Kind
         /// Whether a complete record may lack the field.
-        public internal(set) var isOptional: Bool
+        package internal(set) var isOptional: Bool
         /// The id of the index of the attribute's values or the reference's targets.
-        public internal(set) var index: UInt32?
+        package internal(set) var index: UInt32?
         var unique: Bool?
         var constant: Constant?
         /// The former names.
         var was: [String]?
 
         /// Whether no two records may have the same value of the attribute.
-        public var isUnique: Bool { unique ?? false }
+        package var isUnique: Bool { unique ?? false }
         /// The value that a complete record gets if it lacks the attribute.
-        public var defaultValue: Value? { constant?.value }
+        package var defaultValue: Value? { constant?.value }
     }
 
     /// A declared index.
-    public struct Index: Sendable, Hashable, Codable {
+    package struct Index: Sendable, Hashable, Codable {
         /// The id of the index.
-        public internal(set) var id: UInt32
+        package internal(set) var id: UInt32
         /// The name of the index.
-        public internal(set) var name: String
+        package internal(set) var name: String
         /// The fields that the index is sorted by.
-        public internal(set) var components: [Component]
+        var components: [Component]
         /// Whether no two records may have the same values.
-        public internal(set) var isUnique: Bool
+        package internal(set) var isUnique: Bool
         /// The conditions of a partial index; every record in it meets all of them.
-        public internal(set) var conditions: [Condition]
+        var conditions: [Condition]
         /// The former names.
         var was: [String]?
 
         /// A field of an index.
-        public struct Component: Sendable, Hashable, Codable {
+        package struct Component: Sendable, Hashable, Codable {
             /// The id of the field.
-            public internal(set) var field: UInt16
+            var field: UInt16
             /// The version of the case folding table; nil if case is significant.
-            public internal(set) var folding: Int?
+            var folding: Int?
         }
 
         /// A condition that every record in the index meets.
-        public struct Condition: Sendable, Hashable, Codable {
+        package struct Condition: Sendable, Hashable, Codable {
             /// The id of the attribute.
-            public internal(set) var field: UInt16
+            var field: UInt16
             /// The comparison of the attribute with the value.
-            public internal(set) var comparison: IndexCondition.Comparison
+            var comparison: IndexCondition.Comparison
             var constant: Constant
 
             /// The value that the attribute is compared with.
-            public var value: Value { constant.value }
+            var value: Value { constant.value }
         }
     }
 
     /// A relationship joined by attributes.
-    public struct Join: Sendable, Hashable, Codable {
+    package struct Join: Sendable, Hashable, Codable {
         /// The name of the relationship.
-        public internal(set) var name: String
+        var name: String
         /// The id of the destination entity.
-        public internal(set) var destination: UInt16
+        var destination: UInt16
         /// The attribute of the owner, by id.
-        public internal(set) var own: UInt16
+        var own: UInt16
         /// The attribute of the destination, by id.
-        public internal(set) var theirs: UInt16
+        var theirs: UInt16
         /// Whether a record may have several targets.
-        public internal(set) var isToMany: Bool
+        var isToMany: Bool
         /// The name of the inverse at the destination.
-        public internal(set) var inverse: String?
+        var inverse: String?
         /// Whether the inverse is to-many.
-        public internal(set) var inverseIsToMany: Bool
+        var inverseIsToMany: Bool
         var rule: RelationshipDefinition.DeleteRule
         var inverseRule: RelationshipDefinition.DeleteRule
         /// The former names.
@@ -142,65 +145,65 @@ public struct Catalog: Sendable, Hashable {
     }
 
     /// The kind of a field.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         case attribute(AttributeType)
         case reference(Reference)
     }
 
     /// The stored side of a relationship.
-    public struct Reference: Sendable, Hashable, Codable {
+    package struct Reference: Sendable, Hashable, Codable {
         /// The id of the destination entity.
-        public internal(set) var destination: UInt16
+        package internal(set) var destination: UInt16
         /// Whether the stored side is to-many.
-        public internal(set) var isToMany: Bool
+        package internal(set) var isToMany: Bool
         /// Whether the order of the stored side is significant.
-        public internal(set) var isOrdered: Bool
+        var isOrdered: Bool
         /// The name of the derived side at the destination.
-        public internal(set) var inverse: String?
+        package internal(set) var inverse: String?
         /// Whether the derived side is to-many.
-        public internal(set) var inverseIsToMany: Bool
+        package internal(set) var inverseIsToMany: Bool
         /// Whether the derived side is ordered; then each reference has a position.
-        public internal(set) var inverseIsOrdered: Bool
+        package internal(set) var inverseIsOrdered: Bool
         /// The delete rules of both sides; nil for none.
         var rule: RelationshipDefinition.DeleteRule?
         var inverseRule: RelationshipDefinition.DeleteRule?
     }
 
     /// A relationship from the point of view of one entity.
-    public struct Relationship: Sendable, Hashable {
+    package struct Relationship: Sendable, Hashable {
         /// The name on this side.
-        public var name: String
+        package var name: String
         /// The entity that stores it; for a join, the entity that declares it.
-        public var owner: UInt16
+        package var owner: UInt16
         /// The field that stores it; for a join, the attribute of the declaring entity.
-        public var field: UInt16
+        package var field: UInt16
         /// Whether this side is stored; otherwise it is derived from the index.
-        public var isStored: Bool
+        package var isStored: Bool
         /// The destination entity.
-        public var destination: UInt16
+        package var destination: UInt16
         /// Whether a record may have several targets.
-        public var isToMany: Bool
+        package var isToMany: Bool
         /// Whether the order of the targets is significant.
-        public var isOrdered: Bool
+        var isOrdered: Bool
         /// The effect on the targets when a record of the entity is deleted.
-        public var deleteRule: RelationshipDefinition.DeleteRule = .none
+        var deleteRule: RelationshipDefinition.DeleteRule = .none
         /// The join as seen from the entity, whose attribute is `own`; nil if there is none.
-        public var join: Join?
+        var join: Join?
     }
 
     /// Returns the entity with a name.
-    public func entity(_ name: String) -> Entity? { entities.first { $0.name == name } }
+    package func entity(_ name: String) -> Entity? { entities.first { $0.name == name } }
     /// Returns the entity with an id.
-    public func entity(id: UInt16) -> Entity? { entities.first { $0.id == id } }
+    package func entity(id: UInt16) -> Entity? { entities.first { $0.id == id } }
 
     /// Returns whether an entity is another one or a descendant of it.
-    public func isKind(_ id: UInt16, of ancestor: UInt16) -> Bool {
+    package func isKind(_ id: UInt16, of ancestor: UInt16) -> Bool {
         if id == ancestor { return true }
         return ancestors(of: id).contains(ancestor)
     }
 
     /// Returns the ancestors of an entity, the nearest first.
-    public func ancestors(of id: UInt16) -> [UInt16] {
+    package func ancestors(of id: UInt16) -> [UInt16] {
         var result: [UInt16] = [], next = entity(id: id)?.parent
         // A damaged catalog may have a cycle.
         while let parent = next, !result.contains(parent), parent != id {
@@ -217,7 +220,7 @@ public struct Catalog: Sendable, Hashable {
     }
 
     /// Returns every relationship of an entity, stored, derived and joined, sorted by name.
-    public func relationships(of entity: Entity) -> [Relationship] {
+    package func relationships(of entity: Entity) -> [Relationship] {
         let kinds = [entity.id] + (entity.parent == nil ? [] : ancestors(of: entity.id))
         var result: [Relationship] = []
         for owner in entities {
@@ -269,7 +272,7 @@ public struct Catalog: Sendable, Hashable {
     }
 
     /// Returns the relationship of an entity with a name.
-    public func relationship(_ name: String, of entity: Entity) -> Relationship? {
+    package func relationship(_ name: String, of entity: Entity) -> Relationship? {
         relationships(of: entity).first { $0.name == name }
     }
 
@@ -333,13 +336,13 @@ extension AttributeType: CustomStringConvertible {
     ]
 
     /// Creates the type with a simple name; nil for other types.
-    public init?(simpleName name: String) {
+    init?(simpleName name: String) {
         guard let found = AttributeType.simple.first(where: { $0.0 == name }) else { return nil }
         self = found.1
     }
 
     /// The names that `init(simpleName:)` accepts.
-    public static var simpleNames: [String] { simple.map(\.0) }
+    static var simpleNames: [String] { simple.map(\.0) }
 
     var name: String {
         switch self {

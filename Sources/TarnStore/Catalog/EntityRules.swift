@@ -5,10 +5,10 @@ internal import LMDB
 
 /// The rules of one entity, including inherited ones. Immutable.
 package final class EntityRules: Sendable {
-    package let entity: Catalog.Entity
+    let entity: Catalog.Entity
     // Copies of values that every row needs: a read from `entity` would retain all of its parts.
-    package let id: UInt16
-    package let root: UInt16
+    let id: UInt16
+    let root: UInt16
     let isCompressed: Bool
     /// The ids of the fields that a complete record has, ascending.
     private let required: [UInt16]
@@ -21,7 +21,7 @@ package final class EntityRules: Sendable {
     /// Small outlines of `indexes`, which let a query skip most of them.
     let indexOutlines: [IndexOutline]
     /// The indexes of the members of this entity, its parent, and so on. A root has none.
-    package let members: [UInt32]
+    let members: [UInt32]
     /// The defaults as a row body; nil if there are none.
     private let defaults: [UInt8]?
     /// Whether an index of the entity's tree is unique.

@@ -22,7 +22,7 @@ package struct StoredCatalog {
         isSound = StoredCatalog.hasSoundChecksum(text)
     }
 
-    package static func text(of catalog: Catalog) throws -> String {
+    static func text(of catalog: Catalog) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var text = String(decoding: try encoder.encode(catalog).dropLast(), as: UTF8.self)

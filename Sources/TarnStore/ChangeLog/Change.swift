@@ -10,7 +10,7 @@ public struct Change: Sendable, Equatable {
     /// The commit sequence, which became the version of the record.
     public internal(set) var sequence: UInt64
     /// The position among the changes of the commit. Positions of rolled back changes are skipped.
-    public internal(set) var ordinal: UInt32
+    package internal(set) var ordinal: UInt32
     /// The kind of the change.
     public internal(set) var operation: Operation
     /// The concrete entity after the change; of a deleted record, before it.

@@ -20,16 +20,16 @@ package struct ChangeEntry {
     static let hasValues: UInt8 = 32
 
     package let sequence: UInt64
-    package let ordinal: UInt32
+    let ordinal: UInt32
     package let operation: Operation
     /// The concrete entity of the record.
     package let entity: UInt16
     package let storageKey: Bytes
     /// The tuple of the whole key, if the storage key is only its digest.
-    package let wholeKey: Bytes?
+    let wholeKey: Bytes?
     /// The fields that have changed.
     package let values: RowBody?
-    package let isPartial: Bool
+    let isPartial: Bool
 
     /// Decodes an entry; nil if it is malformed.
     package init?(_ key: Bytes, _ value: Bytes) {

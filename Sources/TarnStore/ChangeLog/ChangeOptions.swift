@@ -79,7 +79,7 @@ extension Store {
         while !isDone {
             let clock = changeClock.withLock { $0.now }
             isDone = try write(alone: true) { writer in
-                let access = writer.access, newest = try access.sequence
+                let access = writer.access, newest = try access.settings.sequence
                 let trimming = ChangeTrimming(access.raw, access.state, now: clock(), first: newest + 1, newest: newest)
                 return try trimming.step(atMost: 10_000) == 0
             }

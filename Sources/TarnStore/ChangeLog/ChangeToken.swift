@@ -6,9 +6,9 @@
 /// as the store exists, in every process.
 public struct ChangeToken: Sendable, Hashable, Codable, LosslessStringConvertible {
     /// The incarnation of the store: see ``StoreReader/incarnation``.
-    public let incarnation: String
+    package let incarnation: String
     /// The last commit of which the consumer knows all or the first changes.
-    public let sequence: UInt64
+    package let sequence: UInt64
     /// The last known change of that commit; the greatest number if all are known.
     let ordinal: UInt32
 

@@ -23,10 +23,7 @@ extension StoreWriter {
     ///
     /// - Parameter name: the consumer's name of the other store.
     public mutating func setChangePosition(_ name: String, _ token: ChangeToken) throws {
-        try access.raw.willAdd()
-        var text = ByteWriter()
-        text.append(token.description)
-        try StoreAccess.positionKey(name).withUnsafeBytes { try access.raw.put(access.state.meta, $0, text.bytes) }
+        try access.settings.setChangePosition(name, token)
     }
 
     private mutating func apply(_ change: Change) throws {
@@ -46,7 +43,7 @@ extension StoreWriter {
     private mutating func apply(_ change: Change, _ entity: Catalog.Entity, _ key: Bytes) throws {
         let table = try access.state.records(of: entity.root), rules = try access.state.rules(of: entity.id)
         let appending = try tail.isPast(key, entity.root, access.raw, table)
-        let old = appending ? nil : try access.raw.get(table, key).map { try access.view($0, entity, key) }
+        let old = appending ? nil : try access.raw.get(table, key).map { try access.records.view($0, entity, key) }
         var said = ByteWriter()
         let isWide = try append(change, entity, key, to: &said)
         guard let said = RowBody(said.bytes, isWide: isWide) else { return }
@@ -129,14 +126,6 @@ extension StoreWriter {
 extension StoreReader {
     /// The token that ``StoreWriter/setChangePosition(_:_:)`` has saved last; nil if none.
     public func changePosition(_ name: String) throws -> ChangeToken? {
-        let text = try StoreAccess.positionKey(name).withUnsafeBytes { try access.raw.get(access.state.meta, $0) }
-        return text.flatMap { ChangeToken(String(decoding: $0, as: UTF8.self)) }
-    }
-}
-
-extension StoreAccess {
-    /// The key of a position: a long name becomes a digest, as a long primary key does.
-    fileprivate static func positionKey(_ name: String) -> [UInt8] {
-        Array(MetaKey.positionPrefix.utf8) + RecordKey(name).storageKey
+        try access.settings.changePosition(name)
     }
 }

@@ -50,7 +50,7 @@ package struct EntrySet: Equatable {
 }
 
 extension Bytes {
-    package func loadBigEndian<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type) -> T {
+    func loadBigEndian<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type) -> T {
         T(bigEndian: loadUnaligned(fromByteOffset: offset, as: T.self))
     }
 }

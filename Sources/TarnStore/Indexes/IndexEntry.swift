@@ -22,7 +22,7 @@ package enum IndexEntry {
 
     /// Calls the closure with every entry of a record in an index.
     /// The number is the length of the entry's values if they must be unique, otherwise 0.
-    package static func forEach(
+    static func forEach(
         _ index: CompiledIndex, _ row: RowBody, owner: Bytes, scratch: inout ByteWriter, _ body: (Bytes, Int) -> Void
     ) {
         switch index.source {
@@ -71,7 +71,7 @@ package enum IndexEntry {
     }
 
     /// Appends the index entry of a reference.
-    package static func append(
+    static func append(
         _ target: Bytes, _ reference: Catalog.Reference, position: UInt32 = 0, _ owner: Bytes,
         to writer: inout ByteWriter
     ) {
@@ -148,7 +148,7 @@ package enum IndexEntry {
     /// Returns whether an entry begins with exactly these values.
     /// 00 FF inside an encoded text is a NUL: the value of the entry is then longer. No storage key
     /// begins with FF.
-    package static func begins(_ entry: Bytes, with values: Bytes) -> Bool {
+    static func begins(_ entry: Bytes, with values: Bytes) -> Bool {
         entry.hasPrefix(values) && !(entry.count > values.count && entry[values.count] == 0xFF)
     }
 

@@ -36,7 +36,7 @@ package enum UniqueIndex {
         try access.lending {
             try owner.withUnsafeBytes { key in
                 guard let bytes = try access.raw.get(access.state.records(of: entity.root), key) else { return [] }
-                let row = try access.view(bytes, entity, key)
+                let row = try access.records.view(bytes, entity, key)
                 return wholeValues(of: row.body, index)
             }
         }

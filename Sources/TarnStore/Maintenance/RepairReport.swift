@@ -10,30 +10,30 @@ public struct RepairReport: Sendable, Hashable {
     /// Responses that were unreadable, or listed a missing record.
     ///
     /// They are removed; the next sync requests them again.
-    public var responsesRemoved = 0
+    package var responsesRemoved = 0
     /// Counters that were missing or wrong: name and new value.
-    public var counters: [String: UInt64] = [:]
+    package var counters: [String: UInt64] = [:]
     /// Rows of long lists that no record refers to.
-    public var listRowsRemoved = 0
+    package var listRowsRemoved = 0
     /// Unreadable checkpoints, marks and scan members, and bodies without a response.
-    public var ownRowsRemoved = 0
+    package var ownRowsRemoved = 0
     /// Unreadable rows of records, removed or left in place according to the options.
     public var damagedRows: [String] = []
     /// Whether those rows are removed.
-    public var removesDamagedRows = false
+    package var removesDamagedRows = false
     /// Whether the change log contradicted the rows.
     ///
     /// It begins anew then, and consumers have to read everything again.
-    public var clearsChangeLog = false
+    package var clearsChangeLog = false
 
     /// The counts of a table that was rebuilt.
     public struct Rebuilt: Sendable, Hashable {
         /// The name of the table.
         public var name: String
         /// The number of entries before.
-        public var entriesBefore: Int
+        package var entriesBefore: Int
         /// The number of entries after.
-        public var entriesAfter: Int
+        package var entriesAfter: Int
     }
 
     /// Whether there was nothing to repair.
@@ -44,5 +44,5 @@ public struct RepairReport: Sendable, Hashable {
     }
 
     /// Creates an empty report.
-    public init() {}
+    init() {}
 }

@@ -12,12 +12,12 @@ public struct RewriteReport: Sendable, Hashable {
     /// The stored size of the rows after, in bytes, without keys, indexes and free space.
     public var bytesAfter = 0
     /// Dictionaries that were dropped because no row used them.
-    public var dictionariesDropped = 0
+    package var dictionariesDropped = 0
     /// The number of rows to examine, of all entities that are rewritten.
-    public var total = 0
+    package var total = 0
     /// Whether the store was upgraded from an earlier format; only by a rewrite of all entities.
-    public var isUpgraded = false
+    var isUpgraded = false
 
     /// Creates an empty report.
-    public init() {}
+    init() {}
 }

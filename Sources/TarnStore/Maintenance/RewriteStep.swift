@@ -19,7 +19,7 @@
 
 internal import LMDB
 
-extension StoreAccess {
+extension SettingsTable {
     /// The mark of a rewrite that is under way; nil if there is none, or if it is outdated.
     func rewriteMark(of entity: Catalog.Entity) throws -> RewriteMark? {
         guard let value = try RewriteMark.metaKey(entity.id).withUnsafeBytes({ try raw.get(state.meta, $0) }),
@@ -36,7 +36,9 @@ extension StoreAccess {
         value.append(mark.key)
         try RewriteMark.metaKey(entity).withUnsafeBytes { try raw.put(state.meta, $0, value.bytes) }
     }
+}
 
+extension RecordTable {
     /// The ids of the dictionaries that the headers of an entity's rows name.
     func usedDictionaries(_ entity: UInt16) throws -> Set<UInt16> {
         let cursor = try raw.cursor(state.records(of: entity))
@@ -102,7 +104,7 @@ extension StoreWriter {
     ///
     /// - Returns: nil if no rewrite is under way, since another process has finished it.
     func rewriteStep(_ id: UInt16, rows count: Int) throws -> RewriteStep? {
-        guard let entity = access.catalog.entity(id: id), var mark = try access.rewriteMark(of: entity) else {
+        guard let entity = access.catalog.entity(id: id), var mark = try access.settings.rewriteMark(of: entity) else {
             return nil
         }
         let raw = access.raw, table = try access.state.records(of: id)
@@ -117,7 +119,7 @@ extension StoreWriter {
             for entry in rows.entries { try raw.put(table, rows.key(entry), rows.row(entry), append: step.isLast) }
             mark.key = Array(rows.key(last))
         } while !step.isLast && step.rows < count && step.bytesAfter < RewriteStep.mostBytes
-        if step.rows > 0 { try access.setRewriteMark(of: id, mark) }
+        if step.rows > 0 { try access.settings.setRewriteMark(of: id, mark) }
         return step
     }
 
@@ -185,10 +187,10 @@ extension StoreWriter {
             return false
         }
         if isCurrent, stored[2] == RowFormat.zstdLongValues { return keep(&rows) }
-        let view = try access.view(stored, entity, key)
+        let view = try access.records.view(stored, entity, key)
         if isCurrent, !RowFormat.isDivided(view.body) { return keep(&rows) }
         compressed.removeAll()
-        let compression = access.compress(view.body, of: entity, into: &compressed)
+        let compression = access.records.compress(view.body, of: entity, into: &compressed)
         let body = compression == nil ? view.body.bytes : compressed.bytes
         let header = rows.bytes.appendUninitialized(RowFormat.headerSize)
         EncodedRow.writeHeader(

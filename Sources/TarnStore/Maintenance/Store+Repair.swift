@@ -118,7 +118,7 @@ private struct Repair: ~Copyable {
     ) throws -> Bool {
         guard EncodedRow.hasValidChecksum(value, table: UInt32(root.id), key: key) else { return false }
         return try access.lending {
-            guard let row = try? access.view(value, root, key), row.body.isWellFormed,
+            guard let row = try? access.records.view(value, root, key), row.body.isWellFormed,
                 let entity = access.catalog.entity(id: row.entity), entity.root == root.id
             else { return false }
             for index in 0..<row.body.count {
@@ -226,8 +226,8 @@ private struct Repair: ~Copyable {
         var removed: [UInt64] = [], requests = EntrySet(), urls = EntrySet(), members = EntrySet(), highest: UInt64 = 0
         var totals = CacheTotals()
         try forEachResponse { id, entry in
-            guard let entry, entry.hasReadableParts, try entry.listed.allSatisfy({ try isThere($0) }),
-                try access.hasBody(of: id, entry)
+            guard let entry, entry.hasReadableParts, try entry.listing.listed.allSatisfy({ try isThere($0) }),
+                try access.responses.hasBody(of: id, entry)
             else { return removed.append(id) }
             highest = max(highest, id)
             if let cost = entry.cacheCost { (totals.entries, totals.bytes) = (totals.entries + 1, totals.bytes + cost) }

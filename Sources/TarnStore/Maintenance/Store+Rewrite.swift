@@ -107,10 +107,10 @@ extension Store {
         while true {
             let (generation, dictionary): (UInt64, [UInt8]?) = try read { reader in
                 let access = reader.access
-                guard let entity = access.catalog.entity(id: id), try access.rewriteMark(of: entity) == nil,
+                guard let entity = access.catalog.entity(id: id), try access.settings.rewriteMark(of: entity) == nil,
                     entity.isCompressed
                 else { return (access.state.generation, nil) }
-                return (access.state.generation, try access.sample(of: entity).dictionary(.thorough))
+                return (access.state.generation, try access.records.sample(of: entity).dictionary(.thorough))
             }
             var isBegun = false, isNew = false
             try inWriteTransaction { transaction, state in
@@ -118,13 +118,13 @@ extension Store {
                 guard state.generation == generation, let entity = state.catalog.entity(id: id) else { return }
                 isBegun = true
                 let access = StoreAccess(transaction.raw, state, nil)
-                guard try access.rewriteMark(of: entity) == nil else { return }
+                guard try access.settings.rewriteMark(of: entity) == nil else { return }
                 var current = state.currentDictionary(of: entity)?.id ?? 0
                 if let dictionary, let added = try RowDictionary.add(dictionary, of: id, transaction.raw, state.meta) {
                     current = added
                     isNew = true
                 }
-                try access.setRewriteMark(of: id, RewriteMark(dictionary: current, key: []))
+                try access.settings.setRewriteMark(of: id, RewriteMark(dictionary: current, key: []))
             }
             if isNew { try reload() }
             if isBegun { return }
@@ -139,7 +139,7 @@ extension Store {
     private func endRewrite(of id: UInt16) throws -> Int {
         while true {
             let (generation, used) = try read { reader in
-                (reader.access.state.generation, try reader.access.usedDictionaries(id))
+                (reader.access.state.generation, try reader.access.records.usedDictionaries(id))
             }
             var dropped: Int?
             try inWriteTransaction { transaction, state in

@@ -75,9 +75,9 @@ private struct FormatUpgrade {
 
     /// Rebuilds the table of requests from the responses: keys of format 1 have another form.
     private func convertRequests() throws {
-        let requests = new(old.requests), access = StoreAccess(raw, old, nil)
+        let requests = new(old.requests)
         try raw.removeAll(old.requests)
-        try access.forEachResponse { view in
+        try ResponseTable(raw, old).forEach { view in
             guard let entry = view.entry else { return true }
             try entry.request.digest.withKey(format: Store.format) { digest in
                 try withUnsafeBytes(of: view.id.bigEndian) { try raw.put(requests, digest, $0) }
@@ -89,7 +89,7 @@ private struct FormatUpgrade {
     private func bodySizes() throws -> [(id: UInt64, size: Int)] {
         guard old.bodies != nil else { return [] }
         var sizes: [(id: UInt64, size: Int)] = []
-        try StoreAccess(raw, old, nil).forEachResponse { view in
+        try ResponseTable(raw, old).forEach { view in
             if let size = view.bodySize { sizes.append((view.id, size)) }
             return true
         }
@@ -99,11 +99,11 @@ private struct FormatUpgrade {
     /// Divides a body into new chunks: chunks with a checksum have room for fewer bytes.
     private func convertBody(of id: UInt64, _ size: Int) throws {
         guard let bodies = old.bodies else { return }
-        let access = StoreAccess(raw, old, nil)
-        guard let body = try access.body(of: id, 0..<size) else {
+        let responses = ResponseTable(raw, old)
+        guard let body = try responses.body(of: id, 0..<size) else {
             throw StoreError.damagedEntry(table: TableName.bodies, key: String(id))
         }
-        try access.removeBody(of: id, size: size)
+        try responses.removeBody(of: id, size: size)
         try ResponseBody.put(body, of: id, new(bodies), format: Store.format, raw)
     }
 

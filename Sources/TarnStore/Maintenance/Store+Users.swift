@@ -13,7 +13,7 @@ extension Store {
     ///   - clearing: whether slots of dead processes are freed; the result contains them
     ///     nevertheless.
     /// - Throws: `StoreError` if the store cannot be opened.
-    public static func readers(ofStoreAt path: String, clearing: Bool = false) throws -> [StoreReaderSlot] {
+    package static func readers(ofStoreAt path: String, clearing: Bool = false) throws -> [StoreReaderSlot] {
         try PinnedFile.withState(ofStoreAt: path, keepsDeadReaders: true) { pinned in
             do throws(LMDBError) {
                 let own = Int(getpid()), slots = try pinned.environment.readerSlots()

@@ -90,7 +90,7 @@ extension StoreWriter {
         defer { access.release(to: mark) }
         var isNew = true
         if let known = try access.raw.get(table, key) {
-            let old = try access.view(known, entity, key), oldRules = try access.state.rules(of: old.entity)
+            let old = try access.records.view(known, entity, key), oldRules = try access.state.rules(of: old.entity)
             if old.version >= version { return false }
             isNew = false
             edges.changes.removeAll(keepingCapacity: true)

@@ -30,7 +30,7 @@ public struct Record: Sendable, Hashable {
     }
 
     /// Creates a record. This does not store it.
-    public init(entity: String, key: RecordKey, isPartial: Bool = false, version: UInt64 = 0, fields: [Field]) {
+    package init(entity: String, key: RecordKey, isPartial: Bool = false, version: UInt64 = 0, fields: [Field]) {
         self.entity = entity
         self.key = key
         self.isPartial = isPartial
@@ -44,7 +44,7 @@ public struct Record: Sendable, Hashable {
     }
 
     /// Appends the fields as a JSON object.
-    public func appendFieldsJSON(to text: inout String) {
+    package func appendFieldsJSON(to text: inout String) {
         text += "{"
         for (index, field) in fields.enumerated() {
             if index > 0 { text += "," }

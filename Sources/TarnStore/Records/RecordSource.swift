@@ -144,8 +144,13 @@ extension RecordSource {
 extension StoreAccess: RecordSource {
     package func removedFields(of entity: UInt16) throws -> Set<UInt16> { try state.rules(of: entity).removed }
 
+    @discardableResult
+    package func forEachReference(_ value: EncodedValue, _ body: (Bytes) throws -> Bool) throws -> Bool {
+        try edges.forEachReference(value, body)
+    }
+
     package func wholeKey(_ entity: Catalog.Entity, ofDigest digest: Bytes) -> RecordKey? {
-        guard let row = try? row(entity, digest) else { return nil }
+        guard let row = try? records.row(entity, digest) else { return nil }
         return key(entity, digest, row)
     }
 }

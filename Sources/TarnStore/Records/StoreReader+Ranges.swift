@@ -4,7 +4,7 @@ extension StoreReader {
     /// Returns copies of records in the order of the given keys. Nil for each missing record.
     ///
     /// - Throws: `StoreError.unknownEntity`, `.wrongKey`, `.damagedRow`.
-    public func records(_ entity: String, _ keys: some Sequence<RecordKey>) throws -> [Record?] {
+    func records(_ entity: String, _ keys: some Sequence<RecordKey>) throws -> [Record?] {
         let entity = try access.state.entity(entity)
         return try keys.map { key in
             try access.checkForm(of: key, entity)
@@ -21,14 +21,14 @@ extension StoreReader {
         _ entity: String, in range: KeyRange, reversed: Bool = false, _ body: (Record) throws -> Bool
     ) throws {
         let entity = try access.state.entity(entity)
-        try access.scan(entity, in: range, reversed: reversed) { key, row in
+        try access.records.scan(entity, in: range, reversed: reversed) { key, row in
             try body(access.record(entity, key, row))
         }
     }
 
     /// Returns the number of records in a key range. Iterates over them, except for `.all`.
-    public func count(_ entity: String, in range: KeyRange) throws -> Int {
+    package func count(_ entity: String, in range: KeyRange) throws -> Int {
         let entity = try access.state.entity(entity)
-        return try access.count(entity, in: range)
+        return try access.records.count(entity, in: range)
     }
 }

@@ -27,7 +27,7 @@ final class Cascade: @unchecked Sendable {
                 guard let destination = access.catalog.entity(id: relationship.destination) else { continue }
                 try access.targets(of: current.bytes, relationship) { target in
                     try access.lending {
-                        guard let row = try access.row(destination, target) else { return }
+                        guard let row = try access.records.row(destination, target) else { return }
                         records.add(
                             destination.root, target, entity: row.entity, origin: position, version: row.version)
                     }
@@ -65,7 +65,7 @@ final class Cascade: @unchecked Sendable {
         let member = records[position], origin = records[Int(member.origin)]
         guard let root = access.catalog.entity(id: origin.root) else { return false }
         let from = records.key(at: Int(member.origin))
-        guard let parent = try access.row(root, from) else { return false }
+        guard let parent = try access.records.row(root, from) else { return false }
         // Both rows are unchanged, so the relationship is, too: it is stored in one of them.
         if parent.version == origin.version, row.version == member.version { return true }
         var isLed = false
@@ -84,7 +84,7 @@ final class Cascade: @unchecked Sendable {
 extension StoreAccess {
     /// Returns the entity and the key of a record, for messages. Nil if it does not exist.
     fileprivate func name(_ entity: Catalog.Entity, _ storageKey: Bytes) throws -> (entity: String, key: String)? {
-        guard let row = try row(entity, storageKey) else { return nil }
+        guard let row = try records.row(entity, storageKey) else { return nil }
         let key = key(entity, storageKey, row)?.description ?? describe(storageKey)
         return ((catalog.entity(id: row.entity) ?? entity).name, key)
     }

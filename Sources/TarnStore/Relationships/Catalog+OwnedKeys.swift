@@ -8,10 +8,10 @@ internal import LMDB
 extension Catalog {
     /// A field of a key, and the number of the key's components that it provides.
     package struct KeyPart: Sendable, Hashable {
-        package let field: UInt16
-        package let count: Int
+        let field: UInt16
+        let count: Int
         /// Indicates a relationship, whose target's key is part of this one.
-        package let isReference: Bool
+        let isReference: Bool
     }
 }
 
@@ -92,7 +92,7 @@ extension StoreAccess {
             else { return nil }
             let key: RecordKey? = try lending {
                 if let key = RecordKey(storageKey: target) { return key }
-                return try row(owner, target).flatMap { self.key(owner, target, $0) }
+                return try records.row(owner, target).flatMap { self.key(owner, target, $0) }
             }
             guard let key, key.components.count == part.count else { return nil }
             components += key.components

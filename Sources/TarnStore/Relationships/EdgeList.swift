@@ -20,9 +20,9 @@ package struct EdgeList: Equatable {
     package var id: UInt64
     package var count: UInt32
     /// The digest by which contents are compared.
-    package var digest: UInt128
+    var digest: UInt128
 
-    package init(id: UInt64, of list: EncodedValue) {
+    init(id: UInt64, of list: EncodedValue) {
         self.id = id
         count = 0
         digest = SHA256.digest(list.bytes).withUnsafeBytes { $0.loadUnaligned(as: UInt128.self) }
@@ -51,37 +51,5 @@ package struct EdgeList: Equatable {
         var key = (id.bigEndian, position.bigEndian)
         // The elements of a tuple are laid out in order, so the first 12 bytes are the key.
         return try withUnsafeBytes(of: &key) { try body($0.slice(0..<12)) }
-    }
-}
-
-extension StoreAccess {
-    /// Iterates over the storage keys of a reference list, until the closure returns false.
-    /// The list is in the row or in the edge table. A value that is no list has none.
-    ///
-    /// - Returns: False if the list is damaged.
-    @discardableResult
-    package func forEachReference(_ value: EncodedValue, _ body: (Bytes) throws -> Bool) throws -> Bool {
-        guard let list = EdgeList(value) else {
-            guard value.tag == ValueTag.references else { return value.tag != ValueTag.edges }
-            var reader = ReferenceReader(value)
-            while let target = reader.next() {
-                guard try body(target) else { return true }
-            }
-            return reader.offset == value.bytes.count
-        }
-        guard list.count > 0 else { return true }
-        let table = try state.edgeTable(), cursor = try raw.cursor(table.table)
-        defer { cursor.close() }
-        var position: UInt32 = 0
-        var entry = try list.withKey(0) { try cursor.seek($0) }
-        while let (key, value) = entry, list.withKey(position, { Bytes.equal($0, key) }),
-            let target = table.content(value, key: key)
-        {
-            guard try body(target) else { return true }
-            position += 1
-            guard position < list.count else { return true }
-            entry = try cursor.next()
-        }
-        return false
     }
 }

@@ -89,7 +89,7 @@ extension RowBody {
 
 extension StoreWriter {
     /// The number of rows of the edge table that this transaction has stored or deleted.
-    package var edgeRowCount: Int { edges.rowCount }
+    var edgeRowCount: Int { edges.rowCount }
 
     /// Replaces long lists in a body by edge lists, without writing them.
     /// Returns the same body if there are none.

@@ -16,12 +16,14 @@ extension StoreAccess {
         else { return }
         let mark = rowMark
         defer { release(to: mark) }
-        guard let value = try row(seen, key)?.body.value(of: join.own), !value.isNull else { return }
+        guard let value = try records.row(seen, key)?.body.value(of: join.own), !value.isNull else { return }
         if destination.key == [join.theirs] { return try record(destination, withKey: value, join.theirs, body) }
         guard let index = try state.rules(of: destination.id).index(of: join.theirs) else { return }
         var values = ByteWriter(capacity: 512)
         IndexEntry.appendWholeValue(value, to: &values)
-        try walk(destination, index, beginningWith: values.bytes, components: 1) { found, _ in try body(found) }
+        try indexes.forEachRow(destination, index, beginningWith: values.bytes, components: 1) { found, _ in
+            try body(found)
+        }
     }
 
     /// Finds the record whose only key attribute has a value.
@@ -40,7 +42,7 @@ extension StoreAccess {
     }
 
     private func has(_ value: EncodedValue, in field: UInt16, _ entity: Catalog.Entity, _ key: Bytes) throws -> Bool {
-        guard let found = try row(entity, key)?.body.value(of: field) else { return false }
+        guard let found = try records.row(entity, key)?.body.value(of: field) else { return false }
         return Bytes.equal(found.bytes, value.bytes)
     }
 }

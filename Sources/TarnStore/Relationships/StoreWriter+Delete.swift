@@ -48,7 +48,7 @@ extension StoreWriter {
     package mutating func delete(_ entity: Catalog.Entity, _ storageKey: Bytes, upTo limit: Int) throws -> Int? {
         let mark = access.rowMark
         defer { access.release(to: mark) }
-        guard let row = try access.row(entity, storageKey) else { return 0 }
+        guard let row = try access.records.row(entity, storageKey) else { return 0 }
         guard !access.state.deleteRules[row.entity].isEmpty else {
             try remove(storageKey, row)
             return 1
@@ -129,7 +129,7 @@ extension StoreWriter {
             let root = access.catalog.entity(id: reference.destination)?.root
         else { return }
         try place.key.withUnsafeBytes { key in
-            guard let row = try access.row(owner, key), let value = row.body.value(of: field.id) else { return }
+            guard let row = try access.records.row(owner, key), let value = row.body.value(of: field.id) else { return }
             var changed = ByteWriter()
             if let target = value.reference {
                 guard goes(root, target) else { return }
@@ -155,13 +155,13 @@ extension StoreAccess {
     /// Returns the row of a record.
     /// Nil if the row belongs to another long key with the same digest.
     func rowOfKey(_ entity: Catalog.Entity, _ storageKey: Bytes, _ key: RecordKey) throws -> EncodedRow? {
-        guard let row = try row(entity, storageKey) else { return nil }
+        guard let row = try records.row(entity, storageKey) else { return nil }
         if StorageKey.isDigest(storageKey), self.key(entity, storageKey, row) != key { return nil }
         return row
     }
 
     fileprivate func row(_ cascade: Cascade, _ position: Int) throws -> EncodedRow? {
         guard let root = catalog.entity(id: cascade.records[position].root) else { return nil }
-        return try row(root, cascade.records.key(at: position))
+        return try records.row(root, cascade.records.key(at: position))
     }
 }

@@ -7,7 +7,7 @@ package enum WholeKey {
     package static let field: UInt16 = 0
 
     /// Returns whether a row under that storage key stores the field.
-    package static func isKept(_ entity: Catalog.Entity, _ storageKey: Bytes) -> Bool {
+    static func isKept(_ entity: Catalog.Entity, _ storageKey: Bytes) -> Bool {
         StorageKey.isDigest(storageKey) && entity.hasOwner
     }
 }

@@ -3,29 +3,29 @@ internal import LMDB
 /// The stored parts of a representation, without overlaps.
 ///
 /// Their bytes follow one another in the body, in the order in which they arrived.
-public struct BodyParts: Sendable, Hashable {
+package struct BodyParts: Sendable, Hashable {
     /// The length of the whole representation.
-    public var length: Int
+    package var length: Int
     /// The byte range of each part within the representation.
-    public private(set) var ranges: [Range<Int>]
+    package private(set) var ranges: [Range<Int>]
 
     /// The maximum number of parts of an entry.
-    public static let limit = 256
+    package static let limit = 256
 
     /// Creates an empty set of parts.
-    public init(length: Int) {
+    package init(length: Int) {
         self.length = length
         ranges = []
     }
 
     /// The total size of the parts, in bytes.
-    public var size: Int { ranges.reduce(0) { $0 + $1.count } }
+    package var size: Int { ranges.reduce(0) { $0 + $1.count } }
 
     /// Whether the parts cover the whole representation.
-    public var isWhole: Bool { size == length }
+    package var isWhole: Bool { size == length }
 
     /// The locations of a range's bytes in the body, in order; nil if not all of them are stored.
-    public func places(of range: Range<Int>) -> [Range<Int>]? {
+    package func places(of range: Range<Int>) -> [Range<Int>]? {
         var places: [Range<Int>] = [], position = range.lowerBound
         let sorted = zip(ranges, offsets).sorted { $0.0.lowerBound < $1.0.lowerBound }
         for (part, offset) in sorted where part.upperBound > position {
@@ -39,7 +39,7 @@ public struct BodyParts: Sendable, Hashable {
     }
 
     /// The gaps of a range that are not stored, in order.
-    public func missing(in range: Range<Int>) -> [Range<Int>] {
+    package func missing(in range: Range<Int>) -> [Range<Int>] {
         var missing: [Range<Int>] = [], position = range.lowerBound
         for part in ranges.sorted(by: { $0.lowerBound < $1.lowerBound })
         where part.upperBound > position && part.lowerBound < range.upperBound {
@@ -55,7 +55,7 @@ public struct BodyParts: Sendable, Hashable {
     /// - Returns: false, without an effect, if the part is empty, overlaps another one, exceeds the
     ///   representation, or exceeds the limit.
     @discardableResult
-    public mutating func append(_ range: Range<Int>) -> Bool {
+    package mutating func append(_ range: Range<Int>) -> Bool {
         guard ranges.count < BodyParts.limit, !range.isEmpty, range.lowerBound >= 0, range.upperBound <= length,
             !ranges.contains(where: { $0.overlaps(range) })
         else { return false }

@@ -3,11 +3,11 @@ internal import LMDB
 /// The limits of a cache. A limit that is nil does not apply.
 public struct CacheLimits: Sendable, Hashable {
     /// The maximum number of responses.
-    public var entries: Int?
+    package var entries: Int?
     /// The maximum size in bytes, as in ``CacheTotals/bytes``.
-    public var bytes: Int?
+    package var bytes: Int?
     /// The maximum age of an entry since its last confirmation, in seconds.
-    public var age: Int?
+    package var age: Int?
 
     /// Creates limits; by default there are none.
     public init(entries: Int? = nil, bytes: Int? = nil, age: Int? = nil) {

@@ -8,7 +8,7 @@ public struct CacheTotals: Sendable, Hashable {
     public var bytes: Int
 
     /// Creates the totals of caches.
-    public init(entries: Int = 0, bytes: Int = 0) {
+    package init(entries: Int = 0, bytes: Int = 0) {
         self.entries = entries
         self.bytes = bytes
     }

@@ -1,14 +1,14 @@
 internal import LMDB
 
 /// The position of a page in its list.
-public struct ListPosition: Sendable, Hashable {
+package struct ListPosition: Sendable, Hashable {
     /// The number of the page, from 1.
-    public var page: Int
+    package var page: Int
     /// The number of records that the previous pages list.
-    public var recordsBefore: Int
+    package var recordsBefore: Int
 
     /// Creates the position of a page.
-    public init(page: Int, recordsBefore: Int) {
+    package init(page: Int, recordsBefore: Int) {
         self.page = page
         self.recordsBefore = recordsBefore
     }

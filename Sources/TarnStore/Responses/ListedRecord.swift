@@ -3,12 +3,12 @@ internal import LMDB
 /// A record that a response lists.
 public struct ListedRecord: Sendable, Hashable {
     /// The id of the root entity.
-    public var entity: UInt16
+    package var entity: UInt16
     /// The storage key of the record.
-    public var storageKey: [UInt8]
+    package var storageKey: [UInt8]
 
     /// Creates a reference to a listed record.
-    public init(entity: UInt16, storageKey: [UInt8]) {
+    package init(entity: UInt16, storageKey: [UInt8]) {
         self.entity = entity
         self.storageKey = storageKey
     }
@@ -24,7 +24,7 @@ extension ListedRecord {
 
 extension ListedRecord {
     /// The key in the table of members for a response that lists the record.
-    package func memberKey(_ id: UInt64, into writer: inout ByteWriter) {
+    func memberKey(_ id: UInt64, into writer: inout ByteWriter) {
         writer.removeAll()
         writer.appendBigEndian(entity)
         writer.append(storageKey)

@@ -45,7 +45,8 @@ public struct ListedResponse: ~Escapable {
             guard root == entity.root, let value = try cursor.find(bytes)?.value else { return true }
             return try access.lending {
                 // A listed record is identified by its storage key alone.
-                guard let lent = try access.lend(value, plan, sought: bytes, borrowed: false, { _ in true }) else {
+                guard let lent = try access.records.lend(value, plan, sought: bytes, borrowed: false, { _ in true })
+                else {
                     return true
                 }
                 return try body(Row<Record>(lent))
@@ -62,7 +63,9 @@ public struct ListedResponse: ~Escapable {
         try view.forEachListed { root, bytes in
             guard let entity = access.catalog.entity(id: root) else { return true }
             try access.lending {
-                if let row = try access.row(entity, bytes) { records.append(try access.record(entity, bytes, row)) }
+                if let row = try access.records.row(entity, bytes) {
+                    records.append(try access.record(entity, bytes, row))
+                }
             }
             return true
         }
@@ -70,7 +73,7 @@ public struct ListedResponse: ~Escapable {
     }
 
     /// The references to the listed records, as they are stored.
-    public func listed() -> [ListedRecord] {
+    package func listed() -> [ListedRecord] {
         var listed: [ListedRecord] = []
         listed.reserveCapacity(view.count)
         view.forEachListed {

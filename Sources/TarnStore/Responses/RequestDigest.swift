@@ -12,7 +12,7 @@ package struct RequestDigest: Sendable, Hashable {
     /// Creates the digest of a request key.
     ///
     /// - Parameter text: the parts of a request key, separated by line feeds.
-    package init(of text: Bytes) {
+    init(of text: Bytes) {
         // FNV-1a of all bytes but digits, and the sum of the numbers; both wrap.
         var hash: UInt32 = 0x811C_9DC5, sum: UInt32 = 0, number: UInt32 = 0
         for byte in text {

@@ -9,12 +9,12 @@ public struct RequestKey: Sendable, Hashable {
     /// The endpoint's name and a digest of its mapping: a changed mapping is another request.
     public var endpoint: String
     /// The auth scope as a keyed hash; empty without credentials.
-    public var authScope: String
+    package var authScope: String
     /// The variant among responses that request fields have selected; empty if there is only one.
-    public var variant: String
+    var variant: String
 
     /// Creates a request key.
-    public init(method: String = "GET", url: String, endpoint: String, authScope: String = "", variant: String = "") {
+    package init(method: String = "GET", url: String, endpoint: String, authScope: String = "", variant: String = "") {
         self.method = method
         self.url = url
         self.endpoint = endpoint
@@ -36,7 +36,7 @@ public struct RequestKey: Sendable, Hashable {
 
 extension RequestKey {
     /// The key in the table of URLs under which a response is found.
-    package func urlKey(_ id: UInt64, into writer: inout ByteWriter) {
+    func urlKey(_ id: UInt64, into writer: inout ByteWriter) {
         writer.removeAll()
         // A scope is a digest of fixed length or empty; 00 keeps one URL from being another's
         // prefix.

@@ -3,20 +3,20 @@
 internal import LMDB
 
 /// The part of an entry that a cache needs to answer by the rules of HTTP.
-public struct ResponseCaching: Sendable, Hashable {
+package struct ResponseCaching: Sendable, Hashable {
     /// The time when the request was sent that fetched or last confirmed the response.
-    public var requestedAt: Timestamp
+    package var requestedAt: Timestamp
     /// The request fields that have selected the response, as a flat list: name, value, name, …
-    public var selecting: [String]
+    package var selecting: [String]
     /// The approximate time of the last use.
-    public var usedAt: Timestamp
+    package var usedAt: Timestamp
     /// The size of the body in the table `bodies`, in bytes; nil if no body is stored.
-    public var bodySize: Int?
+    package var bodySize: Int?
     /// The parts of the representation in the body; nil for a whole representation.
-    public var parts: BodyParts?
+    var parts: BodyParts?
 
     /// Creates the caching part of an entry.
-    public init(
+    package init(
         requestedAt: Timestamp, selecting: [String] = [], usedAt: Timestamp, bodySize: Int? = nil,
         parts: BodyParts? = nil
     ) {
@@ -30,51 +30,28 @@ public struct ResponseCaching: Sendable, Hashable {
 
 extension ResponseEntry {
     /// Whether the parts of a partial response can be decoded; true for a whole response.
-    package var hasReadableParts: Bool { request.endpoint != "*part" || status == 206 && caching?.parts != nil }
+    package var hasReadableParts: Bool {
+        request.endpoint != "*part" || validation.status == 206 && caching?.parts != nil
+    }
 
     /// The share of the entry in the size of a cache, in bytes; nil if it is not a cache's entry.
     ///
     /// It approximates the space in the store, including the body. Entries of scans belong to a
     /// mirror.
     package var cacheCost: Int? {
-        guard let caching, walk == nil else { return nil }
-        var cost = 400 + 2 * request.url.utf8.count + (metadata?.utf8.count ?? 0) + (caching.bodySize ?? 0)
-        for text in headers { cost += text.utf8.count + 4 }
+        guard let caching, listing.walk == nil else { return nil }
+        var cost = 400 + 2 * request.url.utf8.count + (listing.metadata?.utf8.count ?? 0) + (caching.bodySize ?? 0)
+        for text in validation.headers { cost += text.utf8.count + 4 }
         for text in caching.selecting { cost += text.utf8.count + 4 }
         // A record is stored in the entry and in the table of members.
-        for record in listed { cost += 2 * record.storageKey.count + 30 }
+        for record in listing.listed { cost += 2 * record.storageKey.count + 30 }
         return cost
-    }
-}
-
-extension StoreAccess {
-    package var cacheTotals: CacheTotals {
-        get throws {
-            CacheTotals(
-                entries: Int(clamping: try raw.number(state.meta, key: MetaKey.cacheEntries)),
-                bytes: Int(clamping: try raw.number(state.meta, key: MetaKey.cacheBytes)))
-        }
-    }
-
-    /// Updates the totals of caches. Nothing is written if neither entry is a cache's.
-    func count(_ old: ResponseEntry?, _ new: ResponseEntry?) throws {
-        let before = old?.cacheCost, after = new?.cacheCost
-        guard before != after else { return }
-        var totals = try cacheTotals
-        if let before { (totals.entries, totals.bytes) = (totals.entries - 1, totals.bytes - before) }
-        if let after { (totals.entries, totals.bytes) = (totals.entries + 1, totals.bytes + after) }
-        try put(totals)
-    }
-
-    func put(_ totals: CacheTotals) throws {
-        try raw.put(state.meta, key: MetaKey.cacheEntries, number: UInt64(max(0, totals.entries)))
-        try raw.put(state.meta, key: MetaKey.cacheBytes, number: UInt64(max(0, totals.bytes)))
     }
 }
 
 extension StoreReader {
     /// The number and the size of the entries that caches have in this store.
-    public var cacheTotals: CacheTotals {
-        get throws { try access.cacheTotals }
+    package var cacheTotals: CacheTotals {
+        get throws { try access.responses.totals }
     }
 }

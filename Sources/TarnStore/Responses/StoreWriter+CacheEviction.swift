@@ -18,9 +18,9 @@ extension StoreWriter {
         random: () -> Double
     ) throws -> [UInt64] {
         var removed: [UInt64] = []
-        while removed.count < count, try !limits.allow(access.cacheTotals) {
-            guard let victim = try access.evictionVictim(uses, kept, limits, now, random) else { break }
-            try access.remove(responseID: victim)
+        while removed.count < count, try !limits.allow(access.responses.totals) {
+            guard let victim = try access.responses.evictionVictim(uses, kept, limits, now, random) else { break }
+            try access.responses.remove(id: victim)
             removed.append(victim)
         }
         return removed
@@ -36,7 +36,7 @@ extension StoreWriter {
         removed: Int, next: UInt64?
     ) {
         var expired: [UInt64] = [], next: UInt64?, seen = 0
-        try access.forEachResponse(from: id) { view in
+        try access.responses.forEach(from: id) { view in
             guard seen < looking else {
                 next = view.id
                 return false
@@ -45,42 +45,7 @@ extension StoreWriter {
             if view.isCaches, view.validatedAt < moment { expired.append(view.id) }
             return true
         }
-        for id in expired { try access.remove(responseID: id) }
+        for id in expired { try access.responses.remove(id: id) }
         return (expired.count, next)
-    }
-}
-
-extension StoreAccess {
-    private static let samples = 8
-
-    fileprivate func evictionVictim(
-        _ uses: [UInt64: Timestamp], _ kept: UInt64?, _ limits: CacheLimits, _ now: Timestamp, _ random: () -> Double
-    ) throws -> UInt64? {
-        let last = try lastResponseID
-        var victim: (id: UInt64, usedAt: Timestamp)?
-        for _ in 0..<StoreAccess.samples {
-            let start = UInt64(Double(last) * random()) + 1
-            guard let view = try cacheEntry(from: start, except: kept) ?? cacheEntry(from: 0, except: kept) else {
-                return nil
-            }
-            // An entry beyond the age limit is evicted first.
-            if let age = limits.age, view.validatedAt < now.earlier(bySeconds: age) { return view.id }
-            let usedAt = max(view.usedAt, uses[view.id] ?? view.usedAt)
-            if victim.map({ usedAt < $0.usedAt }) ?? true { victim = (view.id, usedAt) }
-        }
-        return victim?.id
-    }
-
-    /// The first entry of a cache at or after an id.
-    private func cacheEntry(from id: UInt64, except kept: UInt64?) throws -> (
-        id: UInt64, usedAt: Timestamp, validatedAt: Timestamp
-    )? {
-        var found: (id: UInt64, usedAt: Timestamp, validatedAt: Timestamp)?
-        try forEachResponse(from: id) { view in
-            guard view.isCaches, view.id != kept else { return true }
-            found = (view.id, view.usedAt, view.validatedAt)
-            return false
-        }
-        return found
     }
 }

@@ -1,23 +1,23 @@
 /// An attribute of an entity: a typed value of its records.
 public struct AttributeDefinition: Sendable, Hashable {
     /// The name, unique among the fields of the entity.
-    public var name: String
+    package var name: String
     /// The type of the values.
-    public var type: AttributeType
+    package var type: AttributeType
     /// Whether a complete record may lack it.
-    public var isOptional: Bool
+    package var isOptional: Bool
     /// Whether the store has an index from the values to the records.
-    public var isIndexed: Bool
+    package var isIndexed: Bool
     /// Whether no two records may have the same value (nulls are distinct); implies an index.
-    public var isUnique: Bool
+    package var isUnique: Bool
     /// The value that a record gets if it is first stored completely without the attribute.
     ///
     /// A partial record does not get it: there, an absent attribute is not known yet.
-    public var defaultValue: Value?
+    package var defaultValue: Value?
     /// The former name of a renamed attribute. Stored values stay, under the new name.
     ///
     /// It is ignored once the attribute is renamed.
-    public var renamedFrom: String?
+    package var renamedFrom: String?
 
     /// Creates an attribute.
     public init(

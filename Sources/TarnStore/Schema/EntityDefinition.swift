@@ -1,30 +1,30 @@
 /// The definition of an entity, a kind of record.
 public struct EntityDefinition: Sendable, Hashable {
     /// The name, unique in the schema. By convention a singular noun with a capital: `Issue`.
-    public var name: String
+    package var name: String
     /// The parent entity.
     ///
     /// The entity has everything that the parent has, and its records are the parent's as well.
     /// Both share one table and one key space.
-    public var parent: String?
+    package var parent: String?
     /// The names of the attributes that identify a record, in order; several form a composite key.
     ///
     /// Key attributes are `int`, `string` or `uuid`, and not optional. A to-one relationship may be
     /// part of the key, too: it contributes the components of its target's key (a child identified
     /// by its parent). An entity with a parent has the parent's key, and this list is empty.
-    public var key: [String]
+    package var key: [String]
     /// The attributes.
-    public var attributes: [AttributeDefinition]
+    package var attributes: [AttributeDefinition]
     /// The relationships, stored or derived.
-    public var relationships: [RelationshipDefinition]
+    package var relationships: [RelationshipDefinition]
     /// The indexes, except those of single attributes.
-    public var indexes: [IndexDefinition]
+    package var indexes: [IndexDefinition]
     /// The compression of rows. An entity with a parent has that of its topmost ancestor.
-    public var compression: Compression
+    package var compression: Compression
     /// The former name of a renamed entity. Stored records stay, under the new name.
     ///
     /// It is ignored once the entity is renamed.
-    public var renamedFrom: String?
+    package var renamedFrom: String?
 
     /// The compression of rows.
     public enum Compression: String, Sendable, Hashable, Codable, CaseIterable {

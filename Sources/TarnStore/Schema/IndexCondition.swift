@@ -14,11 +14,11 @@ public struct IndexCondition: Sendable, Hashable {
     }
 
     /// The name of an attribute of the entity or an ancestor; not a list and not JSON.
-    public var attribute: String
+    var attribute: String
     /// The comparison, with the attribute on its left.
-    public var comparison: Comparison
+    var comparison: Comparison
     /// The value, of the attribute's type; null only with `==` and `!=`.
-    public var value: Value
+    var value: Value
 
     /// Creates a condition.
     public init(_ attribute: String, _ comparison: Comparison, _ value: Value) {

@@ -6,29 +6,29 @@
 /// is for combinations, and for indexes that are unique, partial, or ignore case.
 public struct IndexDefinition: Sendable, Hashable {
     /// The name, unique among the indexes of the entity and its ancestors.
-    public var name: String
+    var name: String
     /// The fields that the entries are sorted by; the first takes precedence. At least one.
-    public var components: [Component]
+    var components: [Component]
     /// Whether no two records may have the same values. Checked at the end of a write.
     ///
     /// Records with a component that is null or absent are not compared (nulls are distinct).
-    public var isUnique: Bool
+    var isUnique: Bool
     /// The conditions of a partial index: it has the records that meet all of them.
-    public var conditions: [IndexCondition]
+    package var conditions: [IndexCondition]
     /// The former name of a renamed index. Its entries stay, under the new name.
     ///
     /// It is ignored once the index is renamed.
-    public var renamedFrom: String?
+    package var renamedFrom: String?
 
     /// A field whose values are in the index.
     public struct Component: Sendable, Hashable {
         /// The name of an attribute, or of a stored to-one relationship.
-        public var field: String
+        var field: String
         /// Whether texts that differ only in case are equal.
         ///
         /// This is Unicode's default caseless matching, D144; for the fixed table see
         /// ``CaseFolding``.
-        public var ignoresCase: Bool
+        var ignoresCase: Bool
 
         /// Creates a component.
         public init(_ field: String, ignoringCase: Bool = false) {

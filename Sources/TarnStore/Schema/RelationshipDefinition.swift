@@ -4,25 +4,25 @@
 /// an index. A relationship joined by attributes is stored on neither side.
 public struct RelationshipDefinition: Sendable, Hashable {
     /// The name, unique among the fields of the entity.
-    public var name: String
+    package var name: String
     /// The name of the entity of the targets.
-    public var destination: String
+    package var destination: String
     /// Whether a record may have several targets.
-    public var isToMany: Bool
+    package var isToMany: Bool
     /// Whether the order of a to-many relationship is significant.
-    public var isOrdered: Bool
+    package var isOrdered: Bool
     /// The name of the relationship as seen from the destination.
     ///
     /// It need not be declared there. If it is, both declarations have to name each other.
-    public var inverse: String?
+    package var inverse: String?
     /// The effect on the targets when the record that has the relationship is deleted.
-    public var deleteRule: DeleteRule
+    package var deleteRule: DeleteRule
     /// The attributes that join the relationship; nil if it is not joined.
-    public var join: Join?
+    package var join: Join?
     /// The former name of a renamed relationship. Stored references stay, under the new name.
     ///
     /// It is ignored once the relationship is renamed.
-    public var renamedFrom: String?
+    package var renamedFrom: String?
 
     /// The effect of a deletion at the other end of a relationship.
     public enum DeleteRule: String, Sendable, Hashable, Codable, CaseIterable {
@@ -42,9 +42,9 @@ public struct RelationshipDefinition: Sendable, Hashable {
     /// of one type.
     public struct Join: Sendable, Hashable {
         /// The attribute of the entity that has the relationship.
-        public var own: String
+        var own: String
         /// The attribute of the destination. For a to-one relationship it is unique, or the key.
-        public var theirs: String
+        var theirs: String
 
         /// Creates a join of an attribute with one of the destination.
         public init(_ own: String, equals theirs: String) {

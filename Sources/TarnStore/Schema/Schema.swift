@@ -6,7 +6,7 @@
 /// change.
 public struct Schema: Sendable, Hashable {
     /// The entities.
-    public var entities: [EntityDefinition]
+    package var entities: [EntityDefinition]
 
     /// Creates a schema of entities.
     public init(_ entities: [EntityDefinition] = []) {

@@ -8,7 +8,7 @@ public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
     public var message: String
 
     /// Creates an error.
-    public init(entity: String?, field: String?, _ message: String) {
+    package init(entity: String?, field: String?, _ message: String) {
         self.entity = entity
         self.field = field
         self.message = message

@@ -12,11 +12,11 @@ package import LMDB
 package struct ChecksummedTable: Sendable {
     package let table: Table
     let name: StaticString
-    package let hasChecksums: Bool
+    let hasChecksums: Bool
 
     package static let firstFormat = 3
 
-    package init(_ table: Table, _ name: StaticString, format: Int) {
+    init(_ table: Table, _ name: StaticString, format: Int) {
         self.table = table
         self.name = name
         hasChecksums = format >= ChecksummedTable.firstFormat

@@ -16,15 +16,15 @@ package enum MetaKey {
     /// The schema catalog as JSON.
     package static let catalog: StaticString = "catalog"
     /// JSON: the rate limits that servers reported, for the layer that sends requests.
-    package static let requestBudgets: StaticString = "request budgets"
+    static let requestBudgets: StaticString = "request budgets"
     /// u64, big-endian: the limit of the file's size in bytes. 0 or missing: no quota.
     package static let quota: StaticString = "quota"
     /// u64, big-endian: the size of the file in bytes when the quota was set.
-    package static let quotaBase: StaticString = "quota base"
+    static let quotaBase: StaticString = "quota base"
     /// Prefix of the id of a dictionary in decimal. Value: u16 entity id, dictionary.
     package static let dictionaryPrefix = "dictionary "
     /// Prefix of an entity id in decimal. Value: the progress of a rewrite (`RewriteMark`).
-    package static let rewritePrefix = "rewrite "
+    static let rewritePrefix = "rewrite "
     /// u64, big-endian: the id of the newest dictionary. Ids are never reused.
     package static let nextDictionary: StaticString = "next dictionary"
     /// Prefix of the id of an index in decimal. Value: the outstanding work on it (`IndexMark`).
@@ -43,10 +43,10 @@ package enum MetaKey {
     /// u64, big-endian: the newest commit that lost entries to trimming of the change log.
     package static let trimmedChanges: StaticString = "trimmed changes"
     /// The times of some commits. For each: u64 sequence, i64 microseconds since 1970, big-endian.
-    package static let changeTimes: StaticString = "change times"
+    static let changeTimes: StaticString = "change times"
     /// Prefix of the storage key of a name.
     /// Value: the token, as text, up to which changes of another store were applied.
-    package static let positionPrefix = "position "
+    static let positionPrefix = "position "
 
     /// The numbers that every store of format 3 contains.
     package static let counters: [StaticString] = [

@@ -154,38 +154,32 @@ extension Store {
         guard let metaTable = fixed[TableName.meta] else {
             throw StoreError.notAStore(path: path, detail: "an LMDB file without the table \(TableName.meta)")
         }
-        var dictionaries: [(entity: UInt16, dictionary: RowDictionary)] = [], changeOptions = ChangeOptions()
-        var marks: [UInt32: IndexMark] = [:], foundFormat = format
-        let (catalog, generation): (Catalog, UInt64) = try environment.read { transaction in
+        let settings = try environment.read { transaction in
             guard let (meta, found) = try ChecksummedTable.meta(metaTable, in: transaction.raw) else {
                 throw StoreError.notAStore(
                     path: path, detail: "an LMDB file without a valid format version of Tarn")
             }
             guard found <= format else { throw StoreError.newerFormat(path: path, found: found, known: format) }
-            foundFormat = found
             try checkSettings(transaction.raw, meta)
             if let feature = try StoreFeature.unknown(in: transaction.raw.get(meta, key: MetaKey.features)).first {
                 throw StoreError.unknownFeature(path: path, feature: feature)
             }
-            dictionaries = try RowDictionary.all(transaction.raw, meta)
-            changeOptions = try ChangeOptions(transaction.raw, meta)
-            marks = try IndexMark.all(transaction.raw, meta)
-            return (
-                try readCatalog(transaction.raw, meta, path), try transaction.raw.number(meta, key: MetaKey.generation)
-            )
+            let raw = transaction.raw
+            return StoreState.Settings(
+                format: found, catalog: try readCatalog(raw, meta, path),
+                generation: try raw.number(meta, key: MetaKey.generation),
+                dictionaries: DictionaryList(try RowDictionary.all(raw, meta)),
+                changeOptions: try ChangeOptions(raw, meta), marks: try IndexMark.all(raw, meta))
         }
+        let catalog = settings.catalog
         let roots = catalog.entities.filter { $0.root == $0.id }
         let indexes = catalog.indexIDs
         let names = roots.map { TableName.records($0.id) } + indexes.map { TableName.index($0) }
         let tables = try environment.existingTables(names)
-        var records: [UInt16: Table] = [:], indexTables: [UInt32: Table] = [:]
-        for (entity, table) in zip(roots, tables) { records[entity.id] = table }
-        for (index, table) in zip(indexes, tables.dropFirst(roots.count)) { indexTables[index] = table }
-        return try StoreState(
-            format: foundFormat, catalog: catalog, generation: generation, fixed: fixed, records: records,
-            indexes: indexTables,
-            dictionaries: DictionaryList(dictionaries), changeOptions: changeOptions, marks: marks,
-            verification: verification)
+        var open = StoreState.Tables(fixed: fixed)
+        for (entity, table) in zip(roots, tables) { open.records[entity.id] = table }
+        for (index, table) in zip(indexes, tables.dropFirst(roots.count)) { open.indexes[index] = table }
+        return try StoreState(settings, open, verification: verification)
     }
 
     private static func checkTableCount(_ catalog: Catalog) throws(StoreError) {

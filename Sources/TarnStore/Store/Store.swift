@@ -14,14 +14,14 @@ public final class Store: Sendable {
     /// The options of opening a store.
     public struct Options: Sendable, Hashable {
         /// The promise about acknowledged commits after a loss of power.
-        public var durability: Environment.Durability
+        var durability: Environment.Durability
         /// Opens the store for reading only. A missing store is not created.
-        public var isReadOnly: Bool
+        var isReadOnly: Bool
         /// The quota of a store that this call creates, in bytes; nil for none.
         /// An existing store keeps its quota: see ``Store/setQuota(_:)``.
-        public var quota: Int?
+        var quota: Int?
         /// Permits a network file system. It is safe only if no other machine opens the store.
-        public var allowsNetworkFileSystem: Bool
+        var allowsNetworkFileSystem: Bool
         /// Verifies the checksum of each row that is copied, directly or by a query.
         /// A row damaged by disk or memory then throws `StoreError.damagedRow` instead of returning
         /// a wrong value. This adds a few percent to the time of the copy.
@@ -31,14 +31,14 @@ public final class Store: Sendable {
         /// the time to find a row, even if only one field is read.
         public var verifiesBorrowedRows: Bool
         /// The permissions of a store that this call creates. An existing store keeps its own.
-        public var permissions: Permissions
+        var permissions: Permissions
         /// Declares that nothing changes the store while it is open. It is then read without locks.
         ///
         /// This is for read-only media, and for users without write permission for the lock files.
         /// It implies `isReadOnly`. If a process writes nevertheless, the `read` in progress throws
         /// `LMDBError.Kind.notImmutable` at its end, because its closure may have read several
         /// commits.
-        public var isImmutable: Bool
+        var isImmutable: Bool
         /// Reads snapshots along the pages of the file, in memory, where that is faster.
         ///
         /// Otherwise liblmdb makes every step. The results are the same. If the store is already
@@ -89,7 +89,7 @@ public final class Store: Sendable {
 
     /// The format of new stores, and the newest that this version supports.
     /// An existing store keeps its format.
-    public static let format = 3
+    package static let format = 3
 
     /// The directory of the store, as given to the call that opened it.
     public let path: String
@@ -103,7 +103,7 @@ public final class Store: Sendable {
     /// The clock for the times of commits, from which the age of changes follows. Tests replace it.
     let changeClock = Guarded(CommitClock())
     package let wake: WakeFile
-    package let observers = ObserverHub()
+    let observers = ObserverHub()
 
     /// The state of the store as this process knows it.
     fileprivate struct Current {

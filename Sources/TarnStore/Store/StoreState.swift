@@ -3,10 +3,10 @@ import Synchronization
 
 /// The state of an open store at one generation. Immutable, and replaced as a whole.
 package final class StoreState: Sendable {
-    package let catalog: Catalog
-    package let generation: UInt64
+    let catalog: Catalog
+    let generation: UInt64
     /// The format of the store: `Store.format` or an older one.
-    package let format: Int
+    let format: Int
     let verification: RowVerification
     let meta: ChecksummedTable
     let requests: ChecksummedTable
@@ -39,13 +39,25 @@ package final class StoreState: Sendable {
     /// The newest snapshot known to have this generation. Further reads of it skip the check.
     private let knownSnapshot = Atomic(0)
 
-    init(
-        format: Int, catalog: Catalog, generation: UInt64, fixed: [String: Table], records: [UInt16: Table],
-        indexes: [UInt32: Table],
-        dictionaries: DictionaryList = DictionaryList([]), changeOptions: ChangeOptions = ChangeOptions(),
-        marks: [UInt32: IndexMark] = [:],
-        verification: RowVerification = RowVerification()
-    ) throws(StoreError) {
+    /// The settings of a generation, from the table `meta`.
+    struct Settings {
+        var format: Int
+        var catalog: Catalog
+        var generation: UInt64
+        var dictionaries = DictionaryList([])
+        var changeOptions = ChangeOptions()
+        var marks: [UInt32: IndexMark] = [:]
+    }
+
+    /// The open tables: the fixed ones by name, the others by the id of the entity or the index.
+    struct Tables {
+        var fixed: [String: Table]
+        var records: [UInt16: Table] = [:]
+        var indexes: [UInt32: Table] = [:]
+    }
+
+    init(_ settings: Settings, _ tables: Tables, verification: RowVerification) throws(StoreError) {
+        let format = settings.format, catalog = settings.catalog, fixed = tables.fixed
         func table(_ name: String) throws(StoreError) -> Table {
             guard let table = fixed[name] else {
                 throw .damagedCatalog(path: "", detail: "the table \(name) is missing")
@@ -61,11 +73,11 @@ package final class StoreState: Sendable {
         scans = fixed[TableName.scans].map { ChecksummedTable($0, "scans", format: format) }
         local = fixed[TableName.local]
         bodies = fixed[TableName.bodies].map { ChecksummedTable($0, "bodies", format: format) }
-        self.dictionaries = dictionaries
-        self.changeOptions = changeOptions.resolved(catalog)
-        incomplete = Set(marks.filter { $0.value.phase == .building }.keys)
-        hasIndexWork = !marks.isEmpty
-        self.generation = generation
+        dictionaries = settings.dictionaries
+        changeOptions = settings.changeOptions.resolved(catalog)
+        incomplete = Set(settings.marks.filter { $0.value.phase == .building }.keys)
+        hasIndexWork = !settings.marks.isEmpty
+        generation = settings.generation
         meta = .meta(try table(TableName.meta), format: format)
         requests = ChecksummedTable(try table(TableName.requests), "requests", format: format)
         responses = try table(TableName.responses)
@@ -76,8 +88,8 @@ package final class StoreState: Sendable {
         let byID = Dictionary(
             catalog.entities.map { ($0.id, EntityRules($0, catalog)) }, uniquingKeysWith: { first, _ in first })
         rules = (0...Int(byID.keys.max() ?? 0)).map { byID[UInt16($0)] }
-        self.records = (0...Int(records.keys.max() ?? 0)).map { records[UInt16($0)] }
-        self.indexes = (0...Int(indexes.keys.max() ?? 0)).map { indexes[UInt32($0)] }
+        records = (0...Int(tables.records.keys.max() ?? 0)).map { tables.records[UInt16($0)] }
+        indexes = (0...Int(tables.indexes.keys.max() ?? 0)).map { tables.indexes[UInt32($0)] }
     }
 
     /// Indicates that the store lacks tables that were added after its creation.
@@ -108,7 +120,7 @@ package final class StoreState: Sendable {
     func currentDictionary(ofRoot root: UInt16) -> RowDictionary? { dictionaries.current(of: root) }
 
     /// Returns the dictionary for new rows. Nil also if the entity is not compressed.
-    package func currentDictionary(of entity: Catalog.Entity) -> RowDictionary? {
+    func currentDictionary(of entity: Catalog.Entity) -> RowDictionary? {
         !entity.isCompressed ? nil : dictionaries.current(of: entity.root)
     }
 
@@ -136,7 +148,7 @@ package final class StoreState: Sendable {
     }
 
     /// Returns the table of a root entity's rows.
-    package func records(of entity: UInt16) throws(StoreError) -> Table {
+    func records(of entity: UInt16) throws(StoreError) -> Table {
         guard Int(entity) < records.count, let table = records[Int(entity)] else {
             throw .damagedCatalog(path: "", detail: "the table \(TableName.records(entity)) is missing")
         }
@@ -156,7 +168,7 @@ package final class StoreState: Sendable {
     /// Indexes of references and of entity members are always complete: no row can have had the
     /// field, or belonged to the entity, before the index existed. Indexes of attributes and
     /// declared indexes contain an entry for every row, for a null one as well.
-    package func isComplete(_ index: UInt32) -> Bool { incomplete.isEmpty || !incomplete.contains(index) }
+    func isComplete(_ index: UInt32) -> Bool { incomplete.isEmpty || !incomplete.contains(index) }
 
     package func entity(_ name: String) throws(StoreError) -> Catalog.Entity {
         guard let entity = catalog.entity(name) else {

@@ -7,7 +7,7 @@ package enum TableName {
     /// The largest number of open tables: of entities, of indexes, and the fixed ones.
     /// A transaction allocates room for all of them, and iterates over those that exist, so the
     /// limit is no larger than an API needs.
-    package static let limit = 1024
+    static let limit = 1024
 
     /// Data about the store as a whole: format version, incarnation, generation, sequence, catalog.
     package static let meta = "meta"
@@ -24,7 +24,7 @@ package enum TableName {
     /// Commit sequence ++ ordinal → operation, entity, key.
     package static let changes = "changes"
     /// Changes that have not reached the server yet. Reserved.
-    package static let outbox = "outbox"
+    static let outbox = "outbox"
     /// Name → a mirror's progress, a row of entity 0.
     package static let checkpoints = "checkpoints"
 

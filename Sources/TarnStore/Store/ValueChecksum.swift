@@ -20,7 +20,7 @@ package enum ValueChecksum {
     }
 
     /// Returns the stored form of a value.
-    package static func appended(to content: Bytes, table: StaticString, key: Bytes) -> [UInt8] {
+    static func appended(to content: Bytes, table: StaticString, key: Bytes) -> [UInt8] {
         var writer = ByteWriter(capacity: content.count + size)
         writer.append(content)
         writer.appendLittleEndian(of(content, table: table, key: key))

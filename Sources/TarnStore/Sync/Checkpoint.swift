@@ -3,9 +3,9 @@
 internal import LMDB
 
 /// The progress of one scan over the pages of an endpoint.
-public struct Checkpoint: Sendable, Hashable {
+package struct Checkpoint: Sendable, Hashable {
     /// The state of a scan.
-    public enum State: String, Sendable, Hashable {
+    package enum State: String, Sendable, Hashable {
         /// Some pages are committed, others are not yet fetched.
         case underWay
         /// The last scan has reached the end without an error.
@@ -13,66 +13,67 @@ public struct Checkpoint: Sendable, Hashable {
     }
 
     /// The state of the scan.
-    public var state: State
+    package var state: State
     /// A digest of the scan's first URL and mapping: a scan of another plan does not resume it.
-    public var plan: String
+    package var plan: String
     /// The URL of the next page while the scan is under way.
-    public var nextURL: String?
+    package var nextURL: String?
     /// The number of the scan, higher than that of the previous one.
-    public var scan: UInt64
+    package var scan: UInt64
     /// Pages that this scan has committed.
-    public var pages: Int
+    package var pages = 0
     /// Records that this scan has committed.
-    public var records: Int
+    package var records = 0
     /// The time when the scan began.
-    public var startedAt: Timestamp
+    package var startedAt: Timestamp
     /// The time when the last complete scan ended; nil if there was none.
-    public var completedAt: Timestamp?
+    package var completedAt: Timestamp?
     /// Elements of the scan's lists without a usable key: their records are unknown.
-    public var skipped: Int
+    package var skipped = 0
     /// Whether the orphans of the complete scan are still to be looked for.
-    public var hasOrphans: Bool
+    package var hasOrphans = false
     /// The name under which all pages of the scan have noted their records; nil if not all have.
-    public var members: String?
+    package var members: String?
     /// The sync in which the scan was last begun, completed or passed by; nil if there is none.
     ///
     /// In a sync's own checkpoint it is the id of that sync.
-    public var sync: UInt64?
+    package var sync: UInt64?
     /// The reason why that sync has passed by the scan; nil if it has not.
-    public var failure: Failure?
+    package var failure: Failure?
     /// The time when the last attempt began that has committed a page; in a sync's own checkpoint.
-    public var continuedAt: Timestamp?
+    package var continuedAt: Timestamp?
 
     /// The failure that has stopped the scan for one parent, while the others continue.
-    public struct Failure: Sendable, Hashable {
+    package struct Failure: Sendable, Hashable {
         /// The kind by which failures of several parents are counted, such as `403`.
-        public var kind: String
+        package var kind: String
         /// The description of the failure, with the request.
-        public var text: String
+        package var text: String
 
         /// Creates a failure.
-        public init(kind: String, text: String) {
+        package init(kind: String, text: String) {
             self.kind = kind
             self.text = text
         }
     }
 
-    /// Creates a checkpoint.
-    public init(
-        state: State, plan: String, nextURL: String?, scan: UInt64, pages: Int, records: Int, startedAt: Timestamp,
-        completedAt: Timestamp?, skipped: Int = 0, hasOrphans: Bool = false, members: String? = nil
+    package init(
+        state: State, plan: String, nextURL: String? = nil, scan: UInt64, startedAt: Timestamp,
+        completedAt: Timestamp? = nil
     ) {
-        self.members = members
-        self.skipped = skipped
-        self.hasOrphans = hasOrphans
         self.state = state
         self.plan = plan
         self.nextURL = nextURL
         self.scan = scan
-        self.pages = pages
-        self.records = records
         self.startedAt = startedAt
         self.completedAt = completedAt
+    }
+
+    /// Returns the checkpoint with other counts.
+    package func counting(pages: Int, records: Int, skipped: Int = 0) -> Checkpoint {
+        var checkpoint = self
+        (checkpoint.pages, checkpoint.records, checkpoint.skipped) = (pages, records, skipped)
+        return checkpoint
     }
 
     private enum ID {
@@ -88,10 +89,12 @@ public struct Checkpoint: Sendable, Hashable {
         else { return nil }
         self.init(
             state: state, plan: row.text(ID.plan) ?? "", nextURL: row.text(ID.nextURL), scan: scan,
-            pages: row.number(ID.pages) ?? 0,
-            records: row.number(ID.records) ?? 0, startedAt: startedAt, completedAt: row.date(ID.completedAt),
-            skipped: row.number(ID.skipped) ?? 0, hasOrphans: row.number(ID.hasOrphans) == 1,
-            members: row.text(ID.members))
+            startedAt: startedAt, completedAt: row.date(ID.completedAt))
+        pages = row.number(ID.pages) ?? 0
+        records = row.number(ID.records) ?? 0
+        skipped = row.number(ID.skipped) ?? 0
+        hasOrphans = row.number(ID.hasOrphans) == 1
+        members = row.text(ID.members)
         sync = row.unsigned(ID.sync)
         failure = row.text(ID.failureKind).map { Failure(kind: $0, text: row.text(ID.failureText) ?? "") }
         continuedAt = row.date(ID.continuedAt)
@@ -115,45 +118,5 @@ public struct Checkpoint: Sendable, Hashable {
         row.field(ID.failureText, failure?.text)
         row.field(ID.continuedAt, continuedAt)
         try row.store(raw, table, key, sequence: sequence)
-    }
-}
-
-/// The key of a checkpoint: a long name becomes a digest, as a long primary key does.
-private func storageKey(ofCheckpoint name: String) -> [UInt8] { RecordKey(name).storageKey }
-
-extension StoreAccess {
-    package func checkpoint(_ name: String) throws -> Checkpoint? {
-        try storageKey(ofCheckpoint: name).withUnsafeBytes { key in
-            try systemRow(of: key, in: state.checkpoints, "checkpoints").flatMap { Checkpoint($0) }
-        }
-    }
-
-    /// Calls the closure with every checkpoint and its name.
-    package func forEachCheckpoint(_ body: (String, Checkpoint) throws -> Void) throws {
-        let cursor = try raw.cursor(state.checkpoints)
-        defer { cursor.close() }
-        var entry = try cursor.first()
-        while let (key, value) = entry {
-            if let checkpoint = Checkpoint(try systemRow(value, "checkpoints", key)) {
-                try body(RecordKey(storageKey: key)?.description ?? "(a long name)", checkpoint)
-            }
-            entry = try cursor.next()
-        }
-    }
-}
-
-extension StoreReader {
-    /// Calls the closure with every checkpoint and its name, in the order of names.
-    public func forEachCheckpoint(_ body: (String, Checkpoint) throws -> Void) throws {
-        try access.forEachCheckpoint(body)
-    }
-}
-
-extension StoreWriter {
-    /// Saves a checkpoint under a name, within this transaction.
-    public mutating func setCheckpoint(_ name: String, _ checkpoint: Checkpoint) throws {
-        try storageKey(ofCheckpoint: name).withUnsafeBytes { key in
-            try checkpoint.store(access.raw, access.state.checkpoints, key, sequence: sequence)
-        }
     }
 }

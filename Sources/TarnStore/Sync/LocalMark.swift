@@ -4,10 +4,10 @@ internal import LMDB
 package struct LocalMark {
     package var operation: LocalChange.Operation
     /// The ids of the changed fields, ascending; empty for all fields.
-    package var fields: [UInt16]
+    var fields: [UInt16]
     var since: Timestamp
     /// The server's values of fields that kept their local value, encoded as in a row's body.
-    package var server: [(field: UInt16, value: [UInt8])] = []
+    var server: [(field: UInt16, value: [UInt8])] = []
     package var isGoneAtServer = false
     /// The tuple of the whole key, if the storage key is only its digest.
     var wholeKey: [UInt8]?

@@ -4,18 +4,14 @@ internal import LMDB
 
 extension StoreReader {
     /// The text that ``StoreWriter/setRequestBudgets(_:)`` has saved last; nil if there is none.
-    public var requestBudgets: String? {
-        get throws {
-            try access.raw.get(access.state.meta, key: MetaKey.requestBudgets).map {
-                String(decoding: $0, as: UTF8.self)
-            }
-        }
+    package var requestBudgets: String? {
+        get throws { try access.settings.requestBudgets }
     }
 }
 
 extension StoreWriter {
     /// Saves a text within this transaction. It is no record: observers are not notified.
-    public mutating func setRequestBudgets(_ text: String) throws {
-        try access.raw.put(access.state.meta, key: MetaKey.requestBudgets, text: text)
+    package mutating func setRequestBudgets(_ text: String) throws {
+        try access.settings.setRequestBudgets(text)
     }
 }

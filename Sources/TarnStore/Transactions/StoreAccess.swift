@@ -1,213 +1,40 @@
-// Reading in a transaction, be it a snapshot or the writer's: every path to rows and indexes.
+// A transaction and the tables that it reads and writes, be it a snapshot or the writer's.
 
 package import LMDB
 
 /// A transaction and the state of the store. Internal: users get `StoreReader` and `StoreWriter`.
+///
+/// Each family of tables has a type of its own. This type has what needs several of them.
 package struct StoreAccess {
-    package let raw: RawTransaction
-    package let state: StoreState
-    /// Nil if the store has no dictionaries.
-    private let context: RowContext?
-    /// The context for views that must avoid reference counting. The transaction retains it.
-    let rows: Unmanaged<RowContext>?
-    private let verification: RowVerification
+    package let records: RecordTable
 
     init(_ raw: RawTransaction, _ state: StoreState, _ context: RowContext?) {
         self.init(raw, state, context, state.verification)
     }
 
     init(_ raw: RawTransaction, _ state: StoreState, _ context: RowContext?, _ verification: RowVerification) {
-        self.verification = verification
-        self.raw = raw
-        self.state = state
-        self.context = context
-        rows = context.map(Unmanaged.passUnretained)
+        records = RecordTable(raw, state, context, verification)
     }
 
+    package var raw: RawTransaction { records.raw }
+    package var state: StoreState { records.state }
     package var catalog: Catalog { state.catalog }
 
-    /// Runs a closure. Rows that it reads are valid until it returns.
-    /// Every step of an iteration and every single operation needs one. Otherwise decompressed rows
-    /// accumulate until the transaction ends.
-    package func lending<Result>(_ body: () throws -> Result) rethrows -> Result {
-        let mark = rowMark
-        defer { release(to: mark) }
-        return try body()
-    }
+    package var indexes: IndexTable { IndexTable(records) }
+    var edges: EdgeTable { EdgeTable(raw, state) }
+    package var responses: ResponseTable { ResponseTable(raw, state) }
+    package var scans: ScanTable { ScanTable(raw, state) }
+    package var checkpoints: CheckpointTable { CheckpointTable(raw, state) }
+    package var localChanges: LocalChangeTable { LocalChangeTable(raw, state) }
+    package var settings: SettingsTable { SettingsTable(raw, state) }
+    var changes: ChangeLog { ChangeLog(raw, state) }
+
+    /// Runs a closure. Rows that it reads are valid until it returns: see ``RecordTable``.
+    package func lending<Result>(_ body: () throws -> Result) rethrows -> Result { try records.lending(body) }
 
     /// The mark for mutating functions, which cannot use `lending`.
-    /// Rows that are read after taking it are valid until `release`.
-    package var rowMark: Int { context?.mark ?? 0 }
-    package func release(to mark: Int) { context?.release(to: mark) }
-
-    /// Compresses a body with the dictionary of its entity, and appends it.
-    /// Nil if the body stays uncompressed; nothing is appended then.
-    func compress(_ body: RowBody, of entity: Catalog.Entity, into writer: inout ByteWriter) -> (
-        form: UInt8, dictionary: UInt16
-    )? {
-        !entity.isCompressed
-            ? nil : compress(body, ofRoot: entity.root, from: RowCompression.smallestBody, into: &writer)
-    }
-
-    /// Compresses the body of a row that is being written, for an entity known to be compressed.
-    func compressWritten(_ body: RowBody, ofRoot root: UInt16, into writer: inout ByteWriter) -> (
-        form: UInt8, dictionary: UInt16
-    )? {
-        compress(body, ofRoot: root, from: RowCompression.smallestWritten, into: &writer)
-    }
-
-    private func compress(
-        _ body: RowBody, ofRoot root: UInt16, from smallest: Int, into writer: inout ByteWriter
-    ) -> (form: UInt8, dictionary: UInt16)? {
-        guard body.bytes.count >= smallest, let context, let dictionary = state.currentDictionary(ofRoot: root)
-        else { return nil }
-        return context.compress(body, dictionary, into: &writer).map { ($0, dictionary.id) }
-    }
-
-    /// Returns the row of a record. Nil if there is none, or if it is of another entity.
-    /// Valid until the enclosing `lending` closure returns.
-    ///
-    /// - Throws: `.damagedRow` if the stored bytes are no row.
-    package func row(_ entity: Catalog.Entity, _ key: Bytes) throws -> EncodedRow? {
-        guard let bytes = try raw.get(state.records(of: entity.root), key) else { return nil }
-        let row = try view(bytes, entity, key)
-        return try isOf(entity, row) ? row : nil
-    }
-
-    /// Returns whether a row of the root's table belongs to an entity or to one of its descendants.
-    ///
-    /// - Throws: `.damagedRow` if its entity does not belong to this table.
-    @inline(__always)
-    func isOf(_ entity: Catalog.Entity, _ row: EncodedRow) throws(StoreError) -> Bool {
-        if row.entity == entity.id { return true }
-        return try isOfAnotherKind(entity, row)
-    }
-
-    private func isOfAnotherKind(_ entity: Catalog.Entity, _ row: EncodedRow) throws(StoreError) -> Bool {
-        guard catalog.entity(id: row.entity)?.root == entity.root else {
-            throw .damagedRow(
-                entity: entity.name, key: row.body.key(of: entity)?.description ?? "with an unreadable key")
-        }
-        return catalog.isKind(row.entity, of: entity.id)
-    }
-
-    /// Verifies the checksum of a row, if this access verifies rows of this kind.
-    ///
-    /// - Parameter borrowed: Whether the row is borrowed instead of copied.
-    /// - Returns: False if the row is damaged.
-    @inline(__always)
-    func isSound(_ bytes: Bytes, root: UInt16, _ key: Bytes, borrowed: Bool = false) -> Bool {
-        !(borrowed ? verification.borrowed : verification.copied)
-            || EncodedRow.hasValidChecksum(bytes, table: UInt32(root), key: key)
-    }
-
-    /// Returns a row with its whole body.
-    ///
-    /// - Throws: `.damagedRow`, `.damagedDictionary`.
-    package func view(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> EncodedRow {
-        guard isSound(bytes, root: entity.root, key) else { throw .damagedRow(entity: entity.name, key: describe(key)) }
-        return try uncheckedView(bytes, entity, key)
-    }
-
-    private func uncheckedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> EncodedRow
-    {
-        if let row = EncodedRow(bytes) { return row }
-        let lent = try lend(bytes, entity, key)
-        guard let body = lent.pointee.whole(), let row = EncodedRow(bytes, body: body) else {
-            throw .damagedRow(entity: entity.name, key: describe(key))
-        }
-        return row
-    }
-
-    /// Returns a row whose long values are decompressed on first access, if it is divided.
-    /// If decompression fails, the long values appear absent and `RowBody.isDamaged` is true.
-    ///
-    /// - Throws: The errors of `view`. Callers that need the whole row use `view`.
-    @inline(__always)
-    func dividedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes, borrowed: Bool = false) throws(StoreError)
-        -> EncodedRow
-    {
-        guard isSound(bytes, root: entity.root, key, borrowed: borrowed) else {
-            throw .damagedRow(entity: entity.name, key: describe(key))
-        }
-        return try checkedDividedView(bytes, entity, key)
-    }
-
-    /// Returns a row as `dividedView` does, without verifying its checksum again.
-    @inline(__always)
-    func checkedDividedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> EncodedRow {
-        if let row = EncodedRow(bytes) { return row }
-        return try compressedView(bytes, entity, key)
-    }
-
-    @inline(never)
-    private func compressedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> EncodedRow
-    {
-        guard bytes.count > RowFormat.headerSize, bytes[2] == RowFormat.zstdLongValues else {
-            return try uncheckedView(bytes, entity, key)
-        }
-        let lent = try lend(bytes, entity, key)
-        guard let row = EncodedRow(bytes, body: bytes.slice(RowFormat.headerSize..<bytes.count), lent: lent) else {
-            throw .damagedRow(entity: entity.name, key: describe(key))
-        }
-        return row
-    }
-
-    private func lend(
-        _ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes
-    ) throws(StoreError) -> UnsafeMutablePointer<DecompressedBody> {
-        guard let id = EncodedRow.dictionary(of: bytes) else {
-            throw .damagedRow(entity: entity.name, key: describe(key))
-        }
-        guard let context, let dictionary = state.dictionary(id) else {
-            throw .damagedDictionary(entity: entity.name, key: describe(key), dictionary: id)
-        }
-        return context.lend(row: bytes, dictionary)
-    }
-
-    /// Returns the number of records of an entity.
-    package func count(_ entity: Catalog.Entity) throws -> Int {
-        try raw.statistics(entity.members.map { try state.index($0) } ?? state.records(of: entity.root)).entries
-    }
-
-    /// Iterates over the rows of an entity in key order, until the closure returns false.
-    ///
-    /// - Parameter start: The storage key at or after which the iteration begins.
-    package func scan(
-        _ entity: Catalog.Entity, from start: [UInt8] = [], _ body: (Bytes, EncodedRow) throws -> Bool
-    ) throws {
-        let source = try EntityCursor(self, entity)
-        defer { source.close() }
-        var entry = start.isEmpty ? try source.cursor.first() : try start.withUnsafeBytes { try source.cursor.seek($0) }
-        while let (key, value) = entry {
-            guard try lending({ try body(key, view(source.row(key, value), entity, key)) }) else { return }
-            entry = try source.cursor.next()
-        }
-    }
-
-    /// Iterates over the records that refer to a target, until the closure returns false.
-    /// The closure gets storage keys, in the order of the relationship.
-    package func referrers(
-        of target: Bytes, through index: UInt32, positioned: Bool, _ body: (Bytes) throws -> Bool
-    ) throws {
-        let cursor = try raw.cursor(state.index(index))
-        defer { cursor.close() }
-        var entry = try cursor.seek(target)
-        while let (key, _) = entry, key.hasPrefix(target) {
-            // 00 FF inside an encoded text is a NUL, so the entry belongs to a longer target. No
-            // storage key begins with FF.
-            if key.count > target.count, key[target.count] == 0xFF {
-                entry = try cursor.next()
-                continue
-            }
-            guard let owner = IndexEntry.owner(in: key, afterValuesOf: target.count, positioned: positioned) else {
-                throw StoreError.damagedCatalog(
-                    path: "", detail: "malformed entry in \(TableName.index(index))")
-            }
-            guard try body(owner) else { return }
-            entry = try cursor.next()
-        }
-    }
+    var rowMark: Int { records.rowMark }
+    func release(to mark: Int) { records.release(to: mark) }
 
     /// Iterates over the targets of a relationship of a record, until the closure returns false.
     /// The closure gets storage keys, in the order of the relationship, including those of missing
@@ -220,16 +47,16 @@ package struct StoreAccess {
             case .reference(let reference) = field.kind, let index = field.index
         else { return }
         guard relationship.isStored else {
-            return try referrers(of: key, through: index, positioned: reference.inverseIsOrdered, body)
+            return try indexes.forEachReferrer(of: key, through: index, positioned: reference.inverseIsOrdered, body)
         }
         let mark = rowMark
         defer { release(to: mark) }
-        guard let value = try row(owner, key)?.body.value(of: field.id) else { return }
+        guard let value = try records.row(owner, key)?.body.value(of: field.id) else { return }
         if let target = value.reference {
             _ = try body(target)
             return
         }
-        guard try forEachReference(value, body) else {
+        guard try edges.forEachReference(value, body) else {
             throw StoreError.damagedRow(entity: owner.name, key: describe(key))
         }
     }

@@ -15,18 +15,18 @@ public struct StoreReader: ~Escapable {
     public var catalog: Catalog { access.catalog }
 
     /// The commit sequence of the snapshot: the number of commits so far that changed something.
-    public var sequence: UInt64 {
-        get throws { try access.sequence }
+    package var sequence: UInt64 {
+        get throws { try access.settings.sequence }
     }
 
     /// The identity of this store. A store restored from a backup has another one.
-    public var incarnation: String {
-        get throws { try access.incarnation }
+    package var incarnation: String {
+        get throws { try access.settings.incarnation }
     }
 
     /// Returns the number of records of an entity.
     public func count(_ entity: String) throws -> Int {
-        try access.count(access.state.entity(entity))
+        try access.records.count(access.state.entity(entity))
     }
 
     /// Returns a copy of a record. Nil if it does not exist.
@@ -42,7 +42,7 @@ public struct StoreReader: ~Escapable {
     /// Iterates over the records of an entity in key order, until the closure returns false.
     public func forEach(_ entity: String, _ body: (Record) throws -> Bool) throws {
         let entity = try access.state.entity(entity)
-        try access.scan(entity) { key, row in try body(access.record(entity, key, row)) }
+        try access.records.scan(entity) { key, row in try body(access.record(entity, key, row)) }
     }
 
     /// Iterates over the targets of a relationship of a record, until the closure returns false.
@@ -64,7 +64,7 @@ public struct StoreReader: ~Escapable {
         try key.storageKey.withUnsafeBytes { key in
             try access.targets(of: key, relationship) { target in
                 let record = try access.lending {
-                    try access.row(destination, target).map { try access.record(destination, target, $0) }
+                    try access.records.row(destination, target).map { try access.record(destination, target, $0) }
                 }
                 let key = record?.key ?? RecordKey(reference: target)
                 return try body(Target(entity: destination.name, key: key, record: record))
@@ -83,56 +83,13 @@ public struct StoreReader: ~Escapable {
     }
 
     /// Returns the progress that was saved under a name. Nil if there is none.
-    public func checkpoint(_ name: String) throws -> Checkpoint? { try access.checkpoint(name) }
+    package func checkpoint(_ name: String) throws -> Checkpoint? { try access.checkpoints.checkpoint(name) }
 
     /// Returns the entry of the response to a request. Nil if there is none.
-    public func response(to request: RequestKey) throws -> ResponseEntry? { try access.response(to: request) }
+    package func response(to request: RequestKey) throws -> ResponseEntry? { try access.responses.entry(of: request) }
 
     /// The number of responses with an entry.
-    public var responseCount: Int {
-        get throws { try access.raw.statistics(access.state.responses).entries }
-    }
-}
-
-extension StoreAccess {
-    package var sequence: UInt64 {
-        get throws(LMDBError) { try raw.number(state.meta, key: MetaKey.sequence) }
-    }
-
-    package var incarnation: String {
-        get throws(LMDBError) {
-            String(decoding: try raw.get(state.meta, key: MetaKey.incarnation) ?? .empty, as: UTF8.self)
-        }
-    }
-
-    func record(_ entity: Catalog.Entity, _ key: RecordKey) throws -> Record? {
-        try key.storageKey.withUnsafeBytes { bytes in
-            try lending {
-                guard let row = try row(entity, bytes) else { return nil }
-                let record = try record(entity, bytes, row)
-                // Another long key may have the same digest.
-                return record.key == key || key.isDigest ? record : nil
-            }
-        }
-    }
-
-    func checkForm(of key: RecordKey, _ entity: Catalog.Entity) throws(StoreError) {
-        if case .digest(let bytes)? = key.components.first, key.components.count == 1,
-            bytes.count == StorageKey.digestLength
-        {
-            return
-        }
-        let types = entity.keyTypes
-        let fits =
-            types.count == key.components.count
-            && zip(types, key.components).allSatisfy { type, component in
-                switch (type, component) {
-                case (.int, .int), (.string, .string), (.uuid, .uuid): true
-                default: false
-                }
-            }
-        guard fits else {
-            throw .wrongKey(entity: entity.name, expected: entity.keyForm, found: key.description)
-        }
+    package var responseCount: Int {
+        get throws { try access.responses.count }
     }
 }

@@ -31,7 +31,7 @@ extension StoreWriter {
         defer { access.release(to: mark) }
         try place.key.withUnsafeBytes { key in
             guard let root = catalog.entity(id: place.root) else { return }
-            let now = try access.raw.get(table, key).map { try access.view($0, root, key) }
+            let now = try access.raw.get(table, key).map { try access.records.view($0, root, key) }
             let nowRules = try now.map { try access.state.rules(of: $0.entity) }
             guard let old = memory.old else {
                 edges.changes.removeAll(keepingCapacity: true)
@@ -56,12 +56,7 @@ extension StoreWriter {
         }
         try writeLog()
         undoneCount += UInt32(memory.ordinals.count)
-        for ordinal in memory.ordinals {
-            var key = ByteWriter()
-            key.appendBigEndian(sequence)
-            key.appendBigEndian(ordinal)
-            _ = try access.raw.delete(access.state.changes, key.bytes)
-        }
+        for ordinal in memory.ordinals { try access.changes.remove(sequence, ordinal) }
         return memory.outcome
     }
 }

@@ -18,7 +18,7 @@ public struct StoreWriter: ~Copyable {
     /// Buffers for encoding structs. Nil while in use.
     var rowBuffers: RowBuffers?
     /// The commit sequence of this transaction, if it changes something.
-    package let sequence: UInt64
+    let sequence: UInt64
     private(set) var changeCount: UInt32 = 0
     /// The number of changes that were undone.
     var undoneCount: UInt32 = 0
@@ -36,13 +36,13 @@ public struct StoreWriter: ~Copyable {
 
     init(_ access: StoreAccess) throws {
         self.access = access
-        sequence = try access.sequence + 1
+        sequence = try access.settings.sequence + 1
         keepsChanges = access.state.changeOptions.keepsChanges
         keepsValues = access.state.changeOptions.keepsValues
     }
 
     /// The entities of the store and their ids.
-    public var catalog: Catalog { access.catalog }
+    package var catalog: Catalog { access.catalog }
 
     package enum Outcome: Sendable {
         case created, updated, unchanged
@@ -76,7 +76,7 @@ public struct StoreWriter: ~Copyable {
             try create(rules, table, key, body, isComplete: isComplete, appending: appending)
             return .created
         }
-        let old = try access.view(oldBytes, rules.entity, key)
+        let old = try access.records.view(oldBytes, rules.entity, key)
         if StorageKey.isDigest(key) { try checkSameKey(rules.entity, old.body, body) }
         let body = try replacingLongLists(body, old: old.body, rules)
         if old.entity == rules.id, Bytes.equal(old.body.bytes, body.bytes), !old.isPartial || !isComplete {
@@ -151,8 +151,8 @@ public struct StoreWriter: ~Copyable {
         try log(.delete, rules, key, old: row.body, nil)
         _ = try access.raw.delete(access.state.records(of: rules.root), key)
         try storeLongLists()
-        try access.removeResponses(listing: rules.root, key)
-        if try access.hasLocalChanges { _ = try access.removeLocalMark(rules.root, key) }
+        try access.responses.removeAll(listing: rules.root, key)
+        if try access.localChanges.hasMarks { _ = try access.localChanges.remove(rules.root, key) }
     }
 
     /// Stores fields of a record. `null` clears a field. Other fields keep their values.
@@ -211,7 +211,7 @@ public struct StoreWriter: ~Copyable {
         try checkUnique()
         try writeLog()
         guard changeCount > undoneCount else { return 0 }
-        try access.raw.put(access.state.meta, key: MetaKey.sequence, number: sequence)
+        try access.settings.setSequence(sequence)
         return Int(changeCount)
     }
 
@@ -279,7 +279,8 @@ public struct StoreWriter: ~Copyable {
     ) throws {
         try access.raw.willAdd()
         compressed.removeAll()
-        let compression = rules.isCompressed ? access.compressWritten(body, ofRoot: rules.root, into: &compressed) : nil
+        let compression =
+            rules.isCompressed ? access.records.compressWritten(body, ofRoot: rules.root, into: &compressed) : nil
         let stored = compression == nil ? body.bytes : compressed.bytes
         let count = RowFormat.headerSize + stored.count
         let row =
@@ -334,19 +335,10 @@ public struct StoreWriter: ~Copyable {
             operation, rules.id, key, wholeKey: wholeKey, values: values, isPartial: isPartial, to: &pendingLog)
     }
 
-    /// Writes the pending entries to the log, with one cursor that stays at the end of the table.
+    /// Writes the pending entries to the log.
     mutating func writeLog() throws {
         guard pendingLog.count > 0 else { return }
-        let cursor = try access.raw.cursor(access.state.changes)
-        defer { cursor.close() }
-        let entries = pendingLog.bytes
-        var offset = 0
-        while offset < entries.count {
-            let key = offset + 4, value = key + ChangeEntry.keySize,
-                end = value + Int(entries.load(offset, UInt32.self))
-            try cursor.put(entries.slice(key..<value), entries.slice(value..<end), append: true)
-            offset = end
-        }
+        try access.changes.append(pendingLog.bytes)
         pendingLog.removeAll()
     }
 }

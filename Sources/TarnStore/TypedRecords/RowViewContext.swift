@@ -10,10 +10,10 @@ struct RowViewContext {
     private let rows: Unmanaged<RowContext>?
 
     @inline(__always)
-    init(_ access: StoreAccess, _ plan: Unmanaged<RowPlan>) {
-        transaction = access.raw.bare
+    init(_ records: RecordTable, _ plan: Unmanaged<RowPlan>) {
+        transaction = records.raw.bare
         self.plan = plan
-        rows = access.rows
+        rows = records.rows
     }
 
     var access: StoreAccess {
@@ -24,7 +24,7 @@ struct RowViewContext {
     func key<Key: StoredKey>(_ storageKey: Bytes, of target: String) -> Key? {
         guard StorageKey.isDigest(storageKey) else { return Key(encodedKey: storageKey) }
         let access = access
-        guard let entity = access.catalog.entity(target), let row = try? access.row(entity, storageKey) else {
+        guard let entity = access.catalog.entity(target), let row = try? access.records.row(entity, storageKey) else {
             return nil
         }
         return access.key(entity, storageKey, row).flatMap(Key.init)

@@ -37,7 +37,9 @@ extension StoreReader {
             let lent = try key.withStorageKey { storageKey throws(StoreError) -> RowView? in
                 let entry = try translating { () throws(LMDBError) in try cursor.find(storageKey) }
                 guard let entry else { return nil }
-                return try access.lend(entry.value, plan, sought: storageKey, borrowed: false) { $0 == key.recordKey }
+                return try access.records.lend(entry.value, plan, sought: storageKey, borrowed: false) {
+                    $0 == key.recordKey
+                }
             }
             records.append(try lent.map { lent throws(StoreError) in try Row<Record>(lent).copy() })
         }
@@ -133,7 +135,7 @@ extension StoreReader {
     /// The count of all records is LMDB's own; a range is walked over.
     public func count<Record: StoredRecord>(_ type: Record.Type, in range: KeyRange = .all) throws -> Int {
         let entity = try access.plan(type)._withUnsafeGuaranteedRef { $0.entity }
-        return try access.count(entity, in: range)
+        return try access.records.count(entity, in: range)
     }
 
     /// Calls a closure with the borrowed rows of a relationship's targets, in its order.
@@ -163,15 +165,16 @@ extension StoreReader {
         func visit(_ storageKey: Bytes) throws -> Bool {
             guard let bytes = try access.raw.get(table, storageKey) else { return true }
             return try access.lending {
-                let row = try access.dividedView(bytes, destination, storageKey, borrowed: true)
-                guard try access.isOf(destination, row) else { return true }
-                try body(Row(access.lent(row, targets, storageKey)))
+                let row = try access.records.dividedView(bytes, destination, storageKey, borrowed: true)
+                guard try access.records.isOf(destination, row) else { return true }
+                try body(Row(access.records.lent(row, targets, storageKey)))
                 return true
             }
         }
         try key.withStorageKey { storageKey in
             if let index = followed.index {
-                try access.referrers(of: storageKey, through: index, positioned: followed.isPositioned, visit)
+                try access.indexes.forEachReferrer(
+                    of: storageKey, through: index, positioned: followed.isPositioned, visit)
             } else {
                 try access.targets(of: storageKey, followed.relationship, visit)
             }
@@ -185,7 +188,7 @@ extension StoreReader {
         _ plan: Unmanaged<RowPlan>, _ range: KeyRange, _ reversed: Bool, borrowed: Bool,
         _ body: (UnsafeBufferPointer<RowView>) throws -> Bool
     ) throws {
-        try access.forEachRow(plan, in: range, reversed: reversed, borrowed: borrowed, body)
+        try access.records.forEachRow(plan, in: range, reversed: reversed, borrowed: borrowed, body)
     }
 
     @usableFromInline
@@ -207,7 +210,7 @@ extension StoreReader {
         let table = plan._withUnsafeGuaranteedRef { $0.table }, raw = access.raw
         let bytes = try translating { () throws(LMDBError) in try raw.get(table, storageKey) }
         guard let bytes else { return nil }
-        return try access.lend(bytes, plan, sought: storageKey, borrowed: borrowed) { $0 == key() }
+        return try access.records.lend(bytes, plan, sought: storageKey, borrowed: borrowed) { $0 == key() }
     }
 }
 
@@ -218,46 +221,6 @@ extension StoreAccess {
     func checkForm(_ plan: Unmanaged<RowPlan>, _ key: () -> RecordKey) throws(StoreError) {
         guard plan._withUnsafeGuaranteedRef({ $0.checksEveryKey }) else { return }
         try checkForm(of: key(), plan._withUnsafeGuaranteedRef { $0.entity })
-    }
-
-    /// Returns a row borrowed with its plan.
-    ///
-    /// - Throws: `.damagedRow` if a row has no body.
-    func lent(_ row: EncodedRow, _ plan: Unmanaged<RowPlan>, _ storageKey: Bytes) throws(StoreError) -> RowView {
-        guard let lent = RowView(row, RowViewContext(self, plan)) else {
-            throw .damagedRow(entity: plan._withUnsafeGuaranteedRef { $0.entity.name }, key: describe(storageKey))
-        }
-        return lent
-    }
-
-    /// Returns the row found under a storage key.
-    ///
-    /// The result is nil if the row belongs to another long key with the same digest, or is not of
-    /// the plan's entity.
-    ///
-    /// - Parameter isSought: returns whether a key, read from the row, is the one sought. It is
-    ///   called for long keys only.
-    /// - Throws: `.damagedRow`.
-    func lend(
-        _ bytes: Bytes, _ plan: Unmanaged<RowPlan>, sought storageKey: Bytes, borrowed: Bool,
-        _ isSought: (RecordKey?) -> Bool
-    ) throws(StoreError) -> RowView? {
-        let row: EncodedRow
-        if let plain = EncodedRow(bytes),
-            isSound(bytes, root: plan._withUnsafeGuaranteedRef({ $0.root }), storageKey, borrowed: borrowed)
-        {
-            row = plain
-        } else {
-            row = try dividedView(bytes, plan._withUnsafeGuaranteedRef { $0.entity }, storageKey, borrowed: borrowed)
-        }
-        // The row may be of another entity of the same tree.
-        if plan._withUnsafeGuaranteedRef({ row.entity != $0.entityID }) {
-            let entity = plan._withUnsafeGuaranteedRef { $0.entity }
-            guard try isOf(entity, row) else { return nil }
-        }
-        let lent = try lent(row, plan, storageKey)
-        if StorageKey.isDigest(storageKey), !isSought(lent.recordKey) { return nil }
-        return lent
     }
 }
 

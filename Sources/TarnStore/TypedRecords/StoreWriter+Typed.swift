@@ -52,7 +52,7 @@ extension StoreWriter {
         let rules = encoder.rules
         return try encoder.finish(key: key) { storageKey, body, _ in
             try check(version, rules.entity, storageKey)
-            guard try access.row(rules.entity, storageKey) != nil else { return false }
+            guard try access.records.row(rules.entity, storageKey) != nil else { return false }
             _ = try merge(rules, storageKey, body, isComplete: false)
             return true
         }
@@ -118,7 +118,7 @@ extension StoreWriter {
 
     private func check(_ expected: UInt64?, _ entity: Catalog.Entity, _ key: Bytes) throws {
         guard let expected else { return }
-        let found = try access.row(entity, key)?.version ?? 0
+        let found = try access.records.row(entity, key)?.version ?? 0
         guard found == expected else {
             throw StoreError.versionMismatch(
                 entity: entity.name, key: access.describe(key), expected: expected, found: found)

@@ -4,42 +4,47 @@ public import Foundation
 
 /// A type of primary keys.
 ///
-/// A program's own type can be a key: the two requirements without a default are enough.
+/// A program's own type can be a key: it converts from and to a `RecordKey`.
 public protocol StoredKey: Hashable, Sendable {
     /// Converts a key; nil if it has another form.
     init?(_ key: RecordKey)
 
     /// The key as a `RecordKey`.
     var recordKey: RecordKey { get }
-
-    /// The attribute type of a key of one component in the catalog.
-    ///
-    /// It is nil (the default) if only each single key determines its form.
-    static var attributeType: AttributeType? { get }
-
-    /// Decodes a storage key; nil if it has another form, or is the digest of a longer key.
-    init?(encodedKey: UnsafeRawBufferPointer)
-
-    /// Calls a closure with the storage key of the record, borrowed.
-    func withStorageKey<Result, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result
 }
 
+// The forms that reads need. They are no requirements of the protocol: comparing the type costs no
+// more than calling one, and nothing where the type is known.
 extension StoredKey {
-    public static var attributeType: AttributeType? { nil }
+    /// The attribute type of a key of one component in the catalog.
+    ///
+    /// It is nil if only each single key determines its form.
+    static var attributeType: AttributeType? {
+        if Self.self == Int64.self { return .int }
+        if Self.self == String.self { return .string }
+        return Self.self == UUID.self ? .uuid : nil
+    }
 
-    public init?(encodedKey: UnsafeRawBufferPointer) {
+    /// Decodes a storage key; nil if it has another form, or is the digest of a longer key.
+    @inlinable
+    init?(encodedKey: UnsafeRawBufferPointer) {
+        if Self.self == Int64.self {
+            guard let number = Int64(storageKey: encodedKey) else { return nil }
+            self = unsafeBitCast(number, to: Self.self)
+            return
+        }
         guard let key = RecordKey(storageKey: encodedKey) else { return nil }
         self.init(key)
     }
 
-    public func withStorageKey<Result, Failure: Error>(
+    /// Calls a closure with the storage key of the record, borrowed.
+    @inlinable
+    func withStorageKey<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        var writer = ByteWriter(capacity: 256)
-        recordKey.appendStorageKey(to: &writer)
-        return try body(writer.bytes)
+        // Fast path for the most frequent key, without a buffer on the heap.
+        if Self.self == Int64.self { return try unsafeBitCast(self, to: Int64.self).withIntegerKey(body) }
+        return try recordKey.withTupleKey(body)
     }
 }
 
@@ -48,7 +53,14 @@ extension RecordKey: StoredKey {
 
     public var recordKey: RecordKey { self }
 
-    public init?(encodedKey: UnsafeRawBufferPointer) { self.init(storageKey: encodedKey) }
+    @usableFromInline
+    func withTupleKey<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var writer = ByteWriter(capacity: 256)
+        appendStorageKey(to: &writer)
+        return try body(writer.bytes)
+    }
 
     func appendStorageKey(to writer: inout ByteWriter) {
         let start = writer.count
@@ -65,12 +77,11 @@ extension Int64: StoredKey {
 
     public var recordKey: RecordKey { RecordKey(self) }
 
-    public static var attributeType: AttributeType? { .int }
-
     /// Decodes the tuple layer's integer.
     ///
     /// The type code has the length; negative numbers are one's complement.
-    public init?(encodedKey: UnsafeRawBufferPointer) {
+    @usableFromInline
+    init?(storageKey encodedKey: UnsafeRawBufferPointer) {
         guard let code = encodedKey.first, (0x0C...0x1C).contains(code) else { return nil }
         let size = abs(Int(code) - Int(TupleCode.zero))
         guard encodedKey.count == size + 1 else { return nil }
@@ -84,10 +95,9 @@ extension Int64: StoredKey {
     }
 
     @inlinable
-    public func withStorageKey<Result, Failure: Error>(
+    func withIntegerKey<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // Fast path for the most frequent key, without a buffer on the heap.
         let size = (64 - magnitude.leadingZeroBitCount + 7) / 8
         let digits = (self < 0 ? ~magnitude : magnitude) << UInt64(64 - size * 8)
         var bytes: (UInt64, UInt64) = (0, 0)
@@ -107,7 +117,6 @@ extension String: StoredKey {
 
     public var recordKey: RecordKey { RecordKey(self) }
 
-    public static var attributeType: AttributeType? { .string }
 }
 
 extension UUID: StoredKey {
@@ -118,5 +127,4 @@ extension UUID: StoredKey {
 
     public var recordKey: RecordKey { RecordKey(self) }
 
-    public static var attributeType: AttributeType? { .uuid }
 }

@@ -41,7 +41,7 @@ struct StoreFormatTests {
         let written = try store.read { reader in
             var lines: [String] = []
             let entity = try reader.access.state.entity("User")
-            try reader.access.scan(entity) { key, row in
+            try reader.access.records.scan(entity) { key, row in
                 lines += [hexadecimal(key), hexadecimal(row.bytes)]
                 return true
             }
@@ -64,7 +64,7 @@ struct StoreFormatTests {
         let entries = try store.read { reader in
             var entries: [String] = []
             let entity = try reader.access.state.entity("User"), rules = try reader.access.state.rules(of: entity.id)
-            try reader.access.scan(entity) { key, row in
+            try reader.access.records.scan(entity) { key, row in
                 try reader.access.forEachEntry(rules, key, row.body) { index, entry, _ in
                     entries.append("\(index) " + hexadecimal(entry))
                 }

@@ -14,9 +14,10 @@ struct UnitPartsTests {
 
     private func entry(_ page: Int, _ added: Importer.Added) -> ResponseEntry {
         ResponseEntry(
-            request: request(page), status: 200, headers: [], fetchedAt: Timestamp(microseconds: 1),
-            validatedAt: Timestamp(microseconds: 1), scan: 1, count: added.count, listed: added.listed,
-            skipped: added.skipped)
+            request: request(page),
+            validation: .init(
+                status: 200, fetchedAt: Timestamp(microseconds: 1), validatedAt: Timestamp(microseconds: 1)),
+            listing: .init(added.listed, count: added.count, skipped: added.skipped, scan: 1))
     }
 
     private func entry(_ page: Int, listing keys: [Int64], _ bed: TestStore) throws -> ResponseEntry {
@@ -34,10 +35,8 @@ struct UnitPartsTests {
     }
 
     private func checkpoint(_ pages: Int) -> Checkpoint {
-        Checkpoint(
-            state: .underWay, plan: "p", nextURL: "n", scan: 1, pages: pages, records: 0,
-            startedAt: Timestamp(microseconds: 1),
-            completedAt: nil)
+        Checkpoint(state: .underWay, plan: "p", nextURL: "n", scan: 1, startedAt: Timestamp(microseconds: 1)).counting(
+            pages: pages, records: 0)
     }
 
     private static let page = #"[{"id":1,"title":"t","author":{"id":7,"login":"l"}}]"#
@@ -52,7 +51,7 @@ struct UnitPartsTests {
         let report = try await bed.importer.commit(to: bed.store)
         #expect(report.created == pages && report.listed == pages)
         #expect(try bed.sequence == before + 1)
-        for page in 1...pages { #expect(try response(page, bed)?.listed.count == 1) }
+        for page in 1...pages { #expect(try response(page, bed)?.listing.listed.count == 1) }
         #expect(try bed.store.read { try $0.checkpoint("issues") }?.pages == pages)
     }
 
@@ -151,8 +150,8 @@ struct UnitPartsTests {
         bed.importer.unit.revalidated = [RevalidatedResponse(asked: first, entry: first)]
         let report = try await bed.importer.commit(to: bed.store)
         #expect(report.deleted == 1)
-        #expect(try response(1, bed) == nil && response(3, bed)?.listed == [])
-        #expect(try response(2, bed)?.listed.map(\.storageKey) == [RecordKey(4).storageKey])
+        #expect(try response(1, bed) == nil && response(3, bed)?.listing.listed == [])
+        #expect(try response(2, bed)?.listing.listed.map(\.storageKey) == [RecordKey(4).storageKey])
         #expect(try bed.lines().map { $0.prefix(8) } == ["Issue 2 ", "Issue 4 "])
     }
 
@@ -173,7 +172,7 @@ struct UnitPartsTests {
     func revalidation(meanwhile: Meanwhile) async throws {
         let bed = try Forge.store()
         var asked = entry(1, try bed.add(Self.page, "Issue"))
-        asked.headers = ["ETag", "\"1\""]
+        asked.validation.headers = ["ETag", "\"1\""]
         asked.caching = ResponseCaching(requestedAt: Timestamp(microseconds: 1), usedAt: Timestamp(microseconds: 1))
         bed.importer.unit = ImportUnit(responses: [asked])
         _ = try await bed.importer.commit(to: bed.store)
@@ -181,33 +180,33 @@ struct UnitPartsTests {
         switch meanwhile {
         case .nothing: break
         case .confirmed:
-            other.validatedAt = Timestamp(microseconds: 5)
-            other.headers += ["Date", "now"]
-            other.scan = 4
+            other.validation.validatedAt = Timestamp(microseconds: 5)
+            other.validation.headers += ["Date", "now"]
+            other.listing.scan = 4
         case .used: other.caching?.usedAt = Timestamp(microseconds: 9)
-        case .replacedBySameRecords: other.fetchedAt = Timestamp(microseconds: 5)
-        case .otherValidator: other.headers = ["etag", "\"2\""]
-        case .otherRecords: other.listed = []
-        case .invalidated: other.isInvalidated = true
+        case .replacedBySameRecords: other.validation.fetchedAt = Timestamp(microseconds: 5)
+        case .otherValidator: other.validation.headers = ["etag", "\"2\""]
+        case .otherRecords: other.listing.listed = []
+        case .invalidated: other.validation.isInvalidated = true
         case .removed: break
         }
         let changed = other, key = asked.request
         try await bed.store.write { writer in
             try writer.putResponse(changed)
-            if meanwhile == .removed, let view = try writer.access.responseView(key.digest) {
+            if meanwhile == .removed, let view = try writer.access.responses.view(key.digest) {
                 try writer.removeResponse(id: view.id)
             }
         }
         let before = try response(1, bed)
         var confirmed = asked
-        confirmed.validatedAt = Timestamp(microseconds: 7)
+        confirmed.validation.validatedAt = Timestamp(microseconds: 7)
         let second = entry(2, try bed.add(#"[{"id":2,"title":"t"}]"#, "Issue"))
         let revalidated = [RevalidatedResponse(asked: asked, entry: confirmed)]
         guard meanwhile.isConflict else {
             bed.importer.unit.responses = [second]
             bed.importer.unit.revalidated = revalidated
             _ = try await bed.importer.commit(to: bed.store)
-            #expect(try response(1, bed)?.validatedAt == Timestamp(microseconds: 7))
+            #expect(try response(1, bed)?.validation.validatedAt == Timestamp(microseconds: 7))
             return
         }
         let conflict = await #expect(throws: RevalidationConflict.self) {
@@ -230,10 +229,10 @@ struct UnitPartsTests {
         ])
         let bed = try TestStore(schema)
         let entry = entry(1, try bed.add(#"[{"id":1,"slug":"a"},{"id":2,"slug":"a"}]"#, "Thing"))
-        #expect(entry.listed.count == 2)
+        #expect(entry.listing.listed.count == 2)
         bed.importer.unit = ImportUnit(responses: [entry])
         _ = try await bed.importer.commit(to: bed.store)
-        #expect(try response(1, bed)?.listed.map(\.storageKey) == [RecordKey(1).storageKey])
+        #expect(try response(1, bed)?.listing.listed.map(\.storageKey) == [RecordKey(1).storageKey])
     }
 
     @Test(

@@ -27,10 +27,8 @@ struct PipelineTests {
         for unit in 0..<5 {
             #expect(try pipeline.importer.add(issues(unit * 10...unit * 10 + 9), entity: "Issue").count == 10)
             if let report = try await pipeline.finish() { reports.append(report) }
-            let checkpoint = Checkpoint(
-                state: .underWay, plan: "p", nextURL: nil, scan: 1, pages: unit, records: 0,
-                startedAt: Timestamp(microseconds: 0),
-                completedAt: nil)
+            let checkpoint = Checkpoint(state: .underWay, plan: "p", scan: 1, startedAt: Timestamp(microseconds: 0))
+                .counting(pages: unit, records: 0)
             pipeline.importer.unit.checkpoints["issues"] = checkpoint
             await pipeline.start(to: bed.store)
             #expect(pipeline.isUnderWay)

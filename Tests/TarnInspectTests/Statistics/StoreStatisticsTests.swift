@@ -42,14 +42,12 @@ struct StoreStatisticsTests {
             let start = Timestamp(microseconds: 1_000_000)
             try writer.setCheckpoint(
                 "issues",
-                Checkpoint(
-                    state: .underWay, plan: "p", nextURL: "https://x/2", scan: 1, pages: 1, records: 5,
-                    startedAt: start, completedAt: nil))
+                Checkpoint(state: .underWay, plan: "p", nextURL: "https://x/2", scan: 1, startedAt: start).counting(
+                    pages: 1, records: 5))
             try writer.setCheckpoint(
                 "all",
-                Checkpoint(
-                    state: .complete, plan: "p", nextURL: nil, scan: 3, pages: 2, records: 9, startedAt: start,
-                    completedAt: start))
+                Checkpoint(state: .complete, plan: "p", scan: 3, startedAt: start, completedAt: start).counting(
+                    pages: 2, records: 9))
         }
         let found = try StoreStatistics(ofStoreAt: store.path).checkpoints
         #expect(found.map(\.name) == ["all", "issues"])

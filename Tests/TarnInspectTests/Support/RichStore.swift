@@ -133,24 +133,23 @@ final class RichStore: Sendable {
             try writer.putResponse(
                 ResponseEntry(
                     request: RequestKey(url: "https://api.example.org/issues?page=\(page)", endpoint: "issues"),
-                    status: 200,
-                    headers: ["etag", "\"\(page)\""], fetchedAt: time, validatedAt: time, scan: 1, count: 10,
-                    listed: listed))
+                    validation: .init(
+                        status: 200, headers: ["etag", "\"\(page)\""], fetchedAt: time, validatedAt: time),
+                    listing: .init(listed, count: 10, scan: 1)))
             try writer.noteListed(listed, walk: "issues", scan: 1)
         }
         // A cache's own, with a body of two chunks.
         try writer.putResponse(
             ResponseEntry(
-                request: RequestKey(url: "https://api.example.org/logo", endpoint: "*"), status: 200,
-                headers: ["Cache-Control", "max-age=60"],
-                fetchedAt: time, validatedAt: time, scan: 0, count: 0, listed: [],
-                caching: ResponseCaching(requestedAt: time, usedAt: time, bodySize: 70_000)),
+                request: RequestKey(url: "https://api.example.org/logo", endpoint: "*"),
+                validation: .init(
+                    status: 200, headers: ["Cache-Control", "max-age=60"], fetchedAt: time, validatedAt: time),
+                listing: .init(count: 0), caching: ResponseCaching(requestedAt: time, usedAt: time, bodySize: 70_000)),
             body: [UInt8](repeating: 7, count: 70_000))
         try writer.setCheckpoint(
             "issues",
-            Checkpoint(
-                state: .complete, plan: "p", nextURL: nil, scan: 1, pages: 6, records: 60, startedAt: time,
-                completedAt: time))
+            Checkpoint(state: .complete, plan: "p", scan: 1, startedAt: time, completedAt: time).counting(
+                pages: 6, records: 60))
     }
 
     /// Changes tables directly, which no program should do.

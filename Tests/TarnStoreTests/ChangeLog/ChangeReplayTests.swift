@@ -21,7 +21,7 @@ struct ChangeReplayTests {
             let access = reader.access
             for entity in reader.catalog.entities {
                 if entity.root == entity.id {
-                    try access.scan(entity) { key, row in
+                    try access.records.scan(entity) { key, row in
                         let record = try access.record(entity, key, row)
                         var text = "\(record.entity) \(Array(key)) \(record.key) \(record.isPartial) \(record.version) "
                         record.appendFieldsJSON(to: &text)

@@ -47,7 +47,7 @@ struct CompressionTests {
         try store.read { reader in
             let entity = try reader.access.state.entity("Page")
             var result = (compressed: 0, plain: 0, bytes: 0)
-            try reader.access.scan(entity) { _, row in
+            try reader.access.records.scan(entity) { _, row in
                 if row.bytes[2] != RowFormat.uncompressed { result.compressed += 1 } else { result.plain += 1 }
                 result.bytes += row.bytes.count
                 return true
@@ -167,12 +167,12 @@ struct CompressionTests {
         try store.read { reader in
             let access = reader.access, entity = try access.state.entity("Page")
             var seen = 0
-            try access.scan(entity) { key, row in
+            try access.records.scan(entity) { key, row in
                 let before = Array(row.body.bytes)
                 for other in [3, 1203, 1777] as [Int64] {
                     _ = try reader.record("Page", RecordKey(other))
                     try access.lending {
-                        _ = try RecordKey(other).storageKey.withUnsafeBytes { try access.row(entity, $0) }
+                        _ = try RecordKey(other).storageKey.withUnsafeBytes { try access.records.row(entity, $0) }
                     }
                 }
                 #expect(Array(row.body.bytes) == before)
@@ -264,7 +264,9 @@ struct CompressionTests {
                         damaged.withUnsafeBytes { damaged in
                             #expect(!EncodedRow.hasValidChecksum(damaged, table: UInt32(entity.id), key: key))
                             access.lending {
-                                if let view = try? access.view(damaged, entity, key) { _ = view.body.isWellFormed }
+                                if let view = try? access.records.view(damaged, entity, key) {
+                                    _ = view.body.isWellFormed
+                                }
                             }
                         }
                     }

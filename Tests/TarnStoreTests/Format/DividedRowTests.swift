@@ -105,7 +105,7 @@ struct DividedRowTests {
     private func forms(_ store: Store, _ entity: String) throws -> Set<UInt8> {
         try store.read { reader in
             var forms: Set<UInt8> = []
-            try reader.access.scan(try reader.access.state.entity(entity)) { _, row in
+            try reader.access.records.scan(try reader.access.state.entity(entity)) { _, row in
                 forms.insert(row.bytes[2])
                 return true
             }

@@ -69,7 +69,7 @@ extension Store {
         try read { reader in
             let access = reader.access, entity = try access.state.entity("Page")
             var result: [UInt16: Int] = [:]
-            try access.scan(entity) { key, row in
+            try access.records.scan(entity) { key, row in
                 result[EncodedRow.dictionary(of: row.bytes) ?? 0, default: 0] += 1
                 #expect(row.hasValidChecksum(table: UInt32(entity.id), key: key))
                 return true
@@ -134,7 +134,7 @@ struct RewriteTests {
             var bytes = 0
             // A node's header, its offset in the page, its key and its value, at even addresses
             // (mdb.c).
-            try reader.access.scan(reader.access.state.entity("Page")) { key, row in
+            try reader.access.records.scan(reader.access.state.entity("Page")) { key, row in
                 bytes += 2 + (8 + key.count + row.bytes.count + 1) & ~1
                 return true
             }

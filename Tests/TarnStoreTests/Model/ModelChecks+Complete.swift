@@ -131,7 +131,7 @@ extension ModelChecks {
         let found = try storageKey.withUnsafeBytes { key in
             try access.lending {
                 var found: [Int] = []
-                guard let value = try access.row(entity, key)?.body.value(of: field.id) else { return found }
+                guard let value = try access.records.row(entity, key)?.body.value(of: field.id) else { return found }
                 if let target = value.reference { return [pool.positions[Array(target)] ?? -1] }
                 try access.forEachReference(value) { target in
                     found.append(pool.positions[Array(target)] ?? -1)
@@ -151,7 +151,7 @@ extension ModelChecks {
         var lists: [UInt64: Int] = [:]
         for root in ModelKind.roots {
             guard let entity = reader.catalog.entity(root) else { continue }
-            try access.scan(entity) { _, row in
+            try access.records.scan(entity) { _, row in
                 for index in 0..<row.body.count {
                     guard let value = row.body.value(at: index) else { continue }
                     guard value.bytes.count <= EdgeList.longestInRow || value.tag != ValueTag.references else {

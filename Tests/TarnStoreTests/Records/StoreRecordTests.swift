@@ -321,7 +321,7 @@ struct StoreRecordTests {
         var rows = 0
         try store.read { reader in
             for entity in reader.catalog.entities {
-                try reader.access.scan(entity) { key, row in
+                try reader.access.records.scan(entity) { key, row in
                     rows += row.hasValidChecksum(table: UInt32(entity.id), key: key) && row.body.isWellFormed ? 1 : -100
                     return true
                 }

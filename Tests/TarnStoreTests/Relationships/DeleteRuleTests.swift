@@ -164,9 +164,12 @@ struct DeleteRuleTests {
             for issue: Int64 in 1...2 {
                 try writer.putResponse(
                     ResponseEntry(
-                        request: request(issue), status: 200, headers: [], fetchedAt: Timestamp(microseconds: 0),
-                        validatedAt: Timestamp(microseconds: 0), scan: 1, count: 1,
-                        listed: [ListedRecord(entity: entity, storageKey: RecordKey(issue).storageKey)]))
+                        request: request(issue),
+                        validation: .init(
+                            status: 200, fetchedAt: Timestamp(microseconds: 0), validatedAt: Timestamp(microseconds: 0)),
+                        listing: .init(
+                            [ListedRecord(entity: entity, storageKey: RecordKey(issue).storageKey)], count: 1, scan: 1))
+                )
             }
         }
         #expect(try delete("Project", 1))
@@ -294,7 +297,7 @@ struct DeleteRuleTests {
         try store.write { writer in
             let access = writer.access, entity = try access.state.entity("Project"), key = RecordKey(1).storageKey
             let cascade = try key.withUnsafeBytes { key in
-                try Cascade(access, entity, key, try #require(try access.row(entity, key)))
+                try Cascade(access, entity, key, try #require(try access.records.row(entity, key)))
             }
             for _ in 0..<3 {
                 #expect(try writer.deleteStep(cascade, count: 10) == 10)
@@ -313,7 +316,7 @@ struct DeleteRuleTests {
         let cascade = try store.read { reader in
             let access = reader.access, entity = try access.state.entity("Project")
             return try RecordKey(1).storageKey.withUnsafeBytes { key in
-                try Cascade(access, entity, key, try #require(try access.row(entity, key)))
+                try Cascade(access, entity, key, try #require(try access.records.row(entity, key)))
             }
         }
         try store.put("Comment", id(9), ["issue": ref(77)])

@@ -69,7 +69,9 @@ struct EdgeListTests {
         try store.read { reader in
             let access = reader.access, entity = try access.state.entity("List")
             let id = try #require(entity.field(field)).id
-            return try RecordKey(list).withStorageKey { key in try access.row(entity, key)?.body.value(of: id)?.tag }
+            return try RecordKey(list).withStorageKey { key in
+                try access.records.row(entity, key)?.body.value(of: id)?.tag
+            }
         }
     }
 

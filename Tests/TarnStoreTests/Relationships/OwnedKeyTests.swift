@@ -154,7 +154,7 @@ struct OwnedKeyTests {
         func hasWholeKey(_ entity: String, _ key: RecordKey) throws -> Bool {
             try store.read { reader in
                 let access = reader.access, entity = try access.state.entity(entity)
-                return try key.withStorageKey { try access.row(entity, $0)?.body.value(of: 0) != nil }
+                return try key.withStorageKey { try access.records.row(entity, $0)?.body.value(of: 0) != nil }
             }
         }
         #expect(try !hasWholeKey("Comment", key("acme", 1, 1)))

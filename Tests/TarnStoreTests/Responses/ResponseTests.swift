@@ -22,11 +22,13 @@ struct ResponseTests {
 
     private func entry(_ page: Int, _ issues: [Int64], scan: UInt64 = 1) -> ResponseEntry {
         ResponseEntry(
-            request: request(page), status: 200, headers: ["etag", "\"\(page)\"", "link", ""],
-            fetchedAt: Timestamp(microseconds: 1), validatedAt: Timestamp(microseconds: -2), scan: scan,
-            count: issues.count + 1,
-            listed: issues.map { ListedRecord(entity: 3, storageKey: RecordKey($0).storageKey) },
-            metadata: "{\"total\":1}")
+            request: request(page),
+            validation: .init(
+                status: 200, headers: ["etag", "\"\(page)\"", "link", ""], fetchedAt: Timestamp(microseconds: 1),
+                validatedAt: Timestamp(microseconds: -2)),
+            listing: .init(
+                issues.map { ListedRecord(entity: 3, storageKey: RecordKey($0).storageKey) }, count: issues.count + 1,
+                metadata: "{\"total\":1}", scan: scan))
     }
 
     private func put(_ entries: ResponseEntry...) throws {
@@ -118,7 +120,7 @@ struct ResponseTests {
             }
         }
         #expect(id == 17)
-        try first.write { try $0.access.remove(responseID: 17) }
+        try first.write { try $0.access.responses.remove(id: 17) }
         #expect(try response(to: request(17), first) == nil)
         #expect(try idsByRequest(first).count == 299)
     }
@@ -142,8 +144,10 @@ struct ResponseTests {
     @Test("an entry without scope, metadata, headers and records comes back as well")
     func smallestEntry() throws {
         let small = ResponseEntry(
-            request: RequestKey(url: "", endpoint: ""), status: 304, headers: [], fetchedAt: Timestamp(microseconds: 0),
-            validatedAt: Timestamp(microseconds: 0), scan: 0, count: 0, listed: [])
+            request: RequestKey(url: "", endpoint: ""),
+            validation: .init(
+                status: 304, fetchedAt: Timestamp(microseconds: 0), validatedAt: Timestamp(microseconds: 0)),
+            listing: .init(count: 0))
         try put(small)
         #expect(try store.read { try $0.response(to: small.request) } == small)
     }
@@ -206,7 +210,7 @@ struct ResponseTests {
         for (number, url) in urls.enumerated() {
             var request = request(1)
             request.url = url
-            let found = try store.read { [request] in try $0.response(to: request)?.listed.first?.storageKey }
+            let found = try store.read { [request] in try $0.response(to: request)?.listing.listed.first?.storageKey }
             #expect(found == RecordKey(Int64(number)).storageKey)
         }
         #expect(try counts() == [4, 4, 4, 4])
@@ -217,7 +221,7 @@ struct ResponseTests {
         let issues = (0..<5000).map { Int64($0 * 7 % 4000) }
         try put(entry(1, issues))
         // Compared outside: to show how long lists differ takes more memory than there is.
-        let isInOrder = try response(1)?.listed.map(\.storageKey) == issues.map { RecordKey($0).storageKey }
+        let isInOrder = try response(1)?.listing.listed.map(\.storageKey) == issues.map { RecordKey($0).storageKey }
         #expect(isInOrder)
         #expect(try counts()[3] == Set(issues).count)
     }
@@ -228,8 +232,8 @@ struct ResponseTests {
         func checkpoint(_ pages: Int) -> Checkpoint {
             Checkpoint(
                 state: .underWay, plan: "plan \(pages)", nextURL: "https://x.example/?page=\(pages)", scan: .max,
-                pages: pages, records: -1,
-                startedAt: Timestamp(microseconds: 5), completedAt: nil)
+                startedAt: Timestamp(microseconds: 5)
+            ).counting(pages: pages, records: -1)
         }
         let names = ["issues", "", "issues\0", long, long + "2"]
         for (number, name) in names.enumerated() { try store.write { try $0.setCheckpoint(name, checkpoint(number)) } }
@@ -238,8 +242,7 @@ struct ResponseTests {
         }
         #expect(try store.read { try $0.checkpoint("other") } == nil)
         let complete = Checkpoint(
-            state: .complete, plan: "", nextURL: nil, scan: 0, pages: 0, records: 0,
-            startedAt: Timestamp(microseconds: 0),
+            state: .complete, plan: "", scan: 0, startedAt: Timestamp(microseconds: 0),
             completedAt: Timestamp(microseconds: .max))
         try store.write { try $0.setCheckpoint("issues", complete) }
         #expect(try store.read { try $0.checkpoint("issues") } == complete)

@@ -75,9 +75,10 @@ struct SettingTests {
                 try writer.put("User", RecordKey(2), [.init("login", .string("bob"))])
                 try writer.putResponse(
                     ResponseEntry(
-                        request: RequestKey(url: "https://a.example", endpoint: "e"), status: 200, headers: [],
-                        fetchedAt: Timestamp(microseconds: 0),
-                        validatedAt: Timestamp(microseconds: 0), scan: 0, count: 0, listed: [], metadata: nil))
+                        request: RequestKey(url: "https://a.example", endpoint: "e"),
+                        validation: .init(
+                            status: 200, fetchedAt: Timestamp(microseconds: 0), validatedAt: Timestamp(microseconds: 0)),
+                        listing: .init(count: 0)))
                 _ = try writer.access.raw.number(writer.access.state.meta, key: MetaKey.nextList)
             }
         }
@@ -95,7 +96,7 @@ struct SettingTests {
         func isDamage(_ error: StoreError?) -> Bool {
             if case .lmdb(let cause)? = error { cause.kind == .corrupted } else { false }
         }
-        #expect(isDamage(storeError { try store.read { _ = try $0.access.lastResponseID } }))
+        #expect(isDamage(storeError { try store.read { _ = try $0.access.responses.lastID } }))
         let path = folder("old")
         try EarlierFormat.make(2, at: path)
         do {
@@ -106,7 +107,7 @@ struct SettingTests {
             }
         }
         let old = try Forge.open(path)
-        #expect(isDamage(storeError { try old.read { _ = try $0.access.lastResponseID } }))
+        #expect(isDamage(storeError { try old.read { _ = try $0.access.responses.lastID } }))
         #expect(try old.read { try $0.access.raw.number($0.access.state.meta, key: MetaKey.nextList) } == 0)
     }
 
@@ -217,13 +218,12 @@ struct SettingTests {
             try writer.put("A", RecordKey(1), [.init("all", .references((0..<2000).map { RecordKey(Int64($0)) }))])
             try writer.putResponse(
                 ResponseEntry(
-                    request: request, status: 200, headers: [], fetchedAt: time, validatedAt: time, scan: 0, count: 0,
-                    listed: [], metadata: nil))
+                    request: request, validation: .init(status: 200, fetchedAt: time, validatedAt: time),
+                    listing: .init(count: 0)))
             try writer.setCheckpoint(
                 "e",
-                Checkpoint(
-                    state: .complete, plan: "p", nextURL: nil, scan: 1, pages: 1, records: 1, startedAt: time,
-                    completedAt: time))
+                Checkpoint(state: .complete, plan: "p", scan: 1, startedAt: time, completedAt: time).counting(
+                    pages: 1, records: 1))
             try writer.noteListed([ListedRecord(entity: 1, storageKey: RecordKey(1).storageKey)], walk: "w", scan: 1)
         }
         func read() throws {
@@ -231,7 +231,7 @@ struct SettingTests {
                 switch kind {
                 case .response, .request: _ = try #require(try reader.response(to: request))
                 case .checkpoint: _ = try #require(try reader.checkpoint("e"))
-                case .scan: try reader.access.forEachScanMember(of: "w") { _ in true }
+                case .scan: try reader.access.scans.forEach(of: "w") { _ in true }
                 case .change: #expect(try !reader.changes(since: before).changes.isEmpty)
                 case .edge: _ = try #require(try reader.record("A", RecordKey(1)))
                 }

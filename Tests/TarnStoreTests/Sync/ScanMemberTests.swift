@@ -22,7 +22,7 @@ struct ScanMemberTests {
     private func members(_ walk: String, after last: ListedRecord? = nil) throws -> [ScanMember] {
         try store.read { reader in
             var members: [ScanMember] = []
-            try reader.access.forEachScanMember(of: walk, after: last) {
+            try reader.access.scans.forEach(of: walk, after: last) {
                 members.append($0)
                 return true
             }
@@ -84,16 +84,17 @@ struct ScanMemberTests {
     func listedElsewhere() throws {
         func entry(_ page: Int, walk: String?) -> ResponseEntry {
             ResponseEntry(
-                request: RequestKey(url: "https://a.example/\(page)", endpoint: "issues x"), status: 200, headers: [],
-                fetchedAt: Timestamp(microseconds: 1), validatedAt: Timestamp(microseconds: 1), scan: 1, count: 1,
-                listed: [record(Int64(page))], walk: walk, skipped: page)
+                request: RequestKey(url: "https://a.example/\(page)", endpoint: "issues x"),
+                validation: .init(
+                    status: 200, fetchedAt: Timestamp(microseconds: 1), validatedAt: Timestamp(microseconds: 1)),
+                listing: .init([record(Int64(page))], count: 1, skipped: page, scan: 1, walk: walk))
         }
         try store.write { writer in
             for page in 1...2 { try writer.putResponse(entry(page, walk: page == 1 ? "a" : nil)) }
         }
         #expect(try store.read { try $0.response(to: entry(1, walk: nil).request) } == entry(1, walk: "a"))
         func isListed(_ key: Int64, _ isOwn: @escaping (String?, RequestKey) -> Bool) throws -> Bool {
-            try store.read { try $0.access.isListed(record(key), exceptBy: isOwn) }
+            try store.read { try $0.access.responses.isListed(record(key), exceptBy: isOwn) }
         }
         #expect(try !isListed(1) { walk, _ in walk == "a" })
         #expect(try isListed(1) { walk, _ in walk == "b" })

@@ -71,7 +71,7 @@ struct LateNotModifiedTests {
         let url = "https://api.test.example/v1/items" + (page == 1 ? "" : "?page=\(page)")
         return try fixture.read { reader in
             var found: String?
-            try reader.access.forEachResponse(to: url, scope: "") { view in
+            try reader.access.responses.forEach(to: url, scope: "") { view in
                 found = view.headers.firstIndex(of: "ETag").map { view.headers[$0 + 1] }
                 return false
             }

@@ -180,7 +180,7 @@ struct MirrorCommitTests {
         struct Stop: Error {}
         let report = try await store.scan(Self.pages) { options in
             options.hooks = { _ in
-                ImportHooks(afterMerge: { _, writer in if try writer.access.sequence == 1 { throw Stop() } })
+                ImportHooks(afterMerge: { _, writer in if try writer.access.settings.sequence == 1 { throw Stop() } })
             }
         }
         #expect(report.failures.count == 1 && report.pages == 1)

@@ -199,7 +199,7 @@ struct MirrorContinuedSyncTests {
         _ = try await bed.interrupted(at: "/boards/6/cards")
         try await bed.store.open().write { writer in
             for name in ["topics", "cards 1"] {
-                guard var checkpoint = try writer.access.checkpoint(name) else { continue }
+                guard var checkpoint = try writer.access.checkpoints.checkpoint(name) else { continue }
                 checkpoint.sync = nil
                 try writer.setCheckpoint(name, checkpoint)
             }

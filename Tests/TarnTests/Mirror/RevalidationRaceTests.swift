@@ -151,7 +151,7 @@ struct RevalidationRaceTests {
     private func expectSound(_ store: Store, _ what: String) throws {
         try store.read { reader in
             for page in 1...Self.pages {
-                try reader.access.forEachResponse(to: Self.url(page), scope: "") { view in
+                try reader.access.responses.forEach(to: Self.url(page), scope: "") { view in
                     guard let index = view.headers.firstIndex(of: "ETag"),
                         let version = view.headers[index + 1].last(where: \.isNumber)
                     else {
@@ -159,8 +159,8 @@ struct RevalidationRaceTests {
                         return true
                     }
                     let number = Int64(version.wholeNumberValue ?? 0)
-                    let names = try view.entry?.listed.map { try reader.access.record($0)?["name"] } ?? []
-                    let keys = view.entry?.listed.map(\.storageKey) ?? []
+                    let names = try view.entry?.listing.listed.map { try reader.access.record($0)?["name"] } ?? []
+                    let keys = view.entry?.listing.listed.map(\.storageKey) ?? []
                     let expected = [10 * Int64(page), 10 * Int64(page) + number]
                     #expect(
                         keys == expected.map { RecordKey($0).storageKey }, "\(what), page \(page), version \(version)")

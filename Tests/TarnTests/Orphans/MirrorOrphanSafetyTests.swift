@@ -84,6 +84,6 @@ struct MirrorOrphanSafetyTests {
     func membersGo() async throws {
         let store = try store("after_one_scan")
         for scan in 0..<4 { try await store.scan([[1, 10 + scan, 20 + scan]]) }
-        #expect(try store.read { try $0.access.scanMemberCount } == 3)
+        #expect(try store.read { try $0.access.scans.count } == 3)
     }
 }

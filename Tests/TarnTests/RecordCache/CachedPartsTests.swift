@@ -291,13 +291,13 @@ struct CachedPartsTests {
             }
         }
         // The entries of a URL lie together: there are not as many places to look as users.
-        #expect(try fixture.store.read { try $0.access.responseScopes() }.count <= 1)
+        #expect(try fixture.store.read { try $0.access.responses.scopes() }.count <= 1)
         fixture.origin.become(204)
         _ = try await cached.answer(get(method: "DELETE"))
         _ = try await cached.answer(get("/" + String(repeating: "x", count: 500), method: "DELETE"))
         let invalidated = try fixture.store.read { reader in
             var urls: [String: Int] = [:]
-            try reader.access.forEachResponse { view in
+            try reader.access.responses.forEach { view in
                 if view.isInvalidated { urls[view.requestURL, default: 0] += 1 }
                 return true
             }
@@ -313,10 +313,10 @@ struct CachedPartsTests {
             moment = Timestamp(microseconds: Int64(fixture.clock.source.now().timeIntervalSince1970) * 1_000_000)
         try await fixture.store.write { writer in
             let entry = ResponseEntry(
-                request: RequestKey(url: "http://api.example/a", endpoint: "*"), status: 200,
-                headers: ["Cache-Control", "max-age=6000"], fetchedAt: moment,
-                validatedAt: moment, scan: 0, count: 0, listed: [],
-                caching: ResponseCaching(requestedAt: moment, usedAt: moment, bodySize: 3))
+                request: RequestKey(url: "http://api.example/a", endpoint: "*"),
+                validation: .init(
+                    status: 200, headers: ["Cache-Control", "max-age=6000"], fetchedAt: moment, validatedAt: moment),
+                listing: .init(count: 0), caching: ResponseCaching(requestedAt: moment, usedAt: moment, bodySize: 3))
             try writer.putResponse(entry, body: Array("old".utf8))
         }
         #expect(try await fixture.cached().answer(get()).text == "200 new; fwd=uri-miss; fwd-status=200; stored")

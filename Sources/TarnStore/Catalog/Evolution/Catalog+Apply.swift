@@ -279,35 +279,8 @@ extension Catalog.Change {
                 catalog.entities[other].joins.removeAll { $0.name == relationship.name }
             }
         }
-        guard relationship.join == nil else {
-            if stored != nil {
-                throw SchemaError(
-                    entity: definition.name, field: relationship.name,
-                    "the stored relationship would become a join by \(relationship.join?.own ?? ""); use another name, or start a new store"
-                )
-            }
-            return
-        }
-        guard schema.isStored(relationship, of: definition) else {
-            if stored != nil {
-                throw SchemaError(
-                    entity: definition.name, field: relationship.name,
-                    "the stored relationship would move to \(relationship.destination).\(relationship.inverse ?? ""); keep it on this side, or start a new store"
-                )
-            }
-            return
-        }
-        if let inverse = relationship.inverse, let other = destination.field(inverse),
-            case .reference(let old) = other.kind,
-            old.destination == catalog.entities[e].id, old.inverse == relationship.name
-        {
-            throw SchemaError(
-                entity: definition.name, field: relationship.name,
-                partner == nil
-                    ? "the relationship is stored as \(destination.name).\(inverse), and would be stored a second time; declare \(destination.name).\(inverse) as well, or start a new store"
-                    : "the relationship is stored as \(destination.name).\(inverse), and would move here; keep it on that side, or start a new store"
-            )
-        }
+        guard try isStored(relationship, of: definition, in: schema, stored != nil) else { return }
+        try checkSide(relationship, of: definition, destination, isDeclaredThere: partner != nil)
         let reference = Catalog.Reference(
             destination: destination.id, isToMany: relationship.isToMany, isOrdered: relationship.isOrdered,
             inverse: relationship.inverse, inverseIsToMany: partner?.isToMany ?? true,
@@ -325,10 +298,55 @@ extension Catalog.Change {
         else {
             throw SchemaError(
                 entity: definition.name, field: relationship.name,
-                "the destination, the arity or the order of the inverse changed, but records have the old references; use another name, or start a new store"
+                "its destination, its arity or the order of its inverse changed, and records hold the old references; give it another name, or start a new store"
             )
         }
         catalog.entities[e].fields[f].kind = .reference(reference)
+    }
+
+    /// Returns whether an entity stores a relationship.
+    ///
+    /// - Throws: If it was stored and would no longer be.
+    private func isStored(
+        _ relationship: RelationshipDefinition, of definition: EntityDefinition, in schema: Schema, _ wasStored: Bool
+    ) throws(SchemaError) -> Bool {
+        guard relationship.join == nil else {
+            if wasStored {
+                throw SchemaError(
+                    entity: definition.name, field: relationship.name,
+                    "the stored relationship would become a join by \(relationship.join?.own ?? ""); use another name, or start a new store"
+                )
+            }
+            return false
+        }
+        guard schema.isStored(relationship, of: definition) else {
+            if wasStored {
+                throw SchemaError(
+                    entity: definition.name, field: relationship.name,
+                    "the stored relationship would move to \(relationship.destination).\(relationship.inverse ?? ""); keep it on this side, or start a new store"
+                )
+            }
+            return false
+        }
+        return true
+    }
+
+    /// Checks that the other side of a relationship did not store it.
+    private func checkSide(
+        _ relationship: RelationshipDefinition, of definition: EntityDefinition, _ destination: Catalog.Entity,
+        isDeclaredThere: Bool
+    ) throws(SchemaError) {
+        if let inverse = relationship.inverse, let other = destination.field(inverse),
+            case .reference(let old) = other.kind,
+            old.destination == catalog.entity(definition.name)?.id, old.inverse == relationship.name
+        {
+            throw SchemaError(
+                entity: definition.name, field: relationship.name,
+                !isDeclaredThere
+                    ? "it is stored as \(destination.name).\(inverse) and would now be stored here as well; declare \(destination.name).\(inverse) too, or start a new store"
+                    : "it is stored as \(destination.name).\(inverse) and would now be stored here; keep the old side, or start a new store"
+            )
+        }
     }
 
     private mutating func add(_ name: String, _ kind: Catalog.Kind, optional: Bool, indexed: Bool, to entity: Int) {

@@ -57,7 +57,7 @@ struct IndexBuild {
         while let (key, value) = entry, rows < options.rows, bytes < options.bytes {
             if value.count >= RowFormat.headerSize, let (entity, indexes) = rules[value.load(6)], !indexes.isEmpty {
                 try access.lending {
-                    let row = try access.view(value, entity, key)
+                    let row = try access.records.view(value, entity, key)
                     for index in indexes {
                         IndexEntry.forEach(index, row.body, owner: key, scratch: &scratch) { entry, _ in
                             changes.add(entry, to: index.id, insertion: true)
@@ -136,7 +136,7 @@ extension Catalog {
     }
 
     /// Returns the name of an index: that of its field, or its own.
-    package func name(ofIndex id: UInt32) -> String {
+    func name(ofIndex id: UInt32) -> String {
         for entity in entities {
             if let field = entity.fields.first(where: { $0.index == id }) { return field.name }
             if let index = entity.indexes.first(where: { $0.id == id }) { return index.name }

@@ -3,9 +3,9 @@ internal import LMDB
 /// The limits of a step of an index build.
 package struct IndexBuildOptions: Sendable {
     /// The largest number of rows of a step.
-    package var rows = 5000
+    var rows = 5000
     /// The number of bytes of rows after which a step ends.
-    package var bytes = 4 << 20
+    var bytes = 4 << 20
 
     package init(rows: Int = 5000) {
         self.rows = max(1, rows)

@@ -31,7 +31,7 @@ extension Store {
                 }
             }
             catalog = catalog.takingBack(id, isNew: true)
-            try access.drop(index: id)
+            try access.indexes.removeAll(id)
         }
     }
 
@@ -72,7 +72,7 @@ extension Store {
             // Another process may have removed the field, or added a part that needs it.
             guard let entity = catalog.entity(entityName), let field = entity.field(id: id) else { return }
             try catalog.checkUnused(field, of: entity)
-            if let index = field.index { try access.drop(index: index) }
+            if let index = field.index { try access.indexes.removeAll(index) }
             for e in catalog.entities.indices where catalog.entities[e].root == entity.root {
                 catalog.entities[e].fields.removeAll { $0.id == id }
             }
@@ -110,12 +110,12 @@ extension Store {
                 guard let entity = catalog.entity(id: id) else { return isGone = true }
                 try catalog.checkUnused(entity)
                 // Another process may have added a record since.
-                guard try access.count(entity) == 0 else { return }
+                guard try access.records.count(entity) == 0 else { return }
                 let inherited = entity.parent.flatMap { catalog.entity(id: $0) }
                 let own =
                     entity.fields.compactMap(\.index) + entity.indexes.map(\.id) + [entity.members].compactMap(\.self)
                 let others = (inherited?.fields.compactMap(\.index) ?? []) + (inherited?.indexes.map(\.id) ?? [])
-                for index in Set(own).subtracting(others) { try access.drop(index: index) }
+                for index in Set(own).subtracting(others) { try access.indexes.removeAll(index) }
                 if entity.root == entity.id {
                     for dictionary in try RowDictionary.ids(access.raw, access.state.meta, of: id) {
                         _ = try RowDictionary.key(dictionary).withUnsafeBytes {
@@ -146,16 +146,6 @@ extension Store {
     }
 }
 
-extension StoreAccess {
-    /// Empties the table of an index.
-    ///
-    /// liblmdb frees its pages without reading the leaves (mdb.c, `mdb_drop0`).
-    fileprivate func drop(index: UInt32) throws {
-        try raw.removeAll(state.index(index))
-        try IndexMark.remove(index, raw, state.meta)
-    }
-}
-
 extension StoreWriter {
     /// Sets a field to null in those of the next records that have it.
     ///
@@ -165,7 +155,7 @@ extension StoreWriter {
     ) throws -> (cleared: Int, next: [UInt8]?) {
         guard let entity = catalog.entity(name), entity.field(id: id) != nil else { return (0, nil) }
         var found: [[UInt8]] = [], seen = 0, next: [UInt8]?
-        try access.scan(entity, from: start) { key, row in
+        try access.records.scan(entity, from: start) { key, row in
             guard seen < count else {
                 next = Array(key)
                 return false
@@ -188,7 +178,7 @@ extension StoreWriter {
     fileprivate mutating func deleteAll(_ id: UInt16, count: Int) throws -> Int {
         guard let entity = catalog.entity(id: id) else { return 0 }
         var found: [[UInt8]] = []
-        try access.scan(entity) { key, _ in
+        try access.records.scan(entity) { key, _ in
             found.append(Array(key))
             return found.count < count
         }
@@ -196,7 +186,7 @@ extension StoreWriter {
             let mark = access.rowMark
             defer { access.release(to: mark) }
             try key.withUnsafeBytes { key in
-                if let row = try access.row(entity, key) { try remove(key, row) }
+                if let row = try access.records.row(entity, key) { try remove(key, row) }
             }
         }
         return found.count

@@ -8,7 +8,7 @@ public struct Observed<Value: Sendable>: Sendable {
     public var sequence: UInt64
 
     /// Creates a result.
-    public init(value: Value, sequence: UInt64) {
+    init(value: Value, sequence: UInt64) {
         self.value = value
         self.sequence = sequence
     }

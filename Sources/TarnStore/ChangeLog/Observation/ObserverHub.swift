@@ -11,7 +11,7 @@ internal import LMDB
 import Locking
 
 /// The observers of a store that is open in this process.
-package final class ObserverHub: Sendable {
+final class ObserverHub: Sendable {
     /// The interval of checks without a notification.
     ///
     /// A writer may have been killed between its commit and the touch, and some file systems do not
@@ -36,11 +36,11 @@ package final class ObserverHub: Sendable {
     }
 
     /// Counts of events, for tests.
-    package struct Counters: Sendable, Equatable {
-        package var touches = 0
-        package var slowChecks = 0
+    struct Counters: Sendable, Equatable {
+        var touches = 0
+        var slowChecks = 0
         /// Evaluated results: observers of one query share one.
-        package var evaluations = 0
+        var evaluations = 0
     }
 
     private let members = Guarded(Members())
@@ -53,9 +53,9 @@ package final class ObserverHub: Sendable {
     let queue = DispatchQueue(label: "tarn.observe")
 
     /// The number of observers.
-    package var count: Int { members.withLock { $0.all.count } }
+    var count: Int { members.withLock { $0.all.count } }
     /// Whether the thread runs.
-    package var isWatching: Bool { members.withLock { $0.watch != nil } }
+    var isWatching: Bool { members.withLock { $0.watch != nil } }
 
     func add(_ signal: ObserverSignal, to store: Store) throws {
         let start = try store.read { try Position($0) }
@@ -111,12 +111,12 @@ package final class ObserverHub: Sendable {
     ) throws -> [ObjectIdentifier: ObserverSignal] {
         let access = reader.access
         guard now.incarnation == last.incarnation, now.generation == last.generation, now.sequence > last.sequence,
-            access.state.changeOptions.keepsChanges, try access.trimmedSequence <= last.sequence
+            access.state.changeOptions.keepsChanges, try access.changes.trimmedSequence <= last.sequence
         else { return members.all }
         var result = members.everything, entities: Set<UInt16> = [], count = 0
         let roots = Set(members.byRecord.keys.map(\.root))
         var rootOf: [UInt16: UInt16] = [:]
-        try access.forEachEntry(after: last.sequence, .max) { entry in
+        try access.changes.forEachEntry(after: last.sequence, .max) { entry in
             count += 1
             if entities.insert(entry.entity).inserted {
                 rootOf[entry.entity] = reader.catalog.entity(id: entry.entity)?.root

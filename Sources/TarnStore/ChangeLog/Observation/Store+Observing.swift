@@ -188,7 +188,7 @@ private struct ObservedRow: Equatable {
     init(_ access: StoreAccess, _ name: String, _ key: [UInt8]) throws {
         let wanted = try access.state.entity(name)
         try access.lending {
-            guard let row = try key.withUnsafeBytes({ try access.row(wanted, $0) }) else { return }
+            guard let row = try key.withUnsafeBytes({ try access.records.row(wanted, $0) }) else { return }
             body = Array(row.body.bytes)
             (entity, isPartial) = (row.entity, row.isPartial)
         }

@@ -2,7 +2,7 @@ import CZstd
 internal import LMDB
 
 /// The parameters of row compression and of dictionary training.
-package enum RowCompression {
+enum RowCompression {
     /// zstd's level. Measured on rows: level 3 is as fast as level 1, and its output is smaller.
     static let level: Int32 = 3
     /// The size below which a body is stored uncompressed.

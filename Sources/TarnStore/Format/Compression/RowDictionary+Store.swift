@@ -111,7 +111,7 @@ extension Store {
                 untrainable.withLock({ statistics.entries >= 2 * ($0[entity.id] ?? 0) })
             else { return nil }
             defer { untrainable.withLock { $0[entity.id] = statistics.entries } }
-            return try access.sample(of: entity).dictionary(.quick)
+            return try access.records.sample(of: entity).dictionary(.quick)
         }
     }
 

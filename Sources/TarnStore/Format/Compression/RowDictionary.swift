@@ -8,13 +8,13 @@ internal import LMDB
 /// Both forms are immutable, and any number of threads may use them at once (zstd.h).
 package final class RowDictionary: @unchecked Sendable {
     /// Unique in the store and never reused. 0 stands for no dictionary.
-    package let id: UInt16
-    package let bytes: [UInt8]
+    let id: UInt16
+    let bytes: [UInt8]
     let forReading: OpaquePointer
     let forWriting: OpaquePointer
 
     /// Digests a dictionary. Nil if zstd cannot use the bytes.
-    package init?(id: UInt16, bytes: [UInt8]) {
+    init?(id: UInt16, bytes: [UInt8]) {
         guard id > 0,
             let forReading = bytes.withUnsafeBytes({ ZSTD_createDDict($0.baseAddress, $0.count) })
         else { return nil }

@@ -48,7 +48,7 @@ struct RowSample: ~Copyable {
     }
 }
 
-extension StoreAccess {
+extension RecordTable {
     func sample(of entity: Catalog.Entity) throws -> RowSample {
         var sample = RowSample()
         let cursor = try raw.cursor(state.records(of: entity.id))

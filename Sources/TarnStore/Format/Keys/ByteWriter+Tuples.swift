@@ -7,9 +7,9 @@
 // Tarn adds a decimal under 40, the first code that the layer reserves for its users.
 
 extension ByteWriter {
-    package mutating func appendTupleNull() { append(TupleCode.null) }
+    mutating func appendTupleNull() { append(TupleCode.null) }
 
-    package mutating func appendTuple(_ value: Bool) { append(value ? TupleCode.true : TupleCode.false) }
+    mutating func appendTuple(_ value: Bool) { append(value ? TupleCode.true : TupleCode.false) }
 
     /// The type code contains the length, and negatives are stored as one's complement.
     /// A shorter encoding is therefore closer to zero.
@@ -17,7 +17,7 @@ extension ByteWriter {
         appendTuple(magnitude: value.magnitude, negative: value < 0)
     }
 
-    package mutating func appendTuple(_ value: UInt64) { appendTuple(magnitude: value, negative: false) }
+    mutating func appendTuple(_ value: UInt64) { appendTuple(magnitude: value, negative: false) }
 
     private mutating func appendTuple(magnitude: UInt64, negative: Bool) {
         let count = (64 - magnitude.leadingZeroBitCount + 7) / 8
@@ -31,7 +31,7 @@ extension ByteWriter {
     }
 
     /// −0 is encoded as 0, and every NaN as the one that sorts last.
-    package mutating func appendTuple(_ value: Double) {
+    mutating func appendTuple(_ value: Double) {
         let bits = value.isNaN ? 0x7FF8_0000_0000_0000 : value == 0 ? 0 : value.bitPattern
         append(TupleCode.double)
         appendBigEndian(bits >> 63 == 1 ? ~bits : bits ^ 0x8000_0000_0000_0000)
@@ -39,7 +39,7 @@ extension ByteWriter {
 
     package mutating func appendTuple(string: Bytes) { appendTerminated(string, code: TupleCode.string) }
 
-    package mutating func appendTuple(bytes: Bytes) { appendTerminated(bytes, code: TupleCode.bytes) }
+    mutating func appendTuple(bytes: Bytes) { appendTerminated(bytes, code: TupleCode.bytes) }
 
     package mutating func appendTuple(uuid: Bytes) {
         precondition(uuid.count == 16)

@@ -5,9 +5,9 @@
 ///
 /// The table is fixed because indexes contain folded text. The standard library's mappings change
 /// with its Unicode version, and programs of two versions could then not share a store.
-public enum CaseFolding {
+enum CaseFolding {
     /// The version of the table. The catalog stores it with every index that uses case folding.
-    public static let version = 1
+    static let version = 1
 
     struct Run: Sendable {
         let first: UInt32, last: UInt32, step: UInt32, distance: Int32
@@ -21,7 +21,7 @@ public enum CaseFolding {
     }
 
     /// Returns the text with its case folded: texts that differ only in case give the same bytes.
-    public static func fold(_ text: String) -> String {
+    static func fold(_ text: String) -> String {
         var writer = ByteWriter(), text = text
         text.withUTF8 { append(Bytes($0), to: &writer) }
         return String(decoding: writer.bytes, as: UTF8.self)

@@ -14,7 +14,7 @@
     package init() { self = KeyedHash.ofProcess }
 
     /// Creates a hash with the given secret, for the published test vectors.
-    package init(_ first: UInt64, _ second: UInt64) {
+    init(_ first: UInt64, _ second: UInt64) {
         self.first = first
         self.second = second
     }

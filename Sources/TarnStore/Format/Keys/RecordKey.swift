@@ -36,6 +36,7 @@ public struct RecordKey: Sendable, Hashable, CustomStringConvertible {
 
     /// Decodes a storage key. Nil if the bytes are none, or if they are a digest.
     /// The row stores the whole key of a digest.
+    @usableFromInline
     package init?(storageKey: Bytes) {
         guard !StorageKey.isDigest(storageKey) else { return nil }
         self.init(tuple: storageKey)
@@ -43,7 +44,7 @@ public struct RecordKey: Sendable, Hashable, CustomStringConvertible {
 
     /// Decodes the storage key in a reference. A digest becomes a ``KeyComponent/digest(_:)``.
     /// Nil if the bytes are no storage key.
-    package init?(reference storageKey: Bytes) {
+    init?(reference storageKey: Bytes) {
         if StorageKey.isDigest(storageKey) {
             self.init([.digest(Array(storageKey))])
         } else {
@@ -53,7 +54,7 @@ public struct RecordKey: Sendable, Hashable, CustomStringConvertible {
 
     /// Indicates that only the beginning and the digest of the key are known.
     /// See ``KeyComponent/digest(_:)``.
-    public var isDigest: Bool { if case .digest? = components.first { true } else { false } }
+    var isDigest: Bool { if case .digest? = components.first { true } else { false } }
 
     /// Describes a storage key in messages: as a key if it decodes, otherwise as hexadecimal bytes.
     package static func describe(storageKey: Bytes) -> String {
@@ -78,7 +79,7 @@ public struct RecordKey: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ByteWriter {
-    package mutating func appendTuple(_ component: KeyComponent) {
+    mutating func appendTuple(_ component: KeyComponent) {
         switch component {
         case .int(let value): appendTuple(value)
         case .string(var value): value.withUTF8 { appendTuple(string: Bytes($0)) }
@@ -100,7 +101,7 @@ extension ByteWriter {
 
 extension UUID {
     /// Creates a UUID from the first 16 bytes. Missing bytes are zero.
-    package init(bytes: some Sequence<UInt8>) {
+    init(bytes: some Sequence<UInt8>) {
         var value: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
         withUnsafeMutableBytes(of: &value) { target in
             for (index, byte) in bytes.prefix(16).enumerated() { target[index] = byte }

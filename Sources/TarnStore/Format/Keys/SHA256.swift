@@ -10,7 +10,7 @@ package enum SHA256 {
         return text.withUTF8 { digest(Bytes($0)) }.hexadecimal
     }
 
-    package static func digest(_ bytes: Bytes) -> [UInt8] {
+    static func digest(_ bytes: Bytes) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
             _ = CCrypto.SHA256(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, buffer.baseAddress)
             count = 32

@@ -2,7 +2,7 @@
 
 extension Sequence<UInt8> {
     /// The bytes as two lowercase digits each.
-    package var hexadecimal: String {
+    var hexadecimal: String {
         reduce(into: "") { text, byte in
             if byte < 16 { text += "0" }
             text += String(byte, radix: 16)
@@ -12,7 +12,7 @@ extension Sequence<UInt8> {
 
 extension [UInt8] {
     /// Decodes hexadecimal digits. Nil if the text is anything else, or if their number is odd.
-    package init?(hexadecimal text: String) {
+    init?(hexadecimal text: String) {
         let digits = Array(text.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }
         self = []

@@ -23,5 +23,5 @@ package enum StorageKey {
         return mayBeDigest && reader.offset == longest ? digestLength : reader.offset
     }
 
-    package static func isDigest(_ key: Bytes) -> Bool { key.count == digestLength }
+    static func isDigest(_ key: Bytes) -> Bool { key.count == digestLength }
 }

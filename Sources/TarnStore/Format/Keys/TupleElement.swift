@@ -1,5 +1,5 @@
 /// A decoded element of a tuple.
-package enum TupleElement: Equatable {
+enum TupleElement: Equatable {
     case null
     case bool(Bool)
     case int(Int64)

@@ -1,17 +1,17 @@
 /// Decodes tuples. It never reads beyond the bytes, and returns nil for anything that is no tuple.
-package struct TupleReader {
-    package let bytes: Bytes
-    package private(set) var offset: Int
+struct TupleReader {
+    let bytes: Bytes
+    private(set) var offset: Int
 
-    package init(_ bytes: Bytes, offset: Int = 0) {
+    init(_ bytes: Bytes, offset: Int = 0) {
         self.bytes = bytes
         self.offset = offset
     }
 
-    package var isAtEnd: Bool { offset >= bytes.count }
+    var isAtEnd: Bool { offset >= bytes.count }
 
     /// Skips an element without decoding it. Returns false if it is malformed.
-    package mutating func skip() -> Bool {
+    mutating func skip() -> Bool {
         guard offset < bytes.count else { return false }
         switch bytes[offset] {
         case TupleCode.null, TupleCode.false, TupleCode.true: return advance(1)
@@ -29,7 +29,7 @@ package struct TupleReader {
         }
     }
 
-    package mutating func next() -> TupleElement? {
+    mutating func next() -> TupleElement? {
         guard offset < bytes.count else { return nil }
         let start = offset
         guard skip() else { return nil }

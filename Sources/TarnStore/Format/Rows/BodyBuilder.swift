@@ -26,7 +26,7 @@ internal import LMDB
         directory.removeAll(keepingCapacity: true)
     }
 
-    package var isEmpty: Bool { directory.isEmpty }
+    var isEmpty: Bool { directory.isEmpty }
 
     /// Adds a field. The closure writes its value, a tag and a payload. Ids must ascend.
     @inlinable
@@ -53,7 +53,7 @@ internal import LMDB
     /// Indicates whether the values are too long for 16-bit offsets.
     package var isWide: Bool { values.count > RowFormat.narrowLimit }
 
-    package var count: Int { 2 + directory.count * (isWide ? 6 : 4) + values.count }
+    var count: Int { 2 + directory.count * (isWide ? 6 : 4) + values.count }
 
     /// Appends the body.
     package func finish(into writer: inout ByteWriter) { finish(values: values.bytes, into: &writer) }

@@ -12,7 +12,7 @@ public import Glibc
     /// Allocated by malloc.
     /// With realloc, a large buffer grows by remapping its pages instead of copying them.
     @usableFromInline package internal(set) var base: UnsafeMutableRawPointer
-    @usableFromInline package internal(set) var capacity: Int
+    @usableFromInline var capacity: Int
     @usableFromInline package internal(set) var count = 0
 
     package init(capacity: Int = 256) {
@@ -48,7 +48,7 @@ public import Glibc
     }
 
     @inlinable
-    package mutating func reserve(_ additional: Int) {
+    mutating func reserve(_ additional: Int) {
         if count + additional > capacity { grow(additional) }
     }
 
@@ -108,7 +108,7 @@ public import Glibc
 
     /// Appends uninitialised bytes, which the caller must fill.
     @inlinable
-    package mutating func appendUninitialized(_ additional: Int) -> UnsafeMutableRawBufferPointer {
+    mutating func appendUninitialized(_ additional: Int) -> UnsafeMutableRawBufferPointer {
         reserve(additional)
         defer { count += additional }
         return UnsafeMutableRawBufferPointer(start: base + count, count: additional)
@@ -155,7 +155,7 @@ extension Bytes {
     }
 
     @inlinable
-    package func hasPrefix(_ prefix: Bytes) -> Bool {
+    func hasPrefix(_ prefix: Bytes) -> Bool {
         count >= prefix.count && Bytes.equal(slice(0..<prefix.count), prefix)
     }
 }

@@ -3,7 +3,7 @@
 import CChecksum
 
 /// A running CRC-32C. It uses the processor's instruction if there is one.
-package struct CRC32C {
+struct CRC32C {
     /// `tables[k][b]`: the checksum of byte `b` followed by `k` zero bytes, flattened.
     private static let tables: [UInt32] = {
         var tables = [UInt32](repeating: 0, count: 8 * 256)
@@ -23,13 +23,13 @@ package struct CRC32C {
 
     private var state: UInt32 = 0xFFFF_FFFF
 
-    package init() {}
+    init() {}
 
-    package var value: UInt32 { state ^ 0xFFFF_FFFF }
+    var value: UInt32 { state ^ 0xFFFF_FFFF }
 
     private static let isInHardware = tarn_crc32c_is_available()
 
-    package mutating func update(_ bytes: Bytes) {
+    mutating func update(_ bytes: Bytes) {
         state =
             CRC32C.isInHardware
             ? tarn_crc32c(state, bytes.baseAddress, bytes.count) : CRC32C.inSoftware(state, bytes)

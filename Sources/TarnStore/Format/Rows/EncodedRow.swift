@@ -1,6 +1,6 @@
 /// A row in its stored form, read in place.
 package struct EncodedRow {
-    package let bytes: Bytes
+    let bytes: Bytes
     package let body: RowBody
 
     /// Creates a view of an uncompressed row. Nil for a compressed row or an unknown format.
@@ -43,7 +43,7 @@ package struct EncodedRow {
     package var isPartial: Bool { bytes[1] & RowFormat.partial != 0 }
     package var isWide: Bool { bytes[1] & RowFormat.wide != 0 }
     package var entity: UInt16 { bytes.load(6) }
-    package var checksum: UInt32 { bytes.load(8) }
+    var checksum: UInt32 { bytes.load(8) }
     package var version: UInt64 { bytes.load(12) }
 
     package func hasValidChecksum(table: UInt32, key: Bytes) -> Bool {
@@ -56,11 +56,11 @@ package struct EncodedRow {
     }
 
     /// Computes the checksum of a complete row. The header's checksum field is ignored.
-    package static func checksum(of row: Bytes, table: UInt32, key: Bytes) -> UInt32 {
+    static func checksum(of row: Bytes, table: UInt32, key: Bytes) -> UInt32 {
         CRC32C.ofRow(row, table: table, key: key)
     }
 
-    package static func writeHeader(
+    static func writeHeader(
         to row: UnsafeMutableRawBufferPointer, isPartial: Bool, isWide: Bool, entity: UInt16, version: UInt64,
         compression: (form: UInt8, dictionary: UInt16) = (RowFormat.uncompressed, 0)
     ) {

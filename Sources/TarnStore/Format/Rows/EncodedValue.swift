@@ -5,18 +5,18 @@ import Foundation
 /// A tag and a payload, read without copying.
 @usableFromInline
 package struct EncodedValue {
-    @usableFromInline package let bytes: Bytes
+    @usableFromInline let bytes: Bytes
 
     /// Creates a view of a value. The bytes must not be empty.
     package init(_ bytes: Bytes) { self.bytes = bytes }
 
     @inlinable
     package var tag: UInt8 { bytes[0] }
-    package var payload: Bytes { bytes.slice(1..<bytes.count) }
+    var payload: Bytes { bytes.slice(1..<bytes.count) }
     @inlinable package var isNull: Bool { tag == ValueTag.null }
 
     @inlinable @inline(__always)
-    package var int: Int64? {
+    var int: Int64? {
         guard tag == ValueTag.int else { return nil }
         return switch bytes.count {
         case 2: Int64(Int8(bitPattern: bytes[1]))
@@ -27,7 +27,7 @@ package struct EncodedValue {
         }
     }
 
-    package var eightBytes: UInt64? { bytes.count == 9 ? bytes.load(1, UInt64.self) : nil }
+    var eightBytes: UInt64? { bytes.count == 9 ? bytes.load(1, UInt64.self) : nil }
 
     /// The storage key of a to-one reference.
     @usableFromInline package var reference: Bytes? {
@@ -48,7 +48,7 @@ package struct EncodedValue {
         return Bytes.equal(a, b)
     }
 
-    package var position: UInt32? {
+    var position: UInt32? {
         tag == ValueTag.positionedReference && bytes.count > 5 ? bytes.load(1, UInt32.self) : nil
     }
 
@@ -69,7 +69,7 @@ package struct EncodedValue {
 
     /// Calls the closure with each element of an array. Returns false if the array is malformed.
     @discardableResult
-    package func forEachElement(_ body: (EncodedValue) throws -> Void) rethrows -> Bool {
+    func forEachElement(_ body: (EncodedValue) throws -> Void) rethrows -> Bool {
         guard tag == ValueTag.array else { return false }
         var offset = 1
         while offset < bytes.count {
@@ -82,7 +82,7 @@ package struct EncodedValue {
         return true
     }
 
-    package var isWellFormed: Bool {
+    var isWellFormed: Bool {
         switch tag {
         case ValueTag.null, ValueTag.false, ValueTag.true: bytes.count == 1
         case ValueTag.int: int != nil

@@ -24,14 +24,14 @@
 package enum RowFormat {
     package static let version: UInt8 = 1
     package static let headerSize = 20
-    package static let partial: UInt8 = 1
-    package static let wide: UInt8 = 2
-    package static let uncompressed: UInt8 = 0
-    package static let zstd: UInt8 = 1
-    package static let zstdLongValues: UInt8 = 2
-    package static let allFlags: UInt8 = 3
+    static let partial: UInt8 = 1
+    static let wide: UInt8 = 2
+    static let uncompressed: UInt8 = 0
+    static let zstd: UInt8 = 1
+    static let zstdLongValues: UInt8 = 2
+    static let allFlags: UInt8 = 3
     /// The largest total length of values whose offsets fit in 16 bits.
-    package static let narrowLimit = 0xFFFF
+    static let narrowLimit = 0xFFFF
     /// The longest value, with its tag, that stays uncompressed in a divided body.
     /// Numbers, dates, UUIDs, most references and most names are short.
     static let longestShortValue = 17

@@ -1,23 +1,23 @@
 /// The tags: the first byte of a value selects the form of its payload.
 @usableFromInline
 package enum ValueTag {
-    @inlinable package static var null: UInt8 { 0 }
-    package static let `false`: UInt8 = 1
-    package static let `true`: UInt8 = 2
+    @inlinable static var null: UInt8 { 0 }
+    static let `false`: UInt8 = 1
+    static let `true`: UInt8 = 2
     /// 1, 2, 4 or 8 bytes, two's complement.
-    @inlinable package static var int: UInt8 { 3 }
+    @inlinable static var int: UInt8 { 3 }
     /// 8 bytes; only for values above `Int64.max`.
-    package static let uint: UInt8 = 4
+    static let uint: UInt8 = 4
     /// 8 bytes, IEEE 754.
-    package static let double: UInt8 = 5
+    static let double: UInt8 = 5
     /// A decimal in its canonical text (`ExactDecimal.description`), ASCII.
-    package static let decimal: UInt8 = 6
+    static let decimal: UInt8 = 6
     /// UTF-8. Also used for enumerations.
     package static let string: UInt8 = 7
     /// Raw bytes.
     package static let bytes: UInt8 = 8
     /// 8 bytes: microseconds since 1970-01-01T00:00:00Z, two's complement.
-    package static let date: UInt8 = 9
+    static let date: UInt8 = 9
     /// 16 bytes.
     package static let uuid: UInt8 = 10
     /// UTF-8.

@@ -5,11 +5,11 @@
 /// Equality is numeric: `1.50`, `1.5` and `15e-1` are equal. There is no arithmetic.
 public struct ExactDecimal: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Indicates a number below zero.
-    public let isNegative: Bool
+    package let isNegative: Bool
     /// The significant digits, 0–9, without leading and trailing zeros. Empty for zero.
-    public let digits: [UInt8]
+    package let digits: [UInt8]
     /// The position of the decimal point: the value is 0.d₁d₂d₃… × 10^exponent. 0 for zero.
-    public let exponent: Int32
+    package let exponent: Int32
 
     /// Parses a number in JSON's form (RFC 8259 §6). A leading `+` and leading zeros are allowed.
     /// Nil for any other text, and if the exponent exceeds 32 bits.
@@ -113,7 +113,7 @@ extension ByteWriter {
     /// The next byte is 01 for a negative number, 02 for zero, 03 for a positive one. Zero ends
     /// there. Otherwise the exponent follows (32 bits, biased, big-endian), then each digit plus
     /// one, then 00. In a negative number all bytes after the 01 are complemented.
-    package mutating func appendTuple(_ value: ExactDecimal) {
+    mutating func appendTuple(_ value: ExactDecimal) {
         append(TupleCode.decimal)
         guard !value.digits.isEmpty else { return append(2) }
         append(value.isNegative ? 1 : 3)

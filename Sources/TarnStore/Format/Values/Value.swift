@@ -41,7 +41,7 @@ extension Value {
     ///
     /// Dates become RFC 3339 text, UUIDs lowercase text, bytes base64, references their keys.
     /// Doubles that JSON cannot represent (NaN, infinities) become null.
-    public func appendJSON(to text: inout String) {
+    package func appendJSON(to text: inout String) {
         switch self {
         case .null: text += "null"
         case .bool(let x): text += x ? "true" : "false"
@@ -80,7 +80,7 @@ extension Value {
     }
 
     /// The value for people: texts, dates, UUIDs and base64 without quotes, other values as JSON.
-    public var plainText: String {
+    package var plainText: String {
         switch self {
         case .null: ""
         case .string(let x), .url(let x): x
@@ -96,7 +96,7 @@ extension Value {
 extension RecordKey {
     /// Appends the key as JSON: a number or a string, or an array for a composite key.
     /// If ``isDigest``, it becomes `{"digest": "…"}` with the storage key in hexadecimal.
-    public func appendJSON(to text: inout String) {
+    package func appendJSON(to text: inout String) {
         if components.count > 1 { text += "[" }
         for (index, component) in components.enumerated() {
             if index > 0 { text += "," }
@@ -113,7 +113,7 @@ extension RecordKey {
 
 extension String {
     /// Appends a JSON string (RFC 8259 §7). Only characters that must be escaped are escaped.
-    public mutating func appendJSONString(_ string: String) {
+    package mutating func appendJSONString(_ string: String) {
         self += "\""
         // Most strings need no escape at all.
         if string.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C }) {

@@ -63,7 +63,7 @@ struct GroupCounting {
             try groups.add(tuple, count, run.query.entity.name) {
                 try access.lending {
                     run.evaluation.begin()
-                    let row = try access.view(run.row(owner.bytes, rows), run.query.entity, owner.bytes)
+                    let row = try access.records.view(run.row(owner.bytes, rows), run.query.entity, owner.bytes)
                     return try run.decodedValue(at: place, owner.bytes, row.body) ?? .null
                 }
             }

@@ -14,17 +14,17 @@ internal import LMDB
 /// ```
 public struct Included<Target: Sendable>: Sendable {
     /// The target records, each once, in the order of their keys.
-    public let records: [Target]
+    package let records: [Target]
     /// The keys of targets that are not in the store, each once, in the order of their keys.
     ///
     /// An element is nil if the key is too long to be stored in a reference.
-    public let missing: [RecordKey?]
+    let missing: [RecordKey?]
     /// The keys of partial targets that lack a value that the struct requires, each once.
     ///
     /// They are in the order of the keys. An element is nil if the key is too long to be stored in
     /// a reference. These records are in the store, but not in ``records``: one of them does not
     /// make the whole list fail.
-    public let partial: [RecordKey?]
+    let partial: [RecordKey?]
     private let targets: [Int32], ends: [Int32]
     private let missingTargets: [Int32], missingEnds: [Int32]
     private let partialTargets: [Int32], partialEnds: [Int32]
@@ -79,7 +79,7 @@ public struct Included<Target: Sendable>: Sendable {
     public struct Targets: RandomAccessCollection, Sendable {
         let records: [Target]
         /// The positions of the targets in ``Included/records``.
-        public let positions: ArraySlice<Int32>
+        let positions: ArraySlice<Int32>
 
         public var startIndex: Int { positions.startIndex }
         public var endIndex: Int { positions.endIndex }

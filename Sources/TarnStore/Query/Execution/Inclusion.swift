@@ -5,5 +5,5 @@ internal import LMDB
 /// It is made by ``StoredRecord/related(_:to:)-(Field,_)``.
 public struct Inclusion<Owner: StoredRecord, Target: StoredRecord>: Sendable, Hashable {
     /// The name of the relationship, stored or derived, as declared on the owner.
-    public let relationship: String
+    package let relationship: String
 }

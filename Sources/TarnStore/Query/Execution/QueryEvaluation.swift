@@ -265,7 +265,7 @@ final class QueryEvaluation {
         target.key.append(key)
         target.row = nil
         try access.lending {
-            guard let found = try access.row(step.destination, target.key.bytes) else { return }
+            guard let found = try access.records.row(step.destination, target.key.bytes) else { return }
             // A row in the map stays where it is; a decompressed one is released at the end of this
             // closure.
             guard EncodedRow.dictionary(of: found.bytes) != nil else { return target.row = found.body }

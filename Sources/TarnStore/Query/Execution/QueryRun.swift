@@ -54,7 +54,7 @@ final class QueryRun {
     @inline(__always)
     func admitted(_ key: Bytes, _ bytes: Bytes) throws -> EncodedRow? {
         // This check comes first: the decision to skip a row reads its header.
-        guard bytes.count >= RowFormat.headerSize, access.isSound(bytes, root: query.entity.root, key) else {
+        guard bytes.count >= RowFormat.headerSize, access.records.isSound(bytes, root: query.entity.root, key) else {
             throw damaged(key)
         }
         if query.partials != .included, (bytes[1] & RowFormat.partial != 0) != (query.partials == .only) { return nil }
@@ -66,7 +66,7 @@ final class QueryRun {
             return nil
         }
         // An entity has many reference-counted fields; only a compressed row needs it.
-        let row = try EncodedRow(bytes) ?? access.checkedDividedView(bytes, query.entity, key)
+        let row = try EncodedRow(bytes) ?? access.records.checkedDividedView(bytes, query.entity, key)
         evaluation.begin()
         let isMet = try isUnfiltered || evaluation.admits(key, row.body)
         if row.body.isDamaged { throw damaged(key) }
@@ -133,7 +133,7 @@ final class QueryRun {
         for key in keys {
             try key.withUnsafeBytes { key in
                 try access.lending {
-                    let view = try access.view(row(key, table), query.entity, key)
+                    let view = try access.records.view(row(key, table), query.entity, key)
                     evaluation.begin()
                     try buffer.add { try evaluation.appendPosition(query.order, key, view.body, to: &$0) }
                 }
@@ -260,7 +260,7 @@ final class QueryRun {
         for index in query.offset..<min(buffer.count, query.reach) {
             let key = buffer.storageKey(index)
             let goesOn = try access.lending {
-                try body(key, access.view(row(key, table), query.entity, key))
+                try body(key, access.records.view(row(key, table), query.entity, key))
             }
             guard goesOn else { return }
         }

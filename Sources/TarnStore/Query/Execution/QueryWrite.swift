@@ -135,9 +135,9 @@ final class QueryWrite: @unchecked Sendable {
         let mark = writer.access.rowMark
         defer { writer.access.release(to: mark) }
         // The cascade of an earlier record may have deleted it.
-        guard let row = try writer.access.row(entity, key) else { return nil }
+        guard let row = try writer.access.records.row(entity, key) else { return nil }
         let whole = try isLocal && StorageKey.isDigest(key) ? writer.access.wholeKey(entity, row.body)?.tuple : nil
-        let known = try isLocal ? writer.access.localMark(entity.root, key) : nil, kind = row.entity
+        let known = try isLocal ? writer.access.localChanges.mark(entity.root, key) : nil, kind = row.entity
         // A record created locally leaves no mark: the server never had it.
         func markLocally() throws {
             if isLocal, known?.operation != .create { try writer.markDeleted(kind, key, known, whole: whole) }

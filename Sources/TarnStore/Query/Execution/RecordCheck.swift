@@ -25,7 +25,7 @@ package struct RecordCheck {
     ///
     /// The row is valid until the `lending` closure around the call returns.
     package func row(_ key: Bytes) throws -> EncodedRow? {
-        guard let row = try access.row(query.entity, key) else { return nil }
+        guard let row = try access.records.row(query.entity, key) else { return nil }
         if query.partials != .included, row.isPartial != (query.partials == .only) { return nil }
         evaluation.begin()
         return try evaluation.admits(key, row.body) ? row : nil

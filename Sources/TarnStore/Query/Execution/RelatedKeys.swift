@@ -63,7 +63,7 @@ final class RelatedKeys {
             try owners.with(position) { key in
                 try access.lending {
                     guard let entry = try cursor.find(key) else { return ends.append(Int32(targets.count)) }
-                    try add(key, access.view(entry.value, entity, key))
+                    try add(key, access.records.view(entry.value, entity, key))
                 }
             }
         }
@@ -116,8 +116,8 @@ final class RelatedKeys {
             let key = key(position), mark = access.rowMark
             defer { access.release(to: mark) }
             if let entry = try cursor.find(key) {
-                let row = try access.view(entry.value, destination, key)
-                if try access.isOf(destination, row) {
+                let row = try access.records.view(entry.value, destination, key)
+                if try access.records.isOf(destination, row) {
                     if try body(key, row) {
                         places[position] = count
                         count += 1
@@ -159,6 +159,6 @@ final class RelatedKeys {
     /// The entry point of inlined code.
     @usableFromInline
     func load(_ plan: Unmanaged<RowPlan>, _ body: (RowView) throws -> Bool) throws -> IncludedPlaces {
-        try load { key, view in try body(access.lent(view, plan, key)) }
+        try load { key, view in try body(access.records.lent(view, plan, key)) }
     }
 }

@@ -14,7 +14,7 @@ extension StoreReader {
         if query.after == nil { query.order = [] }
         let compiled = try CompiledQuery(query, access.state)
         if case .always = compiled.node, compiled.partials == .included, compiled.after == nil {
-            return max(0, min(try access.count(compiled.entity) - compiled.offset, compiled.limit))
+            return max(0, min(try access.records.count(compiled.entity) - compiled.offset, compiled.limit))
         }
         let count = try QueryRun(access, compiled, for: .counting).count(upTo: compiled.reach)
         return max(0, min(count - compiled.offset, compiled.limit))
@@ -86,7 +86,7 @@ extension QueryRun {
         let destination: Catalog.Entity? = if case .toOne(let entity) = query.places[place].kind { entity } else { nil }
         let encoded = evaluation.isFolded(place) ? evaluation.fold(value) : value
         return try access.decoded(encoded) { digest in
-            guard let destination, let row = try? access.row(destination, digest) else { return nil }
+            guard let destination, let row = try? access.records.row(destination, digest) else { return nil }
             return access.key(destination, digest, row)
         }
     }

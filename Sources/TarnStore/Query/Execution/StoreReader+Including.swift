@@ -66,7 +66,7 @@ extension StoreReader {
     ) throws {
         let access = access
         try QueryRun(access, CompiledQuery(query, access.state)).forEach { key, view in
-            try body(access.lent(view, plan, key))
+            try body(access.records.lent(view, plan, key))
             for keys in related { try keys.add(key, view) }
             return true
         }

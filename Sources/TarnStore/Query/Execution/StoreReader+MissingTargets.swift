@@ -66,7 +66,7 @@ private struct MissingWalk {
         let id = relationship.join?.own ?? relationship.field
         guard relationship.isStored || relationship.join?.destination == relationship.destination,
             let destination = access.catalog.entity(id: relationship.destination), let field = entity.field(id: id),
-            let index = field.index ?? (relationship.join == nil ? nil : access.attributeIndex(id, entity))
+            let index = field.index ?? (relationship.join == nil ? nil : access.indexes.ofAttribute(id, entity))
         else { return nil }
         self.access = access
         self.entity = entity
@@ -80,7 +80,7 @@ private struct MissingWalk {
 
     /// Calls a closure with each missing target and the prefix of its entries in the index.
     func run(after: [UInt8], _ body: (Bytes, Value?) throws -> Bool) throws {
-        try access.checkComplete(index, field.name, entity)
+        try access.indexes.checkComplete(index, field.name, entity)
         let cursor = try access.raw.cursor(access.state.index(index))
         defer { cursor.close() }
         var next = after.isEmpty ? after : after + [0xFF]
@@ -116,7 +116,7 @@ private struct MissingWalk {
     }
 
     private func isMissing(_ target: Bytes, owner key: Bytes) throws -> Bool {
-        guard let join else { return try access.lending { try access.row(destination, target) == nil } }
+        guard let join else { return try access.lending { try access.records.row(destination, target) == nil } }
         // The owner's row has the value in the encoding of rows.
         let owner = key.slice(target.count..<key.count)
         return try isMissing(join, owner)
@@ -141,7 +141,7 @@ private struct MissingWalk {
             var entry = try cursor.seek(target)
             while let (key, _) = entry, IndexEntry.begins(key, with: target) {
                 if let owner = IndexEntry.owner(in: key, afterValuesOf: target.count, positioned: isPositioned),
-                    try access.lending({ try access.row(entity, owner) != nil })
+                    try access.lending({ try access.records.row(entity, owner) != nil })
                 {
                     return true
                 }
@@ -167,7 +167,7 @@ private struct MissingWalk {
         while let (key, _) = entry, key.hasPrefix(target) {
             let owner = key.slice(target.count..<key.count)
             let value: [UInt8]? = try access.lending {
-                guard let row = try access.row(entity, owner), let value = row.body.value(of: field.id) else {
+                guard let row = try access.records.row(entity, owner), let value = row.body.value(of: field.id) else {
                     return nil
                 }
                 return Array(value.bytes)
@@ -178,13 +178,6 @@ private struct MissingWalk {
             entry = try cursor.next()
         }
         return true
-    }
-}
-
-extension StoreAccess {
-    /// Returns the index of an attribute.
-    func attributeIndex(_ field: UInt16, _ entity: Catalog.Entity) -> UInt32? {
-        (try? state.rules(of: entity.id))?.index(of: field)?.id
     }
 }
 

@@ -26,7 +26,7 @@ extension StoreReader {
     ///
     /// - Throws: the errors of the closure, and as ``fetch(_:_:)``.
     @inlinable
-    public func forEach<Record: StoredRecord>(
+    func forEach<Record: StoredRecord>(
         _ type: Record.Type, _ query: Query, _ body: (Row<Record>) throws -> Bool
     ) throws {
         try forEachLent(Record.entity, plan(type), query) { row in try body(Row(row)) }
@@ -40,19 +40,19 @@ extension StoreReader {
         checkEntity(entity, query)
         let access = access
         try QueryRun(access, CompiledQuery(query, access.state)).forEach { key, view in
-            try body(access.lent(view, plan, key))
+            try body(access.records.lent(view, plan, key))
         }
     }
 
     /// Returns the records of a query up to its limit, and the token of the next page.
     ///
     /// - Throws: as ``fetch(_:_:)``.
-    public func page<Record: StoredRecord>(_ type: Record.Type, _ query: Query) throws -> TypedQueryPage<Record> {
+    func page<Record: StoredRecord>(_ type: Record.Type, _ query: Query) throws -> TypedQueryPage<Record> {
         checkEntity(Record.entity, query)
         let plan = try access.plan(type)
         var records: [Record] = []
         let next = try page(query) { _, key, view in
-            records.append(try Row<Record>(access.lent(view, plan, key)).copy())
+            records.append(try Row<Record>(access.records.lent(view, plan, key)).copy())
         }
         return TypedQueryPage(records: records, next: next)
     }

@@ -6,9 +6,9 @@
 /// If a relationship on the path is null, or its target is missing, the field is missing, too.
 public struct FieldPath: Sendable, Hashable {
     /// The names of relationships in order, then of a field. Not empty.
-    public var names: [String]
+    var names: [String]
     /// Whether texts that differ only in case are equal (``CaseFolding``).
-    public var ignoresCase: Bool
+    var ignoresCase: Bool
 
     /// Creates a path of names.
     public init(_ names: [String], ignoringCase: Bool = false) {

@@ -39,12 +39,12 @@ public struct Query: Sendable, Hashable {
     /// One part of a sort order. In ascending order missing values come before all others.
     public struct Order: Sendable, Hashable {
         /// The path of the value. Lists and to-many relationships have no order.
-        public var path: FieldPath
+        package var path: FieldPath
         /// Whether the greatest value comes first, and missing values last.
-        public var isDescending: Bool
+        package var isDescending: Bool
 
         /// Creates a part of a sort order, ascending by default.
-        public init(_ path: FieldPath, descending: Bool = false) {
+        package init(_ path: FieldPath, descending: Bool = false) {
             self.path = path
             self.isDescending = descending
         }

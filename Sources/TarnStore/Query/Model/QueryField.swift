@@ -1,10 +1,10 @@
 /// A field in a condition. Its comparison with a value is a ``Condition``: `$0[.number] > 10`.
 public struct QueryField: Sendable, Hashable {
     /// The path of the field.
-    public var path: FieldPath
+    package var path: FieldPath
 
     /// Creates the field at a path.
-    public init(_ path: FieldPath) { self.path = path }
+    package init(_ path: FieldPath) { self.path = path }
 
     /// The field without regard to case: texts that differ only in case are equal.
     public var ignoringCase: QueryField {

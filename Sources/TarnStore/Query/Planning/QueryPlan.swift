@@ -3,20 +3,20 @@
 /// The plan of a query, returned by ``StoreReader/explain(_:)``.
 public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
     /// The access paths, one line each, such as `index updatedAt of Issue`.
-    public var access: [String]
+    var access: [String]
     /// The condition that is checked on each row found; nil if the access decides everything.
-    public var filter: String?
+    var filter: String?
     /// The source of the order.
-    public var sort: Sort
+    var sort: Sort
     /// The estimated number of records read.
-    public var estimatedRows: Int
+    var estimatedRows: Int
     /// The number of records of the entity.
-    public var totalRows: Int
+    var totalRows: Int
     /// A change that would make the query cheaper; nil if none is obvious.
-    public var advice: String?
+    var advice: String?
 
     /// The source of a result's order.
-    public enum Sort: String, Sendable, Hashable, CaseIterable {
+    enum Sort: String, Sendable, Hashable, CaseIterable {
         /// The access path returns the records in the query's order.
         case byIndex = "by index"
         /// The records are sorted in memory.

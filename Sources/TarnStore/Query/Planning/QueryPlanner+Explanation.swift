@@ -4,7 +4,7 @@ internal import LMDB
 
 extension QueryPlanner {
     func explanation() throws -> QueryPlan {
-        let chosen = try choose(), total = try access.count(query.entity)
+        let chosen = try choose(), total = try access.records.count(query.entity)
         var lines: [String] = [], rows = 0
         switch chosen.form {
         case .nothing: lines = ["nothing: no record can meet the condition"]

@@ -3,15 +3,15 @@
 /// A text that is not a valid condition or order, or does not fit its entity.
 public struct QueryTextError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The whole text.
-    public var text: String
+    var text: String
     /// The first character of the problem, counted from 1; past the end if something is missing.
     public var column: Int
     /// The number of characters concerned; 0 at the end of the text.
-    public var length: Int
+    var length: Int
     /// The problem and the way out.
     public var message: String
     /// The input that is valid at this position; nil if the message states it.
-    public var expected: String?
+    package var expected: String?
 
     /// Creates an error for a range in UTF-8 bytes of the text.
     init(_ text: String, _ range: Range<Int>, _ message: String, expected: String? = nil) {

@@ -265,7 +265,7 @@ struct EvolutionProcessTests {
                     var hasher = Hasher()
                     for root in reader.catalog.entities where root.root == root.id {
                         hasher.combine(root.id)
-                        try reader.access.scan(root) { key, row in
+                        try reader.access.records.scan(root) { key, row in
                             hasher.combine(bytes: key)
                             hasher.combine(bytes: row.bytes)
                             return true

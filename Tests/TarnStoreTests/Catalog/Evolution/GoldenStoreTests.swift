@@ -164,19 +164,20 @@ extension Store {
         try write { writer in
             try writer.putResponse(
                 ResponseEntry(
-                    request: Store.request(page), status: 200, headers: [], fetchedAt: time, validatedAt: time, scan: 0,
-                    count: 0, listed: [],
-                    metadata: nil, caching: ResponseCaching(requestedAt: time, usedAt: time, bodySize: body.count)),
+                    request: Store.request(page), validation: .init(status: 200, fetchedAt: time, validatedAt: time),
+                    listing: .init(count: 0),
+                    caching: ResponseCaching(requestedAt: time, usedAt: time, bodySize: body.count)),
                 body: body)
         }
     }
 
     fileprivate func body(page: String) throws -> [UInt8]? {
         try read { reader in
-            guard let view = try reader.access.responseView(Store.request(page).digest), let size = view.bodySize else {
+            guard let view = try reader.access.responses.view(Store.request(page).digest), let size = view.bodySize
+            else {
                 return nil
             }
-            return try reader.access.body(of: view.id, 0..<size)
+            return try reader.access.responses.body(of: view.id, 0..<size)
         }
     }
 }

@@ -100,17 +100,20 @@ enum GoldenStores {
                 ResponseEntry(
                     request: RequestKey(
                         url: "https://things.example/things?page=1", endpoint: "things 0011", authScope: "scope"),
-                    status: 200,
-                    headers: ["etag", "\"1\""], fetchedAt: Timestamp(microseconds: 1_700_000_000_000_000),
-                    validatedAt: Timestamp(microseconds: 1_700_000_001_000_000), scan: 7, count: 1,
-                    listed: [ListedRecord(entity: 1, storageKey: RecordKey("thing 1").storageKey)],
-                    metadata: "{\"total\":1}"))
+                    validation: .init(
+                        status: 200, headers: ["etag", "\"1\""],
+                        fetchedAt: Timestamp(microseconds: 1_700_000_000_000_000),
+                        validatedAt: Timestamp(microseconds: 1_700_000_001_000_000)),
+                    listing: .init(
+                        [ListedRecord(entity: 1, storageKey: RecordKey("thing 1").storageKey)], count: 1,
+                        metadata: "{\"total\":1}", scan: 7)))
             let page = "https://things.example/page", time = Timestamp(microseconds: 1_700_000_000_000_000)
             try writer.putResponse(
                 ResponseEntry(
-                    request: RequestKey(url: page, endpoint: "*", authScope: "scope"), status: 200,
-                    headers: ["content-type", "text/plain"],
-                    fetchedAt: time, validatedAt: time, scan: 0, count: 0, listed: [], metadata: nil,
+                    request: RequestKey(url: page, endpoint: "*", authScope: "scope"),
+                    validation: .init(
+                        status: 200, headers: ["content-type", "text/plain"], fetchedAt: time, validatedAt: time),
+                    listing: .init(count: 0),
                     caching: ResponseCaching(
                         requestedAt: time, selecting: ["accept", "*/*"], usedAt: time, bodySize: body.count)),
                 body: body)
@@ -120,9 +123,9 @@ enum GoldenStores {
             try writer.setCheckpoint(
                 "things",
                 Checkpoint(
-                    state: .underWay, plan: "plan", nextURL: "https://things.example/things?page=2", scan: 7, pages: 1,
-                    records: 1,
-                    startedAt: Timestamp(microseconds: 1_700_000_000_000_000), completedAt: nil))
+                    state: .underWay, plan: "plan", nextURL: "https://things.example/things?page=2", scan: 7,
+                    startedAt: Timestamp(microseconds: 1_700_000_000_000_000)
+                ).counting(pages: 1, records: 1))
         }
     }
 
@@ -239,7 +242,7 @@ enum GoldenStores {
         }
         try store.read { reader in
             for root in reader.catalog.entities where root.root == root.id {
-                try reader.access.scan(root) { key, row in
+                try reader.access.records.scan(root) { key, row in
                     let record = try reader.access.record(root, key, row)
                     try add([
                         "kind": "record", "entity": record.entity, "key": record.key.description,
@@ -251,7 +254,7 @@ enum GoldenStores {
                     return true
                 }
                 for relationship in reader.catalog.relationships(of: root) {
-                    try reader.access.scan(root) { key, row in
+                    try reader.access.records.scan(root) { key, row in
                         var targets: [String] = []
                         try reader.access.targets(of: key, relationship) { target in
                             targets.append(target.map { String($0, radix: 16) }.joined(separator: " "))
@@ -271,17 +274,17 @@ enum GoldenStores {
                 url: "https://things.example/things?page=1", endpoint: "things 0011", authScope: "scope")
             if let response = try reader.response(to: request) {
                 try add([
-                    "kind": "response", "url": response.request.url, "status": response.status,
-                    "headers": response.headers,
-                    "fetched": Int(response.fetchedAt.microseconds),
-                    "listed": response.listed.map { Array($0.storageKey).map { Int($0) } },
-                    "metadata": response.metadata ?? "",
+                    "kind": "response", "url": response.request.url, "status": response.validation.status,
+                    "headers": response.validation.headers,
+                    "fetched": Int(response.validation.fetchedAt.microseconds),
+                    "listed": response.listing.listed.map { Array($0.storageKey).map { Int($0) } },
+                    "metadata": response.listing.metadata ?? "",
                 ])
             }
             let access = reader.access
             let page = RequestKey(url: "https://things.example/page", endpoint: "*", authScope: "scope")
-            if let view = try access.responseView(page.digest), let size = view.bodySize {
-                let digest = try access.body(of: view.id, 0..<size).map { body in
+            if let view = try access.responses.view(page.digest), let size = view.bodySize {
+                let digest = try access.responses.body(of: view.id, 0..<size).map { body in
                     body.withUnsafeBytes { SHA256.digest($0) }
                 }
                 try add([
@@ -289,7 +292,7 @@ enum GoldenStores {
                     "sha256": (digest ?? []).map { String($0, radix: 16) }.joined(separator: " "),
                 ])
             }
-            try access.forEachScanMember(of: "things") { member in
+            try access.scans.forEach(of: "things") { member in
                 try add([
                     "kind": "scan", "key": member.record.storageKey.map { Int($0) }, "listed": Int(member.lastListed),
                 ])

@@ -20,7 +20,7 @@ enum IndexVerification {
                 // Entry → the key of the row that makes it.
                 var expected: [UInt32: [[UInt8]: [UInt8]]] = [:], values: [UInt32: Set<[UInt8]>] = [:]
                 var twice: String?, scratch = ByteWriter(), broken: String?
-                try access.scan(root) { key, row in
+                try access.records.scan(root) { key, row in
                     guard row.hasValidChecksum(table: UInt32(root.id), key: key), row.body.isWellFormed else {
                         broken = "\(root.name) \(access.describe(key)) is damaged"
                         return false

@@ -44,7 +44,7 @@ struct SchemaChangeTests {
         try store.read { reader in
             var rows: [[UInt8]: [UInt8]] = [:]
             for root in reader.catalog.entities where root.root == root.id {
-                try reader.access.scan(root) { key, row in
+                try reader.access.records.scan(root) { key, row in
                     rows[[UInt8(root.id)] + Array(key)] = Array(row.body.bytes)
                     return true
                 }

@@ -43,10 +43,7 @@ struct TarnImporting {
         let now = Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
         // With the header fields that such an API sends and the next scan needs.
         responses.append(
-            ResponseEntry(
-                request: RequestKey(url: "https://api.example.org/\(path)", endpoint: "issues"), status: 200,
-                headers: ["ETag", "W/\"page-\(added)\""], fetchedAt: now, validatedAt: now, scan: scan, count: listed.count,
-                listed: listed.listed))
+            ResponseEntry(request: RequestKey(url: "https://api.example.org/\(path)", endpoint: "issues"), validation: .init(status: 200, headers: ["ETag", "W/\"page-\(added)\""], fetchedAt: now, validatedAt: now), listing: .init(listed.listed, count: listed.count, scan: scan)))
         let limit = commits == 0 && trainsEarly ? min(Self.bodiesToTrain, bodiesPerCommit) : bodiesPerCommit
         if responses.count >= limit { try await commit() }
     }

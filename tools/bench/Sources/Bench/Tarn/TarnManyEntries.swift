@@ -87,7 +87,7 @@ struct TarnManyEntries {
         for first in stride(from: 0, to: ids.count, by: 100) {
             let entries = try cache.entries(listing: "Issue", RecordKey(ids[first]))
             template = template ?? entries.first { $0.caching != nil }
-            listed += entries.first { $0.caching == nil }?.listed ?? []
+            listed += entries.first { $0.caching == nil }?.listing.listed ?? []
         }
         guard let template, Set(listed).count == ids.count else { throw BenchmarkError("the entries list \(listed.count) of \(ids.count) issues") }
         (self.cache, store, self.template, self.listed) = (cache, cache.store, template, listed)
@@ -103,8 +103,8 @@ struct TarnManyEntries {
                     var entry = template
                     let from = number * 10 % (listed.count - 9)
                     entry.request.url = url(number)
-                    entry.listed = Array(listed[from..<from + 10])
-                    entry.count = 10
+                    entry.listing.listed = Array(listed[from..<from + 10])
+                    entry.listing.count = 10
                     try writer.putResponse(entry)
                 }
             }

@@ -2,7 +2,7 @@
 
 internal import LMDB
 
-extension StoreAccess {
+extension RecordTable {
     /// Iterates over the rows of an entity in a key range, until the closure returns false.
     ///
     /// - Parameter reversed: Iterates in descending order of keys.
@@ -56,7 +56,7 @@ extension StoreAccess {
         }
         let context = RowViewContext(self, plan)
         let (id, table, root) = plan._withUnsafeGuaranteedRef { ($0.entityID, $0.table, $0.entity.root) }
-        try withUnsafeTemporaryAllocation(of: RowView.self, capacity: StoreAccess.rowsAtOnce) { rows in
+        try withUnsafeTemporaryAllocation(of: RowView.self, capacity: RecordTable.rowsAtOnce) { rows in
             try forEachEntry(table, root, bounds) { entries in
                 var count = 0
                 for (key, value) in entries {
@@ -85,15 +85,15 @@ extension StoreAccess {
         // Along pages, because locating the next row is cheaper than with liblmdb's cursor.
         var pages = try ForwardScan(raw, table, name: TableName.records(root))
         try bounds.lower.withUnsafeBytes { try pages.seek($0) }
-        try withUnsafeTemporaryAllocation(of: RawCursor.Entry.self, capacity: StoreAccess.rowsAtOnce) { batch in
-            var size = StoreAccess.rowsAtFirst
+        try withUnsafeTemporaryAllocation(of: RawCursor.Entry.self, capacity: RecordTable.rowsAtOnce) { batch in
+            var size = RecordTable.rowsAtFirst
             while true {
                 let count = try pages.fill(UnsafeMutableBufferPointer(rebasing: batch[..<size]))
                 guard count > 0 else { return }
                 var inside = count
                 while inside > 0, !bounds.isBeforeUpper(batch[inside - 1].key) { inside -= 1 }
                 guard try body(batch[..<inside]), inside == count else { return }
-                size = min(2 * size, StoreAccess.rowsAtOnce)
+                size = min(2 * size, RecordTable.rowsAtOnce)
             }
         }
     }

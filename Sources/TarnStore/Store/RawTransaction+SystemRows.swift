@@ -3,20 +3,20 @@
 
 internal import LMDB
 
-extension StoreAccess {
+extension RawTransaction {
     /// Checks and returns a row of one of the store's own tables.
     ///
     /// - Throws: `.damagedEntry` if the bytes are no row, or if the checksum is wrong.
     func systemRow(_ bytes: Bytes, _ table: StaticString, _ key: Bytes) throws(StoreError) -> EncodedRow {
         guard EncodedRow.hasValidChecksum(bytes, table: 0, key: key), let row = EncodedRow(bytes) else {
-            throw .damagedEntry(table: "\(table)", key: describe(key))
+            throw .damagedEntry(table: "\(table)", key: RecordKey.describe(storageKey: key))
         }
         return row
     }
 
     /// Reads the row of a key from one of the store's own tables. Nil if there is none.
     func systemRow(of key: Bytes, in table: Table, _ name: StaticString) throws -> EncodedRow? {
-        try raw.get(table, key).map { bytes throws(StoreError) in try systemRow(bytes, name, key) }
+        try get(table, key).map { bytes throws(StoreError) in try systemRow(bytes, name, key) }
     }
 }
 

@@ -1,23 +1,32 @@
-// Storage of response entries: the keys of the listed records, validators and metadata.
+// The tables of responses: entries, and the ways to find them by request, URL and listed record.
 
 internal import LMDB
 
-extension StoreAccess {
-    package func response(to request: RequestKey) throws -> ResponseEntry? {
-        guard let id = try responseID(request.digest) else { return nil }
-        return try response(id: id)
+/// The tables of responses in a transaction: `responses`, `requests`, `urls`, `members`, `bodies`.
+package struct ResponseTable {
+    let raw: RawTransaction
+    let state: StoreState
+
+    init(_ raw: RawTransaction, _ state: StoreState) {
+        self.raw = raw
+        self.state = state
     }
 
-    func responseID(_ request: RequestDigest) throws -> UInt64? {
+    package func entry(of request: RequestKey) throws -> ResponseEntry? {
+        guard let id = try self.id(of: request.digest) else { return nil }
+        return try entry(id: id)
+    }
+
+    func id(of request: RequestDigest) throws -> UInt64? {
         guard let value = try request.withKey(format: state.format, { try raw.get(state.requests, $0) }),
             value.count == 8
         else { return nil }
         return UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
     }
 
-    func response(id: UInt64) throws -> ResponseEntry? {
+    func entry(id: UInt64) throws -> ResponseEntry? {
         try withUnsafeBytes(of: id.bigEndian) { key in
-            try systemRow(of: key, in: state.responses, "responses").flatMap { ResponseEntry($0) }
+            try raw.systemRow(of: key, in: state.responses, "responses").flatMap { ResponseEntry($0) }
         }
     }
 
@@ -30,8 +39,8 @@ extension StoreAccess {
     func put(_ entry: ResponseEntry, sequence: UInt64, keepsBody: Bool = false) throws -> UInt64 {
         var key = ByteWriter()
         let digest = entry.request.digest
-        var id = try responseID(digest)
-        let old = try id.flatMap { try response(id: $0) }
+        var id = try self.id(of: digest)
+        let old = try id.flatMap { try self.entry(id: $0) }
         // Two requests do not share a digest in practice. If they did, the newer one would replace
         // the older.
         if id == nil || old == nil {
@@ -50,14 +59,14 @@ extension StoreAccess {
         if !keepsBody, let size = old?.caching?.bodySize, size != entry.caching?.bodySize {
             try removeBody(of: id, size: size)
         }
-        let before = Set(old?.listed ?? [])
+        let before = Set(old?.listing.listed ?? [])
         if !before.isEmpty {
-            for record in before.subtracting(entry.listed) {
+            for record in before.subtracting(entry.listing.listed) {
                 record.memberKey(id, into: &key)
                 _ = try raw.delete(state.members, key.bytes)
             }
         }
-        let added = before.isEmpty ? entry.listed : entry.listed.filter { !before.contains($0) }
+        let added = before.isEmpty ? entry.listing.listed : entry.listing.listed.filter { !before.contains($0) }
         for record in added.sorted(by: ListedRecord.precedes) {
             record.memberKey(id, into: &key)
             try raw.put(state.members, key.bytes, .empty)
@@ -66,12 +75,12 @@ extension StoreAccess {
         return id
     }
 
-    func remove(responseID id: UInt64) throws {
-        guard let entry = try response(id: id) else { return }
+    func remove(id: UInt64) throws {
+        guard let entry = try self.entry(id: id) else { return }
         try count(entry, nil)
         if let size = entry.caching?.bodySize { try removeBody(of: id, size: size) }
         var key = ByteWriter()
-        for record in entry.listed {
+        for record in entry.listing.listed {
             record.memberKey(id, into: &key)
             _ = try raw.delete(state.members, key.bytes)
         }
@@ -82,17 +91,17 @@ extension StoreAccess {
     }
 
     /// Removes the responses that list a record: without it they differ from the server's lists.
-    func removeResponses(listing entity: UInt16, _ storageKey: Bytes) throws {
+    func removeAll(listing entity: UInt16, _ storageKey: Bytes) throws {
         var ids: [UInt64] = []
-        try forEachResponse(listing: entity, storageKey) {
+        try forEachID(listing: entity, storageKey) {
             ids.append($0)
             return true
         }
-        for id in ids { try remove(responseID: id) }
+        for id in ids { try remove(id: id) }
     }
 
     /// Calls the closure with the ids of the responses that list a record, until it returns false.
-    func forEachResponse(listing entity: UInt16, _ storageKey: Bytes, _ body: (UInt64) throws -> Bool) throws {
+    func forEachID(listing entity: UInt16, _ storageKey: Bytes, _ body: (UInt64) throws -> Bool) throws {
         var prefix = ByteWriter()
         prefix.appendBigEndian(entity)
         prefix.append(storageKey)
@@ -107,11 +116,30 @@ extension StoreAccess {
             entry = try cursor.next()
         }
     }
-}
 
-extension StoreWriter {
-    /// Stores the entry of a response, and replaces the one of the same request.
-    public mutating func putResponse(_ entry: ResponseEntry) throws {
-        try access.put(entry, sequence: sequence)
+    /// Whether a response lists a record, except for the caller's own responses.
+    ///
+    /// - Parameter isOwn: whether a response belongs to the caller.
+    package func isListed(_ record: ListedRecord, exceptBy isOwn: (_ walk: String?, _ request: RequestKey) -> Bool)
+        throws -> Bool
+    {
+        var isListed = false
+        try record.storageKey.withUnsafeBytes { key in
+            try forEachID(listing: record.entity, key) { id in
+                try withUnsafeBytes(of: id.bigEndian) { key in
+                    guard let row = try raw.systemRow(of: key, in: state.responses, "responses"),
+                        let (walk, request) = ResponseEntry.origin(row)
+                    else { return }
+                    isListed = !isOwn(walk, request)
+                }
+                return !isListed
+            }
+        }
+        return isListed
+    }
+
+    /// The number of responses with an entry.
+    var count: Int {
+        get throws { try raw.statistics(state.responses).entries }
     }
 }

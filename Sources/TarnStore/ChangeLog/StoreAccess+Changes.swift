@@ -1,0 +1,49 @@
+// Changes as consumers see them: entries of the log, with keys and values from the catalog.
+
+internal import LMDB
+
+extension StoreAccess {
+    /// Calls the closure with the entries after a token; its second argument copies the change.
+    func forEachChange(
+        since token: ChangeToken, of names: [String]?, withValues: Bool = true,
+        _ body: (ChangeEntry, () throws -> Change) throws -> Bool
+    ) throws {
+        try changes.check(token)
+        let wanted: Set<UInt16>? = try names.map { names in
+            let ids = try names.map { try state.entity($0).id }
+            return Set(
+                catalog.entities.filter { entity in ids.contains { catalog.isKind(entity.id, of: $0) } }.map(\.id))
+        }
+        let entities = Dictionary(catalog.entities.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        try changes.forEachEntry(after: token.sequence, token.ordinal) { entry in
+            if let wanted, !wanted.contains(entry.entity) { return true }
+            return try body(entry) {
+                guard let entity = entities[entry.entity] else { throw StoreError.damagedChange(entry) }
+                return try lending { try change(entry, entity, withValues: withValues) }
+            }
+        }
+    }
+
+    private func change(_ entry: ChangeEntry, _ entity: Catalog.Entity, withValues: Bool) throws -> Change {
+        var key = entry.wholeKey.flatMap { RecordKey(tuple: $0) } ?? RecordKey(storageKey: entry.storageKey)
+        // Logs of older versions lack the whole key: the row has it, as long as there is one.
+        if key == nil, let row = try records.row(entity, entry.storageKey) { key = row.body.key(of: entity) }
+        guard let key else { throw StoreError.damagedChange(entry) }
+        var change = Change(
+            sequence: entry.sequence, ordinal: entry.ordinal, operation: Change.Operation(entry.operation), key: key,
+            source: entity)
+        guard withValues, let body = entry.values else { return change }
+        guard body.isWellFormed else { throw StoreError.damagedChange(entry) }
+        change.values = Change.EncodedFields(bytes: Array(body.bytes), isWide: body.isWide)
+        change.isPartial = entry.isPartial
+        guard let fields = try fields(entity, body) else { throw StoreError.damagedChange(entry) }
+        change.fields = fields
+        return change
+    }
+}
+
+extension StoreError {
+    static func damagedChange(_ entry: ChangeEntry) -> StoreError {
+        .damagedChange(sequence: entry.sequence, ordinal: entry.ordinal)
+    }
+}

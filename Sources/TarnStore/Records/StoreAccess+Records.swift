@@ -1,0 +1,44 @@
+// Copies of records: their fields come from the rows and from the edge table.
+
+internal import LMDB
+
+extension StoreAccess {
+    /// A copy of a listed record; nil if it is no longer stored.
+    package func record(_ listed: ListedRecord) throws -> Record? {
+        guard let entity = catalog.entity(id: listed.entity) else { return nil }
+        return try listed.storageKey.withUnsafeBytes { key in
+            try lending { try records.row(entity, key).map { try record(entity, key, $0) } }
+        }
+    }
+
+    func record(_ entity: Catalog.Entity, _ key: RecordKey) throws -> Record? {
+        try key.storageKey.withUnsafeBytes { bytes in
+            try lending {
+                guard let row = try records.row(entity, bytes) else { return nil }
+                let record = try record(entity, bytes, row)
+                // Another long key may have the same digest.
+                return record.key == key || key.isDigest ? record : nil
+            }
+        }
+    }
+
+    func checkForm(of key: RecordKey, _ entity: Catalog.Entity) throws(StoreError) {
+        if case .digest(let bytes)? = key.components.first, key.components.count == 1,
+            bytes.count == StorageKey.digestLength
+        {
+            return
+        }
+        let types = entity.keyTypes
+        let fits =
+            types.count == key.components.count
+            && zip(types, key.components).allSatisfy { type, component in
+                switch (type, component) {
+                case (.int, .int), (.string, .string), (.uuid, .uuid): true
+                default: false
+                }
+            }
+        guard fits else {
+            throw .wrongKey(entity: entity.name, expected: entity.keyForm, found: key.description)
+        }
+    }
+}

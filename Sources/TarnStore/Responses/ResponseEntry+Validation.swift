@@ -1,0 +1,46 @@
+extension ResponseEntry {
+    /// The status and the validators of a response, and the times at which they were true.
+    public struct Validation: Sendable, Hashable {
+        /// The HTTP status.
+        public var status: Int
+        /// The header fields that are needed later, in order: name, value, name, …
+        package var headers: [String]
+        /// The time when the response was fetched.
+        package var fetchedAt: Timestamp
+        /// The time when the response was fetched or last confirmed by a 304.
+        public var validatedAt: Timestamp
+        /// Whether the server must be asked before use: an unsafe method may have changed it.
+        package var isInvalidated: Bool
+        /// The URL of the API that answered after redirects: the base of relative links.
+        ///
+        /// Nil if the URL of the request answered.
+        package var answeredBy: String?
+
+        package init(
+            status: Int, headers: [String] = [], fetchedAt: Timestamp, validatedAt: Timestamp,
+            isInvalidated: Bool = false, answeredBy: String? = nil
+        ) {
+            self.status = status
+            self.headers = headers
+            self.fetchedAt = fetchedAt
+            self.validatedAt = validatedAt
+            self.isInvalidated = isInvalidated
+            self.answeredBy = answeredBy
+        }
+
+        /// Returns whether the validation is of the same response as an earlier copy, and was not
+        /// invalidated since.
+        func isUnchanged(since copy: Validation) -> Bool {
+            fetchedAt == copy.fetchedAt && status == copy.status && (copy.isInvalidated || !isInvalidated)
+                && validators == copy.validators
+        }
+
+        /// The values of ETag and Last-Modified.
+        private var validators: [String] {
+            stride(from: 0, to: headers.count - 1, by: 2).compactMap { index in
+                let name = headers[index].lowercased()
+                return name == "etag" || name == "last-modified" ? "\(name) \(headers[index + 1])" : nil
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+// Writing responses, within a write transaction.
+
+internal import LMDB
+
+extension StoreWriter {
+    /// Stores the entry of a response, and replaces the one of the same request.
+    package mutating func putResponse(_ entry: ResponseEntry) throws {
+        try access.responses.put(entry, sequence: sequence)
+    }
+
+    /// Stores a response with its body, whose size the entry must declare.
+    ///
+    /// - Precondition: `entry.caching?.bodySize` is the number of bytes.
+    package mutating func putResponse(_ entry: ResponseEntry, body: [UInt8]) throws {
+        precondition(entry.caching?.bodySize == body.count, "an entry says how large its body is")
+        let id = try access.responses.put(entry, sequence: sequence)
+        try access.responses.putBody(body, of: id)
+    }
+
+    /// Removes an entry with its body.
+    package mutating func removeResponse(id: UInt64) throws { try access.responses.remove(id: id) }
+
+    /// Appends a part of a response to the stored parts; the entry must declare the new size.
+    ///
+    /// - Parameter position: the size of the stored body; bytes beyond it are replaced.
+    package mutating func appendResponse(_ entry: ResponseEntry, body: [UInt8], at position: Int) throws {
+        precondition(entry.caching?.bodySize == position + body.count, "an entry says how large its body is")
+        let id = try access.responses.put(entry, sequence: sequence, keepsBody: true)
+        try access.responses.appendBody(body, of: id, at: position)
+    }
+
+    /// Marks an entry as unusable until the server has confirmed it.
+    package mutating func invalidateResponse(id: UInt64) throws {
+        guard var entry = try access.responses.entry(id: id), !entry.validation.isInvalidated else { return }
+        entry.validation.isInvalidated = true
+        _ = try access.responses.put(entry, sequence: sequence)
+    }
+
+    /// Stores the times when entries of a cache were last used.
+    package mutating func noteUses(_ uses: [UInt64: Timestamp]) throws {
+        for (id, moment) in uses.sorted(by: { $0.key < $1.key }) {
+            guard var entry = try access.responses.entry(id: id), var caching = entry.caching, caching.usedAt < moment
+            else {
+                continue
+            }
+            caching.usedAt = moment
+            entry.caching = caching
+            try entry.store(access.raw, access.state.responses, id: id, sequence: sequence)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// The table `meta` in a transaction: sequence, incarnation and the texts that consumers save.
+
+internal import LMDB
+
+/// The table `meta` in a transaction.
+package struct SettingsTable {
+    let raw: RawTransaction
+    let state: StoreState
+
+    init(_ raw: RawTransaction, _ state: StoreState) {
+        self.raw = raw
+        self.state = state
+    }
+
+    /// The commit sequence of the snapshot.
+    package var sequence: UInt64 {
+        get throws(LMDBError) { try raw.number(state.meta, key: MetaKey.sequence) }
+    }
+
+    func setSequence(_ sequence: UInt64) throws(LMDBError) {
+        try raw.put(state.meta, key: MetaKey.sequence, number: sequence)
+    }
+
+    var incarnation: String {
+        get throws(LMDBError) {
+            String(decoding: try raw.get(state.meta, key: MetaKey.incarnation) ?? .empty, as: UTF8.self)
+        }
+    }
+
+    var requestBudgets: String? {
+        get throws(LMDBError) {
+            try raw.get(state.meta, key: MetaKey.requestBudgets).map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+
+    func setRequestBudgets(_ text: String) throws(LMDBError) {
+        try raw.put(state.meta, key: MetaKey.requestBudgets, text: text)
+    }
+
+    /// The token that was saved under a name. Nil if there is none.
+    func changePosition(_ name: String) throws -> ChangeToken? {
+        let text = try SettingsTable.positionKey(name).withUnsafeBytes { try raw.get(state.meta, $0) }
+        return text.flatMap { ChangeToken(String(decoding: $0, as: UTF8.self)) }
+    }
+
+    func setChangePosition(_ name: String, _ token: ChangeToken) throws {
+        try raw.willAdd()
+        var text = ByteWriter()
+        text.append(token.description)
+        try SettingsTable.positionKey(name).withUnsafeBytes { try raw.put(state.meta, $0, text.bytes) }
+    }
+
+    /// The key of a position: a long name becomes a digest, as a long primary key does.
+    private static func positionKey(_ name: String) -> [UInt8] {
+        Array(MetaKey.positionPrefix.utf8) + RecordKey(name).storageKey
+    }
+}

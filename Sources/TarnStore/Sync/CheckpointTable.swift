@@ -1,0 +1,56 @@
+// The table of checkpoints.
+
+internal import LMDB
+
+/// The table of checkpoints in a transaction.
+package struct CheckpointTable {
+    private let raw: RawTransaction
+    private let state: StoreState
+
+    init(_ raw: RawTransaction, _ state: StoreState) {
+        self.raw = raw
+        self.state = state
+    }
+
+    /// The key of a checkpoint: a long name becomes a digest, as a long primary key does.
+    private static func key(_ name: String) -> [UInt8] { RecordKey(name).storageKey }
+
+    package func checkpoint(_ name: String) throws -> Checkpoint? {
+        try CheckpointTable.key(name).withUnsafeBytes { key in
+            try raw.systemRow(of: key, in: state.checkpoints, "checkpoints").flatMap { Checkpoint($0) }
+        }
+    }
+
+    /// Calls the closure with every checkpoint and its name.
+    func forEach(_ body: (String, Checkpoint) throws -> Void) throws {
+        let cursor = try raw.cursor(state.checkpoints)
+        defer { cursor.close() }
+        var entry = try cursor.first()
+        while let (key, value) = entry {
+            if let checkpoint = Checkpoint(try raw.systemRow(value, "checkpoints", key)) {
+                try body(RecordKey(storageKey: key)?.description ?? "(a long name)", checkpoint)
+            }
+            entry = try cursor.next()
+        }
+    }
+
+    func put(_ checkpoint: Checkpoint, _ name: String, sequence: UInt64) throws {
+        try CheckpointTable.key(name).withUnsafeBytes { key in
+            try checkpoint.store(raw, state.checkpoints, key, sequence: sequence)
+        }
+    }
+}
+
+extension StoreReader {
+    /// Calls the closure with every checkpoint and its name, in the order of names.
+    package func forEachCheckpoint(_ body: (String, Checkpoint) throws -> Void) throws {
+        try access.checkpoints.forEach(body)
+    }
+}
+
+extension StoreWriter {
+    /// Saves a checkpoint under a name, within this transaction.
+    package mutating func setCheckpoint(_ name: String, _ checkpoint: Checkpoint) throws {
+        try access.checkpoints.put(checkpoint, name, sequence: sequence)
+    }
+}

@@ -1,0 +1,78 @@
+// The table of local changes.
+
+internal import LMDB
+
+/// The table of the marks of local changes in a transaction.
+package struct LocalChangeTable {
+    private let raw: RawTransaction
+    private let state: StoreState
+
+    init(_ raw: RawTransaction, _ state: StoreState) {
+        self.raw = raw
+        self.state = state
+    }
+
+    /// Whether any record is marked: without marks, all other checks are skipped.
+    package var hasMarks: Bool {
+        get throws { try state.local.map { try raw.statistics($0).entries > 0 } ?? false }
+    }
+
+    private func key(_ root: UInt16, _ storageKey: Bytes) -> [UInt8] {
+        withUnsafeBytes(of: root.bigEndian) { Array($0) } + Array(storageKey)
+    }
+
+    package func mark(_ root: UInt16, _ storageKey: Bytes) throws -> LocalMark? {
+        guard let table = state.local else { return nil }
+        return try key(root, storageKey).withUnsafeBytes { key in
+            try raw.systemRow(of: key, in: table, "local").flatMap { LocalMark($0) }
+        }
+    }
+
+    func put(_ mark: LocalMark, _ root: UInt16, _ storageKey: Bytes, sequence: UInt64) throws {
+        let table = try state.localTable()
+        try key(root, storageKey).withUnsafeBytes { try mark.store(raw, table, $0, sequence: sequence) }
+    }
+
+    func remove(_ root: UInt16, _ storageKey: Bytes) throws -> Bool {
+        guard let table = state.local else { return false }
+        return try key(root, storageKey).withUnsafeBytes { try raw.delete(table, $0) }
+    }
+
+    func change(_ mark: LocalMark, _ storageKey: Bytes) throws -> LocalChange? {
+        guard let entity = state.catalog.entity(id: mark.entity) else { return nil }
+        let key: RecordKey? =
+            if let whole = mark.wholeKey { whole.withUnsafeBytes { RecordKey(tuple: $0) } } else {
+                RecordKey(storageKey: storageKey)
+            }
+        guard let key else { return nil }
+        var server: [Record.Field] = []
+        for (id, bytes) in mark.server {
+            let value = bytes.withUnsafeBytes { EncodedValue($0).decoded() }
+            if let value { server.append(Record.Field(entity.field(id: id)?.name ?? "#\(id)", value)) }
+        }
+        return LocalChange(
+            entity: entity.name, key: key, operation: mark.operation,
+            fields: mark.fields.map { entity.field(id: $0)?.name ?? "#\($0)" }, since: mark.since, server: server,
+            isGoneAtServer: mark.isGoneAtServer)
+    }
+
+    func forEach(_ body: (LocalChange) throws -> Bool) throws {
+        guard let table = state.local else { return }
+        let cursor = try raw.cursor(table)
+        defer { cursor.close() }
+        var entry = try cursor.first()
+        while let (key, value) = entry {
+            if key.count > 2, let mark = LocalMark(try raw.systemRow(value, "local", key)),
+                let change = try change(mark, key.slice(2..<key.count)), try !body(change)
+            {
+                return
+            }
+            entry = try cursor.next()
+        }
+    }
+
+    /// Whether a listed record has local changes that have not reached the server.
+    package func contains(_ listed: ListedRecord) throws -> Bool {
+        try listed.storageKey.withUnsafeBytes { try mark(listed.entity, $0) != nil }
+    }
+}

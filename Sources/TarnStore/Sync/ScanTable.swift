@@ -1,0 +1,108 @@
+// The table of scan members.
+
+internal import LMDB
+
+/// The table of scan members in a transaction.
+package struct ScanTable {
+    private let raw: RawTransaction
+    private let state: StoreState
+
+    init(_ raw: RawTransaction, _ state: StoreState) {
+        self.raw = raw
+        self.state = state
+    }
+
+    /// Calls the closure with members in the order of their records, until it returns false.
+    ///
+    /// - Parameter last: the record after which to begin; nil for the first.
+    package func forEach(
+        of walk: String, after last: ListedRecord? = nil, _ body: (ScanMember) throws -> Bool
+    ) throws {
+        guard let table = state.scans else { return }
+        let prefix = ScanMember.prefix(walk)
+        var start = ByteWriter()
+        start.append(prefix)
+        if let last {
+            ScanMember.key(prefix, last, into: &start)
+            start.append(0)
+        }
+        let cursor = try raw.cursor(table)
+        defer { cursor.close() }
+        var entry = try cursor.seek(start.bytes)
+        while let (key, value) = entry, prefix.withUnsafeBytes({ key.hasPrefix($0) }) {
+            guard let member = ScanMember(key, value) else { throw table.damage(key) }
+            if try !body(member) { return }
+            entry = try cursor.next()
+        }
+    }
+
+    /// Whether there are members of an identity.
+    package func hasMembers(of walk: String) throws -> Bool {
+        var isThere = false
+        try forEach(of: walk) { _ in
+            isThere = true
+            return false
+        }
+        return isThere
+    }
+
+    /// The number of members of all identities.
+    package var count: Int {
+        get throws { try state.scans.map { try raw.statistics($0).entries } ?? 0 }
+    }
+
+    /// The member of a record; nil if no scan has listed it.
+    package func member(_ record: ListedRecord, of walk: String) throws -> ScanMember? {
+        guard let table = state.scans else { return nil }
+        var key = ByteWriter()
+        ScanMember.key(ScanMember.prefix(walk), record, into: &key)
+        return try raw.get(table, key.bytes).flatMap { ScanMember(key.bytes, $0) }
+    }
+
+    /// Notes that a scan has listed records.
+    func note(_ records: [ListedRecord], walk: String, scan: UInt64) throws {
+        let table = try state.scanTable(), prefix = ScanMember.prefix(walk)
+        var key = ByteWriter(), value = ByteWriter()
+        try raw.willAdd()
+        for record in records.sorted(by: ListedRecord.precedes) {
+            ScanMember.key(prefix, record, into: &key)
+            // A scan in another process may be ahead.
+            if let known = try raw.get(table, key.bytes), known.count == 24, known.load(0, UInt64.self) >= scan {
+                continue
+            }
+            ScanMember(record, lastListed: scan).appendValue(to: &value)
+            try raw.put(table, key.bytes, value.bytes)
+        }
+    }
+
+    /// Stores a member after a decision.
+    func put(_ member: ScanMember, of walk: String) throws {
+        var key = ByteWriter(), value = ByteWriter()
+        ScanMember.key(ScanMember.prefix(walk), member.record, into: &key)
+        member.appendValue(to: &value)
+        try raw.willAdd()
+        try raw.put(state.scanTable(), key.bytes, value.bytes)
+    }
+
+    /// Removes a member.
+    func remove(_ record: ListedRecord, of walk: String) throws {
+        var key = ByteWriter()
+        ScanMember.key(ScanMember.prefix(walk), record, into: &key)
+        _ = try raw.delete(state.scanTable(), key.bytes)
+    }
+
+    /// Removes members of an identity, at most `limit` of them.
+    ///
+    /// - Returns: whether none is left.
+    func removeAll(of walk: String, limit: Int) throws -> Bool {
+        let prefix = ScanMember.prefix(walk), cursor = try raw.cursor(state.scanTable().table)
+        defer { cursor.close() }
+        var entry = try prefix.withUnsafeBytes { try cursor.seek($0) }
+        for _ in 0..<limit {
+            guard let (key, _) = entry, prefix.withUnsafeBytes({ key.hasPrefix($0) }) else { return true }
+            try cursor.delete()
+            entry = try prefix.withUnsafeBytes { try cursor.seek($0) }
+        }
+        return false
+    }
+}

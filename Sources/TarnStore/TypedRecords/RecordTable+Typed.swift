@@ -1,0 +1,45 @@
+// Rows borrowed in the form of a type.
+
+internal import LMDB
+
+extension RecordTable {
+    /// Returns a row borrowed with its plan.
+    ///
+    /// - Throws: `.damagedRow` if a row has no body.
+    func lent(_ row: EncodedRow, _ plan: Unmanaged<RowPlan>, _ storageKey: Bytes) throws(StoreError) -> RowView {
+        guard let lent = RowView(row, RowViewContext(self, plan)) else {
+            throw .damagedRow(entity: plan._withUnsafeGuaranteedRef { $0.entity.name }, key: describe(storageKey))
+        }
+        return lent
+    }
+
+    /// Returns the row found under a storage key.
+    ///
+    /// The result is nil if the row belongs to another long key with the same digest, or is not of
+    /// the plan's entity.
+    ///
+    /// - Parameter isSought: returns whether a key, read from the row, is the one sought. It is
+    ///   called for long keys only.
+    /// - Throws: `.damagedRow`.
+    func lend(
+        _ bytes: Bytes, _ plan: Unmanaged<RowPlan>, sought storageKey: Bytes, borrowed: Bool,
+        _ isSought: (RecordKey?) -> Bool
+    ) throws(StoreError) -> RowView? {
+        let row: EncodedRow
+        if let plain = EncodedRow(bytes),
+            isSound(bytes, root: plan._withUnsafeGuaranteedRef({ $0.root }), storageKey, borrowed: borrowed)
+        {
+            row = plain
+        } else {
+            row = try dividedView(bytes, plan._withUnsafeGuaranteedRef { $0.entity }, storageKey, borrowed: borrowed)
+        }
+        // The row may be of another entity of the same tree.
+        if plan._withUnsafeGuaranteedRef({ row.entity != $0.entityID }) {
+            let entity = plan._withUnsafeGuaranteedRef { $0.entity }
+            guard try isOf(entity, row) else { return nil }
+        }
+        let lent = try lent(row, plan, storageKey)
+        if StorageKey.isDigest(storageKey), !isSought(lent.recordKey) { return nil }
+        return lent
+    }
+}

@@ -196,8 +196,10 @@ extension EndpointScan {
         }
         var entry = stored
         entry.validation.isInvalidated = false
-        entry.validation.headers = TransportHeaders(flat: stored.validation.headers).confirmed(byNotModified: response.headers)
-            .kept(also: wants.fields)
+        entry.validation.headers = TransportHeaders(flat: stored.validation.headers).confirmed(
+            byNotModified: response.headers
+        )
+        .kept(also: wants.fields)
         entry.validation.validatedAt = client.now
         return Batch.Page(entry: entry, asked: stored, target: targetIndex)
     }

@@ -28,7 +28,7 @@ package struct IndexTable {
             }
             guard let owner = IndexEntry.owner(in: key, afterValuesOf: target.count, positioned: positioned) else {
                 throw StoreError.damagedCatalog(
-                    path: "", detail: "an entry of \(TableName.index(index)) cannot be split")
+                    path: "", detail: "malformed entry in \(TableName.index(index))")
             }
             guard try body(owner) else { return }
             entry = try cursor.next()
@@ -69,7 +69,7 @@ package struct IndexTable {
                 let goesOn = try records.lending {
                     guard let owner = index.owner(in: key), let bytes = try raw.get(table, owner) else {
                         throw StoreError.damagedCatalog(
-                            path: "", detail: "an entry of \(TableName.index(index.id)) leads to no record")
+                            path: "", detail: "an entry of \(TableName.index(index.id)) refers to a missing record")
                     }
                     let row = try records.view(bytes, entity, owner)
                     guard try records.isOf(entity, row),
@@ -99,7 +99,7 @@ package struct IndexTable {
         let components = index.components
         guard values.count <= components.count else {
             throw StoreError.wrongType(
-                entity: entity.name, field: index.name, expected: "an index of \(components.count) values",
+                entity: entity.name, field: index.name, expected: "at most \(components.count) values",
                 found: "\(values.count) values")
         }
         for (value, component) in zip(values, components) {

@@ -12,7 +12,7 @@ extension StoreWriter {
     ///
     /// - Precondition: `entry.caching?.bodySize` is the number of bytes.
     package mutating func putResponse(_ entry: ResponseEntry, body: [UInt8]) throws {
-        precondition(entry.caching?.bodySize == body.count, "an entry says how large its body is")
+        precondition(entry.caching?.bodySize == body.count, "the entry must declare the size of its body")
         let id = try access.responses.put(entry, sequence: sequence)
         try access.responses.putBody(body, of: id)
     }
@@ -24,7 +24,7 @@ extension StoreWriter {
     ///
     /// - Parameter position: the size of the stored body; bytes beyond it are replaced.
     package mutating func appendResponse(_ entry: ResponseEntry, body: [UInt8], at position: Int) throws {
-        precondition(entry.caching?.bodySize == position + body.count, "an entry says how large its body is")
+        precondition(entry.caching?.bodySize == position + body.count, "the entry must declare the size of its body")
         let id = try access.responses.put(entry, sequence: sequence, keepsBody: true)
         try access.responses.appendBody(body, of: id, at: position)
     }

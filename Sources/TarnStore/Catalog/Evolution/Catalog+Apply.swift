@@ -298,7 +298,7 @@ extension Catalog.Change {
         else {
             throw SchemaError(
                 entity: definition.name, field: relationship.name,
-                "its destination, its arity or the order of its inverse changed, and records hold the old references; give it another name, or start a new store"
+                "the destination, the arity or the order of the inverse changed, but records have the old references; use another name, or start a new store"
             )
         }
         catalog.entities[e].fields[f].kind = .reference(reference)
@@ -343,8 +343,8 @@ extension Catalog.Change {
             throw SchemaError(
                 entity: definition.name, field: relationship.name,
                 !isDeclaredThere
-                    ? "it is stored as \(destination.name).\(inverse) and would now be stored here as well; declare \(destination.name).\(inverse) too, or start a new store"
-                    : "it is stored as \(destination.name).\(inverse) and would now be stored here; keep the old side, or start a new store"
+                    ? "the relationship is stored as \(destination.name).\(inverse), and would be stored a second time; declare \(destination.name).\(inverse) as well, or start a new store"
+                    : "the relationship is stored as \(destination.name).\(inverse), and would move here; keep it on that side, or start a new store"
             )
         }
     }

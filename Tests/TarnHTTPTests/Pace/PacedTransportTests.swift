@@ -79,7 +79,8 @@ struct PacedTransportTests {
         #expect(waits.map(\.reason) == [.limit] && waits.map(\.origin) == ["http://h.example"])
         #expect(abs((waits.first?.until.timeIntervalSince(TestTime.start) ?? 0) - 60) < 0.1)
         let refused = ScriptedTransport([.status(429, ["Retry-After": "7"]), .status(500), .status(200)])
-        let retrying = RetryingTransport(refused, time: time.source) { wait in told.withLock { $0.append(wait) } }
+        var retrying = RetryingTransport(refused, time: time.source)
+        retrying.onWait = { wait in told.withLock { $0.append(wait) } }
         _ = try await retrying.send(request)
         #expect(told.withLock { $0.dropFirst().map(\.reason) } == [.limit, .retry])
     }

@@ -6,6 +6,9 @@ package import LMDB
 ///
 /// Each family of tables has a type of its own. This type has what needs several of them.
 package struct StoreAccess {
+    // Stored beside the table: a computed property would copy all of it, and count its references.
+    package let raw: RawTransaction
+    package let state: StoreState
     package let records: RecordTable
 
     init(_ raw: RawTransaction, _ state: StoreState, _ context: RowContext?) {
@@ -13,11 +16,11 @@ package struct StoreAccess {
     }
 
     init(_ raw: RawTransaction, _ state: StoreState, _ context: RowContext?, _ verification: RowVerification) {
+        self.raw = raw
+        self.state = state
         records = RecordTable(raw, state, context, verification)
     }
 
-    package var raw: RawTransaction { records.raw }
-    package var state: StoreState { records.state }
     package var catalog: Catalog { state.catalog }
 
     package var indexes: IndexTable { IndexTable(records) }

@@ -115,12 +115,12 @@ struct ExtendingTarnTests {
     }
 
     private static func sync(_ description: Description, _ store: String, _ base: String) async throws -> SyncReport {
-        var options = APIMirror.Options()
+        var options = APIClient.Options()
         options.base = base + "/v1"
         options.retry = .never
         let mirror = try APIMirror(
             description, store: try Store.open(at: store, schema: description.schema), transport: CurlTransport(),
-            options: options)
+            client: options)
         return await mirror.sync()
     }
 

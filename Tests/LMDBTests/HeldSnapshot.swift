@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import Locking
 import LMDB
 
 /// Begins a read on its own thread, and ends it on request.

@@ -1,6 +1,7 @@
 // `verify` finds nothing in sound stores, and reports every deliberate damage with its own code.
 
 import Foundation
+import Locking
 import LMDB
 import Testing
 

@@ -2,6 +2,7 @@
 // commit.
 
 import Foundation
+import Locking
 import LMDB
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import Locking
 import LMDB
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 // Does operations with a store and with the oracle, and compares the two after every commit.
 
 import Foundation
+import Locking
 import LMDB
 import TestSupport
 

@@ -2,6 +2,7 @@
 // next process, rolled back if values are not unique.
 
 import Foundation
+import Locking
 import LMDB
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@
 // tasks.
 
 import Foundation
+import Locking
 import LMDB
 import Testing
 

@@ -1,6 +1,7 @@
 // Observing results and records in one process: the notifications, and the resources after the end.
 
 import Foundation
+import Locking
 import LMDB
 import TestSupport
 import Testing

@@ -83,7 +83,7 @@ struct ExtendingTarnTests {
             ),
             (
                 "{ range: { from: a, to: b, width: 0 } }",
-                "9:49: endpoints.items.paginate.range.width: expected a whole number from 1 up, found \"0\""
+                "9:49: endpoints.items.paginate.range.width: expected a whole number of at least 1, found \"0\""
             ),
             (
                 "{ range: { from: a, to: b, total: 'a.*' } }",

@@ -79,7 +79,7 @@ struct ExtendingTarnTests {
             ("{ range: { from: a } }", "9:17: endpoints.items.paginate.range.to: missing: write to: last"),
             (
                 "{ range: { from: a, to: b, size: 2 } }",
-                "9:42: endpoints.items.paginate.range.size: unknown key \"size\": known are from, to, width, total"
+                "9:42: endpoints.items.paginate.range.size: unknown key \"size\": expected one of from, to, width, total"
             ),
             (
                 "{ range: { from: a, to: b, width: 0 } }",

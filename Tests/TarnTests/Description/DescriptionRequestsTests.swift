@@ -242,7 +242,7 @@ struct DescriptionRequestsTests {
             ),
             (
                 "auth: { api_key: { key: { env: K }, query: k, prefix: x } }",
-                "3:57: api.auth.api_key.prefix: only a header field has one"
+                "3:57: api.auth.api_key.prefix: only a header field can have a prefix"
             ),
             (
                 "auth: { api_key: { key: { env: K }, header: 'a b' } }",

@@ -79,11 +79,11 @@ struct ExtendingTarnTests {
             ("{ range: { from: a } }", "9:17: endpoints.items.paginate.range.to: missing: write to: last"),
             (
                 "{ range: { from: a, to: b, size: 2 } }",
-                "9:42: endpoints.items.paginate.range.size: unknown key \"size\": known are from, to, width, total"
+                "9:42: endpoints.items.paginate.range.size: unknown key \"size\": expected one of from, to, width, total"
             ),
             (
                 "{ range: { from: a, to: b, width: 0 } }",
-                "9:49: endpoints.items.paginate.range.width: expected a whole number from 1 up, found \"0\""
+                "9:49: endpoints.items.paginate.range.width: expected a whole number of at least 1, found \"0\""
             ),
             (
                 "{ range: { from: a, to: b, total: 'a.*' } }",

@@ -23,7 +23,7 @@ struct PagesOfDocumentationTests {
         let page = try text("Sources/Tarn/Tarn.docc/Errors.md")
         for (heading, path) in [
             ("StoreError", "Sources/TarnStore/Store/StoreError.swift"), ("LMDBError", "Sources/LMDB/LMDBError.swift"),
-            ("MirrorError", "Sources/Tarn/Mirror/MirrorError.swift"),
+            ("MirrorError", "Sources/Tarn/Client/MirrorError.swift"),
             ("TransportError", "Sources/TarnHTTP/Message/TransportError.swift"),
         ] {
             let section = try #require(

@@ -37,8 +37,8 @@ struct DescriptionEntityProblemsTests {
                 "27:13: entities.Issue.attributes.tags.type: elements of a list cannot be optional"),
             .init(
                 "tags: [string]", "tags: [string, int]",
-                "27:13: entities.Issue.attributes.tags.type: a list has one type"),
-            .init("tags: [string]", "tags: []", "27:13: entities.Issue.attributes.tags.type: a list has one type"),
+                "27:13: entities.Issue.attributes.tags.type: a list has exactly one type"),
+            .init("tags: [string]", "tags: []", "27:13: entities.Issue.attributes.tags.type: a list has exactly one type"),
             .init(
                 "tags: [string]", "tags: { type: [string], index: true }",
                 "27:38: entities.Issue.attributes.tags.index: indexes of lists are not supported"),
@@ -152,7 +152,7 @@ struct DescriptionEntityProblemsTests {
             ),
             .init(
                 "to: [Label]", "to: [Label, User]",
-                "30:21: entities.Issue.relationships.labels.to: a relationship has one destination"),
+                "30:21: entities.Issue.relationships.labels.to: a relationship has exactly one destination"),
             .init(
                 "to: User,", "to: User?,",
                 "29:21: entities.Issue.relationships.author.to: a relationship is always optional"),

@@ -107,7 +107,7 @@ struct DescriptionOrphanTests {
             ),
             .init(
                 "    records: $", "    commit: { every: 0 }\n    records: $",
-                "37:22: endpoints.issues.commit.every: expected a whole number from 1 up"),
+                "37:22: endpoints.issues.commit.every: expected a whole number of at least 1"),
             .init(
                 "    records: $", "    commit: {}\n    records: $",
                 "37:5: endpoints.issues.commit.every: missing: write every: 20"),

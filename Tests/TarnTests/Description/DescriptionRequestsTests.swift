@@ -193,14 +193,14 @@ struct DescriptionRequestsTests {
                 "3:11: api.pace.per_secnd: unknown key \"per_secnd\": did you mean \"per_second\"?"
             ),
             ("pace: { burst: 5 }", "3:18: api.pace.burst: burst needs per_second"),
-            ("pace: { concurrent: 0 }", "3:23: api.pace.concurrent: expected a whole number from 1 up"),
+            ("pace: { concurrent: 0 }", "3:23: api.pace.concurrent: expected a whole number of at least 1"),
             (
                 "pace: { headers: maybe }",
                 "3:20: api.pace.headers: unknown use of the server's rate limits \"maybe\": expected one of obey, ignore"
             ),
             ("pace: 10", "3:9: api.pace: expected a mapping (per_second, burst"),
             ("retry: always", "3:10: api.retry: expected a mapping (attempts, first_delay"),
-            ("retry: { attempts: 0 }", "3:22: api.retry.attempts: expected a whole number from 1 up"),
+            ("retry: { attempts: 0 }", "3:22: api.retry.attempts: expected a whole number of at least 1"),
             (
                 "retry: { first_delay: soon }",
                 "3:25: api.retry.first_delay: expected seconds, such as 0.5 or 30, found \"soon\""
@@ -242,7 +242,7 @@ struct DescriptionRequestsTests {
             ),
             (
                 "auth: { api_key: { key: { env: K }, query: k, prefix: x } }",
-                "3:57: api.auth.api_key.prefix: only a header field has one"
+                "3:57: api.auth.api_key.prefix: only a header field can have a prefix"
             ),
             (
                 "auth: { api_key: { key: { env: K }, header: 'a b' } }",
@@ -312,7 +312,7 @@ struct DescriptionRequestsTests {
                 "restart: { param: s, field: a, status: 99 }",
                 "15:44: endpoints.things.restart.status: expected a status"
             ),
-            ("limit: { pages: 0 }", "15:21: endpoints.things.limit.pages: expected a whole number from 1 up"),
+            ("limit: { pages: 0 }", "15:21: endpoints.things.limit.pages: expected a whole number of at least 1"),
             (
                 "limit: { then: go }",
                 "15:20: endpoints.things.limit.then: unknown end \"go\": expected one of fail, stop"

@@ -43,7 +43,7 @@ struct MirrorFailureTests {
             name: "half a document", answer: recording("/v1/items", #"[{"id":1,"#), says: ["/v1/items: not valid JSON"]),
         Case(
             name: "records without their key", answer: recording("/v1/items", #"[{"name":"a"},{"name":"b"}]"#),
-            says: ["GET ", "/v1/items: no record can be stored", "key.missing at $[0]", "Item", "id"]),
+            says: ["GET ", "/v1/items: no record of the response can be stored", "key.missing at $[0]", "Item", "id"]),
         Case(
             name: "an object that is an error in disguise", answer: recording("/v1/items", #"{"error":"slow down"}"#),
             says: ["no record of the response can be stored", "key.missing at $"]),

@@ -2,8 +2,8 @@
 
 import Foundation
 import Glibc
-import Locking
 import LMDB
+import Locking
 
 /// Begins a read on its own thread, and ends it on request.
 final class HeldSnapshot: @unchecked Sendable {

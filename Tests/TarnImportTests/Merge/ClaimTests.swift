@@ -62,7 +62,8 @@ struct ClaimTests {
         let bed = try bed(EntityMapping { $0.duplicates = .firstWins })
         let report = try bed.take(#"[{"id":8,"players":\#(first)},{"id":7,"players":\#(second)}]"#, "Team")
         #expect(try bed.related("Team", 8, "players") == ["1"] && bed.related("Team", 7, "players") == [])
-        #expect(conflicts(report).first?.hasSuffix("the earlier reference is kept") == true && conflicts(report).count == 1)
+        #expect(
+            conflicts(report).first?.hasSuffix("the earlier reference is kept") == true && conflicts(report).count == 1)
     }
 
     @Test(

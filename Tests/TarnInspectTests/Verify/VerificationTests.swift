@@ -1,8 +1,8 @@
 // `verify` finds nothing in sound stores, and reports every deliberate damage with its own code.
 
 import Foundation
-import Locking
 import LMDB
+import Locking
 import Testing
 
 @testable import TarnInspect

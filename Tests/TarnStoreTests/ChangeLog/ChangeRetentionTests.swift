@@ -2,8 +2,8 @@
 // commit.
 
 import Foundation
-import Locking
 import LMDB
+import Locking
 import TestSupport
 import Testing
 

@@ -2,8 +2,8 @@
 
 import Foundation
 import Glibc
-import Locking
 import LMDB
+import Locking
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 // Does operations with a store and with the oracle, and compares the two after every commit.
 
 import Foundation
-import Locking
 import LMDB
+import Locking
 import TestSupport
 
 @testable import TarnStore

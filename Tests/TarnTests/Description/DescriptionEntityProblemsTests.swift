@@ -38,7 +38,8 @@ struct DescriptionEntityProblemsTests {
             .init(
                 "tags: [string]", "tags: [string, int]",
                 "27:13: entities.Issue.attributes.tags.type: a list has exactly one type"),
-            .init("tags: [string]", "tags: []", "27:13: entities.Issue.attributes.tags.type: a list has exactly one type"),
+            .init(
+                "tags: [string]", "tags: []", "27:13: entities.Issue.attributes.tags.type: a list has exactly one type"),
             .init(
                 "tags: [string]", "tags: { type: [string], index: true }",
                 "27:38: entities.Issue.attributes.tags.index: indexes of lists are not supported"),

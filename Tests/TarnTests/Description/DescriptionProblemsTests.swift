@@ -132,7 +132,8 @@ struct DescriptionProblemsTests {
             ),
             .init(
                 "{ size: 10 }", "{ size: 0 }",
-                "44:73: endpoints.ofMilestone.paginate.page_number.per_page.size: expected a whole number of at least 1"),
+                "44:73: endpoints.ofMilestone.paginate.page_number.per_page.size: expected a whole number of at least 1"
+            ),
             .init(
                 "{ size: 10 }", "10",
                 "44:65: endpoints.ofMilestone.paginate.page_number.per_page: expected one parameter and its value"),

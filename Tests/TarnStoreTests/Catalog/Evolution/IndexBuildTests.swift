@@ -2,8 +2,8 @@
 // next process, rolled back if values are not unique.
 
 import Foundation
-import Locking
 import LMDB
+import Locking
 import TestSupport
 import Testing
 

@@ -2,8 +2,8 @@
 // tasks.
 
 import Foundation
-import Locking
 import LMDB
+import Locking
 import Testing
 
 @testable import TarnStore

@@ -1,8 +1,8 @@
 // Observing results and records in one process: the notifications, and the resources after the end.
 
 import Foundation
-import Locking
 import LMDB
+import Locking
 import TestSupport
 import Testing
 

@@ -5,8 +5,8 @@ import Foundation
 import TarnStore
 
 enum SmallStore {
-    /// Keeps one record of every form: whole, divided and compressed rows, a record of another kind, a
-    /// key that is longer than a storage key, a local change.
+    /// The records that are kept, one of every form: whole, divided and compressed rows, a record
+    /// of another kind, a key that is longer than a storage key, a local change.
     private static let kept: Set<RecordKey> = [
         RecordKey("list"), RecordKey("thing 0"), RecordKey("thing 2"), RecordKey("thing 4"), RecordKey("thing 12"),
         RecordKey("thing " + String(repeating: "long ", count: 60)),

@@ -209,7 +209,7 @@ public final class Importer {
     /// A record has no usable key, and the policy is ``KeylessPolicy/fail``.
     public var hasFailed: Bool { drafter.failure != nil }
 
-    /// Discards the current unit: everything that was added since the last commit, with its ``unit``.
+    /// Discards the current unit: everything that was added since the last commit.
     public func discard() {
         unit = ImportUnit()
         discardDrafts()

@@ -21,7 +21,7 @@ struct IsolatedWriteTests {
             .deletingLastPathComponent().path
         try FileManager.default.createDirectory(atPath: folder("program"), withIntermediateDirectories: true)
         try Data(program.utf8).write(to: URL(fileURLWithPath: folder("program/main.swift")))
-        let objects = try ["TarnStore", "LMDB", "Locking", "CChecksum"].flatMap { name in
+        let objects = try ["TarnStore", "LMDB", "LMDBPages", "Locking", "CChecksum"].flatMap { name in
             try FileManager.default.contentsOfDirectory(atPath: "\(build)/\(name).build").filter { $0.hasSuffix(".o") }
                 .map { "\(build)/\(name).build/\($0)" }
         }

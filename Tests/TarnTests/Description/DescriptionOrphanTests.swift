@@ -167,7 +167,7 @@ struct DescriptionOrphanTests {
             .init(
                 "    records: $\n    entity: Issue",
                 "    records: { data: Issue, labels: Label }\n    orphans: { where: id = 1 }",
-                "38:23: endpoints.issues.orphans.where: the records"),
+                "38:23: endpoints.issues.orphans.where: the endpoint lists"),
             .init(
                 "  naming:", "  local: mine\n  naming:",
                 "7:10: api.local: unknown rule for local changes \"mine\": expected one of fields, keep, server"),

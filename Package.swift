@@ -9,6 +9,9 @@ import PackageDescription
 /// Targets that *declare* borrowing API (`@_lifetime`) need the feature; their clients do not.
 let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
 
+/// The condition of dependencies that only the program `tarn` needs.
+let program: TargetDependencyCondition? = .when(traits: ["CommandLine"])
+
 /// `TARN_PART=store` leaves out what the tests of the lower layers do not need, and every dependency: tools/sanitize builds all of it anew.
 let isStoreOnly = Context.environment["TARN_PART"] == "store"
 let storeTargets: Set = [
@@ -24,7 +27,9 @@ let package = Package(
         .executable(name: "tarn", targets: ["TarnCLI"]),
     ],
     traits: [
-        .trait(name: "CommandLine", description: "The program `tarn`, with swift-argument-parser and SwiftNIO. The library needs neither."),
+        .trait(
+            name: "CommandLine",
+            description: "The program `tarn`, with swift-argument-parser and SwiftNIO. The library needs neither."),
         .default(enabledTraits: ["CommandLine"]),
     ],
     dependencies: [
@@ -63,10 +68,10 @@ let package = Package(
         .executableTarget(
             name: "TarnCLI",
             dependencies: [
-                "Tarn", "TarnInspect", "Locking", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLine"])),
+                "Tarn", "TarnInspect", "Locking", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: program),
                 // The server of `tarn proxy`; the library has none.
-                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["CommandLine"])), .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["CommandLine"])),
-                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["CommandLine"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: program), .product(name: "NIOPosix", package: "swift-nio", condition: program),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: program),
             ]),
 
         // A local API server on raw sockets, for the demo, the tests and the benchmarks. Not part of any product.

@@ -14,12 +14,12 @@ struct PageFetch {
 
     /// Sends a request for a page, with the validators of its stored response.
     init(
-        _ page: PageRequest, of request: EndpointRequest, revalidating stored: ResponseEntry?,
+        _ page: PageRequest, of request: EndpointRequest, key: RequestKey, revalidating stored: ResponseEntry?,
         over transport: RetryingTransport
     ) {
         self.page = page
         self.stored = stored
-        key = request.key(of: page)
+        self.key = key
         var message = request.message(for: page)
         if let stored { Validators(TransportHeaders(flat: stored.validation.headers)).apply(to: &message) }
         self.message = message

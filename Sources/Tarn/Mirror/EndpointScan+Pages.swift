@@ -9,7 +9,7 @@ extension EndpointScan {
     /// Scans one list, from its first page or the one after the last committed page.
     mutating func scan(_ request: EndpointRequest) async throws {
         var pages = try request.pages()
-        guard try await begin(request, &pages) else { return }
+        guard var target = try await begin(request, &pages) else { return }
         var goesOn = true
         while goesOn {
             try Task.checkCancellation()
@@ -17,7 +17,9 @@ extension EndpointScan {
             if let ahead, ahead.page != pages.request { ahead.cancel() }
             let fetch = try ahead.flatMap { $0.page == pages.request ? $0 : nil } ?? ask(pages.request, request)
             ahead = nil
-            goesOn = try await take(fetch, &pages)
+            // An error is reported with the progress up to it.
+            defer { current = target }
+            goesOn = try await take(fetch, &pages, &target)
             if case .pages(let limit) = unit, batch.pages.count >= limit { try await flush() }
         }
         passedBy.succeeded()
@@ -26,8 +28,10 @@ extension EndpointScan {
 
     /// Begins a scan, or continues an interrupted one.
     ///
-    /// - Returns: false if this sync has finished the scan already.
-    private mutating func begin(_ request: EndpointRequest, _ pages: inout PageSequence) async throws -> Bool {
+    /// - Returns: nil if this sync has finished the scan already.
+    private mutating func begin(
+        _ request: EndpointRequest, _ pages: inout PageSequence
+    ) async throws -> ScanTarget? {
         let importer = try PageImporter(request, pages.wants)
         let own = variant.map { "\(endpoint.name) #\($0)" } ?? endpoint.name
         let name = request.parent.map { "\(own) \($0.key)" } ?? own
@@ -38,7 +42,7 @@ extension EndpointScan {
         if let run = syncRun, run.hasFinished(old, plan: plan) {
             if request.parent != nil { report.finishedParents += 1 } else { report.wasFinished = true }
             if let failure = old?.failure { passedBy.add(failure) }
-            return false
+            return nil
         }
         var checkpoint = Checkpoint(
             state: .underWay, plan: plan, nextURL: pages.position, scan: (old?.scan ?? 0) + 1,
@@ -58,10 +62,11 @@ extension EndpointScan {
         let beginning = checkpoint
         checkpoint.sync = syncRun?.id
         checkpoint.failure = nil
-        current = ScanTarget(
+        let target = ScanTarget(
             request: request, pages: importer, name: name, identity: identity, beginning: beginning,
             checkpoint: checkpoint)
-        return true
+        current = target
+        return target
     }
 
     // MARK: Requests
@@ -74,7 +79,7 @@ extension EndpointScan {
             endpoint.method == "GET" && !options.refetches && !isUnconditional && !overtakenRequests.contains(key)
         let stored = try isConditional ? client.store.read { try $0.response(to: key) } : nil
         progress(snapshot(requesting: Redaction.shown(client.request(page.url).url)))
-        return PageFetch(page, of: request, revalidating: stored, over: transport)
+        return PageFetch(page, of: request, key: key, revalidating: stored, over: transport)
     }
 
     /// Prefetches the next page while the current one is committed.
@@ -91,10 +96,11 @@ extension EndpointScan {
     /// Processes a response and adds its page to the batch.
     ///
     /// - Returns: false if it was the last page.
-    private mutating func take(_ fetch: PageFetch, _ pages: inout PageSequence) async throws -> Bool {
+    private mutating func take(
+        _ fetch: PageFetch, _ pages: inout PageSequence, _ target: inout ScanTarget
+    ) async throws -> Bool {
         shownURL = fetch.shownURL
         let response = try await fetch.answer()
-        guard let target = current else { return false }
         var page: Batch.Page
         switch try decision(about: response, &pages) {
         case .again: return true
@@ -102,27 +108,27 @@ extension EndpointScan {
             report.ignored += 1
             return false
         case .last:
-            complete(target.checkpoint, isCutOff: false)
+            complete(&target, isCutOff: false)
             return false
         case .notModified:
             guard let confirmed = try confirmed(by: response, fetch, target.pages.wants) else { return true }
             page = confirmed
         case .records(let isEmpty):
-            page = try imported(response, fetch, pages, isEmpty: isEmpty)
+            page = try imported(response, fetch, pages, target, isEmpty: isEmpty)
         }
         page.entry.listing.scan = target.checkpoint.scan
         page.entry.listing.walk = target.identity.responses
         page.entry.validation.answeredBy = response.redirectedTo.map(client.canonicalURL)
         page.entry.listing.position = pages.listPosition
         page.members = target.members
-        return try advance(past: page, &pages, target)
+        return try advance(past: page, &pages, &target)
     }
 
     /// Adds a page to the batch, and finds the next one.
     ///
     /// - Returns: false if it was the last page.
     private mutating func advance(
-        past page: Batch.Page, _ pages: inout PageSequence, _ target: ScanTarget
+        past page: Batch.Page, _ pages: inout PageSequence, _ target: inout ScanTarget
     ) throws -> Bool {
         var checkpoint = target.checkpoint
         checkpoint.pages += 1
@@ -134,20 +140,20 @@ extension EndpointScan {
         } catch {
             // The next scan begins anew: the description may name another pagination style by then,
             // or records have moved between pages.
-            if case .more = error { current?.checkpoint.nextURL = nil }
+            if case .more = error { target.checkpoint.nextURL = nil }
             // The page itself is sound and is kept. The next scan resumes with it: counted now, it
             // would count twice, and the number of the next page would be one too high.
-            batch.add(page, current?.checkpoint ?? target.checkpoint, target.name)
+            batch.add(page, target.checkpoint, target.name)
             throw error
         }
         if let choice = pages.choice { report.pagination = choice }
         checkpoint.nextURL = hasNext ? pages.position : nil
         batch.add(page, checkpoint, target.name)
-        current?.checkpoint = checkpoint
+        target.checkpoint = checkpoint
         if hasNext {
             try prefetch(pages.request, target.request)
         } else {
-            complete(checkpoint, isCutOff: pages.isCutOff)
+            complete(&target, isCutOff: pages.isCutOff)
         }
         return hasNext
     }
@@ -206,9 +212,8 @@ extension EndpointScan {
 
     /// Drafts the records of a page.
     private mutating func imported(
-        _ response: TransportResponse, _ fetch: PageFetch, _ pages: PageSequence, isEmpty: Bool
+        _ response: TransportResponse, _ fetch: PageFetch, _ pages: PageSequence, _ target: ScanTarget, isEmpty: Bool
     ) throws -> Batch.Page {
-        guard let target = current else { throw CancellationError() }
         let answeredBy = response.redirectedTo.map(client.canonicalURL)
         if options.prefetches, !isEmpty, let next = pages.next(byHeaders: response.headers, answeredBy: answeredBy) {
             ahead = try ask(next, target.request)
@@ -222,9 +227,8 @@ extension EndpointScan {
     }
 
     /// Marks the current scan as complete.
-    private mutating func complete(_ last: Checkpoint, isCutOff: Bool) {
-        guard let target = current else { return }
-        var checkpoint = last
+    private mutating func complete(_ target: inout ScanTarget, isCutOff: Bool) {
+        var checkpoint = target.checkpoint
         checkpoint.nextURL = nil
         checkpoint.state = .complete
         checkpoint.completedAt = client.now
@@ -242,6 +246,6 @@ extension EndpointScan {
             }
         }
         batch.add(checkpoint, target.name)
-        current?.checkpoint = checkpoint
+        target.checkpoint = checkpoint
     }
 }

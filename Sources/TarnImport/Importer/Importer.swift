@@ -212,11 +212,6 @@ public final class Importer {
     /// Discards the current unit: everything that was added since the last commit.
     public func discard() {
         unit = ImportUnit()
-        discardDrafts()
-    }
-
-    /// Discards the drafts of the current unit.
-    func discardDrafts() {
         drafter.reset()
         listed = 0
         for plan in plan.plans { _ = plan.takeUnmapped() }

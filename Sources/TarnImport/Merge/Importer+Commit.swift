@@ -6,23 +6,24 @@ extension Importer {
     /// Merges the current unit into the store, as one change, and begins a new one.
     ///
     /// The caller defines a unit: one response, a page, a batch of pages or of several requests.
-    /// All documents are added first and then committed by one call: the store has all of them, and
-    /// the parts of ``unit``, or none. Unchanged rows are not written.
+    /// All documents are added first and then committed by one call: the store has all of them or
+    /// none. Unchanged rows are not written.
     ///
-    /// - Throws: ``RevalidationConflict`` if a stored entry has changed; nothing is written then,
-    ///   and the unit is kept: ``discard()`` it, or commit it in another transaction.
-    ///   `ImportError.recordWithoutKey` if the unit has failed with it, until ``discard()``.
-    ///   `StoreError`: the transaction must not be committed then. `.notUnique` if ``isStrict``.
+    /// - Throws: `ImportError.recordWithoutKey` if the unit has failed with it, until
+    ///   ``discard()``. `StoreError`: the transaction must not be committed then; ``discard()`` the
+    ///   unit, or commit it in another transaction. `.notUnique` if ``isStrict``. The errors of
+    ///   ``ImportHooks/afterMerge``: the unit is discarded then.
     public func commit(into writer: inout StoreWriter) throws -> ImportReport {
         if let failure = drafter.failure { throw failure }
         try cancellation?.check()
+        // The merge discards the drafts, and the rest of the unit with them.
+        let unit = unit
         // Before the records: their deletions also invalidate the entries that list them.
         try unit.putResponses(&writer)
         let report = try merge(&writer)
         try unit.removeDropped(Set(report.dropped), &writer)
         try unit.putCheckpoints(&writer)
         try unit.additions?(report, &writer)
-        unit = ImportUnit()
         // The last moment before the commit.
         try cancellation?.check()
         return report
@@ -30,19 +31,14 @@ extension Importer {
 
     /// Commits the unit in a transaction of its own, and begins a new unit. Suspends the task.
     ///
-    ///     for page in pages {
-    ///         let added = try importer.add(page.body, entity: "Issue")
-    ///         importer.unit.responses.append(page.entry(listing: added))
-    ///     }
-    ///     importer.unit.checkpoints["issues"] = progress
+    ///     for page in pages { _ = try importer.add(page.body, entity: "Issue") }
     ///     let report = try await importer.commit(to: store)
     ///
     /// If the task is cancelled before the commit, even during the merge, the store has nothing of
     /// the unit.
     ///
-    /// - Throws: `CancellationError`, `StoreError`, ``RevalidationConflict``, and the errors of
-    ///   hooks and of the unit's additions. The store then has nothing of the unit, and the unit is
-    ///   discarded.
+    /// - Throws: `CancellationError`, and the errors of ``commit(into:)``. The store then has nothing
+    ///   of the unit, and the unit is discarded.
     public nonisolated(nonsending) func commit(to store: Store) async throws -> ImportReport {
         let cancellation = Cancellation()
         // The importer belongs to the caller, which is suspended until the write returns.

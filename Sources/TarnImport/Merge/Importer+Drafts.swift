@@ -3,7 +3,7 @@
 internal import TarnStore
 
 extension Importer {
-    /// Merges the drafts of the unit into the store, and discards them.
+    /// Merges the drafts of the unit into the store, and discards the unit.
     func merge(_ writer: inout StoreWriter) throws -> ImportReport {
         writer.remembersRecords = !isStrict
         defer { writer.remembersRecords = false }
@@ -20,7 +20,7 @@ extension Importer {
             try dropDuplicates(&writer, &merge.tally, &merge.report)
         }
         finish(&merge)
-        discardDrafts()
+        discard()
         try hooks.afterMerge?(merge.report, &writer)
         return merge.report
     }

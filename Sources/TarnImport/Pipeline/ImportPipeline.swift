@@ -8,10 +8,7 @@ public import TarnStore
 ///
 ///     let pipeline = try ImportPipeline(mapping, store.catalog)
 ///     for pages in units {
-///         for page in pages {
-///             let added = try pipeline.importer.add(page.body, entity: "Issue")
-///             pipeline.importer.unit.responses.append(page.entry(listing: added))
-///         }
+///         for page in pages { _ = try pipeline.importer.add(page.body, entity: "Issue") }
 ///         if let report = try await pipeline.finish() { print(report) }   // of the unit before
 ///         await pipeline.start(to: store)
 ///     }

@@ -85,6 +85,22 @@ struct UnitPartsTests {
         #expect(try await bed.importer.commit(to: bed.store) == ImportReport())
     }
 
+    @Test(
+        "a unit that fails after its merge is dropped as a whole: the next unit has none of its entries and checkpoints"
+    )
+    func failureAfterTheMerge() throws {
+        let bed = try Forge.store()
+        struct Stop: Error {}
+        bed.importer.unit = ImportUnit(
+            responses: [entry(1, try bed.add(Self.page, "Issue"))], checkpoints: ["issues": checkpoint(1)],
+            additions: { _, _ in throw Stop() })
+        #expect(throws: Stop.self) { _ = try bed.store.write { try bed.importer.commit(into: &$0) } }
+        try bed.add(#"[{"id":9,"title":"t"}]"#, "Issue")
+        let report = try bed.store.write { try bed.importer.commit(into: &$0) }
+        #expect(report.created == 1)
+        #expect(try response(1, bed) == nil && bed.store.read { try $0.checkpoint("issues") } == nil)
+    }
+
     /// Where the task is cancelled.
     enum Moment: CaseIterable {
         case before, whileMerging, atTheEnd

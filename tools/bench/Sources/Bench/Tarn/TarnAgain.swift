@@ -5,11 +5,11 @@ import Tarn
 
 /// The figures and checks of one run of `import.again`, in MB of JSON per second.
 struct AgainMeasurement: Encodable {
-    /// The same pages again.
+    /// The import of unchanged pages.
     var again: Double
-    /// The same pages, with one percent of the issues changed.
+    /// The import of pages with one percent of changed issues.
     var changed: Double
-    /// The import before, into the empty store.
+    /// The first import, into an empty store.
     var cold: Double
     var megabytes: Double
     /// For each of the two.

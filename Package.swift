@@ -1,16 +1,20 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 // Data moves one way through the layers; a layer imports only those below it. `tools/check-layers` proves it.
 //
 //   TarnCLI → Tarn → TarnHTTP, TarnImport → TarnStore → LMDB → CLMDB;   TarnCLI → TarnInspect → TarnStore
-//   LMDB, TarnInspect → LMDBPages;   all → Locking
+//   LMDB, TarnInspect → LMDBPages;   all → Locking;   TarnMacros → Tarn (the macros are expanded by TarnMacrosPlugin, inside of the compiler)
 
 /// Targets that *declare* borrowing API (`@_lifetime`) need the feature; their clients do not.
 let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
 
 /// The condition of dependencies that only the program `tarn` needs.
 let program: TargetDependencyCondition? = .when(traits: ["CommandLine"])
+
+/// The condition of dependencies that only the macro `@Record` needs.
+let macros: TargetDependencyCondition? = .when(traits: ["Macros"])
 
 /// `TARN_PART=store` leaves out what the tests of the lower layers do not need, and every dependency: tools/sanitize builds all of it anew.
 let isStoreOnly = Context.environment["TARN_PART"] == "store"
@@ -23,6 +27,7 @@ let package = Package(
     name: "tarn",
     products: [
         .library(name: "Tarn", targets: ["Tarn"]),
+        .library(name: "TarnMacros", targets: ["TarnMacros"]),
         .library(name: "TarnInspect", targets: ["TarnInspect"]),
         .executable(name: "tarn", targets: ["TarnCLI"]),
     ],
@@ -30,7 +35,8 @@ let package = Package(
         .trait(
             name: "CommandLine",
             description: "The program `tarn`, with swift-argument-parser and SwiftNIO. The library needs neither."),
-        .default(enabledTraits: ["CommandLine"]),
+        .trait(name: "Macros", description: "The macro `@Record`, with swift-syntax. A record can be declared without it."),
+        .default(enabledTraits: ["CommandLine", "Macros"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -38,6 +44,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
         // The C libraries: Debian's, reached through the smallest possible shims; and one instruction of the processor.
@@ -64,6 +71,14 @@ let package = Package(
                 "TarnHTTP", "TarnImport", "TarnStore", "Locking", .product(name: "Yams", package: "Yams"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        .macro(
+            name: "TarnMacrosPlugin",
+            dependencies: [
+                .product(name: "SwiftSyntax", package: "swift-syntax", condition: macros),
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax", condition: macros),
+                .product(name: "SwiftCompilerPlugin", package: "swift-syntax", condition: macros),
+            ]),
+        .target(name: "TarnMacros", dependencies: ["Tarn", "TarnMacrosPlugin"]),
         .target(name: "TarnInspect", dependencies: ["TarnStore", "LMDB", "LMDBPages"]),
         .executableTarget(
             name: "TarnCLI",
@@ -96,6 +111,7 @@ let package = Package(
                 "TarnHTTP", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
             ]),
         .testTarget(name: "TarnTests", dependencies: ["Tarn", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log")]),
+        .testTarget(name: "TarnMacrosTests", dependencies: ["TarnMacros", "TestSupport"]),
         // An extension as users of the library write it: without access to `package` declarations.
         .target(name: "ExtensionSample", dependencies: ["Tarn"], path: "Tests/ExtensionSample", packageAccess: false),
         .testTarget(name: "ExtensionTests", dependencies: ["ExtensionSample", "Tarn", "TestSupport"]),

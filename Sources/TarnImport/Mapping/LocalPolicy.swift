@@ -1,6 +1,6 @@
 // The policy for records with local changes that the server does not have yet.
 
-public import TarnStore
+package import TarnStore
 
 /// The precedence between a response and local changes.
 ///

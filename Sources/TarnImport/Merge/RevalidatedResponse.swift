@@ -1,4 +1,4 @@
-public import TarnStore
+package import TarnStore
 
 /// The entry of a response that a 304 confirms.
 package struct RevalidatedResponse: Sendable {

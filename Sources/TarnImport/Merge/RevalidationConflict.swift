@@ -1,4 +1,4 @@
-public import TarnStore
+package import TarnStore
 
 /// A conflict of 304 responses with newer entries; the unit is not committed.
 ///

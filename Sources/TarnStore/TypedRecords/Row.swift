@@ -34,6 +34,19 @@ public struct Row<Record: StoredRecord>: ~Escapable {
         return value
     }
 
+    /// Returns the value of a field, or another value if the row does not have it.
+    ///
+    /// - Throws: `StoreError.wrongType` if the field is of another type, or null and `Value` is not
+    ///   optional; `.damagedRow`.
+    @inlinable
+    @inline(__always)
+    public func get<Value: StoredValue>(
+        _ field: Record.Field, default value: Value
+    ) throws(StoreError) -> Value {
+        guard try lent.value(field.rawValue) != nil else { return value }
+        return try get(field)
+    }
+
     /// Returns the text of a field (a string, a URL, JSON) without copying it.
     ///
     /// - Returns: the text; nil if the field is null or absent.

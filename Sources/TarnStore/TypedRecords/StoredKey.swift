@@ -11,6 +11,13 @@ public protocol StoredKey: Hashable, Sendable {
 
     /// The key as a `RecordKey`.
     var recordKey: RecordKey { get }
+
+    /// The number of components, by which a key is a part of a longer one. Default: 1.
+    static var componentCount: Int { get }
+}
+
+extension StoredKey {
+    public static var componentCount: Int { 1 }
 }
 
 // The forms that reads need. They are no requirements of the protocol: comparing the type costs no
@@ -20,7 +27,7 @@ extension StoredKey {
     ///
     /// It is nil if only each single key determines its form.
     static var attributeType: AttributeType? {
-        if Self.self == Int64.self { return .int }
+        if Self.self == Int64.self || Self.self == Int.self { return .int }
         if Self.self == String.self { return .string }
         return Self.self == UUID.self ? .uuid : nil
     }
@@ -28,7 +35,7 @@ extension StoredKey {
     /// Decodes a storage key; nil if it has another form, or is the digest of a longer key.
     @inlinable
     init?(encodedKey: UnsafeRawBufferPointer) {
-        if Self.self == Int64.self {
+        if Self.self == Int64.self || Self.self == Int.self, MemoryLayout<Self>.size == 8 {
             guard let number = Int64(storageKey: encodedKey) else { return nil }
             self = unsafeBitCast(number, to: Self.self)
             return
@@ -43,7 +50,9 @@ extension StoredKey {
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         // Fast path for the most frequent key, without a buffer on the heap.
-        if Self.self == Int64.self { return try unsafeBitCast(self, to: Int64.self).withIntegerKey(body) }
+        if Self.self == Int64.self || Self.self == Int.self, MemoryLayout<Self>.size == 8 {
+            return try unsafeBitCast(self, to: Int64.self).withIntegerKey(body)
+        }
         return try recordKey.withTupleKey(body)
     }
 }
@@ -107,6 +116,15 @@ extension Int64: StoredKey {
             return try body(UnsafeRawBufferPointer(rebasing: bytes[0..<size + 1]))
         }
     }
+}
+
+extension Int: StoredKey {
+    public init?(_ key: RecordKey) {
+        guard let value = Int64(key), let number = Int(exactly: value) else { return nil }
+        self = number
+    }
+
+    public var recordKey: RecordKey { RecordKey(Int64(self)) }
 }
 
 extension String: StoredKey {

@@ -1,6 +1,12 @@
 /// The fields of a record, in the closure of ``StoredRecord/where(_:)``.
+///
+/// If the record is a ``TypedRecord``, its columns are members: `$0.number > 10`.
+@dynamicMemberLookup
 public struct QueryFields<Record: StoredRecord>: Sendable {
     private let names: [String]
+
+    /// The path of the record.
+    var path: ColumnPath { ColumnPath(names: names) }
 
     init(_ names: [String] = []) { self.names = names }
 
@@ -24,5 +30,12 @@ public struct QueryFields<Record: StoredRecord>: Sendable {
     /// The struct need not have the relationship: it may be a derived one, for example.
     public func through<Target: StoredRecord>(_ relationship: String, _ target: Target.Type) -> QueryFields<Target> {
         QueryFields<Target>(names + [relationship])
+    }
+}
+
+extension QueryFields where Record: TypedRecord {
+    /// A column of the record.
+    public subscript<Member>(dynamicMember member: KeyPath<Record.Columns, Member>) -> Member {
+        Record.Columns(path: path)[keyPath: member]
     }
 }

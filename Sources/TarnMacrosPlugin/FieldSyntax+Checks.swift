@@ -1,0 +1,109 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+extension FieldSyntax {
+    /// Reports what does not fit together in the declaration of a field.
+    func check(_ context: some MacroExpansionContext) {
+        if isInverse { return checkInverse(context) }
+        if isKey { checkKey(context) }
+        checkDeclaration(context)
+        checkIndex(context)
+        checkDefault(context)
+        checkSources(context)
+    }
+
+    private func checkKey(_ context: some MacroExpansionContext) {
+        if type.isOptional {
+            context.report(
+                .optionalKey(name), at: type,
+                .replace("make it \(type.unwrapped)", type, type.unwrapped))
+        }
+        let unwrapped = type.unwrapped.trimmedDescription
+        let isWrong =
+            ["Bool", "Double", "Float", "UInt64", "Date", "Timestamp", "Data", "URL", "ExactDecimal"].contains(unwrapped)
+            || type.unwrapped.element != nil || isToMany
+        if isWrong { context.report(.keyType(name, unwrapped), at: type) }
+        if let value = defaultValue { context.report(.defaultOfKey(name), at: value) }
+    }
+
+    private var isToMany: Bool { if case .toMany = kind { true } else { false } }
+
+    private var isRelationship: Bool { kind != .attribute }
+
+    private func checkDeclaration(_ context: some MacroExpansionContext) {
+        if let attribute = property.attribute("Attribute"), property.attribute("Relationship") != nil {
+            context.report(.contradiction(name, "Attribute", "Relationship"), at: attribute)
+            return
+        }
+        if let attribute = property.attribute("Attribute"), isRelationship {
+            context.report(
+                .attributeOfReference(name), at: attribute.attributeName,
+                .replace(
+                    "use @Relationship", attribute.attributeName,
+                    IdentifierTypeSyntax(name: .identifier("Relationship"))))
+        }
+        if let relationship = property.attribute("Relationship") {
+            if !isRelationship { context.report(.relationshipType(name, type.trimmedDescription), at: type, typeFix) }
+            if case .toOne = kind, let ordered = relationship.argument("ordered"),
+                ordered.as(BooleanLiteralExprSyntax.self)?.literal.tokenKind == .keyword(.true)
+            {
+                context.report(.orderedToOne(name), at: ordered)
+            }
+            if let name = relationship.argument("inverse"), inverse == nil, !name.is(NilLiteralExprSyntax.self) {
+                context.report(.inverseForm, at: name)
+            }
+        }
+    }
+
+    /// The fix for a relationship that is declared with its target itself.
+    private var typeFix: FixIt? {
+        if let element = type.unwrapped.element {
+            return .replace("use References<\(element)>", type, TypeSyntax(stringLiteral: "References<\(element)>"))
+        }
+        guard let target = type.unwrapped.as(IdentifierTypeSyntax.self), target.genericArgumentClause == nil else {
+            return nil
+        }
+        let reference = "Reference<\(target.name.text)>" + (type.isOptional ? "?" : "")
+        return .replace("use \(reference)", type, TypeSyntax(stringLiteral: reference))
+    }
+
+    private func checkIndex(_ context: some MacroExpansionContext) {
+        guard let index else { return }
+        if isToMany || type.unwrapped.element != nil { context.report(.indexOfList(name), at: index) }
+        let known = ["Bool", "Int", "Int64", "UInt64", "Double", "Date", "Timestamp", "UUID", "Data", "ExactDecimal"]
+        let unwrapped = type.unwrapped.trimmedDescription
+        if let folded = index.argument("ignoringCase"),
+            folded.as(BooleanLiteralExprSyntax.self)?.literal.tokenKind == .keyword(.true),
+            known.contains(unwrapped) || isRelationship
+        {
+            context.report(.foldedIndex(name, unwrapped), at: folded)
+        }
+    }
+
+    private func checkDefault(_ context: some MacroExpansionContext) {
+        guard let value = defaultValue, let literal = LiteralType(value) else { return }
+        let unwrapped = type.unwrapped.trimmedDescription
+        if literal.fits(unwrapped) == false {
+            context.report(.wrongDefault(name, type.trimmedDescription, "of type \(literal.rawValue)"), at: value)
+        }
+    }
+
+    private func checkSources(_ context: some MacroExpansionContext) {
+        var known: Set<String> = []
+        for source in sources {
+            guard let text = source.as(StringLiteralExprSyntax.self)?.representedLiteralValue else { continue }
+            if text.isEmpty { context.report(.emptySource, at: source) }
+            if !known.insert(text).inserted { context.report(.duplicateSource(text), at: source) }
+        }
+    }
+
+    /// Reports what does not apply to a relationship that the other side stores.
+    private func checkInverse(_ context: some MacroExpansionContext) {
+        for attribute in ["Key", "Index", "Attribute"].compactMap({ property.attribute($0) }) {
+            context.report(.inverseIsNoField(name), at: attribute)
+        }
+        if let source = sources.first { context.report(.inverseWithSource(name), at: source) }
+    }
+}

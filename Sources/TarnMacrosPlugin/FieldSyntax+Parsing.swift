@@ -1,0 +1,104 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+extension FieldSyntax {
+    /// The names that the macro gives to members of its own.
+    private static let reserved: Set<String> = ["entity", "fields", "indexes", "mapping", "parent", "compression"]
+
+    /// Reads a property; nil if it is no field, or if it has a problem that was reported.
+    init?(_ property: VariableDeclSyntax, _ context: some MacroExpansionContext) {
+        let modifiers = property.modifiers.map(\.name.text)
+        guard !modifiers.contains("static"), !modifiers.contains("class"), !modifiers.contains("lazy") else { return nil }
+        guard let binding = property.bindings.first else { return nil }
+        if let accessors = binding.accessorBlock, FieldSyntax.isComputed(accessors) { return nil }
+        guard let pattern = binding.pattern.as(IdentifierPatternSyntax.self) else {
+            context.report(.severalInOneLine, at: property)
+            return nil
+        }
+        let name = pattern.identifier.text
+        if property.attribute("Transient") != nil {
+            if binding.initializer == nil { context.report(.transientWithoutValue(name), at: pattern) }
+            return nil
+        }
+        guard property.bindings.count == 1 else {
+            context.report(.severalInOneLine, at: property)
+            return nil
+        }
+        guard let type = binding.typeAnnotation?.type ?? FieldSyntax.inverseType(binding) else {
+            context.report(.noType(name), at: pattern, FieldSyntax.typeFix(binding))
+            return nil
+        }
+        if FieldSyntax.reserved.contains(name) { context.report(.reserved(name), at: pattern) }
+        self.property = property
+        identifier = name
+        self.type = type
+        kind = FieldKind(type.unwrapped)
+        isKey = property.attribute("Key") != nil
+        hasValue = binding.initializer != nil
+        isConstant = property.bindingSpecifier.tokenKind == .keyword(.let)
+        index = property.attribute("Index")
+        declaration = property.attribute("Attribute") ?? property.attribute("Relationship")
+        if isConstant, hasValue, !isInverse { context.report(.constant(name), at: property.bindingSpecifier) }
+        check(context)
+    }
+
+    private static func isComputed(_ block: AccessorBlockSyntax) -> Bool {
+        switch block.accessors {
+        case .getter: true
+        case .accessors(let list):
+            list.contains { !["willSet", "didSet"].contains($0.accessorSpecifier.text) }
+        }
+    }
+
+    /// The type of `Inverse<Issue>()`, the only initial value that has its type in it.
+    private static func inverseType(_ binding: PatternBindingSyntax) -> TypeSyntax? {
+        guard let call = binding.initializer?.value.as(FunctionCallExprSyntax.self),
+            let generic = call.calledExpression.as(GenericSpecializationExprSyntax.self),
+            generic.expression.trimmedDescription == "Inverse"
+        else { return nil }
+        return TypeSyntax(stringLiteral: generic.trimmedDescription)
+    }
+
+    /// The fix for a literal: its type.
+    private static func typeFix(_ binding: PatternBindingSyntax) -> FixIt? {
+        guard let value = binding.initializer?.value, let type = LiteralType(value)?.rawValue else { return nil }
+        let typed = binding.with(\.pattern, binding.pattern.trimmed).with(
+            \.typeAnnotation, TypeAnnotationSyntax(
+                colon: .colonToken(trailingTrivia: .space), type: TypeSyntax(stringLiteral: "\(type) ")))
+        return .replace("add the type \(type)", binding, typed)
+    }
+}
+
+/// The type of a literal.
+enum LiteralType: String {
+    case int = "Int"
+    case double = "Double"
+    case string = "String"
+    case bool = "Bool"
+
+    init?(_ value: ExprSyntax) {
+        var value = value
+        if let prefix = value.as(PrefixOperatorExprSyntax.self) { value = prefix.expression }
+        switch value.kind {
+        case .integerLiteralExpr: self = .int
+        case .floatLiteralExpr: self = .double
+        case .stringLiteralExpr: self = .string
+        case .booleanLiteralExpr: self = .bool
+        default: return nil
+        }
+    }
+
+    /// Whether a literal of this type is a value of another one; nil for a type that is not known.
+    func fits(_ type: String) -> Bool? {
+        switch type {
+        case "Int", "Int64", "UInt64": self == .int
+        case "Double": self == .int || self == .double
+        case "ExactDecimal", "Date", "Timestamp", "UUID", "Data", "URL": nil
+        case "String": self == .string
+        case "Bool": self == .bool
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// A property of a record that is a field, or the name of a relationship that the other side stores.
+struct FieldSyntax {
+    let property: VariableDeclSyntax
+    /// The name as it is written in code, perhaps in backquotes.
+    let identifier: String
+    /// The type as it stands in the source, so that a problem is reported there.
+    let type: TypeSyntax
+    let kind: FieldKind
+    let isKey: Bool
+    /// Whether the property has an initial value.
+    let hasValue: Bool
+    let isConstant: Bool
+    let index: AttributeSyntax?
+    /// `@Attribute` or `@Relationship`.
+    let declaration: AttributeSyntax?
+
+    /// The name of the field.
+    var name: String { identifier.filter { $0 != "`" } }
+
+    var isInverse: Bool { if case .inverse = kind { true } else { false } }
+
+    /// The expression of the default value.
+    var defaultValue: ExprSyntax? { declaration?.argument("default") }
+
+    /// The sources in the JSON, as written.
+    var sources: [ExprSyntax] { declaration?.arguments("from").map(\.expression) ?? [] }
+
+    /// Whether a `Codable` value is kept as JSON.
+    var isCodable: Bool {
+        guard let stored = declaration?.argument("type")?.as(MemberAccessExprSyntax.self) else { return false }
+        return stored.declName.baseName.text == "json" && type.unwrapped.trimmedDescription != "String"
+    }
+
+    /// The type of the values in the store.
+    var storedType: String {
+        guard isCodable else { return type.trimmedDescription }
+        return "StoredJSON<\(type.unwrapped.trimmedDescription)>" + (type.isOptional ? "?" : "")
+    }
+
+    /// The name of the other side.
+    var inverse: String? {
+        declaration?.argument("inverse")?.as(StringLiteralExprSyntax.self)?.representedLiteralValue
+    }
+}

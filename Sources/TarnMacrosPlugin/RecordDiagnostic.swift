@@ -1,0 +1,98 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// The problems of a record's declaration. A text names the way out.
+enum RecordDiagnostic: DiagnosticMessage {
+    case notAStruct(String)
+    case generic
+    case noKey
+    case noType(String)
+    case severalInOneLine
+    case optionalKey(String)
+    case keyType(String, String)
+    case defaultOfKey(String)
+    case notAProperty(String)
+    case outsideOfRecord(String)
+    case relationshipType(String, String)
+    case attributeOfReference(String)
+    case indexOfList(String)
+    case foldedIndex(String, String)
+    case orderedToOne(String)
+    case wrongDefault(String, String, String)
+    case inverseIsNoField(String)
+    case inverseForm
+    case inverseWithSource(String)
+    case transientWithoutValue(String)
+    case constant(String)
+    case reserved(String)
+    case contradiction(String, String, String)
+    case emptySource
+    case duplicateSource(String)
+
+    var message: String {
+        switch self {
+        case .notAStruct(let kind): "@Record applies to a struct, but this is \(kind)"
+        case .generic: "a record cannot be generic: its entity has one schema"
+        case .noKey: "a record needs a key: mark the property that identifies it with @Key"
+        case .noType(let name): "the field '\(name)' needs its type, which a macro cannot infer"
+        case .severalInOneLine: "a record declares each field on a line of its own"
+        case .optionalKey(let name): "the key '\(name)' cannot be optional"
+        case .keyType(let name, let type):
+            "the key '\(name)' cannot be of type \(type): a key is Int, Int64, String, UUID or a Reference"
+        case .defaultOfKey(let name): "the key '\(name)' cannot have a default: two records would have the same key"
+        case .notAProperty(let attribute): "@\(attribute) applies to a property of a record"
+        case .outsideOfRecord(let attribute): "@\(attribute) has no effect outside of a struct with @Record"
+        case .relationshipType(let name, let type):
+            "the relationship '\(name)' is of type \(type): use Reference for one target, References for several"
+        case .attributeOfReference(let name): "'\(name)' is a relationship: use @Relationship"
+        case .indexOfList(let name): "'\(name)' cannot be indexed: a list has no order"
+        case .foldedIndex(let name, let type): "the index of '\(name)' cannot ignore case: \(type) is no text"
+        case .orderedToOne(let name): "'\(name)' has one target, so there is no order"
+        case .wrongDefault(let name, let type, let found): "the default of '\(name)' is \(found), but its type is \(type)"
+        case .inverseIsNoField(let name):
+            "'\(name)' is stored by the other side: only @Relationship(inverse:onDelete:) applies to it"
+        case .inverseForm: "the inverse is the name of a property, as a literal"
+        case .inverseWithSource(let name): "'\(name)' has no value in the JSON: the other side has it"
+        case .transientWithoutValue(let name): "the transient property '\(name)' needs an initial value"
+        case .constant(let name): "'\(name)' is a constant with a value, so it cannot be read: make it a var"
+        case .reserved(let name): "'\(name)' is a member that @Record adds: choose another name"
+        case .contradiction(let name, let first, let second): "'\(name)' cannot have both @\(first) and @\(second)"
+        case .emptySource: "the key path is empty: remove it, since the property's own name is tried anyway"
+        case .duplicateSource(let path): "the key path '\(path)' is there twice"
+        }
+    }
+
+    var diagnosticID: MessageID {
+        MessageID(domain: "TarnMacros", id: "\(self)".prefix { $0.isLetter }.description)
+    }
+
+    var severity: DiagnosticSeverity { .error }
+}
+
+/// A change of the source that is the one right answer to a problem.
+struct RecordFixIt: FixItMessage {
+    let message: String
+    var fixItID: MessageID { MessageID(domain: "TarnMacros", id: message) }
+}
+
+extension MacroExpansionContext {
+    /// Reports a problem at a node, perhaps with its fix.
+    func report(_ problem: RecordDiagnostic, at node: some SyntaxProtocol, _ fix: FixIt? = nil) {
+        diagnose(Diagnostic(node: node, message: problem, fixIts: fix.map { [$0] } ?? []))
+    }
+}
+
+extension FixIt {
+    /// A fix that replaces a node.
+    static func replace(_ message: String, _ old: some SyntaxProtocol, _ new: some SyntaxProtocol) -> FixIt {
+        FixIt(
+            message: RecordFixIt(message: message),
+            changes: [
+                .replace(
+                    oldNode: Syntax(old),
+                    newNode: Syntax(
+                        new.with(\.leadingTrivia, old.leadingTrivia).with(\.trailingTrivia, old.trailingTrivia)))
+            ])
+    }
+}

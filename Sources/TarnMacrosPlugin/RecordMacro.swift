@@ -1,0 +1,37 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// `@Record`: adds the types that a record needs, and its conformance.
+public struct RecordMacro {}
+
+extension RecordMacro: MemberMacro {
+    public static func expansion(
+        of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
+        conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        record(node, declaration, context, reports: true)?.members ?? []
+    }
+}
+
+extension RecordMacro: ExtensionMacro {
+    public static func expansion(
+        of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+        providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) throws -> [ExtensionDeclSyntax] {
+        // The other expansion reports the problems of the declaration.
+        guard let record = record(node, declaration, context, reports: false) else { return [] }
+        return [try record.conformance(of: type)]
+    }
+
+    /// Reads the declaration; nil if it has a problem: what is added would be one more.
+    private static func record(
+        _ node: AttributeSyntax, _ declaration: some DeclGroupSyntax, _ context: some MacroExpansionContext,
+        reports: Bool
+    ) -> RecordSyntax? {
+        let context = CountingContext(context, reports: reports)
+        let record = RecordSyntax(node, declaration, context)
+        record?.checkKey(context)
+        return context.problems == 0 ? record : nil
+    }
+}

@@ -1,0 +1,63 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+// The reading and writing of a record, in an extension: the struct keeps its memberwise initializer.
+extension RecordSyntax {
+    func conformance(of type: some TypeSyntaxProtocol) throws -> ExtensionDeclSyntax {
+        let entity = attribute.unlabeled?.trimmedDescription ?? "\"\(self.type)\""
+        return try ExtensionDeclSyntax(
+            """
+            extension \(type.trimmed): MappedRecord {
+                \(raw: access)static var entity: String { \(raw: entity) }
+                \(raw: reading)
+                \(raw: writing)
+            }
+            """)
+    }
+
+    // MARK: Rows
+
+    private var reading: String {
+        let properties = properties.filter { !($0.isInverse && $0.hasValue) }
+        if hasMemberwiseInitializer {
+            // All at once: a struct that is set field by field is copied once it is complete.
+            let arguments = properties.map { "\($0.identifier): \($0.read)" }.joined(separator: ", ")
+            return """
+                \(access)init(_ row: Row<Self>) throws(StoreError) {
+                    try self.init(\(arguments))
+                }
+                """
+        }
+        let assignments = properties.map { "self.\($0.identifier) = \($0.isInverse ? "" : "try ")\($0.read)" }
+        return """
+            \(access)init(_ row: Row<Self>) throws(StoreError) {
+            \(assignments.joined(separator: "\n"))
+            }
+            """
+    }
+
+    private var writing: String {
+        let fields = fields.map { "row.set(.\($0.identifier), \($0.written))" }
+        return """
+            \(access)func encode(into row: inout RowEncoder<Self>) {
+            \(fields.joined(separator: "\n"))
+            }
+            """
+    }
+}
+
+extension FieldSyntax {
+    /// The expression that reads the field from a row.
+    fileprivate var read: String {
+        if isInverse { return "Inverse()" }
+        if let defaultValue { return "row.get(.\(identifier), default: \(defaultValue.trimmedDescription))" }
+        guard isCodable else { return "row.get(.\(identifier))" }
+        return type.isOptional ? "row.jsonIfPresent(.\(identifier))" : "row.json(.\(identifier))"
+    }
+
+    /// The expression that is written into a row.
+    fileprivate var written: String {
+        guard isCodable else { return "self.\(identifier)" }
+        return type.isOptional ? "self.\(identifier).map { StoredJSON($0) }" : "StoredJSON(self.\(identifier))"
+    }
+}

@@ -1,0 +1,89 @@
+/// A chain of relationships that leads from the records of a query to included targets.
+@usableFromInline
+struct IncludedPath<Target: StoredRecord> {
+    /// The relationship of the records, whose targets are collected while they are read.
+    @usableFromInline let first: RelatedKeys
+    private let names: ArraySlice<String>
+    private let access: StoreAccess
+
+    @usableFromInline
+    init(_ reader: StoreReader, _ owner: Unmanaged<RowPlan>, _ names: [String]) throws {
+        access = reader.access
+        first = try RelatedKeys(access, owner._withUnsafeGuaranteedRef { $0.entity }, names.first ?? "")
+        self.names = names.dropFirst()
+    }
+
+    /// Reads the targets, after the records have been added to ``first``.
+    ///
+    /// - Throws: `.unknownField`; `.wrongType` if the path leads to another entity than the type's.
+    @inlinable
+    func load() throws -> IncludedTargets<Target> {
+        let (chain, last) = try follow()
+        var records: [Target] = []
+        let places = try last.load(plan()) { row in
+            do {
+                records.append(try Row<Target>(row).copy())
+                return true
+            } catch let error as StoreError {
+                // A partial record lacks a required value: it is left out. Every other error fails
+                // the query.
+                guard case .missingValue(_, _, _, isPartial: true) = error else { throw error }
+                return false
+            }
+        }
+        return IncludedTargets(chain: chain, last: Included(records, places))
+    }
+
+    @usableFromInline
+    func plan() throws -> Unmanaged<RowPlan> { try access.plan(Target.self) }
+
+    /// Follows the relationships up to the last one.
+    ///
+    /// - Returns: the places of the targets in between, and the keys of the last targets.
+    @usableFromInline
+    func follow() throws -> (chain: [IncludedPlaces], last: RelatedKeys) {
+        var chain: [IncludedPlaces] = [], keys = first
+        for name in names {
+            let places = try keys.load { _, _ in true }
+            let next = try RelatedKeys(access, keys.destination, name)
+            try next.add(places.keys, keys.destination)
+            chain.append(places)
+            keys = next
+        }
+        guard keys.destination.name == Target.entity else {
+            throw StoreError.wrongType(
+                entity: keys.destination.name, field: names.last ?? "", expected: keys.destination.name,
+                found: Target.entity)
+        }
+        return (chain, keys)
+    }
+}
+
+/// The targets of a chain of relationships, by the positions of the records of a query.
+@usableFromInline
+struct IncludedTargets<Target: StoredRecord> {
+    private let chain: [IncludedPlaces]
+    private let last: Included<Target>
+
+    @usableFromInline
+    init(chain: [IncludedPlaces], last: Included<Target>) {
+        self.chain = chain
+        self.last = last
+    }
+
+    /// Returns the targets of the record at a position, in the order of the relationship.
+    @usableFromInline
+    func targets(of position: Int) -> [Target] {
+        guard !chain.isEmpty else { return Array(last[position]) }
+        var owners = [position]
+        for places in chain { owners = owners.flatMap { places.targets(of: $0).map(Int.init) } }
+        return owners.flatMap { Array(last[$0]) }
+    }
+}
+
+extension IncludedPlaces {
+    /// Returns the positions of the targets of an owner.
+    func targets(of owner: Int) -> ArraySlice<Int32> {
+        targets[(owner == 0 ? 0 : Int(ends[owner - 1]))..<Int(ends[owner])]
+    }
+}

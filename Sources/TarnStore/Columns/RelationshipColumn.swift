@@ -1,0 +1,13 @@
+/// A relationship whose targets a query can include.
+public protocol RelationshipColumn: Sendable {
+    /// The record type of the targets.
+    associatedtype Target: StoredRecord
+    /// The targets of one record: an optional record, or a list.
+    associatedtype Included: Sendable
+
+    /// The names of the relationships that lead to the targets.
+    var names: [String] { get }
+
+    /// Returns the targets of one record.
+    static func included(_ targets: [Target]) -> Included
+}

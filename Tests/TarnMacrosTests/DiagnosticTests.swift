@@ -1,0 +1,177 @@
+// Wrong declarations of records, as the compiler reports them: the text, the place, the fix.
+
+import Foundation
+import TarnMacros
+import TestSupport
+import Testing
+
+@Suite("Diagnostics of @Record")
+struct DiagnosticTests {
+    /// A wrong declaration. `«…»` marks the code that the compiler names; `A` is the record.
+    struct Wrong: CustomTestStringConvertible {
+        var source: String
+        var message: String
+        /// The text of the fix that the compiler offers.
+        var fix: String?
+
+        init(_ source: String, _ message: String, fix: String? = nil) {
+            (self.source, self.message, self.fix) = (source, message, fix)
+        }
+
+        var testDescription: String { message }
+    }
+
+    static let wrong = [
+        Wrong("«@Record» class A { @Key var id: Int = 1 }", "@Record applies to a struct, but this is a class"),
+        Wrong("@Record struct A«<T>» { @Key var id: Int }", "a record cannot be generic: its entity has one schema"),
+        Wrong(
+            "@Record struct «A» { var name: String }",
+            "a record needs a key: mark the property that identifies it with @Key"),
+        Wrong(
+            "@Record struct «A» { var id: Int }", "a record needs a key: mark the property that identifies it with @Key",
+            fix: "mark 'id' with @Key"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; var «count» = 0 }",
+            "the field 'count' needs its type, which a macro cannot infer", fix: "count: Int = 0"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; var «now» = Date() }",
+            "the field 'now' needs its type, which a macro cannot infer"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; «var a: Int, b: Int» }",
+            "a record declares each field on a line of its own"),
+        Wrong(
+            "@Record struct A { @Key var id: «Int?» }", "the key 'id' cannot be optional", fix: "Int"),
+        Wrong(
+            "@Record struct A { @Key var id: «Double» }",
+            "the key 'id' cannot be of type Double: a key is Int, Int64, String, UUID or a Reference"),
+        Wrong(
+            "@Record struct A { @Key @Attribute(default: «1») var id: Int }",
+            "the key 'id' cannot have a default: two records would have the same key"),
+        Wrong("@Record struct A { @Key var id: Int; «@Key» func f() {} }", "@Key applies to a property of a record"),
+        Wrong("struct A { «@Key» var id: Int }", "@Key has no effect outside of a struct with @Record"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @Relationship var author: «User» }",
+            "the relationship 'author' is of type User: use Reference for one target, References for several",
+            fix: "Reference<User>"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @Relationship var author: «User?» }",
+            "the relationship 'author' is of type User?: use Reference for one target, References for several",
+            fix: "Reference<User>?"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @Relationship var users: «[User]» }",
+            "the relationship 'users' is of type [User]: use Reference for one target, References for several",
+            fix: "References<User>"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @«Attribute»(from: \"user\") var author: Reference<User> }",
+            "'author' is a relationship: use @Relationship", fix: "Relationship"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; «@Index» var users: References<User> }",
+            "'users' cannot be indexed: a list has no order"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @Index(ignoringCase: «true») var number: Int }",
+            "the index of 'number' cannot ignore case: Int is no text"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @Relationship(ordered: «true») var author: Reference<User> }",
+            "'author' has one target, so there is no order"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @Attribute(default: «\"0\"») var count: Int }",
+            "the default of 'count' is of type String, but its type is Int"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @Relationship(inverse: «User.name») var author: Reference<User> }",
+            "the inverse is the name of a property, as a literal"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; «@Index» var users = Inverse<User>() }",
+            "'users' is stored by the other side: only @Relationship(inverse:onDelete:) applies to it"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @Relationship(from: «\"x\"») var users: Inverse<User> }",
+            "'users' has no value in the JSON: the other side has it"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @Transient var «cache»: Int }",
+            "the transient property 'cache' needs an initial value"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; «let» version: Int = 1 }",
+            "'version' is a constant with a value, so it cannot be read: make it a var"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; var «fields»: Int }",
+            "'fields' is a member that @Record adds: choose another name"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; «@Attribute» @Relationship var a: Reference<User> }",
+            "'a' cannot have both @Attribute and @Relationship"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @Attribute(from: «\"\"») var a: Int }",
+            "the key path is empty: remove it, since the property's own name is tried anyway"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @Attribute(from: \"b\", «\"b\"») var a: Int }",
+            "the key path 'b' is there twice"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; «@Relationship(inverse: \"isues\")» var a: Reference<User> }",
+            "value of type 'User' has no member 'isues'"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; «@Relationship(inverse: \"name\")» var a: Reference<User> }",
+            "cannot convert return expression of type 'KeyPath<User, String>'"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @Attribute(from: «1») var a: Int }",
+            "cannot convert value of type 'Int' to expected argument type 'ValueSource'"),
+        Wrong("let A = User.where { $0.name «==» 1 }", "cannot convert value of type 'Int' to expected argument type 'String'"),
+        Wrong("let A = User.where { $0.«nam» == \"\" }", "value of type 'QueryFields<User>' has no"),
+    ]
+
+    /// The compiler's output for all declarations, one on each line after the first lines.
+    private static let output = Result { try compile() }
+    private static let head = """
+        import Foundation
+        import TarnMacros
+        @Record struct User { @Key var id: Int64; var name: String }
+
+        """
+
+    private static func source(_ number: Int, _ wrong: Wrong) -> String {
+        wrong.source.replacingOccurrences(of: " A ", with: " A\(number) ").replacingOccurrences(of: " A«", with: " A\(number)«")
+            .replacingOccurrences(of: "«A»", with: "«A\(number)»")
+    }
+
+    private static func compile() throws -> [String] {
+        let folder = try TemporaryFolder(), build = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
+        let file = folder("Wrong.swift"), output = folder("output")
+        let lines = wrong.enumerated().map { source($0, $1).filter { $0 != "«" && $0 != "»" } }
+        try Data((head + lines.joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: file))
+        try Data().write(to: URL(fileURLWithPath: output))
+        let root = Checkout.root, process = Process(), handle = try FileHandle(forWritingTo: URL(fileURLWithPath: output))
+        let maps = [
+            root + "/Sources/CLMDB/module.modulemap", root + "/Sources/CZstd/module.modulemap",
+            root + "/Sources/CCurl/module.modulemap", root + "/Sources/CCrypto/module.modulemap",
+            root + "/Sources/CChecksum/include/module.modulemap", build + "/CSimdJSON.build/module.modulemap",
+            root + "/.build/checkouts/Yams/Sources/CYaml/include/module.modulemap",
+        ]
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments =
+            ["swiftc", "-typecheck", "-swift-version", "6", "-diagnostic-style=llvm", "-I", build + "/Modules"]
+            + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
+            + ["-load-plugin-executable", build + "/TarnMacrosPlugin-tool#TarnMacrosPlugin", file]
+        // To a file: a full pipe would block a compiler with much output.
+        process.standardOutput = handle
+        process.standardError = handle
+        try process.run()
+        process.waitUntilExit()
+        return try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+
+    @Test("a wrong declaration is an error at the code that is wrong, with the fix if there is one", arguments: wrong.indices)
+    func diagnostics(_ number: Int) throws {
+        let wrong = Self.wrong[number], output = try Self.output.get()
+        let source = Self.source(number, wrong), first = try #require(source.firstIndex(of: "«"))
+        let place = "Wrong.swift:\(Self.head.split(separator: "\n").count + number + 1):"
+        let column = source[..<first].utf8.count + 1
+        // A problem in what a macro has added is reported there, with a note at the attribute.
+        let errors = output.indices.filter { output[$0].contains(" error: ") && output[$0].contains(wrong.message) }
+        let found = errors.contains { error in
+            let notes = output[error...].dropFirst().prefix { !$0.contains(" error: ") }
+            let places = [output[error]] + notes.filter { $0.contains("note: in expansion of macro") }
+            let isFixed = wrong.fix.map { fix in notes.contains { $0.contains(fix) } } ?? true
+            return places.contains { $0.contains("\(place)\(column): ") } && isFixed
+        }
+        let own = output.filter { $0.contains(place) }
+        #expect(found, "no such error at \(place)\(column); there are: \(own.joined(separator: "\n"))")
+        #expect(own.count { $0.contains(" error: ") } <= 1, "\(own)")
+    }
+}

@@ -1,0 +1,65 @@
+// Record types checked against a store once, at the start of a program.
+
+import TarnMacros
+import TestSupport
+import Testing
+
+@Suite("Validation of record types")
+struct ValidationTests {
+    /// A store whose users have a text as their state, and issues without a number.
+    private static let schema = Schema([
+        EntityDefinition(
+            "Issue", key: ["id"],
+            attributes: [
+                .init("id", .int), .init("title", .string, optional: true), .init("state", .enumeration(["open", "stale"])),
+            ])
+    ])
+
+    @Record("Issue") struct Sound {
+        @Key var id: Int64
+        var title: String?
+    }
+    @Record("Issue") struct Optionality {
+        @Key var id: Int64
+        var title: String
+    }
+    @Record("Issue") struct Missing {
+        @Key var id: Int64
+        var number: Int
+    }
+    @Record("Issue") struct Values {
+        @Key var id: Int64
+        var state: State
+    }
+    @Record("Issue") struct OtherKey {
+        @Key var id: String
+    }
+    @Record struct Other {
+        @Key var id: Int
+    }
+    @Record("Issue") struct Kind {
+        @Key var id: Int
+        var title: Reference<Sound>?
+    }
+
+    @Test("a type that fits passes; one that does not is an error that names the field")
+    func validation() throws {
+        let folder = try TemporaryFolder()
+        let store = try Store.open(at: folder.path + "/s.tarn", schema: Self.schema)
+        try store.validate(Sound.self)
+        func failure(_ type: any StoredRecord.Type) -> String {
+            do {
+                try store.validate(Sound.self, type)
+                return "none"
+            } catch {
+                return "\(error)"
+            }
+        }
+        #expect(failure(Optionality.self).contains("title"))
+        #expect(failure(Missing.self).contains("number"))
+        #expect(failure(Values.self).contains("stale"))
+        #expect(failure(OtherKey.self).contains("int"))
+        #expect(failure(Other.self).contains("Other"))
+        #expect(failure(Kind.self).contains("title"))
+    }
+}

@@ -11,7 +11,7 @@
 ///     var title: String
 ///     @Index var state: State
 ///     @Attribute(from: "reactions.+1", default: 0) var thumbsUp: Int
-///     @Relationship(from: "user", inverse: "issues") var author: Reference<User>
+///     @Relationship(from: "user", inverse: \User.issues) var author: Reference<User>
 ///     @Relationship(ordered: true) var labels: References<Label>
 /// }
 /// ```
@@ -31,8 +31,9 @@
 @attached(
     member,
     names: named(Field), named(Columns), named(Key), named(fields), named(mapping), named(parent), named(compression))
-@attached(
-    extension, conformances: MappedRecord, names: named(entity), named(init(_:)), named(encode(into:)))
+// With names of its own the extension would be added too late: a member of an inherited protocol,
+// such as `Issue.all`, would be looked up before.
+@attached(extension, conformances: MappedRecord, names: arbitrary)
 public macro Record(
     _ entity: String? = nil, parent: (any TypedRecord.Type)? = nil,
     compression: EntityDefinition.Compression? = nil
@@ -90,17 +91,35 @@ public macro Attribute<Value: AttributeValue>(
 ///
 /// - Parameters:
 ///   - sources: the key paths in the JSON, in the order in which they are tried; after them the
-///     property's own name is tried. None for an `Inverse`.
-///   - inverse: the property of the target that is the other side: an `Inverse` of a relationship
-///     that is stored here, or the stored one of an `Inverse` that has a delete rule. The compiler
-///     checks that it is there.
+///     property's own name is tried.
+///   - inverse: the `Inverse` of the target that is the other side: `\User.issues`.
 ///   - ordered: whether the order of a to-many relationship is significant.
 ///   - onDelete: the effect on the targets when the record is deleted.
 ///   - rules: the treatment of nulls, of absent values, and of lists.
 ///   - renamedFrom: the former name; stored references stay.
 @attached(peer)
 public macro Relationship(
-    from sources: ValueSource..., inverse: String? = nil, ordered: Bool = false,
+    from sources: ValueSource..., inverse: AnyKeyPath? = nil, ordered: Bool = false,
+    onDelete: RelationshipDefinition.DeleteRule = .none, rules: FieldRules? = nil, renamedFrom: String? = nil
+) = #externalMacro(module: "TarnMacrosPlugin", type: "FieldMacro")
+
+/// Declares a relationship whose other side is named by a text, which the compiler checks.
+///
+/// An `Inverse` with a delete rule names the relationship that is stored:
+/// `@Relationship(inverse: "post", onDelete: .cascade) var comments: Inverse<Comment>`. Two key paths
+/// that lead to each other are a circle, which the compiler does not accept.
+///
+/// - Parameters:
+///   - sources: the key paths in the JSON, in the order in which they are tried; none for an
+///     `Inverse`.
+///   - inverse: the name of the target's property that is the other side.
+///   - ordered: whether the order of a to-many relationship is significant.
+///   - onDelete: the effect on the targets when the record is deleted.
+///   - rules: the treatment of nulls, of absent values, and of lists.
+///   - renamedFrom: the former name; stored references stay.
+@attached(peer)
+public macro Relationship(
+    from sources: ValueSource..., inverse: String, ordered: Bool = false,
     onDelete: RelationshipDefinition.DeleteRule = .none, rules: FieldRules? = nil, renamedFrom: String? = nil
 ) = #externalMacro(module: "TarnMacrosPlugin", type: "RelationshipMacro")
 

@@ -40,8 +40,11 @@ struct FieldSyntax {
         return "StoredJSON<\(type.unwrapped.trimmedDescription)>" + (type.isOptional ? "?" : "")
     }
 
-    /// The name of the other side.
+    /// The name of the other side: a text, or the last name of a key path.
     var inverse: String? {
-        declaration?.argument("inverse")?.as(StringLiteralExprSyntax.self)?.representedLiteralValue
+        guard let argument = declaration?.argument("inverse") else { return nil }
+        if let text = argument.as(StringLiteralExprSyntax.self) { return text.representedLiteralValue }
+        let last = argument.as(KeyPathExprSyntax.self)?.components.last?.component
+        return last?.as(KeyPathPropertyComponentSyntax.self)?.declName.baseName.text.filter { $0 != "`" }
     }
 }

@@ -52,7 +52,7 @@ enum RecordDiagnostic: DiagnosticMessage {
         case .wrongDefault(let name, let type, let found): "the default of '\(name)' is \(found), but its type is \(type)"
         case .inverseIsNoField(let name):
             "'\(name)' is stored by the other side: only @Relationship(inverse:onDelete:) applies to it"
-        case .inverseForm: "the inverse is the name of a property, as a literal"
+        case .inverseForm: #"the inverse is a key path such as \User.issues, or the name of a property as a literal"#
         case .inverseWithSource(let name): "'\(name)' has no value in the JSON: the other side has it"
         case .transientWithoutValue(let name): "the transient property '\(name)' needs an initial value"
         case .constant(let name): "'\(name)' is a constant with a value, so it cannot be read: make it a var"

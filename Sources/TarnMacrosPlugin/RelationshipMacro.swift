@@ -3,11 +3,8 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// `@Relationship`: `RecordMacro` reads it. It adds a function in which the compiler checks the
-/// name of the other side.
-///
-/// The name is a text. As a key path it would be resolved before the target has the members that
-/// its own macro adds: the compiler then takes the target for no record.
+/// `@Relationship` with a name: `RecordMacro` reads it. It adds a function in which the compiler
+/// checks the name of the other side.
 public struct RelationshipMacro: PeerMacro {
     public static func expansion(
         of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
@@ -15,6 +12,7 @@ public struct RelationshipMacro: PeerMacro {
     ) throws -> [DeclSyntax] {
         guard try FieldMacro.expansion(of: node, providingPeersOf: declaration, in: context).isEmpty,
             let property = declaration.as(VariableDeclSyntax.self),
+            node.argument("inverse")?.is(StringLiteralExprSyntax.self) == true,
             let field = FieldSyntax(property, CountingContext(context, reports: false)), let inverse = field.inverse,
             inverse.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" })
         else { return [] }

@@ -77,8 +77,11 @@ struct DiagnosticTests {
             "@Record struct A { @Key var id: Int; @Attribute(default: «\"0\"») var count: Int }",
             "the default of 'count' is of type String, but its type is Int"),
         Wrong(
-            "@Record struct A { @Key var id: Int; @Relationship(inverse: «User.name») var author: Reference<User> }",
-            "the inverse is the name of a property, as a literal"),
+            "@Record struct A { @Key var id: Int; @Relationship(inverse: «\"a\" + \"b\"») var author: Reference<User> }",
+            #"the inverse is a key path such as \User.issues, or the name of a property as a literal"#),
+        Wrong(
+            #"@Record struct A { @Key var id: Int; @Relationship(inverse: \User.«isues») var author: Reference<User> }"#,
+            "value of type 'User' has no member 'isues'"),
         Wrong(
             "@Record struct A { @Key var id: Int; «@Index» var users = Inverse<User>() }",
             "'users' is stored by the other side: only @Relationship(inverse:onDelete:) applies to it"),

@@ -14,7 +14,7 @@ enum State: String, AttributeValue, CaseIterable { case open, closed }
     var updatedAt: Date?
     var link: URL?
     @Attribute(type: .json) var reactions: Reactions?
-    @Relationship(from: "user", inverse: "issues") var author: Reference<User>
+    @Relationship(from: "user", inverse: \User.issues) var author: Reference<User>
     @Relationship(ordered: true) var labels: References<Label>
     var milestone: Reference<Milestone>?
     @Transient var isShown = false

@@ -26,15 +26,23 @@ extension APIMirror {
         batch requests: [BatchRequest], isAtomic: Bool = false,
         progress: @escaping @Sendable (BatchProgress) -> Void = { _ in }
     ) async -> SyncReport {
+        await sync(isAtomic: isAtomic, progress: progress) { pipeline, scope in
+            try requests.map { try scan($0, pipeline, scope) }
+        }
+    }
+
+    /// Fetches a group of scans, which are made anew for the repetition of an atomic group.
+    func sync(
+        isAtomic: Bool, progress: @escaping @Sendable (BatchProgress) -> Void = { _ in },
+        scans make: (ImportPipeline, _ authScope: String) throws -> [EndpointScan]
+    ) async -> SyncReport {
         var sync = SyncReport()
         do {
             let pipeline = try ImportPipeline(description.mapping, store.catalog), scope = try await client.authScope()
             // If a 304 of an atomic group is void, the group is repeated once, without conditions.
             for isUnconditional in [false, true] {
-                var scans: [EndpointScan] = []
-                for request in requests {
-                    scans.append(try scan(request, pipeline, scope, isUnconditional: isUnconditional))
-                }
+                var scans = try make(pipeline, scope)
+                for index in scans.indices { scans[index].isUnconditional = isUnconditional }
                 // All first pages are requested before the first one is imported.
                 for index in scans.indices { scans[index].askFirst() }
                 var done = 0, isOver = false
@@ -60,9 +68,9 @@ extension APIMirror {
         return sync
     }
 
-    private func scan(_ request: BatchRequest, _ pipeline: ImportPipeline, _ scope: String, isUnconditional: Bool)
-        throws -> EndpointScan
-    {
+    private func scan(
+        _ request: BatchRequest, _ pipeline: ImportPipeline, _ scope: String
+    ) throws -> EndpointScan {
         guard var endpoint = description.endpoints.first(where: { $0.name == request.endpoint }) else {
             throw MirrorError.endpoint(place: description.file, message: "unknown endpoint \(request.endpoint)")
         }
@@ -73,14 +81,18 @@ extension APIMirror {
         var scan = EndpointScan(
             EndpointRequest(client: client, endpoint: endpoint, fingerprint: fingerprint, authScope: scope), options,
             pipeline: pipeline, retry: request.retry)
-        scan.isUnconditional = isUnconditional
         // A checkpoint of its own: the endpoint's describes the whole list.
-        scan.variant =
-            request.parameters.isEmpty
-            ? nil
-            : SHA256.hexadecimal(request.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: "\n")).prefix(16)
-                .description
+        scan.variant = EndpointScan.variant(of: request.parameters)
         return scan
+    }
+}
+
+extension EndpointScan {
+    /// The name of a scan with these parameters, beside the endpoint's own; nil without parameters.
+    static func variant(of parameters: [Endpoint.Parameter]) -> String? {
+        guard !parameters.isEmpty else { return nil }
+        return String(
+            SHA256.hexadecimal(parameters.map { "\($0.name)=\($0.value)" }.joined(separator: "\n")).prefix(16))
     }
 }
 

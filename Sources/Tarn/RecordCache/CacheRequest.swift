@@ -64,13 +64,22 @@ extension RecordCache {
 
     private func prepared(_ request: CacheRequest) async throws -> PreparedRequest {
         let description = client.description
-        guard var endpoint = description.endpoints.first(where: { $0.name == request.endpoint }),
+        guard let endpoint = description.endpoints.first(where: { $0.name == request.endpoint }),
             let fingerprint = fingerprints[endpoint.name]
         else {
             throw MirrorError.endpoint(
                 place: description.file,
                 message: Spelling.unknown("endpoint", request.endpoint, among: description.endpoints.map(\.name)))
         }
+        return try await prepared(request, to: endpoint, fingerprint)
+    }
+
+    /// Looks up a request to an endpoint that the description need not have.
+    func prepared(
+        _ request: CacheRequest, to endpoint: Endpoint, _ fingerprint: String
+    ) async throws -> PreparedRequest {
+        var endpoint = endpoint
+        let description = client.description
         guard endpoint.method == "GET", endpoint.body == nil else {
             throw MirrorError.endpoint(
                 place: endpoint.place, message: "responses to \(endpoint.method) are not cached: use a mirror")

@@ -26,7 +26,9 @@ public struct CachedAnswer: Sendable {
     public var age: Int
     /// The keys of the records that the response lists, in its order.
     public var listed: [ListedRecord]
-    /// The records, copied from one snapshot, in the same order; empty if only keys are requested.
+    /// The records, copied from one snapshot, in the same order.
+    ///
+    /// If only keys are requested, they are empty, unless the response must not be stored.
     public var records: [Record]
     /// The metadata that the endpoint declares, as JSON, by name.
     public var metadata: [String: String]

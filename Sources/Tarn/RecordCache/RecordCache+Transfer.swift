@@ -96,7 +96,8 @@ extension RecordCache {
 
     // MARK: Another response
 
-    private func take(
+    /// Imports a response, and stores its entry if that is allowed.
+    func take(
         _ response: TransportResponse, _ prepared: PreparedRequest, _ stored: ResponseEntry?, isEmpty: Bool,
         _ sent: Timestamp, _ received: Timestamp
     ) async throws -> Transfer {

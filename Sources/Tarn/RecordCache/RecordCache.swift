@@ -306,10 +306,9 @@ public final class RecordCache: Sendable {
             metadata: transfer.metadata,
             report: transfer.report, isStored: transfer.isStored, isShared: isShared || transfer.isAnothers)
         answer.next = prepared.next(transfer.page)
-        guard copying == .records else { return answer }
         if let records = transfer.records {
             answer.records = records
-        } else {
+        } else if copying == .records {
             answer.records = try store.read(verifyingRows: true) { reader in
                 try transfer.listed.compactMap { try reader.access.record($0) }
             }

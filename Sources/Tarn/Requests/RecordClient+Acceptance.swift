@@ -1,0 +1,64 @@
+// Responses that another HTTP client has fetched.
+
+import Foundation
+public import TarnHTTP
+import TarnImport
+import TarnStore
+
+extension RecordClient {
+    /// Imports a response that another HTTP client has fetched, and returns its records.
+    ///
+    /// The response becomes the stored answer of the request, if the rules of HTTP allow it: with
+    /// its validators it is confirmed and answered as one that this client has fetched.
+    ///
+    /// ```swift
+    /// let response = try await httpClient.execute(…)
+    /// let page = try await forge.accept(
+    ///     .issues("acme/anvil"), url: url, status: Int(response.status.code),
+    ///     headers: TransportHeaders(response.headers.map { .init($0.name, $0.value) }), body: bytes)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - request: the request that the response answers.
+    ///   - url: the URL that was requested, with its query; nil for that of the request.
+    ///   - status: the status code.
+    ///   - headers: the header fields of the response.
+    ///   - body: the body, decoded from its content coding.
+    /// - Returns: the page, whose ``ResponsePage/next`` continues with this client.
+    /// - Throws: `CacheError` if the response is a failure, is not JSON, or the URL does not belong
+    ///   to the API.
+    public func accept<Value>(
+        _ request: Request<Value>, url: String? = nil, status: Int = 200, headers: TransportHeaders, body: [UInt8]
+    ) async throws -> ResponsePage<Value> {
+        do {
+            var asked = request.cacheRequest()
+            asked.url = url
+            let prepared = try await cache.prepared(asked, to: request.endpoint, fingerprint(of: request.endpoint))
+            let response = TransportResponse(status: status, headers: headers, body: body)
+            let stored = try store.read { try $0.access.responses.view(prepared.digest)?.entry }
+            let isEmpty: Bool
+            switch prepared.request.decision(about: response, sent: prepared.message.headers) {
+            case .records(let empty): isEmpty = empty
+            case .last, .ignored: isEmpty = true
+            case .failed(let text):
+                throw MirrorError.refusal(
+                    response, method: "GET", url: prepared.shownURL, message: text ?? response.refusalMessage)
+            case .notModified, .refused:
+                throw MirrorError.refusal(
+                    response, method: "GET", url: prepared.shownURL, message: response.refusalMessage)
+            }
+            let now = client.now
+            let transfer = try await cache.take(response, prepared, stored, isEmpty: isEmpty, now, now)
+            let records: [Value] = try store.read(verifyingRows: true) { reader in
+                if let records = transfer.records { return try records.map { try reader.decode(Value.self, from: $0) } }
+                return try reader.records(Value.self, listed: transfer.listed)
+            }
+            var page = ResponsePage<Value>(
+                records: records, source: .fetched, age: 0, metadata: transfer.metadata, report: transfer.report)
+            page.next = prepared.next(transfer.page).map { .init(place: .cached($0)) }
+            return page
+        } catch {
+            throw CacheError(error, url: url ?? "", place: request.endpoint.place)
+        }
+    }
+}

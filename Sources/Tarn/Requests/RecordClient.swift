@@ -1,0 +1,99 @@
+import Foundation
+import Locking
+public import TarnHTTP
+public import TarnImport
+public import TarnStore
+
+/// A client of an API that answers typed requests with records, from its store or from the server.
+///
+/// ```swift
+/// let forge = try RecordClient(
+///     base: "https://api.forge.example", records: Issue.self, User.self, Label.self, store: "forge.tarn")
+/// let issues = try await forge.all(.issues("acme/anvil"))           // [Issue], every page
+/// let issue = try await forge.one(.issue(17, in: "acme/anvil"))     // Issue
+/// for try await page in forge.pages(.issues("acme/anvil")) { print(page.records.count, page.source) }
+/// let open = try forge.store.read { try $0.fetch(Issue.where { $0.state == .open }) }
+/// ```
+///
+/// The rules of HTTP decide whether the store answers (RFC 9111): a fresh response is answered
+/// without the network, a stale one is confirmed by a conditional request, and without the network
+/// a stale answer is returned and marked. Every response is imported in one transaction with its
+/// entry. Any number of tasks and processes may use clients over one store.
+public final class RecordClient: Sendable {
+    /// The client that sends the requests.
+    public let client: APIClient
+    /// The cache that answers requests.
+    public let cache: RecordCache
+    /// The store of the records.
+    public var store: Store { client.store }
+    private let fingerprints = Guarded<[Endpoint: String]>([:])
+
+    /// Creates a client over a client of the API.
+    ///
+    /// The description of the API may have no endpoints: requests name their paths.
+    ///
+    /// - Parameter options: the options of the cache; nil for those of the description.
+    public init(_ client: APIClient, options: RecordCache.Options? = nil) {
+        self.client = client
+        cache = RecordCache(client, options: options)
+    }
+
+    /// Creates a client of an API whose records a program declares.
+    ///
+    /// The store is created if it does not exist, and its schema is changed to that of the records,
+    /// as ``Store/open(at:schema:options:progress:)`` describes.
+    ///
+    /// - Parameters:
+    ///   - base: the base URL of the API: absolute, without query and fragment.
+    ///   - records: the record types, also those of targets of relationships.
+    ///   - path: the path of the store.
+    ///   - transport: the transport; nil for libcurl with the options of the API.
+    ///   - options: the options of the client.
+    ///   - configure: changes the description of the API: authentication, header fields, pace, retry,
+    ///     the rules of its cache, the naming of its JSON.
+    /// - Throws: `StoreError` if the store cannot be opened; `MirrorError.missingToken` if an
+    ///   environment variable of the authentication is not set; `MirrorError.endpoint` if the base URL
+    ///   is not valid or the mapping does not fit the records.
+    public convenience init(
+        base: String, records: any MappedRecord.Type..., store path: String, transport: (any Transport)? = nil,
+        options: APIClient.Options = APIClient.Options(), configure: (inout Description) throws -> Void = { _ in }
+    ) throws {
+        var description = Description(
+            file: base, storePath: path, api: APIDescription(base: base.hasSuffix("/") ? String(base.dropLast()) : base),
+            schema: Schema(records: records), mapping: Mapping(records: records), endpoints: [])
+        try configure(&description)
+        let url = description.api.base
+        guard let parsed = try? HTTPURL(url), ["http", "https"].contains(parsed.scheme) else {
+            throw MirrorError.endpoint(
+                place: "base", message: "\(Redaction.url(url)) is not an absolute URL with http or https")
+        }
+        let problems = description.mapping.problems(for: description.schema)
+        guard problems.isEmpty else {
+            throw MirrorError.endpoint(
+                place: "records", message: problems.map { "\($0)" }.joined(separator: "; "))
+        }
+        let store = try Store.open(at: path, schema: description.schema)
+        self.init(
+            try APIClient(
+                description, store: store, transport: transport ?? CurlTransport(description.api.transport),
+                options: options))
+    }
+
+    /// The fingerprint of the import of an endpoint's responses, computed once.
+    func fingerprint(of endpoint: Endpoint) -> String {
+        var plain = endpoint
+        plain.parameters = []
+        plain.body = nil
+        plain.place = ""
+        let key = plain
+        if let known = fingerprints.withLock({ $0[key] }) { return known }
+        let new = client.description.fingerprint(of: key)
+        fingerprints.withLock { $0[key] = new }
+        return new
+    }
+}
+
+extension RecordClient: CustomDebugStringConvertible {
+    /// One line: the API and the store.
+    public var debugDescription: String { "RecordClient(\(Redaction.url(client.description.api.base)), \(store.path))" }
+}

@@ -1,0 +1,137 @@
+public import TarnHTTP
+public import TarnImport
+import TarnStore
+
+/// A request to an API, as a value: its path, its parameters, and where its records are.
+///
+/// A program declares its requests once, as static functions, and names them where it needs them:
+///
+/// ```swift
+/// extension Request where Value == Issue {
+///     static func issues(_ repository: String, state: State? = nil) -> Self {
+///         .get("/repos/{+repository}/issues", ["repository": repository, "state": state?.rawValue])
+///     }
+///     static func issue(_ number: Int, in repository: String) -> Self {
+///         .get("/repos/{+repository}/issues/{number}", ["repository": repository, "number": "\(number)"])
+///     }
+/// }
+/// let issues = try await forge.all(.issues("acme/anvil", state: .open))
+/// ```
+///
+/// `Value` is the type of the records that the response lists. See ``RecordClient``.
+public struct Request<Value: MappedRecord>: Sendable {
+    /// The request, its pagination and its limits.
+    var endpoint: Endpoint
+    /// The source of the answer; nil for that of the client.
+    var policy: CachePolicy?
+    /// Request directives for the cache only, such as `max-stale=60`.
+    var directives: [String] = []
+
+    /// The values of parameters, in order. One that is nil is left out.
+    public typealias Parameters = KeyValuePairs<String, String?>
+
+    /// Returns a GET request for records.
+    ///
+    /// - Parameters:
+    ///   - path: the path below the base URL, a template of RFC 6570. A group in parentheses is left
+    ///     out if a variable in it has no value: `/users(/{username})`.
+    ///   - parameters: the values of the path's variables; the others become the query.
+    ///   - records: the key path of the records in the response; by default, the whole response is
+    ///     the list, or the one record.
+    ///   - pagination: the style of pages; by default, it is found out from the responses.
+    public static func get(
+        _ path: String, _ parameters: Parameters = [:], records: JSONPath = JSONPath(keys: []),
+        pagination: Pagination = .automatic
+    ) -> Request {
+        Request(path, parameters, method: "GET", records, pagination)
+    }
+
+    /// Returns a POST request for records, for an API whose queries are in the body.
+    ///
+    /// Its response is imported, and not kept as the answer of the request.
+    ///
+    /// - Parameters:
+    ///   - path: the path below the base URL, as in ``get(_:_:records:pagination:)``.
+    ///   - body: the body. A string that is `{name}` is replaced by a parameter.
+    ///   - parameters: the values of variables; the others become the query.
+    ///   - records: the key path of the records in the response.
+    ///   - pagination: the style of pages.
+    public static func post(
+        _ path: String, body: TransportBody, _ parameters: Parameters = [:], records: JSONPath = JSONPath(keys: []),
+        pagination: Pagination = .automatic
+    ) -> Request {
+        var request = Request(path, parameters, method: "POST", records, pagination)
+        request.endpoint.body = body
+        return request
+    }
+
+    private init(
+        _ path: String, _ parameters: Parameters, method: String, _ records: JSONPath, _ pagination: Pagination
+    ) {
+        let values = parameters.compactMap { name, value in value.map { Endpoint.Parameter(name, $0) } }
+        let known = Set(values.map(\.name))
+        let path = PathGroups.resolved(path) { known.contains($0) }
+        endpoint = Endpoint(
+            name: Request.name(method, path), path: path, parameters: values, records: records, entity: Value.entity,
+            pagination: pagination)
+        endpoint.method = method
+        endpoint.place = "the request \(method) \(path)"
+    }
+
+    /// The name under which responses are stored: the entity and the path, without spaces.
+    private static func name(_ method: String, _ path: String) -> String {
+        let name = (method == "GET" ? "" : method) + Value.entity + ":" + path
+        return String(name.map { $0.isWhitespace ? "_" : $0 })
+    }
+
+    // MARK: Options
+
+    /// Returns the request with a source of its answer.
+    public func policy(_ policy: CachePolicy) -> Request { with { $0.policy = policy } }
+
+    /// Returns the request with a stale answer permitted if the server fails.
+    ///
+    /// - Parameter seconds: for how long after its freshness has ended (RFC 5861 §4).
+    public func staleIfError(seconds: Int) -> Request {
+        with { $0.directives.append("stale-if-error=\(max(0, seconds))") }
+    }
+
+    /// Returns the request with limits of its list.
+    ///
+    /// - Parameters:
+    ///   - pages: the maximum number of pages.
+    ///   - records: the maximum number of records; the page with the last one is kept whole.
+    public func limit(pages: Int? = nil, records: Int? = nil) -> Request {
+        with { $0.endpoint.limits = Endpoint.Limits(pages: pages, records: records, stopsQuietly: true) }
+    }
+
+    /// Returns the request with a value of the response that answers have as metadata.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the value in the answer.
+    ///   - path: the key path from the root of the response.
+    public func metadata(_ name: String, at path: JSONPath) -> Request {
+        with { $0.endpoint.metadata.append(Endpoint.Metadata(name, path)) }
+    }
+
+    /// Returns the request with rules for responses. The first one that matches applies.
+    public func responses(_ rules: ResponseRule...) -> Request { with { $0.endpoint.responses += rules } }
+
+    private func with(_ change: (inout Request) -> Void) -> Request {
+        var request = self
+        change(&request)
+        return request
+    }
+
+    /// The request as the cache knows it.
+    func cacheRequest(_ next: CacheRequest? = nil) -> CacheRequest {
+        var request = next ?? CacheRequest(endpoint.name)
+        request.directives = directives.isEmpty ? nil : directives.joined(separator: ", ")
+        return request
+    }
+}
+
+extension Request: CustomStringConvertible {
+    /// The method and the path, without the values of parameters.
+    public var description: String { "\(endpoint.method) \(endpoint.path)" }
+}

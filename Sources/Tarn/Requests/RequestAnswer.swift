@@ -1,0 +1,33 @@
+public import TarnImport
+import TarnStore
+
+/// One of the answers of ``RecordClient/answers(_:local:fetch:)``: the records of a local query.
+public enum RequestAnswer<Value: MappedRecord>: Sendable {
+    /// The records that the store has, before the server is asked.
+    case local([Value])
+    /// The records after the server's answer, with the reports of its imports.
+    case remote([Value], [ImportReport])
+    /// The server did not answer: the records that the store keeps.
+    case failed(any Error, kept: [Value])
+    /// The records after a later change of the store, by whichever program.
+    case changed([Value])
+
+    /// The records.
+    public var records: [Value] {
+        switch self {
+        case .local(let records), .remote(let records, _), .failed(_, let records), .changed(let records): records
+        }
+    }
+}
+
+/// The condition on which a server is asked after the store has answered.
+public enum RemoteFetch: Sendable, Hashable {
+    /// It is always asked; a fresh response in the store answers without the network.
+    case always
+    /// It is asked if the local query has no record.
+    case ifNoLocalRecords
+    /// It is not asked.
+    case never
+    /// It is asked if the stored response is older.
+    case olderThan(seconds: Int)
+}

@@ -80,7 +80,7 @@ struct DiagnosticTests {
             "@Record struct A { @Key var id: Int; @Relationship(inverse: «\"a\" + \"b\"») var author: Reference<User> }",
             #"the inverse is a key path such as \User.issues, or the name of a property as a literal"#),
         Wrong(
-            #"@Record struct A { @Key var id: Int; @Relationship(inverse: \User.«isues») var author: Reference<User> }"#,
+            #"@Record struct A { @Key var id: Int; @Relationship(inverse: «\User.isues») var author: Reference<User> }"#,
             "value of type 'User' has no member 'isues'"),
         Wrong(
             "@Record struct A { @Key var id: Int; «@Index» var users = Inverse<User>() }",
@@ -115,7 +115,7 @@ struct DiagnosticTests {
         Wrong(
             "@Record struct A { @Key var id: Int; @Attribute(from: «1») var a: Int }",
             "cannot convert value of type 'Int' to expected argument type 'ValueSource'"),
-        Wrong("let A = User.where { $0.name «==» 1 }", "cannot convert value of type 'Int' to expected argument type 'String'"),
+        Wrong("let A = User.where { $0.name «==» 1 }", "binary operator '==' cannot be applied to operands of type 'Column<String>' and 'Int'"),
         Wrong("let A = User.where { $0.«nam» == \"\" }", "value of type 'QueryFields<User>' has no"),
     ]
 

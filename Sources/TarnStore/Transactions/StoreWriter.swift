@@ -290,6 +290,7 @@ public struct StoreWriter: ~Copyable {
         EncodedRow.writeHeader(
             to: row, isPartial: isPartial, isWide: body.isWide, entity: rules.id, version: version,
             compression: compression ?? (RowFormat.uncompressed, 0))
+        precondition(row.count == count, "liblmdb reserves the room that was asked for")
         UnsafeMutableRawBufferPointer(rebasing: row[RowFormat.headerSize...]).copyMemory(from: stored)
         let checksum = EncodedRow.checksum(of: Bytes(row), table: UInt32(rules.root), key: key)
         row.storeBytes(of: checksum.littleEndian, toByteOffset: 8, as: UInt32.self)
@@ -353,9 +354,4 @@ extension Value {
             case .digest(let x): .bytes(x)
             }
     }
-}
-
-extension Bytes {
-    package static var empty: Bytes { Bytes(start: nil, count: 0) }
-
 }

@@ -36,7 +36,7 @@ package struct IndexMark: Equatable {
         guard value.count >= 10, let phase = Phase(rawValue: value[0]) else { return nil }
         self.phase = phase
         isNew = value[1] & 1 != 0
-        count = Int(clamping: UInt64(bigEndian: value.loadUnaligned(fromByteOffset: 2, as: UInt64.self)))
+        count = Int(clamping: value.loadBigEndian(2, UInt64.self))
         key = Array(value.dropFirst(10))
     }
 

@@ -74,10 +74,7 @@ struct OrphanDecision: Sendable {
         guard let keep = rules.keep else { return [] }
         try writer.applyIndexChanges()
         let access = writer.access, check = try RecordCheck(access, Query(endpoint.entity, where: keep))
-        return try Set(
-            records.filter { record in
-                try record.storageKey.withUnsafeBytes { key in try access.lending { try check.row(key) != nil } }
-            })
+        return try Set(records.filter { try check.admits($0) })
     }
 
     /// Whether a record is to be removed; otherwise the reason is counted.
@@ -127,10 +124,7 @@ struct OrphanDecision: Sendable {
         case .delete:
             guard let entity = writer.catalog.entity(record.entity) else { return .stays }
             do {
-                guard let count = try listed.storageKey.withUnsafeBytes({ try writer.delete(entity, $0, upTo: limit) })
-                else {
-                    return .tooLarge
-                }
+                guard let count = try writer.delete(entity, listed, upTo: limit) else { return .tooLarge }
                 try writer.removeScanMember(listed, of: identity.members)
                 counts.deleted = 1
                 outcome.deleted = 1
@@ -153,12 +147,7 @@ struct OrphanDecision: Sendable {
         _ entity: String, _ listed: ListedRecord, _ relationship: String, _ writer: inout StoreWriter
     ) throws -> Bool {
         guard let entity = writer.catalog.entity(entity), let field = entity.field(relationship) else { return false }
-        var builder = BodyBuilder(), bytes = ByteWriter()
-        builder.field(field.id) { $0.appendValueNull() }
-        builder.finish(into: &bytes)
-        guard let body = RowBody(bytes.bytes, isWide: false) else { return false }
-        return try listed.storageKey.withUnsafeBytes { try writer.merge(entity, $0, body, isComplete: false) }
-            == .updated
+        return try writer.clear(field.id, of: listed, entity) == .updated
     }
 
     private func merge(_ counts: ImportReport.Counts, _ entity: String, into imported: inout ImportReport) {

@@ -29,7 +29,7 @@ package struct ScanTable {
         let cursor = try raw.cursor(table)
         defer { cursor.close() }
         var entry = try cursor.seek(start.bytes)
-        while let (key, value) = entry, prefix.withUnsafeBytes({ key.hasPrefix($0) }) {
+        while let (key, value) = entry, key.starts(with: prefix) {
             guard let member = ScanMember(key, value) else { throw table.damage(key) }
             if try !body(member) { return }
             entry = try cursor.next()
@@ -97,11 +97,11 @@ package struct ScanTable {
     func removeAll(of identity: String, limit: Int) throws -> Bool {
         let prefix = ScanMember.prefix(identity), cursor = try raw.cursor(state.scanTable().table)
         defer { cursor.close() }
-        var entry = try prefix.withUnsafeBytes { try cursor.seek($0) }
+        var entry = try cursor.seek(prefix)
         for _ in 0..<limit {
-            guard let (key, _) = entry, prefix.withUnsafeBytes({ key.hasPrefix($0) }) else { return true }
+            guard let (key, _) = entry, key.starts(with: prefix) else { return true }
             try cursor.delete()
-            entry = try prefix.withUnsafeBytes { try cursor.seek($0) }
+            entry = try cursor.seek(prefix)
         }
         return false
     }

@@ -64,6 +64,20 @@ public struct StoreWriter: ~Copyable {
         try merge(access.state.rules(of: entity.id), key, body, isComplete: isComplete, isExact: isExact)
     }
 
+    /// Sets one field of a listed record to null. A partial record stays partial, a complete one
+    /// complete.
+    package mutating func clear(
+        _ field: UInt16, of listed: ListedRecord, _ entity: Catalog.Entity
+    ) throws -> Outcome {
+        var builder = BodyBuilder(), bytes = ByteWriter()
+        builder.field(field) { $0.appendValueNull() }
+        builder.finish(into: &bytes)
+        return try listed.storageKey.withUnsafeBytes { key in
+            guard let body = RowBody(bytes.bytes, isWide: false) else { preconditionFailure("a body of one field") }
+            return try merge(entity, key, body, isComplete: false)
+        }
+    }
+
     mutating func merge(
         _ rules: EntityRules, _ key: Bytes, _ body: RowBody, isComplete: Bool, isExact: Bool = false
     ) throws -> Outcome {

@@ -104,20 +104,25 @@ public final class Environment: Sendable {
     /// The last page of the file at the latest check for dead readers.
     let checkedPage = Atomic<Int>(0)
 
+    /// The files and the queue of an environment that is being opened.
+    private struct Files {
+        var lock: FileIdentity?
+        var directory: OpenDirectory?
+        var turn: WriterQueue?
+    }
+
     private init(
-        path: String, options: Options, file: FileIdentity, lockFile: FileIdentity?, env: OpaquePointer,
-        threadDepth: ThreadDepth,
-        turn: WriterQueue?, directory: OpenDirectory?
+        _ env: OpaquePointer, path: String, options: Options, file: FileIdentity, files: Files, threadDepth: ThreadDepth
     ) {
         self.path = path
         self.options = options
         self.file = file
         self.env = env
         self.threadDepth = threadDepth
-        self.turn = turn
-        self.lockFile = lockFile
-        self.directory = directory
-        self.forks = ForkCounter.current
+        turn = files.turn
+        lockFile = files.lock
+        directory = files.directory
+        forks = ForkCounter.current
     }
 
     deinit {
@@ -170,9 +175,12 @@ public final class Environment: Sendable {
         }
         // In an existing environment, a new file gets the mode of the data file.
         let mode = access(dataPath, F_OK) == 0 ? FileMode.inside(path) : options.fileMode
-        let directory = options.isReadOnly ? nil : try OpenDirectory(path: path)
-        let turn = options.isReadOnly ? nil : try WriterQueue(directory: path)
-        let lockFile = options.isImmutable ? nil : try LockFile.prepare(in: path, options: options)
+        var files = Files()
+        if !options.isReadOnly {
+            files.directory = try OpenDirectory(path: path)
+            files.turn = try WriterQueue(directory: path)
+        }
+        if !options.isImmutable { files.lock = try LockFile.prepare(in: path, options: options) }
         var mapSize = options.mapSize
         while true {
             let (code, env) = openOnce(path: path, options: options, mapSize: mapSize, mode: mode)
@@ -186,7 +194,7 @@ public final class Environment: Sendable {
                     throw error
                 }
                 let lockPath = path + "/" + LockFile.name
-                if let lockFile, FileIdentity(path: lockPath) != lockFile {
+                if let lock = files.lock, FileIdentity(path: lockPath) != lock {
                     mdb_env_close(env)
                     throw LMDBError(.fileReplaced, operation: "open", path: lockPath)
                 }
@@ -195,9 +203,7 @@ public final class Environment: Sendable {
                     throw LMDBError(.other, operation: "open", path: path)
                 }
                 let environment = Environment(
-                    path: path, options: options, file: file, lockFile: lockFile, env: env, threadDepth: threadDepth,
-                    turn: turn,
-                    directory: directory)
+                    env, path: path, options: options, file: file, files: files, threadDepth: threadDepth)
                 if !options.keepsDeadReaders { environment.freeSlotsOfDeadReaders() }
                 return environment
             }

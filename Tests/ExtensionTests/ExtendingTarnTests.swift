@@ -175,10 +175,10 @@ struct ExtendingTarnTests {
         let blocks = try Self.text(Self.page).components(separatedBy: "```swift\n").dropFirst().map {
             $0.components(separatedBy: "```")[0]
         }
-        #expect(blocks.count == 5)
+        #expect(blocks.count == 6)
         let compiled = try [
             "Tests/ExtensionSample/RangePagination.swift", "Tests/ExtensionTests/ExtendingTarnTests.swift",
-            "Sources/TarnCLI/Commands/InspectCommand.swift",
+            "Sources/TarnCLI/Commands/InspectCommand.swift", "Sources/TarnStore/Schema/Types/UUIDType.swift",
         ].map { lines(try Self.text($0)) }
         for block in blocks { #expect(compiled.contains { $0.contains(lines(block)) }, "\(block)") }
         let yaml = try #require(try Self.text(Self.page).components(separatedBy: "```yaml\n").dropFirst().first)
@@ -210,5 +210,19 @@ struct ExtendingTarnTests {
             #expect(try Self.text("\(folder)/\(file)").contains("struct \(type): PaginationStyle"), "\(file)")
         }
         #expect(files.count == 10)
+    }
+
+    @Test("every attribute type has a descriptor in a file of its own, and a line of registration")
+    func attributeTypes() throws {
+        let folder = "Sources/TarnStore/Schema/Types"
+        let files = try FileManager.default.contentsOfDirectory(atPath: Self.root.appendingPathComponent(folder).path)
+        let registry = try Self.text("Sources/TarnStore/Schema/AttributeType.swift")
+        let types = files.map { String($0.dropLast(".swift".count)) }.filter { $0.hasSuffix("Type") }
+        for type in types {
+            #expect(registry.contains(": \(type)("), "\(type)")
+            let text = try Self.text("\(folder)/\(type).swift")
+            #expect(text.contains("struct \(type): AttributeTypeDescriptor"), "\(type)")
+        }
+        #expect(types.count == 13)
     }
 }

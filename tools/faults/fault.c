@@ -1,4 +1,5 @@
-// A library to be preloaded: the n-th call that writes to a file below a directory fails, is short, or ends the process.
+// A library to be preloaded: the n-th call that writes to a file below a directory fails, is short,
+// or ends the process.
 //
 //     FAULT_DIRECTORY   the real path of a directory; calls on other files are not counted
 //     FAULT_AT          n, from 1; 0 or nothing: no fault
@@ -14,8 +15,9 @@
 //                       (little-endian). Kinds: W a write, D one on a descriptor with O_DSYNC or O_SYNC (a barrier of its own), T a new length (in place of
 //                       the offset), B a barrier (fsync, fdatasync), A output
 //
-// Calls: write, pwrite, writev, pwritev, fsync, fdatasync, ftruncate, rename and renameat2 (of the new name), and msync, which has no file and is always counted. Files
-// below the directory are not really flushed: a test that ends a process needs no flush, and thousands of flushes are slow.
+// Calls: write, pwrite, writev, pwritev, fsync, fdatasync, ftruncate, rename and renameat2 (of the
+// new name), and msync, which has no file and is always counted. Files below the directory are not
+// really flushed: a test that ends a process needs no flush, and thousands of flushes are slow.
 
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,5 +1,5 @@
-"""Random values that are equal on every machine and in every Python: only `random()` is guaranteed to be stable, so all else
-is built on it."""
+"""Random values that are equal on every machine and in every Python: only `random()` is guaranteed
+to be stable, so all else is built on it."""
 
 import random
 

@@ -1,5 +1,5 @@
-"""The expected content of a store after one full sync with fixtures/forge/tarn.yaml, counted from the model: not from the payloads, and
-not by any importer."""
+"""The expected content of a store after one full sync with fixtures/forge/tarn.yaml, counted from
+the model: not from the payloads, and not by any importer."""
 
 from collections import Counter
 

@@ -1,5 +1,5 @@
-"""The forge's data before it becomes JSON: the accounts and their relationships. `payloads` writes it, `expected` counts
-it, independently of each other."""
+"""The forge's data before it becomes JSON: the accounts and their relationships. `payloads` writes
+it, `expected` counts it, independently of each other."""
 
 from dataclasses import dataclass, field
 

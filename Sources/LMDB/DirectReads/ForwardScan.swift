@@ -3,7 +3,7 @@
 /// If pages are read directly, the entries are read page by page. Otherwise, and in a write
 /// transaction, they are read with a cursor.
 package struct ForwardScan: ~Copyable {
-    private var pages: PageWalk?
+    private var pages: PageCursor?
     private let cursor: RawCursor?
     /// Whether the entries are read page by page.
     var isAlongPages: Bool { cursor == nil }
@@ -12,7 +12,7 @@ package struct ForwardScan: ~Copyable {
     /// - Parameter name: the table's name.
     package init(_ transaction: RawTransaction, _ table: Table, name: @autoclosure () -> String) throws(LMDBError) {
         if let tree = try PageTree.of(table, name(), transaction) {
-            pages = PageWalk(tree)
+            pages = PageCursor(tree)
             cursor = nil
         } else {
             pages = nil

@@ -17,7 +17,7 @@ struct PageTree {
 
     private static let mainTable: MDB_dbi = 1
 
-    static var damaged: LMDBError { LMDBError(.corrupted, operation: "walk") }
+    static var damaged: LMDBError { LMDBError(.corrupted, operation: "scan") }
 
     /// Returns the tree of a table; nil where pages must not be read in place.
     ///

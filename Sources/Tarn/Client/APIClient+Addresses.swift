@@ -16,8 +16,10 @@ extension APIClient {
         let api = description.api
         var bounds = PageSequence.Bounds(
             base: api.base, aliases: api.aliases + [options.base].compactMap(\.self), follows: api.follows,
-            pageLimit: min(options.pageLimit, endpoint.limits.pages ?? .max), recordLimit: endpoint.limits.records,
-            stopsAtLimit: endpoint.limits.stopsQuietly, secretParameter: api.authentication.queryParameter)
+            pageLimit: min(options.pageLimit, endpoint.limits.pages ?? .max))
+        bounds.recordLimit = endpoint.limits.records
+        bounds.stopsAtLimit = endpoint.limits.stopsQuietly
+        bounds.secretParameter = api.authentication.queryParameter
         bounds.more = endpoint.more
         return bounds
     }

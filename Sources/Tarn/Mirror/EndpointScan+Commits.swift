@@ -49,7 +49,7 @@ extension EndpointScan {
         do {
             // A cancellation keeps pages that were handed over. A scan that is one change may take
             // long, and is rolled back.
-            if let imported = try await pipeline.finish(isCancellable: unit == .walk) { report.report.add(imported) }
+            if let imported = try await pipeline.finish(isCancellable: unit == .scan) { report.report.add(imported) }
         } catch {
             if let conflict = error as? RevalidationConflict {
                 overtakenRequests.formUnion(conflict.requests)
@@ -81,7 +81,7 @@ extension Batch {
             for page in pages {
                 guard let members = page.members else { continue }
                 try writer.noteListed(
-                    page.entry.listing.listed.filter { !dropped.contains($0) }, walk: members,
+                    page.entry.listing.listed.filter { !dropped.contains($0) }, of: members,
                     scan: page.entry.listing.scan)
             }
             try client.saveBudgets(&writer)

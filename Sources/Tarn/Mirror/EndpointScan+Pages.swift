@@ -23,7 +23,7 @@ extension EndpointScan {
             if case .pages(let limit) = unit, batch.pages.count >= limit { try await flush() }
         }
         passedBy.succeeded()
-        if unit == .walk { try await flush() }
+        if unit == .scan { try await flush() }
     }
 
     /// Begins a scan, or continues an interrupted one.
@@ -117,7 +117,7 @@ extension EndpointScan {
             page = try imported(response, fetch, pages, target, isEmpty: isEmpty)
         }
         page.entry.listing.scan = target.checkpoint.scan
-        page.entry.listing.walk = target.identity.responses
+        page.entry.listing.identity = target.identity.responses
         page.entry.validation.answeredBy = response.redirectedTo.map(client.canonicalURL)
         page.entry.listing.position = pages.listPosition
         page.members = target.members

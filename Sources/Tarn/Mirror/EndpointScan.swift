@@ -146,7 +146,7 @@ struct EndpointScan {
         }
         if hasParent, error.isOfParent {
             // Pages of earlier parents are kept. If the scan is one change, nothing is kept.
-            if unit == .walk || importer.hasFailed {
+            if unit == .scan || importer.hasFailed {
                 discard()
                 if let beginning = current?.beginning { current?.checkpoint = beginning }
             }
@@ -159,7 +159,7 @@ struct EndpointScan {
         // or if a record without a key has failed the unit. Otherwise pages that were fetched
         // before are kept.
         if case .cancelled = error { return discard() }
-        if holdsCommits || unit == .walk || batch.isEmpty || importer.hasFailed { return discard() }
+        if holdsCommits || unit == .scan || batch.isEmpty || importer.hasFailed { return discard() }
         await end()
         // The repeated scan reports the error if it meets it again.
         if !overtaken.isEmpty { report.failures.removeLast() }

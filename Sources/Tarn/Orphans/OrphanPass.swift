@@ -69,7 +69,7 @@ struct OrphanPass {
             // A record whose deletion exceeds a step ends its step.
             var rest = candidates[...]
             while !rest.isEmpty {
-                let large = try await judge(Array(rest))
+                let large = try await decide(on: Array(rest))
                 rest = rest.dropFirst(large.done)
                 if let (entity, key) = large.record {
                     _ = try await client.store.deleteMost(entity, key, step: options.orphanStep)
@@ -107,7 +107,7 @@ struct OrphanPass {
             var candidates: [Candidate] = []
             try reader.access.scans.forEach(of: identity.members, after: last) { member in
                 let isOpen =
-                    member.lastListed < scan && member.judged < scan && !unlisted.contains(member.record.entity)
+                    member.lastListed < scan && member.decided < scan && !unlisted.contains(member.record.entity)
                 if isOpen { candidates.append(Candidate(record: member.record)) }
                 return candidates.count < limit
             }
@@ -135,7 +135,7 @@ struct OrphanPass {
             try reader.forEach(Query(endpoint.entity, where: condition, partials: .excluded)) { record in
                 let listed = ListedRecord(entity: root, storageKey: record.key.storageKey)
                 let member = try reader.access.scans.member(listed, of: members)
-                if member.map({ $0.lastListed < scan && $0.judged < scan }) ?? true { records.append(listed) }
+                if member.map({ $0.lastListed < scan && $0.decided < scan }) ?? true { records.append(listed) }
                 return true
             }
             return records
@@ -183,7 +183,7 @@ struct OrphanPass {
         return (try? template.expanded(values)).map { client.description.api.base + $0 }
     }
 
-    // MARK: Judging
+    // MARK: Deciding
 
     /// The result of one transaction.
     private struct Step: Sendable {
@@ -195,17 +195,17 @@ struct OrphanPass {
     }
 
     /// Processes candidates, up to the first whose deletion exceeds a step.
-    private mutating func judge(_ candidates: [Candidate]) async throws -> (
+    private mutating func decide(on candidates: [Candidate]) async throws -> (
         done: Int, record: (entity: String, key: RecordKey)?
     ) {
         let mapping = client.description.mapping, schema = client.description.schema
-        let judge = OrphanJudge(
+        let decision = OrphanDecision(
             endpoint: endpoint, rules: rules, identity: identity, parent: parent, scan: scan, limit: options.orphanStep,
             isDryRun: options.reportsOrphansOnly, mayDelete: options.mayDelete,
             keepsLocal: Set(schema.entities.map(\.name).filter { mapping.local(of: $0, in: schema) != .server }))
         let step = try await client.store.write(alone: true) { writer in
             var step = Step()
-            let (done, record) = try judge.run(
+            let (done, record) = try decision.run(
                 candidates.map { ($0.record, $0.answer) }, &writer, &step.report, &step.imported)
             step.done = done
             step.record = record

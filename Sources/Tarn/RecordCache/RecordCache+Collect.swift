@@ -134,24 +134,10 @@ private struct Reach {
 
     mutating func follow() throws {
         while let record = pending.popLast() {
-            guard let root = access.catalog.entity(id: record.entity) else { continue }
-            let kind: Catalog.Entity? = try record.storageKey.withUnsafeBytes { key in
-                try access.lending {
-                    try access.records.row(root, key).flatMap { access.catalog.entity(id: $0.entity) }
-                }
-            }
-            guard let kind else { continue }
+            guard let kind = try access.kind(of: record) else { continue }
             for relationship in access.catalog.relationships(of: kind)
             where relationship.isStored || through.contains("\(kind.name).\(relationship.name)") {
-                guard let destination = access.catalog.entity(id: relationship.destination) else { continue }
-                var targets: [ListedRecord] = []
-                try record.storageKey.withUnsafeBytes { key in
-                    try access.targets(of: key, relationship) {
-                        targets.append(ListedRecord(entity: destination.root, storageKey: Array($0)))
-                        return true
-                    }
-                }
-                for target in targets { add(target) }
+                for target in try access.targets(of: record, relationship) { add(target) }
             }
         }
     }

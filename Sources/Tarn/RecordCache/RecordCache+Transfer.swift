@@ -113,7 +113,7 @@ extension RecordCache {
         var entry = importer.entry(
             prepared.key, response, headers: TransportHeaders(stored: response), added, at: received)
         entry.listing.scan = stored?.listing.scan ?? 0
-        entry.listing.walk = stored?.listing.walk
+        entry.listing.identity = stored?.listing.identity
         entry.caching = ResponseCaching(
             requestedAt: sent,
             selecting: CacheRules.selectingFields(of: prepared.message.headers, by: response.headers).flat,

@@ -77,10 +77,7 @@ struct RecordPrinter {
         let keys = entity.key.compactMap { entity.field(id: $0)?.name }
         let short = entity.fields.filter { field in
             guard !keys.contains(field.name), case .attribute(let type) = field.kind else { return false }
-            switch type {
-            case .json, .url, .array, .uuid: return false
-            default: return !["body", "description", "text", "content"].contains(field.name)
-            }
+            return type.isShort && !["body", "description", "text", "content"].contains(field.name)
         }
         return keys + short.prefix(5).map(\.name) + included
     }

@@ -26,7 +26,7 @@ package struct PageSequence: Sendable, Hashable {
         /// The maximum number of records; nil for no limit.
         package var recordLimit: Int?
         /// Whether the scan stops at a limit without an error.
-        package var stopsAtLimit: Bool
+        package var stopsAtLimit = false
         /// The query parameter that carries a key.
         ///
         /// Servers repeat it in links; it is removed from them.
@@ -34,19 +34,12 @@ package struct PageSequence: Sendable, Hashable {
         /// The treatment of evidence, on the last page, of more records than the scan has listed.
         package var more = PageEvidence.Rule.fail
 
-        /// Creates bounds.
-        package init(
-            base: String, aliases: [String] = [], follows: [String] = [], pageLimit: Int = 10_000,
-            recordLimit: Int? = nil,
-            stopsAtLimit: Bool = false, secretParameter: String? = nil
-        ) {
+        /// Creates bounds without a limit of records.
+        package init(base: String, aliases: [String] = [], follows: [String] = [], pageLimit: Int = 10_000) {
             self.base = base
             self.aliases = aliases
             self.follows = follows
             self.pageLimit = pageLimit
-            self.recordLimit = recordLimit
-            self.stopsAtLimit = stopsAtLimit
-            self.secretParameter = secretParameter
         }
     }
 

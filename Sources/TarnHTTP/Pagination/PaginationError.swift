@@ -38,9 +38,9 @@ public enum PaginationError: Error, Sendable, Hashable, CustomStringConvertible 
             "this page lists the same records as the one before, the server seems to ignore what tells pages apart: \(Redaction.shown(url)); "
                 + "check the names of the parameters under paginate"
         case .tooManyPages(let limit, let url):
-            "more than \(limit) pages, the limit of one walk: stopped before \(Redaction.shown(url))"
+            "more than \(limit) pages, the limit of one scan: stopped before \(Redaction.shown(url))"
         case .tooManyRecords(let limit, let url):
-            "more than \(limit) records, the limit of one walk: stopped before \(Redaction.shown(url))"
+            "more than \(limit) records, the limit of one scan: stopped before \(Redaction.shown(url))"
         case .shrunk(let listed, let hint):
             "the pages seem to end after \(listed) records, but the server says otherwise: \(hint). "
                 + "It may give less than it is asked for: ask for a smaller page, or write end: empty"
@@ -49,7 +49,7 @@ public enum PaginationError: Error, Sendable, Hashable, CustomStringConvertible 
                 + (advice.map { "Write paginate: \($0)" } ?? "Name the style of these pages under paginate")
                 + "; if nothing is missing, write more: { ignore: ['\(evidence.name)'] }"
         case .stuck(let value, let url):
-            "the walk cannot begin again behind \"\(value.excerpt)\", where it began already: more records have this value than the server lists: "
+            "the scan cannot begin again behind \"\(value.excerpt)\", where it began already: more records have this value than the server lists: "
                 + Redaction.shown(url)
         case .beyondCounting(let value, let url):
             "the page after \(value.excerpt) has no number of 64 bits: \(Redaction.shown(url)); check `start` under paginate"

@@ -40,19 +40,20 @@ struct Excerpt {
     func matches(_ tape: Tape, _ object: Int, in bytes: Bytes) -> Bool {
         let end = tape.end(object)
         guard end - object - 1 == wordCount else { return false }
+        // Both objects have as many words: none of the loads is beyond them.
         // The words of strings are offsets: they are compared relative to the object's first key.
         let words = bytes.slice(start..<start + wordCount * 8)
-        let shift = tape.words[object + 1] &- words.load(0, UInt64.self)
+        let shift = tape.words[object + 1] &- words.uncheckedLoad(0, UInt64.self)
         var index = object + 1, last = index
         while index < end {
-            let known = words.load((index - object - 1) * 8, UInt64.self)
+            let known = words.uncheckedLoad((index - object - 1) * 8, UInt64.self)
             switch tape.kind(index) {
             case .string:
                 guard tape.words[index] == known &+ shift else { return false }
                 last = index
             case .int, .uint:
                 guard tape.words[index] == known,
-                    tape.words[index + 1] == words.load((index - object) * 8, UInt64.self)
+                    tape.words[index + 1] == words.uncheckedLoad((index - object) * 8, UInt64.self)
                 else { return false }
             case .double: return false
             default:

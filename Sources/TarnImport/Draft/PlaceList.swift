@@ -4,7 +4,8 @@ internal import TarnStore
 
 /// For each slot of an entity, the place of the best value so far and the place of a null.
 ///
-/// The places where extra sources start follow the slots.
+/// The places where extra sources start follow the slots. The places are raw memory, which is
+/// reset for every object; the subscript checks each position in every build.
 struct PlaceList: ~Copyable {
     struct Place {
         /// An index of the document's tape, unless its ``Kind`` differs; -1 if there is no value.

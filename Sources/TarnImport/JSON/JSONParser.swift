@@ -4,6 +4,8 @@ import CSimdJSON
 internal import TarnStore
 
 /// A parser of documents, one after the other, into reused buffers. For one thread at a time.
+///
+/// simdjson reads raw memory with padding behind it. `count` bounds the document in it.
 final class JSONParser {
     /// The maximum nesting of objects and lists.
     static let maximumDepth = 1024

@@ -5,6 +5,11 @@ internal import TarnStore
 ///
 /// A word has 64 bits: a type in the top 8 bits, and a payload in the rest (simdjson's
 /// `doc/tape.md`).
+///
+/// The tape is raw memory of the parser: drafting reads each of its words. It is well-formed, as
+/// simdjson or `ExactParser` has written it, and every index comes from it: from `root`, `next`,
+/// `end`, or the position of a key before its value. No index or length comes from the document
+/// itself.
 struct Tape {
     let words: UnsafeBufferPointer<UInt64>
     let strings: UnsafeRawPointer

@@ -55,7 +55,7 @@ extension EntityMapping {
             guard attribute.type != .date, attribute.type != .array(.date) else { return nil }
             return SchemaError(
                 entity: entity.name, field: field,
-                "only a date can have an epoch, but the type is \(attribute.type.word): remove epoch, or make it a date"
+                "only a date can have an epoch, but the type is \(attribute.type): remove epoch, or make it a date"
             )
         }
     }
@@ -147,7 +147,7 @@ extension EntityMapping {
         return [
             SchemaError(
                 entity: entity.name, field: nil,
-                "a version must be a number, a date or a text, but \(version) is \(attribute.type.word)")
+                "a version must be a number, a date or a text, but \(version) is \(attribute.type)")
         ]
     }
 
@@ -175,7 +175,7 @@ extension FieldRules {
         }
         let type = entity.attributes.first { $0.name == field }?.type
         if dates != nil, let type, type != .date, type != .array(.date) {
-            messages.append("only a date can have formats, but the type is \(type.word): remove them")
+            messages.append("only a date can have formats, but the type is \(type): remove them")
         }
         if let fallback, let type {
             if case .enumeration(let values) = type {
@@ -183,7 +183,7 @@ extension FieldRules {
                     messages.append(Spelling.unknown("value", fallback, among: values))
                 }
             } else {
-                messages.append("only an enum can have a fallback, but the type is \(type.word): remove it")
+                messages.append("only an enum can have a fallback, but the type is \(type): remove it")
             }
         }
         if dates?.isEmpty == true { messages.append("the list of formats is empty: add one, or use nil") }

@@ -1,5 +1,8 @@
 // A hash table from the bytes of JSON keys to small integers. Every key of every object is looked
 // up.
+//
+// The slots are raw memory, since an array would add a check and a reference count to each probe.
+// The mask bounds every position, and the offsets are places in `keys`, which only grows.
 
 internal import TarnStore
 

@@ -1,4 +1,5 @@
-/// Manually managed storage for the nodes of a tree of keys: they are not copyable.
+/// Manually managed storage for the nodes of a tree of keys: they are not copyable, so an array
+/// cannot have them. Every access is checked against the count in every build.
 final class NodeList {
     private var nodes: UnsafeMutablePointer<KeyNode>
     private var count = 1
@@ -16,11 +17,11 @@ final class NodeList {
 
     subscript(index: Int) -> KeyNode {
         _read {
-            precondition(index < count)
+            precondition(index >= 0 && index < count)
             yield nodes[index]
         }
         _modify {
-            precondition(index < count)
+            precondition(index >= 0 && index < count)
             yield &nodes[index]
         }
     }

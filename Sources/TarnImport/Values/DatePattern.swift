@@ -172,32 +172,32 @@ public struct DatePattern: Sendable, Hashable {
         case .literal(let byte): return scanner.literal(byte)
         case .year:
             guard let value = scanner.number(4...4) else { return false }
-            scanner.year = value
+            scanner.time.year = value
         case .shortYear:
             guard let year = scanner.number(2...2) else { return false }
             // POSIX strptime: 69–99 are years of the last century.
-            scanner.year = year + (year >= 69 ? 1900 : 2000)
+            scanner.time.year = year + (year >= 69 ? 1900 : 2000)
         case .month(let least, let most):
             guard let value = scanner.number(least...most) else { return false }
-            scanner.month = value
+            scanner.time.month = value
         case .day(let least, let most):
             guard let value = scanner.number(least...most) else { return false }
-            scanner.day = value
+            scanner.time.day = value
         case .hour(let least, let most), .halfDayHour(let least, let most):
             guard let value = scanner.number(least...most) else { return false }
-            scanner.hour = value
+            scanner.time.hour = value
         case .minute(let least, let most):
             guard let value = scanner.number(least...most) else { return false }
-            scanner.minute = value
+            scanner.time.minute = value
         case .second(let least, let most):
             guard let value = scanner.number(least...most) else { return false }
-            scanner.second = value
+            scanner.time.second = value
         case .fraction(let digits): return scanner.fraction(digits)
         case .monthName(let isLong):
             guard let place = scanner.word(of: isLong ? EnglishDates.months : EnglishDates.shortMonths) else {
                 return false
             }
-            scanner.month = place + 1
+            scanner.time.month = place + 1
         case .weekday(let isLong):
             return scanner.word(of: isLong ? EnglishDates.weekdays : EnglishDates.shortWeekdays) != nil
         case .halfDay:

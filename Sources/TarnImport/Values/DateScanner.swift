@@ -6,12 +6,9 @@ internal import TarnStore
 struct DateScanner {
     private let text: Bytes
     private(set) var index = 0
-    var year = 1970, month = 1, day = 1, hour = 0, minute = 0, second = 0
-    var microsecond = 0
+    var time = CivilTime()
     /// Whether a half day was read, and which; nil without `a`.
     var isAfternoon: Bool?
-    /// Minutes east of UTC.
-    var offset = 0
 
     init(_ text: Bytes) { self.text = text }
 
@@ -21,14 +18,12 @@ struct DateScanner {
     ///
     /// Second 60, a leap second, is the first second of the next minute.
     var timestamp: Timestamp? {
-        var hour = hour
+        var time = time
         if let isAfternoon {
-            guard (1...12).contains(hour) else { return nil }
-            hour = hour % 12 + (isAfternoon ? 12 : 0)
+            guard (1...12).contains(time.hour) else { return nil }
+            time.hour = time.hour % 12 + (isAfternoon ? 12 : 0)
         }
-        return Timestamp(
-            year: year, month: month, day: day, hour: hour, minute: minute, second: second, microsecond: microsecond,
-            offset: offset)
+        return Timestamp(time)
     }
 
     mutating func literal(_ byte: UInt8) -> Bool {
@@ -64,9 +59,9 @@ struct DateScanner {
     /// Reads the digits of a fraction, truncated to microseconds. Nil: one or more digits.
     mutating func fraction(_ digits: Int?) -> Bool {
         var scale = 100_000, count = 0
-        microsecond = 0
+        time.microsecond = 0
         while count < digits ?? .max, index < text.count, (0x30...0x39).contains(text[index]) {
-            microsecond += Int(text[index] - 0x30) * scale
+            time.microsecond += Int(text[index] - 0x30) * scale
             scale /= 10
             index += 1
             count += 1
@@ -82,7 +77,7 @@ struct DateScanner {
         let sign = text[index]
         if zulu, sign | 0x20 == UInt8(ascii: "z") {
             index += 1
-            offset = 0
+            time.offset = 0
             return true
         }
         guard sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else { return false }
@@ -98,7 +93,7 @@ struct DateScanner {
         } else if !minutesOptional {
             return false
         }
-        offset = (hours * 60 + minutes) * (sign == UInt8(ascii: "+") ? 1 : -1)
+        time.offset = (hours * 60 + minutes) * (sign == UInt8(ascii: "+") ? 1 : -1)
         return true
     }
 
@@ -109,7 +104,7 @@ struct DateScanner {
             let month = scanner.number(2...2), scanner.literal(UInt8(ascii: "-")),
             let day = scanner.number(2...2)
         else { return nil }
-        (scanner.year, scanner.month, scanner.day) = (year, month, day)
+        (scanner.time.year, scanner.time.month, scanner.time.day) = (year, month, day)
         if scanner.isAtEnd { return scanner.timestamp }
         var hasTime = scanner.literal(UInt8(ascii: "T"))
         if !hasTime { hasTime = scanner.literal(UInt8(ascii: "t")) }
@@ -117,10 +112,10 @@ struct DateScanner {
         guard hasTime, let hour = scanner.number(2...2), scanner.literal(UInt8(ascii: ":")),
             let minute = scanner.number(2...2)
         else { return nil }
-        (scanner.hour, scanner.minute) = (hour, minute)
+        (scanner.time.hour, scanner.time.minute) = (hour, minute)
         if scanner.literal(UInt8(ascii: ":")) {
             guard let second = scanner.number(2...2) else { return nil }
-            scanner.second = second
+            scanner.time.second = second
             var hasFraction = scanner.literal(UInt8(ascii: "."))
             if !hasFraction { hasFraction = scanner.literal(UInt8(ascii: ",")) }
             if hasFraction, !scanner.fraction(nil) { return nil }

@@ -1,8 +1,35 @@
-// Coercion of JSON to attribute values: total functions that return a value or fail, never a silent
-// 0. `ImportValues.md` has the table of the values that each type accepts.
+// Coercion of JSON to attribute values: the kinds of JSON that each type accepts, and total
+// functions that return a value or fail, never a silent 0. `ImportValues.md` documents the result
+// of each; a test covers every cell.
 
 import Foundation
 internal import TarnStore
+
+extension AttributeType {
+    /// Returns the kinds of JSON that this type accepts; a value may still be refused.
+    ///
+    /// - Parameter dates: the formats of a date.
+    func accepted(_ mode: CoercionMode, dates: [DateFormat]) -> JSONKinds {
+        switch (self, mode) {
+        case (.bool, .lenient): return [.bool, .integer, .string]
+        case (.bool, .strict): return .bool
+        case (.int, .lenient), (.uint, .lenient): return [.number, .string]
+        case (.int, .strict), (.uint, .strict): return .integer
+        case (.double, .lenient), (.decimal, .lenient): return [.number, .string]
+        case (.double, .strict), (.decimal, .strict): return .number
+        case (.string, .lenient): return [.string, .number]
+        case (.string, .strict), (.bytes, _), (.uuid, _), (.url, _), (.enumeration, _): return .string
+        case (.date, .lenient): return dates.contains(where: \.isEpoch) ? [.number, .string] : .string
+        case (.date, .strict):
+            var kinds: JSONKinds = []
+            if dates.contains(where: \.isEpoch) { kinds.formUnion(.number) }
+            if dates.contains(where: { !$0.isEpoch }) { kinds.formUnion(.string) }
+            return kinds
+        case (.json, _): return .all
+        case (.array, _): return .array
+        }
+    }
+}
 
 extension Tape {
     /// Appends the value of an attribute: a tag and a payload. The JSON is not null.

@@ -87,9 +87,9 @@ final class FileSnapshot {
     }
 
     /// Finds the tables. Must be called once, before any table is read.
-    func findTables(_ walk: inout TreeWalk) -> TreeWalk.Counts {
-        let findings = walk.findings
-        return walk.walk(meta.main, "the table of tables") { key, value, flags in
+    func findTables(_ scan: inout TreeScan) -> TreeScan.Counts {
+        let findings = scan.findings
+        return scan.scan(meta.main, "the table of tables") { key, value, flags in
             let name = String(decoding: key, as: UTF8.self)
             guard flags & PageLayout.tree != 0 else {
                 ownEntries += 1
@@ -142,10 +142,10 @@ final class FileSnapshot {
     /// Visits the numbers of free pages, and reports the faults of the list.
     ///
     /// - Parameter page: A closure that is called with the freeing transaction and the page number.
-    func forEachFreePage(_ walk: inout TreeWalk, _ page: (UInt64, UInt64) -> Void) -> TreeWalk.Counts {
-        let findings = walk.findings
+    func forEachFreePage(_ scan: inout TreeScan, _ page: (UInt64, UInt64) -> Void) -> TreeScan.Counts {
+        let findings = scan.findings
         var last: UInt64 = 0
-        let counts = walk.walk(meta.freeList, "the free list", ordersBytes: false) { key, value, _ in
+        let counts = scan.scan(meta.freeList, "the free list", ordersBytes: false) { key, value, _ in
             let transaction = FreePages.transaction(key) ?? 0
             let place = "the free list of transaction \(transaction)"
             guard key.count == 8, transaction > last || last == 0 else {

@@ -12,7 +12,7 @@ final class StoreFile: RecordSource {
     let aloneBecause: String?
     /// The slots of the reader table; nil if the file is read without liblmdb.
     let readers: (used: Int, all: Int)?
-    private(set) var walk: TreeWalk
+    private(set) var scan: TreeScan
     /// The content of the table `meta`.
     private(set) var settings: [String: [UInt8]] = [:]
     /// The format version; nil if it is unreadable.
@@ -29,8 +29,8 @@ final class StoreFile: RecordSource {
     /// Whether the file is a store of Tarn, as far as it is readable; others may have any tables.
     private(set) var isStore = false
     /// The counts of each table that was scanned.
-    private(set) var counts: [String: TreeWalk.Counts] = [:]
-    private let mainCounts: TreeWalk.Counts
+    private(set) var counts: [String: TreeScan.Counts] = [:]
+    private let mainCounts: TreeScan.Counts
 
     private init(
         _ snapshot: FileSnapshot, _ findings: Findings, aloneBecause: String?, readers: (used: Int, all: Int)? = nil,
@@ -40,13 +40,13 @@ final class StoreFile: RecordSource {
         self.snapshot = snapshot
         self.findings = findings
         self.aloneBecause = aloneBecause
-        var walk = TreeWalk(snapshot.file, lastPage: snapshot.meta.lastPage, findings)
+        var scan = TreeScan(snapshot.file, lastPage: snapshot.meta.lastPage, findings)
         if let progress {
             let file = snapshot.file, all = Int(clamping: min(snapshot.meta.lastPage, file.pageCount))
-            walk.progress = { progress(file.readCount, all) }
+            scan.progress = { progress(file.readCount, all) }
         }
-        mainCounts = snapshot.findTables(&walk)
-        self.walk = walk
+        mainCounts = snapshot.findTables(&scan)
+        self.scan = scan
         readSettings()
     }
 
@@ -127,7 +127,7 @@ final class StoreFile: RecordSource {
             return false
         }
         var isSound = true
-        let isWhole = try walk(record, table, ordersBytes: true) { key, value, flags in
+        let isWhole = try scan(record, table, ordersBytes: true) { key, value, flags in
             guard flags & (PageLayout.tree | PageLayout.duplicates) == 0 else {
                 return findings.add(.tableRecord, table, "an entry has the flags \(flags), as none of Tarn")
             }
@@ -149,25 +149,25 @@ final class StoreFile: RecordSource {
         guard !isStore, let record = snapshot.tables[table] else {
             return try forEach(in: table, asStored: asStored, body)
         }
-        return try walk(record, table, ordersBytes: false) { key, value, _ in try body(key, value) }
+        return try scan(record, table, ordersBytes: false) { key, value, _ in try body(key, value) }
     }
 
     /// Visits the entries of the table of tables that are no tables.
     func forEachOwnEntry(_ body: (Bytes, Bytes) throws -> Void) rethrows {
-        var walk = TreeWalk(snapshot.file, lastPage: snapshot.meta.lastPage, Findings(limit: 0))
-        _ = try walk.walk(snapshot.meta.main, "the table of tables", ordersBytes: false) { key, value, flags in
+        var scan = TreeScan(snapshot.file, lastPage: snapshot.meta.lastPage, Findings(limit: 0))
+        _ = try scan.scan(snapshot.meta.main, "the table of tables", ordersBytes: false) { key, value, flags in
             if flags & PageLayout.tree == 0 { try body(key, value) }
         }
     }
 
-    private func walk(
+    private func scan(
         _ record: TableRecord, _ table: String, ordersBytes: Bool, _ body: (Bytes, Bytes, UInt16) throws -> Void
     ) rethrows -> Bool {
         // Moved out meanwhile, so that it is not copied with every page.
-        var walk = walk
-        self.walk = TreeWalk(snapshot.file, lastPage: 0, findings)
-        defer { self.walk = walk }
-        let counts = try walk.walk(record, table, ordersBytes: ordersBytes, body)
+        var scan = scan
+        self.scan = TreeScan(snapshot.file, lastPage: 0, findings)
+        defer { self.scan = scan }
+        let counts = try scan.scan(record, table, ordersBytes: ordersBytes, body)
         self.counts[table] = counts
         compare(counts, record, table)
         return counts.isWhole
@@ -176,8 +176,8 @@ final class StoreFile: RecordSource {
     /// Scans a table again, without a check of its pages, and without findings.
     func again(_ table: String, asStored: Bool = false, _ body: (Bytes, Bytes) throws -> Void) rethrows {
         guard let record = snapshot.tables[table], record.flags == 0 || !isStore else { return }
-        var walk = TreeWalk(snapshot.file, lastPage: snapshot.meta.lastPage, Findings(limit: 0))
-        _ = try walk.walk(record, table) { key, value, _ in
+        var scan = TreeScan(snapshot.file, lastPage: snapshot.meta.lastPage, Findings(limit: 0))
+        _ = try scan.scan(record, table) { key, value, _ in
             if asStored { return try body(key, value) }
             if let content = self.content(value, table, key) { try body(key, content) }
         }
@@ -194,7 +194,7 @@ final class StoreFile: RecordSource {
         }
     }
 
-    private func compare(_ counts: TreeWalk.Counts, _ record: TableRecord, _ table: String) {
+    private func compare(_ counts: TreeScan.Counts, _ record: TableRecord, _ table: String) {
         // The counts of an unreadable table are incomplete.
         guard counts.isWhole else { return }
         let counted = (counts.branchPages, counts.leafPages, counts.overflowPages, counts.entries)
@@ -211,9 +211,9 @@ final class StoreFile: RecordSource {
     /// - Returns: The number of free pages, and of pages that are neither free nor in a tree.
     func checkFreePages() -> (free: Int, lost: Int) {
         compare(mainCounts, snapshot.meta.main, "the table of tables")
-        var walk = walk, free = PageMap(), count = 0, listed: [(UInt64, UInt64)] = []
-        let list = snapshot.forEachFreePage(&walk) { listed.append(($0, $1)) }
-        self.walk = walk
+        var scan = scan, free = PageMap(), count = 0, listed: [(UInt64, UInt64)] = []
+        let list = snapshot.forEachFreePage(&scan) { listed.append(($0, $1)) }
+        self.scan = scan
         compare(list, snapshot.meta.freeList, "the free list")
         for (transaction, number) in listed {
             let place = "page \(number)"
@@ -221,9 +221,9 @@ final class StoreFile: RecordSource {
                 findings.add(
                     .freeListedTwice, place,
                     "it is in the free list twice, the second time by transaction \(transaction)")
-            } else if walk.pages[number] != 0 {
+            } else if scan.pages[number] != 0 {
                 findings.add(
-                    .freeListed, place, "it is in the free list, and \(walk.owners[Int(walk.pages[number])]) has it")
+                    .freeListed, place, "it is in the free list, and \(scan.owners[Int(scan.pages[number])]) has it")
             } else {
                 count += 1
             }
@@ -237,10 +237,10 @@ final class StoreFile: RecordSource {
         // A damaged meta page may declare any number, and a sparse file may have any length.
         while number <= snapshot.meta.lastPage, lost <= Int(clamping: snapshot.file.pageCount) {
             var end = number
-            if let chunk = walk.pages.emptyChunk(around: number), free.emptyChunk(around: number) != nil {
+            if let chunk = scan.pages.emptyChunk(around: number), free.emptyChunk(around: number) != nil {
                 end = min(chunk, snapshot.meta.lastPage)
             }
-            if walk.pages[number] == 0, free[number] == 0 {
+            if scan.pages[number] == 0, free[number] == 0 {
                 let place = end == number ? "page \(number)" : "pages \(number) to \(end)"
                 findings.add(.pageLost, place, "no table has it, and it is not free")
                 lost += Int(clamping: end - number) + 1
@@ -253,8 +253,8 @@ final class StoreFile: RecordSource {
 
     /// The number of pages in the free list, whose faults become findings.
     var freePageCount: Int {
-        var walk = TreeWalk(snapshot.file, lastPage: snapshot.meta.lastPage, findings), count = 0
-        _ = snapshot.forEachFreePage(&walk) { _, _ in count += 1 }
+        var scan = TreeScan(snapshot.file, lastPage: snapshot.meta.lastPage, findings), count = 0
+        _ = snapshot.forEachFreePage(&scan) { _, _ in count += 1 }
         return count
     }
 
@@ -274,9 +274,9 @@ final class StoreFile: RecordSource {
     ///
     /// If the free list is unreadable, the result is not certain: some of the pages may be old.
     func pagesOfNobody() -> (pages: [UInt64], isCertain: Bool) {
-        var walk = walk, free = PageMap()
-        let list = snapshot.forEachFreePage(&walk) { _, number in free[number] = 1 }
-        let pages = snapshot.file.pagesWithData.joined().filter { walk.pages[$0] == 0 && free[$0] == 0 }
+        var scan = scan, free = PageMap()
+        let list = snapshot.forEachFreePage(&scan) { _, number in free[number] = 1 }
+        let pages = snapshot.file.pagesWithData.joined().filter { scan.pages[$0] == 0 && free[$0] == 0 }
         return (pages, list.isWhole)
     }
 

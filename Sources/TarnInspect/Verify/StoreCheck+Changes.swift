@@ -54,7 +54,7 @@ extension StoreCheck {
     }
 
     private func position(_ key: Bytes) -> String {
-        "\(UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))).\(UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 8, as: UInt32.self)))"
+        "\(key.loadBigEndian(0, UInt64.self)).\(key.loadBigEndian(8, UInt32.self))"
     }
 
     private func compare(_ changes: [Name: Newest], trimmed: UInt64) throws {

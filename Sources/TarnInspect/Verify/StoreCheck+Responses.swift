@@ -32,7 +32,7 @@ extension StoreCheck {
         compare(TableName.urls, expected.urls, isWhole, withValues: false)
         compare(TableName.members, expected.members, isWhole, withValues: false)
         file.forEach(in: TableName.bodies) { key, _ in
-            let id = key.count >= 8 ? UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)) : 0
+            let id = key.count >= 8 ? key.loadBigEndian(0, UInt64.self) : 0
             guard withUnsafeBytes(of: id.bigEndian, { file.value($0, in: TableName.responses) }) == nil else { return }
             findings.add(.responseExtra, TableName.bodies, "a body of the response \(id), which does not exist")
         }
@@ -62,7 +62,7 @@ extension StoreCheck {
 
     /// Decodes a response; nil after a finding if it cannot be read.
     private func response(_ key: Bytes, _ value: Bytes) -> (UInt64, ResponseEntry)? {
-        let id = key.count == 8 ? UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)) : 0
+        let id = key.count == 8 ? key.loadBigEndian(0, UInt64.self) : 0
         guard key.count == 8, EncodedRow.hasValidChecksum(value, table: 0, key: key) else {
             findings.add(.responseForm, "response \(id)", "the checksum is wrong")
             return nil
@@ -132,7 +132,7 @@ extension StoreCheck {
         var wanted: [[UInt8]: UInt64] = [:]
         file.again(TableName.responses) { key, value in
             guard let row = EncodedRow(value), let entry = ResponseEntry(row), key.count == 8 else { return }
-            let id = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
+            let id = key.loadBigEndian(0, UInt64.self)
             entry.forEachPlace(id, format: file.format) { place, key, _ in
                 if table == StoreCheck.table(of: place) { wanted[Array(key)] = id }
             }
@@ -183,7 +183,7 @@ extension StoreCheck {
             guard key.count > 2, let row = isSystemRow(key, value), let mark = LocalMark(row) else {
                 return findings.add(.localMark, place, "unreadable, or the checksum is wrong")
             }
-            let root = UInt16(bigEndian: key.loadUnaligned(as: UInt16.self))
+            let root = key.loadBigEndian(0, UInt16.self)
             if catalog.entity(id: mark.entity)?.root != root {
                 findings.add(.localMark, place, "a record of the entity \(mark.entity), which does not exist")
             }

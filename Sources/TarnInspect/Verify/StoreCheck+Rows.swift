@@ -119,8 +119,8 @@ extension StoreCheck {
             guard key.count == 12 else {
                 return findings.add(.listExtra, TableName.edges, "an entry that belongs to no list")
             }
-            let id = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
-            let position = UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
+            let id = key.loadBigEndian(0, UInt64.self)
+            let position = key.loadBigEndian(8, UInt32.self)
             guard isWhole, position >= lists[id] ?? 0 else { return }
             findings.add(
                 .listExtra, "list \(id)",

@@ -31,7 +31,7 @@ struct UniqueCheck {
             return
         }
         // Values that are cut in the index are compared in the rows.
-        let isCut = found.withUnsafeBytes { IndexEntry.isCut($0) }
+        let isCut = IndexEntry.isCut(entry.slice(0..<length))
         if let other = try holders.first(where: { try !isCut || hasSameValues($0, key, index) }) {
             check.findings.add(
                 .indexNotUnique, "index \(owner.entity.name).\(index.name)",
@@ -40,7 +40,7 @@ struct UniqueCheck {
         holders.append(key)
     }
 
-    private func describe(_ key: [UInt8]) -> String { key.withUnsafeBytes { RecordKey.describe(storageKey: $0) } }
+    private func describe(_ key: [UInt8]) -> String { RecordKey.describe(storageKey: key) }
 
     private func hasSameValues(_ a: [UInt8], _ b: [UInt8], _ index: CompiledIndex) throws -> Bool {
         try wholeValues(a, index) == wholeValues(b, index)

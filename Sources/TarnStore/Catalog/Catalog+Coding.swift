@@ -69,7 +69,7 @@ extension Catalog.Kind: Codable {
         }
         func type(_ name: String) throws -> AttributeType {
             if name == "enum" { return .enumeration(try container.decode([String].self, forKey: .values)) }
-            guard let type = AttributeType(simpleName: name) else {
+            guard let type = AttributeType(named: name) else {
                 throw DecodingError.dataCorruptedError(forKey: .type, in: container, debugDescription: "type \(name)")
             }
             return type

@@ -327,34 +327,3 @@ public struct Catalog: Sendable, Hashable {
         }
     }
 }
-
-extension AttributeType: CustomStringConvertible {
-    private static let simple: [(String, AttributeType)] = [
-        ("bool", .bool), ("int", .int), ("uint", .uint), ("double", .double),
-        ("decimal", .decimal), ("string", .string), ("bytes", .bytes), ("date", .date),
-        ("uuid", .uuid), ("url", .url), ("json", .json),
-    ]
-
-    /// Creates the type with a simple name; nil for other types.
-    init?(simpleName name: String) {
-        guard let found = AttributeType.simple.first(where: { $0.0 == name }) else { return nil }
-        self = found.1
-    }
-
-    /// The names that `init(simpleName:)` accepts.
-    static var simpleNames: [String] { simple.map(\.0) }
-
-    var name: String {
-        switch self {
-        case .enumeration: "enum"
-        case .array: "array"
-        default: AttributeType.simple.first { $0.1 == self }?.0 ?? ""
-        }
-    }
-
-    /// The type as in a description file: `int`, `enum`, `[string]`.
-    public var description: String {
-        if case .array(let element) = self { return "[\(element)]" }
-        return name
-    }
-}

@@ -73,8 +73,8 @@ package struct ChangeEntry {
     /// The position in the key of an entry, which has 12 bytes.
     static func position(of key: Bytes) -> (sequence: UInt64, ordinal: UInt32) {
         (
-            UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)),
-            UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
+            key.loadBigEndian(0, UInt64.self),
+            key.loadBigEndian(8, UInt32.self)
         )
     }
 

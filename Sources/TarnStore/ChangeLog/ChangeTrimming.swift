@@ -83,7 +83,7 @@ struct ChangeTrimming {
         let times = try raw.get(state.meta, key: MetaKey.changeTimes)
         // For most commits the first time shows that nothing has expired.
         guard let times, times.count >= 16,
-            Int64(bigEndian: times.loadUnaligned(fromByteOffset: 8, as: Int64.self)) <= now - age - age
+            times.loadBigEndian(8, Int64.self) <= now - age - age
                 / CommitTimes.parts
         else { return 0 }
         return CommitTimes(times).expired(age: age, now: now, before: first)

@@ -19,15 +19,15 @@ struct CommitTimes {
         for offset in stride(from: 0, to: bytes.count - 15, by: 16) {
             marks.append(
                 Mark(
-                    sequence: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)),
-                    time: Int64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset + 8, as: Int64.self))))
+                    sequence: bytes.loadBigEndian(offset, UInt64.self),
+                    time: bytes.loadBigEndian(offset + 8, Int64.self)))
         }
     }
 
     /// Whether a commit at this time needs a mark, decided without decoding all marks.
     static func isDue(_ bytes: Bytes?, age: Int64, now: Int64) -> Bool {
         guard let bytes, bytes.count >= 16 else { return true }
-        let last = Int64(bigEndian: bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: Int64.self))
+        let last = bytes.loadBigEndian(bytes.count - 8, Int64.self)
         return Timestamp(microseconds: now).elapsed(since: Timestamp(microseconds: last)) >= age / parts
     }
 

@@ -48,9 +48,3 @@ package struct EntrySet: Equatable {
         sum &+= other.sum
     }
 }
-
-extension Bytes {
-    func loadBigEndian<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type) -> T {
-        T(bigEndian: loadUnaligned(fromByteOffset: offset, as: T.self))
-    }
-}

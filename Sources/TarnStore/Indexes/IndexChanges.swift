@@ -34,7 +34,8 @@ struct IndexChanges: ~Copyable {
     ) throws {
         for (index, var list) in changes {
             let all = keys.bytes
-            func key(_ change: Change) -> Bytes { all.slice(change.offset..<change.offset + change.length) }
+            // The changes are places in `keys`, which has not shrunk since they were added.
+            func key(_ change: Change) -> Bytes { all.uncheckedSlice(change.offset..<change.offset + change.length) }
             list.sort {
                 if $0.prefix != $1.prefix { return $0.prefix < $1.prefix }
                 let order = Bytes.compare(key($0), key($1))

@@ -121,26 +121,18 @@ package enum IndexEntry {
     }
 
     private static func appendValue(_ value: EncodedValue?, limit: Int, to writer: inout ByteWriter) {
-        switch value?.tag {
-        case ValueTag.false: writer.appendTuple(false)
-        case ValueTag.true: writer.appendTuple(true)
-        case ValueTag.int: writer.appendTuple(value?.int ?? 0)
-        case ValueTag.uint: writer.appendTuple(value?.eightBytes ?? 0)
-        case ValueTag.double: writer.appendTuple(Double(bitPattern: value?.eightBytes ?? 0))
-        case ValueTag.date: writer.appendTuple(Int64(bitPattern: value?.eightBytes ?? 0))
-        case ValueTag.decimal:
-            if let decimal = value.flatMap({ ExactDecimal(ascii: $0.payload) }) { writer.appendTuple(decimal) }
-        case ValueTag.bytes:
-            if let payload = value?.payload {
-                writer.appendTuple(bytes: payload.slice(0..<min(payload.count, limit)))
-            }
-        case ValueTag.string, ValueTag.url, ValueTag.json:
-            if let payload = value?.payload {
-                // The caller cuts off everything beyond the limit.
-                writer.appendTuple(string: payload.slice(0..<min(payload.count, limit)))
-            }
-        case ValueTag.uuid where value?.bytes.count == 17:
-            if let payload = value?.payload { writer.appendTuple(uuid: payload) }
+        guard let value else { return writer.appendTupleNull() }
+        switch value.form {
+        case .bool: writer.appendTuple(value.tag == ValueTag.true)
+        case .integer: writer.appendTuple(value.int ?? 0)
+        case .largeInteger: writer.appendTuple(value.eightBytes ?? 0)
+        case .double: writer.appendTuple(Double(bitPattern: value.eightBytes ?? 0))
+        case .fixedInteger: writer.appendTuple(Int64(bitPattern: value.eightBytes ?? 0))
+        case .decimal: if let decimal = ExactDecimal(ascii: value.payload) { writer.appendTuple(decimal) }
+        // The caller cuts off everything beyond the limit.
+        case .bytes: writer.appendTuple(bytes: value.payload.slice(0..<min(value.payload.count, limit)))
+        case .text: writer.appendTuple(string: value.payload.slice(0..<min(value.payload.count, limit)))
+        case .uuid where value.bytes.count == 17: writer.appendTuple(uuid: value.payload)
         default: writer.appendTupleNull()
         }
     }

@@ -71,7 +71,7 @@ package enum UniqueIndex {
         defer { cursor.close() }
         // The start entry is read again, because the next one may have the same values.
         var previous: [UInt8] = [], last: [UInt8] = [], seen = 0
-        var entry = start.isEmpty ? try cursor.first() : try start.withUnsafeBytes { try cursor.seek($0) }
+        var entry = try cursor.seek(start)
         while let found = entry?.key {
             // At least two entries a step. Otherwise every step would read the same entry.
             if seen > max(1, most) { return (seen - 1, last, nil) }
@@ -98,7 +98,7 @@ package enum UniqueIndex {
     ) -> StoreError {
         .notUnique(
             entity: entity.name, index: index.name,
-            keys: owners.prefix(4).map { owner in owner.withUnsafeBytes { access.describe($0) } })
+            keys: owners.prefix(4).map { RecordKey.describe(storageKey: $0) })
     }
 }
 

@@ -22,7 +22,7 @@ internal import LMDB
 extension SettingsTable {
     /// The mark of a rewrite that is under way; nil if there is none, or if it is outdated.
     func rewriteMark(of entity: Catalog.Entity) throws -> RewriteMark? {
-        guard let value = try RewriteMark.metaKey(entity.id).withUnsafeBytes({ try raw.get(state.meta, $0) }),
+        guard let value = try raw.get(state.meta, RewriteMark.metaKey(entity.id)),
             value.count >= 2
         else { return nil }
         let mark = RewriteMark(dictionary: value.load(0), key: Array(value.dropFirst(2)))
@@ -34,7 +34,7 @@ extension SettingsTable {
         var value = ByteWriter()
         value.appendLittleEndian(mark.dictionary)
         value.append(mark.key)
-        try RewriteMark.metaKey(entity).withUnsafeBytes { try raw.put(state.meta, $0, value.bytes) }
+        try raw.put(state.meta, RewriteMark.metaKey(entity), value.bytes)
     }
 }
 
@@ -133,7 +133,7 @@ extension StoreWriter {
         let pageSize = UInt(try access.raw.statistics(table).pageSize)
         let cursor = try access.raw.cursor(table)
         defer { cursor.close() }
-        var entry = start.isEmpty ? try cursor.first() : try start.withUnsafeBytes { try cursor.seek($0) }
+        var entry = try cursor.seek(start)
         if let found = entry, found.key.elementsEqual(start) { entry = try cursor.next() }
         var leaf: UInt = 0, leaves = 0
         while let (key, value) = entry {

@@ -297,7 +297,7 @@ private struct Repair: ~Copyable {
 
     private func isThere(_ record: ListedRecord) throws -> Bool {
         guard access.catalog.entity(id: record.entity)?.root == record.entity else { return false }
-        return try record.storageKey.withUnsafeBytes { try raw.get(access.state.records(of: record.entity), $0) != nil }
+        return try raw.get(access.state.records(of: record.entity), record.storageKey) != nil
     }
 
     // MARK: - What else there is

@@ -149,9 +149,9 @@ extension Store {
                     $0 != current && !used.contains($0)
                 }
                 for dictionary in unused {
-                    _ = try RowDictionary.key(dictionary).withUnsafeBytes { try raw.delete(state.meta, $0) }
+                    _ = try raw.delete(state.meta, RowDictionary.key(dictionary))
                 }
-                _ = try RewriteMark.metaKey(id).withUnsafeBytes { try raw.delete(state.meta, $0) }
+                _ = try raw.delete(state.meta, RewriteMark.metaKey(id))
                 if !unused.isEmpty { try raw.advanceGeneration(state.meta) }
                 dropped = unused.count
             }

@@ -52,9 +52,7 @@ private struct FormatUpgrade {
         while true {
             let batch = try entries(of: table.table, after: last)
             guard let end = batch.last else { return }
-            for (key, value) in batch {
-                try key.withUnsafeBytes { key in try value.withUnsafeBytes { try raw.put(converted, key, $0) } }
-            }
+            for (key, value) in batch { try raw.put(converted, key, value) }
             last = end.key
         }
     }
@@ -63,8 +61,8 @@ private struct FormatUpgrade {
         let cursor = try raw.cursor(table)
         defer { cursor.close() }
         var batch: [(key: [UInt8], value: [UInt8])] = [], bytes = 0
-        var entry = try last.map { last in try last.withUnsafeBytes { try cursor.seek($0) } } ?? cursor.first()
-        if let key = entry?.key, let last, last.withUnsafeBytes({ Bytes.equal($0, key) }) { entry = try cursor.next() }
+        var entry = try cursor.seek(last ?? [])
+        if let key = entry?.key, let last, key.elementsEqual(last) { entry = try cursor.next() }
         while let (key, value) = entry, bytes < FormatUpgrade.batchBytes {
             batch.append((Array(key), Array(value)))
             bytes += key.count + value.count

@@ -41,7 +41,7 @@ package final class StoreRestoration {
             for index in catalog.indexIDs { _ = try transaction.table(TableName.index(index)) }
             try transaction.raw.putNewSettings(meta, catalog: catalog)
             for (key, value) in settings {
-                try key.withUnsafeBytes { key in try value.withUnsafeBytes { try transaction.raw.put(meta, key, $0) } }
+                try transaction.raw.put(meta, key, value)
             }
         }
     }
@@ -123,8 +123,6 @@ extension StoreWriter {
     /// Whether a record is stored.
     package func has(_ record: ListedRecord) throws -> Bool {
         guard catalog.entity(id: record.entity)?.root == record.entity else { return false }
-        return try record.storageKey.withUnsafeBytes {
-            try access.raw.get(access.state.records(of: record.entity), $0) != nil
-        }
+        return try access.raw.get(access.state.records(of: record.entity), record.storageKey) != nil
     }
 }

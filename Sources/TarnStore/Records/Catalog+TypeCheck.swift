@@ -18,7 +18,7 @@ extension Catalog {
 
     private func expectation(_ field: Catalog.Field) -> String {
         switch field.kind {
-        case .attribute(.enumeration(let values)): return "one of " + values.joined(separator: ", ")
+        case .attribute(.enumeration(let values)): return EnumerationType(values: values).expectation
         case .attribute(let type): return type.description
         case .reference(let reference):
             guard let destination = self.entity(id: reference.destination) else { return "a reference" }
@@ -33,21 +33,13 @@ extension EncodedValue {
         switch type {
         case _ where isNull: true
         case .bool: tag == ValueTag.true || tag == ValueTag.false
-        case .int: tag == ValueTag.int
         // A value that fits `Int64` is stored as a signed integer.
         case .uint: tag == ValueTag.uint || (int.map { $0 >= 0 } ?? false)
-        case .double: tag == ValueTag.double
-        case .decimal: tag == ValueTag.decimal
-        case .string: tag == ValueTag.string
-        case .bytes: tag == ValueTag.bytes
-        case .date: tag == ValueTag.date
-        case .uuid: tag == ValueTag.uuid
-        case .url: tag == ValueTag.url
-        case .json: tag == ValueTag.json
         case .enumeration(let values):
             tag == ValueTag.string
                 && values.contains { $0.utf8.count == payload.count && $0.utf8.elementsEqual(payload) }
         case .array(let element): allElements { $0.fits(element) }
+        default: tag == type.tag
         }
     }
 
@@ -72,19 +64,12 @@ extension EncodedValue {
         case ValueTag.null: "null"
         case ValueTag.true, ValueTag.false: "bool"
         case ValueTag.int, ValueTag.uint: int.map { "the number \($0)" } ?? "a large number"
-        case ValueTag.double: "double"
-        case ValueTag.decimal: "decimal"
         case ValueTag.string: payload.count <= 40 ? "\"\(String(decoding: payload, as: UTF8.self))\"" : "a long text"
-        case ValueTag.bytes: "bytes"
-        case ValueTag.date: "date"
-        case ValueTag.uuid: "uuid"
-        case ValueTag.url: "url"
-        case ValueTag.json: "json"
         case ValueTag.array: "a list"
         case ValueTag.reference, ValueTag.positionedReference:
             "a reference to " + (reference.flatMap { RecordKey(storageKey: $0) }?.description ?? "a long key")
         case ValueTag.references, ValueTag.edges: "a list of references"
-        default: "an unknown type"
+        default: AttributeType.named.first { $0.tag == tag }?.name ?? "an unknown type"
         }
     }
 }

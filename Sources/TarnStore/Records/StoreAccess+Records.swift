@@ -11,6 +11,27 @@ extension StoreAccess {
         }
     }
 
+    /// The concrete entity of a listed record; nil if it is no longer stored.
+    package func kind(of listed: ListedRecord) throws -> Catalog.Entity? {
+        guard let root = catalog.entity(id: listed.entity) else { return nil }
+        return try listed.storageKey.withUnsafeBytes { key in
+            try lending { try records.row(root, key).flatMap { catalog.entity(id: $0.entity) } }
+        }
+    }
+
+    /// The targets of a relationship of a listed record, in the order of the relationship.
+    package func targets(of listed: ListedRecord, _ relationship: Catalog.Relationship) throws -> [ListedRecord] {
+        guard let destination = catalog.entity(id: relationship.destination) else { return [] }
+        var targets: [ListedRecord] = []
+        try listed.storageKey.withUnsafeBytes { key in
+            try self.targets(of: key, relationship) {
+                targets.append(ListedRecord(entity: destination.root, storageKey: Array($0)))
+                return true
+            }
+        }
+        return targets
+    }
+
     func record(_ entity: Catalog.Entity, _ key: RecordKey) throws -> Record? {
         try key.storageKey.withUnsafeBytes { bytes in
             try lending {

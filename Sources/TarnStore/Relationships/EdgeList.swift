@@ -25,7 +25,7 @@ package struct EdgeList: Equatable {
     init(id: UInt64, of list: EncodedValue) {
         self.id = id
         count = 0
-        digest = SHA256.digest(list.bytes).withUnsafeBytes { $0.loadUnaligned(as: UInt128.self) }
+        digest = SHA256.digest(list.bytes).withUnsafeBytes { $0.load(0, UInt128.self) }
         var count: UInt32 = 0
         list.forEachReference { _ in count += 1 }
         self.count = count
@@ -36,7 +36,7 @@ package struct EdgeList: Equatable {
         guard let value, value.tag == ValueTag.edges, value.bytes.count == EdgeList.valueSize else { return nil }
         id = value.bytes.load(1)
         count = value.bytes.load(9)
-        digest = value.bytes.loadUnaligned(fromByteOffset: 13, as: UInt128.self)
+        digest = value.bytes.load(13)
     }
 
     func append(to writer: inout ByteWriter) {

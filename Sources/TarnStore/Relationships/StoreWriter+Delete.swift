@@ -58,6 +58,14 @@ extension StoreWriter {
         return cascade.records.count > limit ? nil : try delete(cascade, 0..<cascade.end, except: [])
     }
 
+    /// Deletes a listed record, unless its cascade has more than `limit` records.
+    ///
+    /// - Returns: The number of deleted records. Nil if it would exceed the limit; nothing is
+    ///   deleted then.
+    package mutating func delete(_ entity: Catalog.Entity, _ listed: ListedRecord, upTo limit: Int) throws -> Int? {
+        try listed.storageKey.withUnsafeBytes { try delete(entity, $0, upTo: limit) }
+    }
+
     /// Deletes the last records of a cascade that was found in an earlier transaction.
     /// Records that no longer exist, or no longer belong to the cascade, are skipped.
     ///

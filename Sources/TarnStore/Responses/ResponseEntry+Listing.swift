@@ -12,20 +12,20 @@ extension ResponseEntry {
         /// The number of the scan that the page belongs to.
         package var scan: UInt64
         /// The identity of the scan that the page belongs to; nil if there is none.
-        package var walk: String?
+        package var identity: String?
         /// The position of the page in its list; nil for the first page, and if it is unknown.
         package var position: ListPosition?
 
         package init(
             _ listed: [ListedRecord] = [], count: Int, skipped: Int = 0, metadata: String? = nil, scan: UInt64 = 0,
-            walk: String? = nil
+            identity: String? = nil
         ) {
             self.listed = listed
             self.count = count
             self.skipped = skipped
             self.metadata = metadata
             self.scan = scan
-            self.walk = walk
+            self.identity = identity
         }
     }
 }

@@ -7,7 +7,7 @@ extension ResponseEntry {
         static let method: UInt16 = 1, url: UInt16 = 2, endpoint: UInt16 = 3, authScope: UInt16 = 4, status: UInt16 = 5
         static let headers: UInt16 = 6, fetchedAt: UInt16 = 7, validatedAt: UInt16 = 8, scan: UInt16 = 9
         static let listed: UInt16 = 10, metadata: UInt16 = 11, count: UInt16 = 12
-        static let walk: UInt16 = 13, skipped: UInt16 = 14
+        static let identity: UInt16 = 13, skipped: UInt16 = 14
         static let requestedAt: UInt16 = 15, selecting: UInt16 = 16, usedAt: UInt16 = 17, bodySize: UInt16 = 18
         static let isInvalidated: UInt16 = 19, variant: UInt16 = 20
         static let wholeLength: UInt16 = 21, parts: UInt16 = 22
@@ -47,7 +47,7 @@ extension ResponseEntry {
                 isInvalidated: row.number(ID.isInvalidated) == 1, answeredBy: row.text(ID.answeredBy)),
             listing: Listing(
                 listed, count: row.number(ID.count) ?? listed.count, skipped: row.number(ID.skipped) ?? 0,
-                metadata: row.text(ID.metadata), scan: scan, walk: row.text(ID.walk)),
+                metadata: row.text(ID.metadata), scan: scan, identity: row.text(ID.identity)),
             caching: caching)
         listing.position = ListPosition(row)
     }
@@ -62,12 +62,12 @@ extension ResponseEntry {
     }
 
     /// The scan and the request of a row, without the listed records.
-    static func origin(_ row: EncodedRow) -> (walk: String?, request: RequestKey)? {
+    static func origin(_ row: EncodedRow) -> (identity: String?, request: RequestKey)? {
         guard let method = row.text(ID.method), let url = row.text(ID.url), let endpoint = row.text(ID.endpoint) else {
             return nil
         }
         return (
-            row.text(ID.walk),
+            row.text(ID.identity),
             RequestKey(method: method, url: url, endpoint: endpoint, authScope: row.text(ID.authScope) ?? "")
         )
     }
@@ -106,7 +106,7 @@ extension ResponseEntry {
         row.field(ID.listed, raw: bytes)
         row.field(ID.metadata, listing.metadata)
         row.field(ID.count, listing.count)
-        row.field(ID.walk, listing.walk)
+        row.field(ID.identity, listing.identity)
         if listing.skipped > 0 { row.field(ID.skipped, listing.skipped) }
         if let caching {
             row.field(ID.requestedAt, caching.requestedAt)

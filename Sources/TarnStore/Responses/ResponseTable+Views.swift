@@ -51,7 +51,7 @@ extension ResponseTable {
         var entry = try cursor.seek(start.bytes)
         while let (key, _) = entry, key.hasPrefix(start.bytes) {
             if key.count >= 9,
-                try !body(UInt64(bigEndian: key.loadUnaligned(fromByteOffset: key.count - 8, as: UInt64.self)))
+                try !body(key.loadBigEndian(key.count - 8, UInt64.self))
             {
                 return
             }
@@ -69,7 +69,7 @@ extension ResponseTable {
                 throw StoreError.damagedEntry(table: "responses", key: RecordKey.describe(storageKey: key))
             }
             let view = ResponseView(
-                UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)), try raw.systemRow(value, "responses", key))
+                key.loadBigEndian(0, UInt64.self), try raw.systemRow(value, "responses", key))
             if try !body(view) { return }
             entry = try cursor.next()
         }

@@ -21,7 +21,7 @@ package struct ResponseTable {
         guard let value = try request.withKey(format: state.format, { try raw.get(state.requests, $0) }),
             value.count == 8
         else { return nil }
-        return UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
+        return value.loadBigEndian(0, UInt64.self)
     }
 
     func entry(id: UInt64) throws -> ResponseEntry? {
@@ -110,7 +110,7 @@ package struct ResponseTable {
         var entry = try cursor.seek(prefix.bytes)
         while let (key, _) = entry, key.hasPrefix(prefix.bytes) {
             if key.count == prefix.count + 8 {
-                let id = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: prefix.count, as: UInt64.self))
+                let id = key.loadBigEndian(prefix.count, UInt64.self)
                 guard try body(id) else { return }
             }
             entry = try cursor.next()
@@ -120,7 +120,7 @@ package struct ResponseTable {
     /// Whether a response lists a record, except for the caller's own responses.
     ///
     /// - Parameter isOwn: whether a response belongs to the caller.
-    package func isListed(_ record: ListedRecord, exceptBy isOwn: (_ walk: String?, _ request: RequestKey) -> Bool)
+    package func isListed(_ record: ListedRecord, exceptBy isOwn: (_ identity: String?, _ request: RequestKey) -> Bool)
         throws -> Bool
     {
         var isListed = false
@@ -128,9 +128,9 @@ package struct ResponseTable {
             try forEachID(listing: record.entity, key) { id in
                 try withUnsafeBytes(of: id.bigEndian) { key in
                     guard let row = try raw.systemRow(of: key, in: state.responses, "responses"),
-                        let (walk, request) = ResponseEntry.origin(row)
+                        let (identity, request) = ResponseEntry.origin(row)
                     else { return }
-                    isListed = !isOwn(walk, request)
+                    isListed = !isOwn(identity, request)
                 }
                 return !isListed
             }

@@ -26,13 +26,13 @@ package struct ResponseView {
     package var parts: BodyParts? { ResponseEntry.parts(row) }
     package var isInvalidated: Bool { row.number(ID.isInvalidated) == 1 }
     package var metadata: String? { row.text(ID.metadata) }
-    var walk: String? { row.text(ID.walk) }
+    var identity: String? { row.text(ID.identity) }
     package var headers: [String] { texts(ID.headers) }
     package var selecting: [String] { texts(ID.selecting) }
     package var skipped: Int { row.number(ID.skipped) ?? 0 }
     package var answeredBy: String? { row.text(ID.answeredBy) }
     package var position: ListPosition? { ListPosition(row) }
-    package var isCaches: Bool { requestedAt != nil && walk == nil }
+    package var isCaches: Bool { requestedAt != nil && identity == nil }
 
     /// The requested URL.
     ///

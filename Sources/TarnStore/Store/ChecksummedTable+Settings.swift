@@ -47,7 +47,7 @@ extension RawTransaction {
             throw table.damage(Bytes(key))
         }
         guard value.count == 8 else { throw table.damage(Bytes(key)) }
-        return UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
+        return value.loadBigEndian(0, UInt64.self)
     }
 
     /// Returns whether the store is at a generation.

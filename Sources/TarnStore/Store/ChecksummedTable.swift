@@ -44,6 +44,7 @@ package struct ChecksummedTable: Sendable {
 
     /// Writes content and checksum into the reserved room of a value.
     func fill(_ room: UnsafeMutableRawBufferPointer, _ key: Bytes, _ content: Bytes) {
+        precondition(room.count == content.count + ValueChecksum.size, "liblmdb reserves the room that was asked for")
         room.copyMemory(from: content)
         let checksum = ValueChecksum.of(content, table: name, key: key)
         room.storeBytes(of: checksum.littleEndian, toByteOffset: content.count, as: UInt32.self)

@@ -39,7 +39,7 @@ package struct SettingsTable {
 
     /// The token that was saved under a name. Nil if there is none.
     func changePosition(_ name: String) throws -> ChangeToken? {
-        let text = try SettingsTable.positionKey(name).withUnsafeBytes { try raw.get(state.meta, $0) }
+        let text = try raw.get(state.meta, SettingsTable.positionKey(name))
         return text.flatMap { ChangeToken(String(decoding: $0, as: UTF8.self)) }
     }
 
@@ -47,7 +47,7 @@ package struct SettingsTable {
         try raw.willAdd()
         var text = ByteWriter()
         text.append(token.description)
-        try SettingsTable.positionKey(name).withUnsafeBytes { try raw.put(state.meta, $0, text.bytes) }
+        try raw.put(state.meta, SettingsTable.positionKey(name), text.bytes)
     }
 
     /// The key of a position: a long name becomes a digest, as a long primary key does.

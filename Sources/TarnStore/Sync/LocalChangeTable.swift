@@ -35,7 +35,7 @@ package struct LocalChangeTable {
 
     func remove(_ root: UInt16, _ storageKey: Bytes) throws -> Bool {
         guard let table = state.local else { return false }
-        return try key(root, storageKey).withUnsafeBytes { try raw.delete(table, $0) }
+        return try raw.delete(table, key(root, storageKey))
     }
 
     func change(_ mark: LocalMark, _ storageKey: Bytes) throws -> LocalChange? {

@@ -12,33 +12,33 @@ package struct ScanMember: Sendable, Hashable {
     /// The scan that listed the record last; 0 if none did.
     package var lastListed: UInt64
     /// The complete scan that has last decided about the record as unlisted; 0 if none has.
-    package var judged: UInt64
+    package var decided: UInt64
     /// The number of complete scans in a row that did not list it.
     package var misses: UInt64
 
-    package init(_ record: ListedRecord, lastListed: UInt64, judged: UInt64 = 0, misses: UInt64 = 0) {
+    package init(_ record: ListedRecord, lastListed: UInt64, decided: UInt64 = 0, misses: UInt64 = 0) {
         self.record = record
         self.lastListed = lastListed
-        self.judged = judged
+        self.decided = decided
         self.misses = misses
     }
 
     /// Decodes an entry of the table; nil if it is none.
     package init?(_ key: Bytes, _ value: Bytes) {
-        guard key.count > ScanMember.walkSize + 2, value.count == 24 else { return nil }
-        let entity = UInt16(bigEndian: key.loadUnaligned(fromByteOffset: ScanMember.walkSize, as: UInt16.self))
-        record = ListedRecord(entity: entity, storageKey: Array(key[(ScanMember.walkSize + 2)...]))
+        guard key.count > ScanMember.identitySize + 2, value.count == 24 else { return nil }
+        let entity = key.loadBigEndian(ScanMember.identitySize, UInt16.self)
+        record = ListedRecord(entity: entity, storageKey: Array(key[(ScanMember.identitySize + 2)...]))
         lastListed = value.load(0)
-        judged = value.load(8)
+        decided = value.load(8)
         misses = value.load(16)
     }
 
     /// The size of the identity's digest in the keys of the table, in bytes.
-    static let walkSize = 16
+    static let identitySize = 16
 
-    static func prefix(_ walk: String) -> [UInt8] {
-        var walk = walk
-        return Array(walk.withUTF8 { SHA256.digest(Bytes($0)) }.prefix(walkSize))
+    static func prefix(_ identity: String) -> [UInt8] {
+        var identity = identity
+        return Array(identity.withUTF8 { SHA256.digest(Bytes($0)) }.prefix(identitySize))
     }
 
     static func key(_ prefix: [UInt8], _ record: ListedRecord, into writer: inout ByteWriter) {
@@ -51,7 +51,7 @@ package struct ScanMember: Sendable, Hashable {
     func appendValue(to writer: inout ByteWriter) {
         writer.removeAll()
         writer.appendLittleEndian(lastListed)
-        writer.appendLittleEndian(judged)
+        writer.appendLittleEndian(decided)
         writer.appendLittleEndian(misses)
     }
 }

@@ -16,10 +16,10 @@ package struct ScanTable {
     ///
     /// - Parameter last: the record after which to begin; nil for the first.
     package func forEach(
-        of walk: String, after last: ListedRecord? = nil, _ body: (ScanMember) throws -> Bool
+        of identity: String, after last: ListedRecord? = nil, _ body: (ScanMember) throws -> Bool
     ) throws {
         guard let table = state.scans else { return }
-        let prefix = ScanMember.prefix(walk)
+        let prefix = ScanMember.prefix(identity)
         var start = ByteWriter()
         start.append(prefix)
         if let last {
@@ -29,7 +29,7 @@ package struct ScanTable {
         let cursor = try raw.cursor(table)
         defer { cursor.close() }
         var entry = try cursor.seek(start.bytes)
-        while let (key, value) = entry, prefix.withUnsafeBytes({ key.hasPrefix($0) }) {
+        while let (key, value) = entry, key.starts(with: prefix) {
             guard let member = ScanMember(key, value) else { throw table.damage(key) }
             if try !body(member) { return }
             entry = try cursor.next()
@@ -37,9 +37,9 @@ package struct ScanTable {
     }
 
     /// Whether there are members of an identity.
-    package func hasMembers(of walk: String) throws -> Bool {
+    package func hasMembers(of identity: String) throws -> Bool {
         var isThere = false
-        try forEach(of: walk) { _ in
+        try forEach(of: identity) { _ in
             isThere = true
             return false
         }
@@ -52,16 +52,16 @@ package struct ScanTable {
     }
 
     /// The member of a record; nil if no scan has listed it.
-    package func member(_ record: ListedRecord, of walk: String) throws -> ScanMember? {
+    package func member(_ record: ListedRecord, of identity: String) throws -> ScanMember? {
         guard let table = state.scans else { return nil }
         var key = ByteWriter()
-        ScanMember.key(ScanMember.prefix(walk), record, into: &key)
+        ScanMember.key(ScanMember.prefix(identity), record, into: &key)
         return try raw.get(table, key.bytes).flatMap { ScanMember(key.bytes, $0) }
     }
 
     /// Notes that a scan has listed records.
-    func note(_ records: [ListedRecord], walk: String, scan: UInt64) throws {
-        let table = try state.scanTable(), prefix = ScanMember.prefix(walk)
+    func note(_ records: [ListedRecord], of identity: String, scan: UInt64) throws {
+        let table = try state.scanTable(), prefix = ScanMember.prefix(identity)
         var key = ByteWriter(), value = ByteWriter()
         try raw.willAdd()
         for record in records.sorted(by: ListedRecord.precedes) {
@@ -76,32 +76,32 @@ package struct ScanTable {
     }
 
     /// Stores a member after a decision.
-    func put(_ member: ScanMember, of walk: String) throws {
+    func put(_ member: ScanMember, of identity: String) throws {
         var key = ByteWriter(), value = ByteWriter()
-        ScanMember.key(ScanMember.prefix(walk), member.record, into: &key)
+        ScanMember.key(ScanMember.prefix(identity), member.record, into: &key)
         member.appendValue(to: &value)
         try raw.willAdd()
         try raw.put(state.scanTable(), key.bytes, value.bytes)
     }
 
     /// Removes a member.
-    func remove(_ record: ListedRecord, of walk: String) throws {
+    func remove(_ record: ListedRecord, of identity: String) throws {
         var key = ByteWriter()
-        ScanMember.key(ScanMember.prefix(walk), record, into: &key)
+        ScanMember.key(ScanMember.prefix(identity), record, into: &key)
         _ = try raw.delete(state.scanTable(), key.bytes)
     }
 
     /// Removes members of an identity, at most `limit` of them.
     ///
     /// - Returns: whether none is left.
-    func removeAll(of walk: String, limit: Int) throws -> Bool {
-        let prefix = ScanMember.prefix(walk), cursor = try raw.cursor(state.scanTable().table)
+    func removeAll(of identity: String, limit: Int) throws -> Bool {
+        let prefix = ScanMember.prefix(identity), cursor = try raw.cursor(state.scanTable().table)
         defer { cursor.close() }
-        var entry = try prefix.withUnsafeBytes { try cursor.seek($0) }
+        var entry = try cursor.seek(prefix)
         for _ in 0..<limit {
-            guard let (key, _) = entry, prefix.withUnsafeBytes({ key.hasPrefix($0) }) else { return true }
+            guard let (key, _) = entry, key.starts(with: prefix) else { return true }
             try cursor.delete()
-            entry = try prefix.withUnsafeBytes { try cursor.seek($0) }
+            entry = try cursor.seek(prefix)
         }
         return false
     }

@@ -64,6 +64,20 @@ public struct StoreWriter: ~Copyable {
         try merge(access.state.rules(of: entity.id), key, body, isComplete: isComplete, isExact: isExact)
     }
 
+    /// Sets one field of a listed record to null. A partial record stays partial, a complete one
+    /// complete.
+    package mutating func clear(
+        _ field: UInt16, of listed: ListedRecord, _ entity: Catalog.Entity
+    ) throws -> Outcome {
+        var builder = BodyBuilder(), bytes = ByteWriter()
+        builder.field(field) { $0.appendValueNull() }
+        builder.finish(into: &bytes)
+        return try listed.storageKey.withUnsafeBytes { key in
+            guard let body = RowBody(bytes.bytes, isWide: false) else { preconditionFailure("a body of one field") }
+            return try merge(entity, key, body, isComplete: false)
+        }
+    }
+
     mutating func merge(
         _ rules: EntityRules, _ key: Bytes, _ body: RowBody, isComplete: Bool, isExact: Bool = false
     ) throws -> Outcome {
@@ -290,6 +304,7 @@ public struct StoreWriter: ~Copyable {
         EncodedRow.writeHeader(
             to: row, isPartial: isPartial, isWide: body.isWide, entity: rules.id, version: version,
             compression: compression ?? (RowFormat.uncompressed, 0))
+        precondition(row.count == count, "liblmdb reserves the room that was asked for")
         UnsafeMutableRawBufferPointer(rebasing: row[RowFormat.headerSize...]).copyMemory(from: stored)
         let checksum = EncodedRow.checksum(of: Bytes(row), table: UInt32(rules.root), key: key)
         row.storeBytes(of: checksum.littleEndian, toByteOffset: 8, as: UInt32.self)
@@ -353,9 +368,4 @@ extension Value {
             case .digest(let x): .bytes(x)
             }
     }
-}
-
-extension Bytes {
-    package static var empty: Bytes { Bytes(start: nil, count: 0) }
-
 }

@@ -38,7 +38,8 @@ struct RecordBatch: ~Copyable {
     /// Sorts the records by key, and keeps the last of those with the same key.
     mutating func sort() {
         let all = bytes.bytes
-        func key(_ entry: Entry) -> Bytes { all.slice(entry.offset..<entry.offset + Int(entry.keyCount)) }
+        // The entries are places in `bytes`, which has not shrunk since they were added.
+        func key(_ entry: Entry) -> Bytes { all.uncheckedSlice(entry.offset..<entry.offset + Int(entry.keyCount)) }
         func isBefore(_ a: Entry, _ b: Entry) -> Bool {
             if a.prefix != b.prefix { return a.prefix < b.prefix }
             let order = Bytes.compare(key(a), key(b))

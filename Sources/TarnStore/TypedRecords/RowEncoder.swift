@@ -70,29 +70,13 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
 
 extension Catalog.Field {
     /// The tag that alone proves that a value fits; nil if the value itself has to be checked.
-    var sufficientTag: UInt8? {
-        guard case .attribute(let type) = kind else { return nil }
-        return switch type {
-        case .int: ValueTag.int
-        case .double: ValueTag.double
-        case .decimal: ValueTag.decimal
-        case .string: ValueTag.string
-        case .bytes: ValueTag.bytes
-        case .date: ValueTag.date
-        case .uuid: ValueTag.uuid
-        case .url: ValueTag.url
-        case .json: ValueTag.json
-        case .bool, .uint, .enumeration, .array: nil
-        }
-    }
+    var sufficientTag: UInt8? { if case .attribute(let type) = kind { type.tag } else { nil } }
 
+    /// The tag of texts in the field, or in its elements.
     var textTag: UInt8 {
         guard case .attribute(var type) = kind else { return ValueTag.string }
         if case .array(let element) = type { type = element }
-        return switch type {
-        case .url: ValueTag.url
-        case .json: ValueTag.json
-        default: ValueTag.string
-        }
+        guard let tag = type.tag, ValueTag.form(of: tag) == .text else { return ValueTag.string }
+        return tag
     }
 }

@@ -1,6 +1,9 @@
 internal import LMDB
 
 /// The untyped content of a `Row`. Every access is bounds-checked in every build.
+///
+/// The pointers are raw: a field is read in a few nanoseconds. `slotCount` bounds the slots, and
+/// `bodyCount` the values; the directory was checked when the view of the row was created.
 @usableFromInline
 struct RowView {
     @usableFromInline let context: RowViewContext

@@ -246,5 +246,5 @@ extension EncodedValue {
 
     @usableFromInline var text: String? { isText ? String(decoding: payload, as: UTF8.self) : nil }
 
-    var isText: Bool { tag == ValueTag.string || tag == ValueTag.url || tag == ValueTag.json }
+    var isText: Bool { form == .text }
 }

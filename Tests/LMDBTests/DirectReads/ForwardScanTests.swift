@@ -53,28 +53,14 @@ struct ForwardScanTests {
         arguments: [(1, 60), (2, 900), (3, 9000), (4, 4)])
     func sameAsCursor(_ seed: UInt64, _ longest: Int) throws {
         var random = SeededRandom(seed: seed)
-        func key() -> [UInt8] {
+        func key(_ random: inout SeededRandom) -> [UInt8] {
             // Many begin with each other.
             (0..<Int.random(in: 1...12, using: &random)).map { _ in UInt8.random(in: 0...3, using: &random) * 85 }
         }
         var expected: [[UInt8]: [UInt8]] = [:]
         for _ in 0..<6 {
-            try environment.write { transaction in
-                for _ in 0..<1500 {
-                    let key = key(),
-                        value = [UInt8](
-                            repeating: UInt8.random(in: 0...255, using: &random),
-                            count: Int.random(in: 0...longest, using: &random))
-                    try key.withUnsafeBytes { key in
-                        try value.withUnsafeBytes { try transaction.raw.put(table, key, $0) }
-                    }
-                    expected[key] = value
-                }
-                for key in expected.keys.shuffled(using: &random).prefix(700) {
-                    _ = try key.withUnsafeBytes { try transaction.raw.delete(table, $0) }
-                    expected[key] = nil
-                }
-            }
+            try environment.change(
+                table, &expected, deleting: 700, longestValue: longest, using: &random, key: key)
             let sorted = expected.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { ($0.key, $0.value) }
             try environment.read { transaction in
                 var scan = try ForwardScan(transaction.raw, table, name: "t")
@@ -85,7 +71,7 @@ struct ForwardScanTests {
                     #expect(try isSame(entries(&scan, batch: size), sorted))
                 }
                 for _ in 0..<60 {
-                    let start = key()
+                    let start = key(&random)
                     try start.withUnsafeBytes { try scan.seek($0) }
                     let rest = sorted.drop { $0.0.lexicographicallyPrecedes(start) }
                     #expect(try isSame(entries(&scan, batch: 20, atMost: 20), rest.prefix(20)))
@@ -147,27 +133,14 @@ struct ForwardScanTests {
         }
         // Pages of a copy of the file, damaged one after the other.
         try environment.put(table, (0..<3000).map { ("key \(10000 + $0)", String(repeating: "v", count: 100)) })
-        let file = folder("e") + "/data.mdb", bytes = [UInt8](try Data(contentsOf: URL(filePath: file)))
-        var errors = 0
-        for page in stride(from: 2, to: bytes.count / 4096, by: 5) {
-            var damaged = bytes
-            damaged[page * 4096 + offset] ^= 0xFF
-            damaged[page * 4096 + offset + 1] ^= 0x5A
-            try FileManager.default.createDirectory(atPath: folder("d"), withIntermediateDirectories: true)
-            try Data(damaged).write(to: URL(filePath: folder("d") + "/data.mdb"))
-            do {
-                let copy = try Environment.open(
-                    at: folder("d"), options: .init(durability: .volatile, maximumTables: 8, readsPagesDirectly: true))
-                guard let table = try copy.existingTables(["t"])[0] else { continue }
-                try copy.read { transaction in
-                    var scan = try ForwardScan(transaction.raw, table, name: "t")
-                    try [UInt8]().withUnsafeBytes { try scan.seek($0) }
-                    _ = try entries(&scan, batch: 32)
-                }
-            } catch is LMDBError {
-                errors += 1
+        let errors = try Environment.damagedCopies(
+            of: folder("e") + "/data.mdb", in: folder("d"), at: offset, step: 5
+        ) { copy, table in
+            try copy.read { transaction in
+                var scan = try ForwardScan(transaction.raw, table, name: "t")
+                try [UInt8]().withUnsafeBytes { try scan.seek($0) }
+                _ = try entries(&scan, batch: 32)
             }
-            try FileManager.default.removeItem(atPath: folder("d"))
         }
         print("\(errors) errors")
     }

@@ -48,30 +48,16 @@ struct PageLookupTests {
         arguments: [(1, 12, 60), (2, 3, 900), (3, 12, 9000), (4, 200, 4)])
     func sameAsLiblmdb(_ seed: UInt64, _ longestKey: Int, _ longest: Int) throws {
         var random = SeededRandom(seed: seed)
-        func key() -> [UInt8] {
+        func key(_ random: inout SeededRandom) -> [UInt8] {
             (0..<Int.random(in: 1...longestKey, using: &random)).map { _ in
                 [0, 0, 1, 0x80, 0xFF].randomElement(using: &random) ?? 0
             }
         }
         var expected: [[UInt8]: [UInt8]] = [:]
         for _ in 0..<4 {
-            try environment.write { transaction in
-                for _ in 0..<1500 {
-                    let key = key(),
-                        value = [UInt8](
-                            repeating: UInt8.random(in: 0...255, using: &random),
-                            count: Int.random(in: 0...longest, using: &random))
-                    try key.withUnsafeBytes { key in
-                        try value.withUnsafeBytes { try transaction.raw.put(table, key, $0) }
-                    }
-                    expected[key] = value
-                }
-                for key in expected.keys.shuffled(using: &random).prefix(600) {
-                    _ = try key.withUnsafeBytes { try transaction.raw.delete(table, $0) }
-                    expected[key] = nil
-                }
-            }
-            let keys = Array(expected.keys) + (0..<2000).map { _ in key() }
+            try environment.change(
+                table, &expected, deleting: 600, longestValue: longest, using: &random, key: key)
+            let keys = Array(expected.keys) + (0..<2000).map { _ in key(&random) }
             try environment.read { transaction in
                 let found = try find(keys, in: transaction.raw, table, "t")
                 #expect(found == keys.map { expected[$0] })
@@ -119,26 +105,11 @@ struct PageLookupTests {
         let entries = (0..<3000).map { ("key \(10000 + $0)", String(repeating: "v", count: 100)) }
         try environment.put(table, entries)
         let keys = entries.map { Array($0.0.utf8) }
-        let file = folder("e") + "/data.mdb", bytes = [UInt8](try Data(contentsOf: URL(filePath: file)))
-        var errors = 0
-        for page in stride(from: 2, to: bytes.count / 4096, by: 2) {
-            // liblmdb itself crashes if the pages of the table directory are damaged.
-            guard Data(bytes[page * 4096..<(page + 1) * 4096]).range(of: Data("key 1".utf8)) != nil else { continue }
-            var damaged = bytes
-            damaged[page * 4096 + offset] ^= 0xFF
-            damaged[page * 4096 + offset + 1] ^= 0x5A
-            try FileManager.default.createDirectory(atPath: folder("d"), withIntermediateDirectories: true)
-            try Data(damaged).write(to: URL(filePath: folder("d") + "/data.mdb"))
-            do {
-                let copy = try Environment.open(
-                    at: folder("d"), options: .init(durability: .volatile, maximumTables: 8, readsPagesDirectly: true))
-                if let table = try copy.existingTables(["t"])[0] {
-                    _ = try copy.read { try find(keys, in: $0.raw, table, "t") }
-                }
-            } catch is LMDBError {
-                errors += 1
-            }
-            try FileManager.default.removeItem(atPath: folder("d"))
+        // liblmdb itself crashes if the pages of the table directory are damaged.
+        let errors = try Environment.damagedCopies(
+            of: folder("e") + "/data.mdb", in: folder("d"), at: offset, step: 2, having: "key 1"
+        ) { copy, table in
+            _ = try copy.read { try find(keys, in: $0.raw, table, "t") }
         }
         // A page must have the expected number and kind. Other damage may look like fewer entries.
         #expect(![0, 10].contains(offset) || errors > 0)

@@ -362,8 +362,9 @@ struct PaginationGuardTests {
             try Styles.walk(style, pages) { $0.recordLimit = 25 }
         }
         #expect(try Styles.walk(style, pages) { ($0.recordLimit, $0.stopsAtLimit) = (25, true) }.count == 3)
-        var sequence = try PageSequence(
-            style, PageRequest(url: "http://h/"), .init(base: "http://h", recordLimit: 10, stopsAtLimit: true))
+        var bounds = PageSequence.Bounds(base: "http://h")
+        (bounds.recordLimit, bounds.stopsAtLimit) = (10, true)
+        var sequence = try PageSequence(style, PageRequest(url: "http://h/"), bounds)
         #expect(try !sequence.advance(page(10)))
         #expect(sequence.isCutOff)
     }

@@ -136,7 +136,7 @@ final class RichStore: Sendable {
                     validation: .init(
                         status: 200, headers: ["etag", "\"\(page)\""], fetchedAt: time, validatedAt: time),
                     listing: .init(listed, count: 10, scan: 1)))
-            try writer.noteListed(listed, walk: "issues", scan: 1)
+            try writer.noteListed(listed, of: "issues", scan: 1)
         }
         // A cache's own, with a body of two chunks.
         try writer.putResponse(

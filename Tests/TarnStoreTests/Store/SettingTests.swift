@@ -224,7 +224,7 @@ struct SettingTests {
                 "e",
                 Checkpoint(state: .complete, plan: "p", scan: 1, startedAt: time, completedAt: time).counting(
                     pages: 1, records: 1))
-            try writer.noteListed([ListedRecord(entity: 1, storageKey: RecordKey(1).storageKey)], walk: "w", scan: 1)
+            try writer.noteListed([ListedRecord(entity: 1, storageKey: RecordKey(1).storageKey)], of: "w", scan: 1)
         }
         func read() throws {
             try store.read { reader in

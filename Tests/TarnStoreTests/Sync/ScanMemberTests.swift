@@ -19,10 +19,10 @@ struct ScanMemberTests {
         ListedRecord(entity: entity, storageKey: RecordKey(key).storageKey)
     }
 
-    private func members(_ walk: String, after last: ListedRecord? = nil) throws -> [ScanMember] {
+    private func members(_ identity: String, after last: ListedRecord? = nil) throws -> [ScanMember] {
         try store.read { reader in
             var members: [ScanMember] = []
-            try reader.access.scans.forEach(of: walk, after: last) {
+            try reader.access.scans.forEach(of: identity, after: last) {
                 members.append($0)
                 return true
             }
@@ -30,8 +30,8 @@ struct ScanMemberTests {
         }
     }
 
-    private func note(_ keys: [Int64], _ walk: String, scan: UInt64) throws {
-        try store.write { try $0.noteListed(keys.map { record($0) }, walk: walk, scan: scan) }
+    private func note(_ keys: [Int64], _ identity: String, scan: UInt64) throws {
+        try store.write { try $0.noteListed(keys.map { record($0) }, of: identity, scan: scan) }
     }
 
     @Test("the members of a walk are those of its scans, each with the last one that listed it, in the order of keys")
@@ -52,8 +52,8 @@ struct ScanMemberTests {
         try note([1], "a", scan: 5)
         try note([1], "a", scan: 4)
         #expect(try members("a").map(\.lastListed) == [5])
-        try store.write { try $0.putScanMember(ScanMember(record(1), lastListed: 5, judged: 6, misses: 1), of: "a") }
-        #expect(try members("a") == [ScanMember(record(1), lastListed: 5, judged: 6, misses: 1)])
+        try store.write { try $0.putScanMember(ScanMember(record(1), lastListed: 5, decided: 6, misses: 1), of: "a") }
+        #expect(try members("a") == [ScanMember(record(1), lastListed: 5, decided: 6, misses: 1)])
         try note([1], "a", scan: 7)
         #expect(try members("a") == [ScanMember(record(1), lastListed: 7)])
     }
@@ -73,7 +73,7 @@ struct ScanMemberTests {
     @Test("keys of the greatest length, and of several entities, are members like others")
     func longKeys() throws {
         let long = ListedRecord(entity: 2, storageKey: RecordKey(String(repeating: "ä", count: 300)).storageKey)
-        try store.write { try $0.noteListed([record(1), long, record(1, entity: 1)], walk: "a", scan: 1) }
+        try store.write { try $0.noteListed([record(1), long, record(1, entity: 1)], of: "a", scan: 1) }
         #expect(try members("a").map(\.record) == [record(1, entity: 1), long, record(1)])
         #expect(try members("a", after: long).map(\.record) == [record(1)])
     }
@@ -82,24 +82,24 @@ struct ScanMemberTests {
         "a record is listed by the responses that are not the caller's own, whether they name a walk or are from before there were any"
     )
     func listedElsewhere() throws {
-        func entry(_ page: Int, walk: String?) -> ResponseEntry {
+        func entry(_ page: Int, identity: String?) -> ResponseEntry {
             ResponseEntry(
                 request: RequestKey(url: "https://a.example/\(page)", endpoint: "issues x"),
                 validation: .init(
                     status: 200, fetchedAt: Timestamp(microseconds: 1), validatedAt: Timestamp(microseconds: 1)),
-                listing: .init([record(Int64(page))], count: 1, skipped: page, scan: 1, walk: walk))
+                listing: .init([record(Int64(page))], count: 1, skipped: page, scan: 1, identity: identity))
         }
         try store.write { writer in
-            for page in 1...2 { try writer.putResponse(entry(page, walk: page == 1 ? "a" : nil)) }
+            for page in 1...2 { try writer.putResponse(entry(page, identity: page == 1 ? "a" : nil)) }
         }
-        #expect(try store.read { try $0.response(to: entry(1, walk: nil).request) } == entry(1, walk: "a"))
+        #expect(try store.read { try $0.response(to: entry(1, identity: nil).request) } == entry(1, identity: "a"))
         func isListed(_ key: Int64, _ isOwn: @escaping (String?, RequestKey) -> Bool) throws -> Bool {
             try store.read { try $0.access.responses.isListed(record(key), exceptBy: isOwn) }
         }
-        #expect(try !isListed(1) { walk, _ in walk == "a" })
-        #expect(try isListed(1) { walk, _ in walk == "b" })
-        #expect(try isListed(2) { walk, _ in walk == "a" })
-        #expect(try !isListed(2) { walk, request in walk == nil && request.endpoint.hasPrefix("issues ") })
+        #expect(try !isListed(1) { identity, _ in identity == "a" })
+        #expect(try isListed(1) { identity, _ in identity == "b" })
+        #expect(try isListed(2) { identity, _ in identity == "a" })
+        #expect(try !isListed(2) { identity, request in identity == nil && request.endpoint.hasPrefix("issues ") })
         #expect(try !isListed(3) { _, _ in false })
     }
 }

@@ -15,7 +15,7 @@ struct DescriptionOrphanTests {
     @Test(
         "what is committed together is read",
         arguments: [
-            ("commit: page", Endpoint.CommitUnit.pages(1)), ("commit: walk", .walk),
+            ("commit: page", Endpoint.CommitUnit.pages(1)), ("commit: walk", .scan),
             ("commit: { every: 20 }", .pages(20)), ("", .pages(1)),
         ])
     func commit(written: String, unit: Endpoint.CommitUnit) throws {
@@ -26,9 +26,9 @@ struct DescriptionOrphanTests {
         "rules for orphans are read, in short and in full",
         arguments: [
             ("", nil), ("orphans: keep", nil), ("orphans: after_two_scans", Orphans()),
-            ("orphans: after_one_scan", Orphans(walks: 1)),
+            ("orphans: after_one_scan", Orphans(scans: 1)),
             ("orphans: entity", Orphans(.entity)), ("orphans: {}", Orphans()),
-            ("orphans: { scope: entity, after: one_scan }", Orphans(.entity, walks: 1)),
+            ("orphans: { scope: entity, after: one_scan }", Orphans(.entity, scans: 1)),
             (
                 "orphans: { after: two_scans, keep: state = open, allow_empty: true }",
                 Orphans(keep: .compare("state", .equal, .string("open")), allowsEmpty: true)
@@ -45,10 +45,10 @@ struct DescriptionOrphanTests {
     @Test(
         "an endpoint with several entities may take what its walks have listed",
         arguments: [
-            ("after_two_scans", Orphans()), ("after_one_scan", Orphans(walks: 1)), ("keep", nil),
+            ("after_two_scans", Orphans()), ("after_one_scan", Orphans(scans: 1)), ("keep", nil),
             (
                 "{ scope: listed, after: one_scan, allow_empty: true, then: delete }",
-                Orphans(walks: 1, allowsEmpty: true)
+                Orphans(scans: 1, allowsEmpty: true)
             ),
         ] as [(String, Orphans?)])
     func envelope(written: String, orphans: Orphans?) throws {

@@ -83,7 +83,7 @@ struct LateNotModifiedTests {
         "a 304 that comes after a newer answer was stored does not bring back the older one: the page is fetched again",
         arguments: Client.allCases, Client.allCases)
     func doesNotBringBackTheOlderAnswer(late: Client, newer: Client) async throws {
-        for (page, unit) in [(1, Endpoint.CommitUnit.pages(1)), (2, .pages(1)), (2, .pages(3)), (3, .walk), (1, .walk)]
+        for (page, unit) in [(1, Endpoint.CommitUnit.pages(1)), (2, .pages(1)), (2, .pages(3)), (3, .scan), (1, .scan)]
         {
             let versions = Versions(holding: page), fixture = try MirrorStore(yaml: itemsYAML())
             let server = try ScriptedServer { versions.answer($0) }

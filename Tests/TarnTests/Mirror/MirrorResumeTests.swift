@@ -79,7 +79,7 @@ struct MirrorResumeTests {
         let store = try MirrorStore(yaml: itemsYAML("paginate: { page_number: { param: page } }"))
         let server = try LocalServer(pages)
         let stopped = try await store.sync(server.base + "/v1", options: { $0.pageLimit = 2 })
-        #expect(stopped.failures.first?.description.contains("more than 2 pages, the limit of one walk") == true)
+        #expect(stopped.failures.first?.description.contains("more than 2 pages, the limit of one scan") == true)
         #expect(try store.count("Item") == 2)
         let again = try await store.sync(server.base + "/v1", options: { $0.pageLimit = 2 })
         #expect(again.failures.count == 1)

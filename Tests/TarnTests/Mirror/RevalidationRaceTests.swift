@@ -96,7 +96,7 @@ struct RevalidationRaceTests {
         try await withThrowingTaskGroup { group in
             for _ in 0..<2 {
                 group.addTask {
-                    for _ in 0..<3 { try await sync([.pages(1), .pages(2), .walk][dice.roll(3)]) }
+                    for _ in 0..<3 { try await sync([.pages(1), .pages(2), .scan][dice.roll(3)]) }
                 }
             }
             for _ in 0..<2 {

@@ -61,7 +61,7 @@ public struct Endpoint: Sendable, Hashable {
         /// of them.
         case pages(Int)
         /// All pages of a scan. They are held in memory until the commit.
-        case walk
+        case scan
     }
 
     /// The limits of a scan, in addition to ``APIClient/Options/pageLimit``.

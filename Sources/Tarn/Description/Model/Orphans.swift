@@ -32,7 +32,7 @@ public struct Orphans: Sendable, Hashable {
     /// The number of complete scans in a row that must miss a record.
     ///
     /// Pages shift during a scan: one scan is enough only if the pages are stable.
-    public var walks: Int
+    public var scans: Int
     /// A condition that keeps a record although it is an orphan.
     public var keep: Condition?
     /// Whether a scan that lists nothing counts; otherwise it is refused.
@@ -47,15 +47,15 @@ public struct Orphans: Sendable, Hashable {
 
     /// Creates rules for orphans.
     ///
-    /// - Precondition: `walks` is positive.
+    /// - Precondition: `scans` is positive.
     public init(
-        _ scope: Scope = .listed, walks: Int = 2, keep: Condition? = nil, allowsEmpty: Bool = false,
+        _ scope: Scope = .listed, scans: Int = 2, keep: Condition? = nil, allowsEmpty: Bool = false,
         action: Action = .delete,
         check: String? = nil
     ) {
-        precondition(walks > 0, "the number of scans must be at least 1")
+        precondition(scans > 0, "the number of scans must be at least 1")
         self.scope = scope
-        self.walks = walks
+        self.scans = scans
         self.keep = keep
         self.allowsEmpty = allowsEmpty
         self.action = action

@@ -136,12 +136,6 @@ extension DescriptionReader {
         }
     }
 
-    private static let scalarTypes: [(word: String, type: AttributeType)] = [
-        ("bool", .bool), ("int", .int), ("uint", .uint), ("double", .double), ("decimal", .decimal),
-        ("string", .string), ("bytes", .bytes), ("date", .date),
-        ("uuid", .uuid), ("url", .url), ("json", .json),
-    ]
-
     /// Type names of other languages, with the ones of this format.
     private static let otherWords = [
         "boolean": "bool", "integer": "int", "long": "int", "number": "double", "float": "double", "text": "string",
@@ -188,7 +182,7 @@ extension DescriptionReader {
             }
             return (.enumeration(values ?? []), isOptional, true)
         }
-        if let type = DescriptionReader.scalarTypes.first(where: { $0.word == word })?.type {
+        if let type = AttributeType(named: String(word)) {
             return (type, isOptional, false)
         }
         reportUnknownType(String(word), field, value.mark)
@@ -199,7 +193,7 @@ extension DescriptionReader {
         if let meant = DescriptionReader.otherWords[word.lowercased()] {
             report(field, mark, "unknown type \"\(word)\": did you mean \"\(meant)\"?")
         } else {
-            let known = DescriptionReader.scalarTypes.map(\.word) + ["enum"]
+            let known = AttributeType.named.map(\.description) + ["enum"]
             report(field, mark, Spelling.unknown("type", word, among: known))
         }
     }

@@ -156,21 +156,7 @@ extension YAMLValue {
 extension AttributeType {
     /// The value that a text of a description denotes; nil if it is not of this type.
     fileprivate func constant(_ text: String) -> Value? {
-        switch self {
-        case .bool: text == "true" ? .bool(true) : text == "false" ? .bool(false) : nil
-        case .int: Int64(text).map(Value.int)
-        // A number that fits a signed integer is stored as one.
-        case .uint: Int64(text).flatMap { $0 >= 0 ? .int($0) : nil } ?? UInt64(text).map(Value.uint)
-        case .double: Double(text).map(Value.double)
-        case .decimal: ExactDecimal(text).map(Value.decimal)
-        case .string: .string(text)
-        case .bytes: Data(base64Encoded: text).map { .bytes(Array($0)) }
-        case .date: Timestamp(text).map(Value.date)
-        case .uuid: UUID(uuidString: text).map(Value.uuid)
-        case .url: .url(text)
-        case .json: (try? JSONValue(text)).map { _ in .json(text) }
-        case .enumeration(let values): values.contains(text) ? .string(text) : nil
-        case .array: nil
-        }
+        if self == .json, (try? JSONValue(text)) == nil { return nil }
+        return value(text: text)
     }
 }

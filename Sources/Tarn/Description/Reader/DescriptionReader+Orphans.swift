@@ -12,7 +12,7 @@ extension DescriptionReader {
         guard case .mapping = value.content else {
             switch text(endpoint, "commit") {
             case "page"?: return .pages(1)
-            case "walk"?: return .walk
+            case "walk"?: return .scan
             case let word?:
                 report(
                     endpoint, "commit",
@@ -33,7 +33,7 @@ extension DescriptionReader {
     // MARK: Orphans
 
     private static let shortForms: [(word: String, orphans: Orphans?)] = [
-        ("keep", nil), ("after_two_scans", Orphans()), ("after_one_scan", Orphans(walks: 1)),
+        ("keep", nil), ("after_two_scans", Orphans()), ("after_one_scan", Orphans(scans: 1)),
         ("entity", Orphans(.entity)),
     ]
 
@@ -63,7 +63,7 @@ extension DescriptionReader {
         var orphans = Orphans(scope(section, entity, forEach, schema))
         switch text(section, "after") {
         case "two_scans"?, nil: break
-        case "one_scan"?: orphans.walks = 1
+        case "one_scan"?: orphans.scans = 1
         case let word?:
             report(section, "after", Spelling.unknown("number of scans", word, among: ["two_scans", "one_scan"]))
         }

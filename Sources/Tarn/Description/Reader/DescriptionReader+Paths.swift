@@ -150,7 +150,7 @@ extension DescriptionReader {
             case .json, .array:
                 report(
                     section, key,
-                    "{\(name)} is of type \(type.word), which cannot be used in a path: use another attribute")
+                    "{\(name)} is of type \(type), which cannot be used in a path: use another attribute")
             default: break
             }
         }

@@ -52,7 +52,7 @@ struct IndexBuild {
         let cursor = try access.raw.cursor(records(root))
         defer { cursor.close() }
         var changes = IndexChanges(), scratch = ByteWriter(), last = start, rows = 0, bytes = 0
-        var entry = start.isEmpty ? try cursor.first() : try start.withUnsafeBytes { try cursor.seek($0) }
+        var entry = try cursor.seek(start)
         if let found = entry, found.key.elementsEqual(start) { entry = try cursor.next() }
         while let (key, value) = entry, rows < options.rows, bytes < options.bytes {
             if value.count >= RowFormat.headerSize, let (entity, indexes) = rules[value.load(6)], !indexes.isEmpty {

@@ -36,7 +36,7 @@ package struct IndexMark: Equatable {
         guard value.count >= 10, let phase = Phase(rawValue: value[0]) else { return nil }
         self.phase = phase
         isNew = value[1] & 1 != 0
-        count = Int(clamping: UInt64(bigEndian: value.loadUnaligned(fromByteOffset: 2, as: UInt64.self)))
+        count = Int(clamping: value.loadBigEndian(2, UInt64.self))
         key = Array(value.dropFirst(10))
     }
 
@@ -44,7 +44,7 @@ package struct IndexMark: Equatable {
 
     /// Returns the mark of an index; nil if it is complete.
     static func of(_ index: UInt32, _ raw: RawTransaction, _ meta: ChecksummedTable) throws -> IndexMark? {
-        try metaKey(index).withUnsafeBytes { try raw.get(meta, $0) }.flatMap { IndexMark($0) }
+        try raw.get(meta, metaKey(index)).flatMap { IndexMark($0) }
     }
 
     /// Returns the marks of all indexes that have one.
@@ -53,7 +53,7 @@ package struct IndexMark: Equatable {
         defer { cursor.close() }
         let prefix = Array(MetaKey.indexPrefix.utf8)
         var marks: [UInt32: IndexMark] = [:]
-        var entry = try prefix.withUnsafeBytes { try cursor.seek($0) }
+        var entry = try cursor.seek(prefix)
         while let (key, value) = entry, key.starts(with: prefix) {
             if let id = UInt32(String(decoding: key.dropFirst(prefix.count), as: UTF8.self)),
                 let mark = IndexMark(value)
@@ -72,10 +72,10 @@ package struct IndexMark: Equatable {
         value.appendBigEndian(UInt64(count))
         value.append(key)
         try raw.willAdd()
-        try IndexMark.metaKey(index).withUnsafeBytes { try raw.put(meta, $0, value.bytes) }
+        try raw.put(meta, IndexMark.metaKey(index), value.bytes)
     }
 
     static func remove(_ index: UInt32, _ raw: RawTransaction, _ meta: ChecksummedTable) throws {
-        _ = try metaKey(index).withUnsafeBytes { try raw.delete(meta, $0) }
+        _ = try raw.delete(meta, metaKey(index))
     }
 }

@@ -118,11 +118,9 @@ extension Store {
                 for index in Set(own).subtracting(others) { try access.indexes.removeAll(index) }
                 if entity.root == entity.id {
                     for dictionary in try RowDictionary.ids(access.raw, access.state.meta, of: id) {
-                        _ = try RowDictionary.key(dictionary).withUnsafeBytes {
-                            try access.raw.delete(access.state.meta, $0)
-                        }
+                        _ = try access.raw.delete(access.state.meta, RowDictionary.key(dictionary))
                     }
-                    _ = try RewriteMark.metaKey(id).withUnsafeBytes { try access.raw.delete(access.state.meta, $0) }
+                    _ = try access.raw.delete(access.state.meta, RewriteMark.metaKey(id))
                 }
                 catalog.entities.removeAll { $0.id == id }
                 isGone = true

@@ -62,6 +62,11 @@ public struct RecordKey: Sendable, Hashable, CustomStringConvertible {
             ?? storageKey.map { String($0, radix: 16) }.joined(separator: " ")
     }
 
+    /// Describes a storage key in messages, from an array.
+    package static func describe(storageKey: [UInt8]) -> String {
+        storageKey.withUnsafeBytes { describe(storageKey: $0) }
+    }
+
     /// Decodes the encoding of a key of any length. Nil if the bytes are no key.
     package init?(tuple: Bytes) {
         var reader = TupleReader(tuple), components: [KeyComponent] = []

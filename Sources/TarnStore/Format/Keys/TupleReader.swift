@@ -43,7 +43,7 @@ struct TupleReader {
         case TupleCode.uuid: return .uuid(Array(body))
         case TupleCode.decimal: return TupleReader.decimal(bytes.slice(start..<offset)).map(TupleElement.decimal)
         case TupleCode.double:
-            let sortable = UInt64(bigEndian: body.loadUnaligned(as: UInt64.self))
+            let sortable = body.loadBigEndian(0, UInt64.self)
             return .double(Double(bitPattern: sortable >> 63 == 1 ? sortable ^ 0x8000_0000_0000_0000 : ~sortable))
         default:
             let negative = code < TupleCode.zero

@@ -1,11 +1,10 @@
 // A growable byte buffer without reference counting, for rows, keys and drafts.
 //
-// Small functions are inlinable: the importer, in another module, calls them for every value.
+// Small functions are inlinable: the importer, in another module, calls them for every value. Every
+// write is within the capacity, which `reserve` ensures. The ranges and offsets of callers are
+// checked in every build.
 
-public import Glibc
-
-/// Borrowed bytes: valid until their owner changes or is destroyed.
-@usableFromInline package typealias Bytes = UnsafeRawBufferPointer
+internal import Glibc
 
 /// A growable byte buffer without reference counting.
 @usableFromInline package struct ByteWriter: ~Copyable {
@@ -106,56 +105,19 @@ public import Glibc
         base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: T.self)
     }
 
+    /// Inverts the bytes from an offset to the end.
+    mutating func complement(from start: Int) {
+        precondition(start >= 0 && start <= count)
+        let bytes = UnsafeMutableRawBufferPointer(start: base + start, count: count - start)
+        for index in bytes.indices { bytes[index] = ~bytes[index] }
+    }
+
     /// Appends uninitialised bytes, which the caller must fill.
     @inlinable
     mutating func appendUninitialized(_ additional: Int) -> UnsafeMutableRawBufferPointer {
+        precondition(additional >= 0)
         reserve(additional)
         defer { count += additional }
         return UnsafeMutableRawBufferPointer(start: base + count, count: additional)
-    }
-}
-
-extension Bytes {
-    /// Reads a little-endian integer.
-    /// The bounds are checked, even if the caller has checked them before.
-    @inlinable @inline(__always)
-    package func load<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type = T.self) -> T {
-        T(littleEndian: loadUnaligned(fromByteOffset: offset, as: T.self))
-    }
-
-    @inlinable @inline(__always)
-    package func slice(_ range: Range<Int>) -> Bytes { Bytes(rebasing: self[range]) }
-
-    /// Compares bytes in the order of keys in liblmdb (`mdb_cmp_memn`).
-    @inlinable
-    package static func compare(_ a: Bytes, _ b: Bytes) -> Int {
-        let common = Swift.min(a.count, b.count)
-        if common > 0, let x = a.baseAddress, let y = b.baseAddress {
-            let order = memcmp(x, y, common)
-            if order != 0 { return Int(order) }
-        }
-        return a.count - b.count
-    }
-
-    /// The first eight bytes as a number that sorts as they do.
-    /// Missing bytes count as 0, so equal numbers do not imply equal bytes.
-    @inlinable
-    package var prefix64: UInt64 {
-        if count >= 8 { return UInt64(bigEndian: loadUnaligned(as: UInt64.self)) }
-        var prefix: UInt64 = 0
-        for index in 0..<8 { prefix = prefix << 8 | UInt64(index < count ? self[index] : 0) }
-        return prefix
-    }
-
-    @inlinable
-    package static func equal(_ a: Bytes, _ b: Bytes) -> Bool {
-        guard a.count == b.count else { return false }
-        guard a.count > 0, let x = a.baseAddress, let y = b.baseAddress else { return true }
-        return memcmp(x, y, a.count) == 0
-    }
-
-    @inlinable
-    func hasPrefix(_ prefix: Bytes) -> Bool {
-        count >= prefix.count && Bytes.equal(slice(0..<prefix.count), prefix)
     }
 }

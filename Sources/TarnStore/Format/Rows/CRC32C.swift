@@ -54,7 +54,7 @@ struct CRC32C {
             var crc = state
             var i = 0
             while i + 8 <= bytes.count {
-                let word = bytes.load(i, UInt64.self) ^ UInt64(crc)
+                let word = bytes.uncheckedLoad(i, UInt64.self) ^ UInt64(crc)
                 crc =
                     t[7 * 256 + Int(word & 0xFF)] ^ t[6 * 256 + Int(word >> 8 & 0xFF)]
                     ^ t[5 * 256 + Int(word >> 16 & 0xFF)] ^ t[4 * 256 + Int(word >> 24 & 0xFF)]

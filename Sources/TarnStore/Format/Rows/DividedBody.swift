@@ -26,7 +26,9 @@ struct DividedBody {
 
     @inline(__always)
     private func end(at index: Int) -> Int {
-        isWide ? Int(bytes.load(4 + index * 6, UInt32.self)) : Int(bytes.load(4 + index * 4, UInt16.self))
+        isWide
+            ? Int(bytes.uncheckedLoad(4 + index * 6, UInt32.self))
+            : Int(bytes.uncheckedLoad(4 + index * 4, UInt16.self))
     }
 
     /// The total lengths of short and of long values, in bytes. Nil if the offsets do not ascend.

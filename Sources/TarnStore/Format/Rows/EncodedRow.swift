@@ -1,4 +1,6 @@
 /// A row in its stored form, read in place.
+///
+/// The size of the header is checked when the view is created.
 package struct EncodedRow {
     let bytes: Bytes
     package let body: RowBody
@@ -42,9 +44,9 @@ package struct EncodedRow {
 
     package var isPartial: Bool { bytes[1] & RowFormat.partial != 0 }
     package var isWide: Bool { bytes[1] & RowFormat.wide != 0 }
-    package var entity: UInt16 { bytes.load(6) }
-    var checksum: UInt32 { bytes.load(8) }
-    package var version: UInt64 { bytes.load(12) }
+    package var entity: UInt16 { bytes.uncheckedLoad(6) }
+    var checksum: UInt32 { bytes.uncheckedLoad(8) }
+    package var version: UInt64 { bytes.uncheckedLoad(12) }
 
     package func hasValidChecksum(table: UInt32, key: Bytes) -> Bool {
         EncodedRow.hasValidChecksum(bytes, table: table, key: key)
@@ -64,6 +66,7 @@ package struct EncodedRow {
         to row: UnsafeMutableRawBufferPointer, isPartial: Bool, isWide: Bool, entity: UInt16, version: UInt64,
         compression: (form: UInt8, dictionary: UInt16) = (RowFormat.uncompressed, 0)
     ) {
+        precondition(row.count >= RowFormat.headerSize, "no room for the header")
         let flags = (isPartial ? RowFormat.partial : 0) | (isWide ? RowFormat.wide : 0)
         row.storeBytes(of: RowFormat.version, toByteOffset: 0, as: UInt8.self)
         row.storeBytes(of: flags, toByteOffset: 1, as: UInt8.self)

@@ -1,7 +1,5 @@
 // An encoded value, read in place.
 
-import Foundation
-
 /// A tag and a payload, read without copying.
 @usableFromInline
 package struct EncodedValue {
@@ -82,63 +80,28 @@ package struct EncodedValue {
         return true
     }
 
+    /// The form of the payload; nil for an unknown tag.
+    @inline(__always) var form: ValueForm? { ValueTag.form(of: tag) }
+
     var isWellFormed: Bool {
-        switch tag {
-        case ValueTag.null, ValueTag.false, ValueTag.true: bytes.count == 1
-        case ValueTag.int: int != nil
-        case ValueTag.uint, ValueTag.double, ValueTag.date: bytes.count == 9
-        case ValueTag.uuid: bytes.count == 17
-        case ValueTag.bytes: true
-        case ValueTag.decimal: ExactDecimal(ascii: payload) != nil
-        case ValueTag.string, ValueTag.url, ValueTag.json: String(validating: payload, as: UTF8.self) != nil
-        case ValueTag.array:
+        switch form {
+        case .null, .bool: bytes.count == 1
+        case .integer: int != nil
+        case .largeInteger, .double, .fixedInteger: bytes.count == 9
+        case .uuid: bytes.count == 17
+        case .bytes: true
+        case .decimal: ExactDecimal(ascii: payload) != nil
+        case .text: String(validating: payload, as: UTF8.self) != nil
+        case .list:
             {
                 var sound = true
                 let complete = forEachElement { sound = sound && $0.tag != ValueTag.array && $0.isWellFormed }
                 return sound && complete
             }()
-        case ValueTag.reference, ValueTag.positionedReference: reference != nil
-        case ValueTag.references: forEachReference { _ in }
-        case ValueTag.edges: bytes.count == EdgeList.valueSize
-        default: false
-        }
-    }
-
-    /// Returns a decoded copy. Nil if the value is malformed.
-    ///
-    /// - Parameter digestKey: Looks up the whole key of a record that is stored under a digest. If
-    ///   it returns nil, the decoded key is the digest.
-    package func decoded(digestKey: (Bytes) -> RecordKey? = { _ in nil }) -> Value? {
-        func key(_ bytes: Bytes) -> RecordKey? {
-            RecordKey(storageKey: bytes) ?? digestKey(bytes) ?? RecordKey(reference: bytes)
-        }
-        switch tag {
-        case ValueTag.null: return .null
-        case ValueTag.false: return .bool(false)
-        case ValueTag.true: return .bool(true)
-        case ValueTag.int: return int.map(Value.int)
-        case ValueTag.uint: return eightBytes.map(Value.uint)
-        case ValueTag.double: return eightBytes.map { .double(Double(bitPattern: $0)) }
-        case ValueTag.date: return eightBytes.map { .date(Timestamp(microseconds: Int64(bitPattern: $0))) }
-        case ValueTag.uuid: return bytes.count == 17 ? .uuid(UUID(bytes: payload)) : nil
-        case ValueTag.decimal: return ExactDecimal(ascii: payload).map(Value.decimal)
-        case ValueTag.bytes: return .bytes(Array(payload))
-        case ValueTag.string: return .string(String(decoding: payload, as: UTF8.self))
-        case ValueTag.url: return .url(String(decoding: payload, as: UTF8.self))
-        case ValueTag.json: return .json(String(decoding: payload, as: UTF8.self))
-        case ValueTag.array:
-            var values: [Value?] = []
-            guard forEachElement({ values.append($0.decoded()) }) else { return nil }
-            let decoded = values.compactMap(\.self)
-            return decoded.count == values.count ? .array(decoded) : nil
-        case ValueTag.reference, ValueTag.positionedReference:
-            return reference.flatMap(key).map(Value.reference)
-        case ValueTag.references:
-            var keys: [RecordKey?] = []
-            guard forEachReference({ keys.append(key($0)) }) else { return nil }
-            let decoded = keys.compactMap(\.self)
-            return decoded.count == keys.count ? .references(decoded) : nil
-        default: return nil
+        case .reference: reference != nil
+        case .references: forEachReference { _ in }
+        case .edges: bytes.count == EdgeList.valueSize
+        case nil: false
         }
     }
 }
@@ -187,35 +150,6 @@ extension ByteWriter {
     package mutating func appendValue(tag: UInt8, _ payload: Bytes) {
         append(tag)
         append(payload)
-    }
-
-    package mutating func appendValue(_ value: Value) {
-        switch value {
-        case .null: appendValueNull()
-        case .bool(let x): appendValue(x)
-        case .int(let x): appendValue(x)
-        case .uint(let x): appendValue(x)
-        case .double(let x): appendValue(x)
-        case .decimal(let x): appendValue(x)
-        case .bytes(let x): x.withUnsafeBytes { appendValue(tag: ValueTag.bytes, $0) }
-        case .date(let x): appendValue(x)
-        case .string(var x): x.withUTF8 { appendValue(tag: ValueTag.string, Bytes($0)) }
-        case .url(var x): x.withUTF8 { appendValue(tag: ValueTag.url, Bytes($0)) }
-        case .json(var x): x.withUTF8 { appendValue(tag: ValueTag.json, Bytes($0)) }
-        case .uuid(let x): withUnsafeBytes(of: x.uuid) { appendValue(tag: ValueTag.uuid, $0) }
-        case .array(let values):
-            append(ValueTag.array)
-            for value in values {
-                let start = count
-                appendLittleEndian(UInt32(0))
-                appendValue(value)
-                store(UInt32(count - start - 4), at: start)
-            }
-        case .reference(let key): key.storageKey.withUnsafeBytes { appendValue(tag: ValueTag.reference, $0) }
-        case .references(let keys):
-            append(ValueTag.references)
-            for key in keys { key.storageKey.withUnsafeBytes { appendReferenceElement($0) } }
-        }
     }
 
     /// Appends an element of a reference list. The tag of the list precedes the first element.

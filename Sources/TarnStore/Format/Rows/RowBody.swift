@@ -1,4 +1,7 @@
 /// A body: directory and values. Every access is bounds-checked; a malformed body has no fields.
+///
+/// The directory is checked as a whole when the view is created: it is then read without further
+/// checks, because a search reads it several times per field.
 package struct RowBody {
     /// The whole body. For a divided body, its stored form.
     private let stored: Bytes
@@ -29,7 +32,7 @@ package struct RowBody {
     /// Recreates a view that was checked before, from the body and the header of its row.
     init(checked stored: Bytes, _ header: UnsafeRawPointer, _ lent: UnsafeMutablePointer<DecompressedBody>?) {
         self.stored = stored
-        fields = stored.load(0, UInt16.self)
+        fields = stored.uncheckedLoad(0, UInt16.self)
         isWide = header.load(fromByteOffset: 1, as: UInt8.self) & RowFormat.wide != 0
         self.lent = lent
     }
@@ -50,10 +53,13 @@ package struct RowBody {
 
     private var whole: Bytes? { lent?.pointee.whole() }
 
-    package func id(at index: Int) -> UInt16 { stored.load(2 + index * (isWide ? 6 : 4), UInt16.self) }
+    /// Returns the id at an index of the directory, which the caller bounds by `count`.
+    package func id(at index: Int) -> UInt16 { stored.uncheckedLoad(2 + index * (isWide ? 6 : 4), UInt16.self) }
 
     private func end(at index: Int) -> Int {
-        isWide ? Int(stored.load(2 + index * 6 + 2, UInt32.self)) : Int(stored.load(2 + index * 4 + 2, UInt16.self))
+        isWide
+            ? Int(stored.uncheckedLoad(4 + index * 6, UInt32.self))
+            : Int(stored.uncheckedLoad(4 + index * 4, UInt16.self))
     }
 
     /// Returns the value at an index of the directory. Nil if its offsets are invalid.
@@ -61,7 +67,7 @@ package struct RowBody {
         let start = valuesStart + (index == 0 ? 0 : end(at: index - 1)), end = valuesStart + end(at: index)
         guard lent == nil else { return dividedValue(at: index, start..<max(start, end)) }
         guard start < end, end <= stored.count else { return nil }
-        return EncodedValue(stored.slice(start..<end))
+        return EncodedValue(stored.uncheckedSlice(start..<end))
     }
 
     @inline(never)

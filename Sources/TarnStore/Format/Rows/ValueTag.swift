@@ -35,3 +35,29 @@ package enum ValueTag {
     /// References in an edge table: u64 list id, u32 count, 16 bytes of a digest (`EdgeList`).
     package static let edges: UInt8 = 17
 }
+
+extension ValueTag {
+    /// Returns the form of the payload after a tag; nil for an unknown tag.
+    ///
+    /// It is inlined and folded: a comparison with one form costs as much as a comparison of tags.
+    @inline(__always)
+    static func form(of tag: UInt8) -> ValueForm? {
+        switch tag {
+        case null: .null
+        case `false`, `true`: .bool
+        case int: .integer
+        case uint: .largeInteger
+        case double: .double
+        case decimal: .decimal
+        case string, url, json: .text
+        case bytes: .bytes
+        case date: .fixedInteger
+        case uuid: .uuid
+        case array: .list
+        case reference, positionedReference: .reference
+        case references: .references
+        case edges: .edges
+        default: nil
+        }
+    }
+}

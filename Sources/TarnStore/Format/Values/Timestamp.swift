@@ -73,22 +73,18 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         microseconds = seconds * 1_000_000 + fraction
     }
 
-    /// Creates a point in time from a date of the proleptic Gregorian calendar.
-    /// Second 60 counts as the first second of the next minute.
+    /// Creates a point in time from a date and a time of day.
     ///
-    /// - Parameter offset: Minutes east of UTC.
     /// - Returns: Nil if a component is out of range.
-    package init?(
-        year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, microsecond: Int = 0, offset: Int = 0
-    ) {
-        guard (0...9999).contains(year), (1...12).contains(month), day >= 1, day <= Timestamp.days(in: month, of: year),
-            (0..<24).contains(hour), (0..<60).contains(minute), (0...60).contains(second),
-            (0..<1_000_000).contains(microsecond),
-            abs(offset) < 24 * 60
+    package init?(_ time: CivilTime) {
+        guard (0...9999).contains(time.year), (1...12).contains(time.month), time.day >= 1,
+            time.day <= Timestamp.days(in: time.month, of: time.year), (0..<24).contains(time.hour),
+            (0..<60).contains(time.minute), (0...60).contains(time.second),
+            (0..<1_000_000).contains(time.microsecond), abs(time.offset) < 24 * 60
         else { return nil }
-        let days = Timestamp.days(toYear: year, month: month, day: day)
-        let seconds = days * 86_400 + Int64(hour * 3600 + (minute - offset) * 60 + second)
-        microseconds = seconds * 1_000_000 + Int64(microsecond)
+        let days = Timestamp.days(toYear: time.year, month: time.month, day: time.day)
+        let seconds = days * 86_400 + Int64(time.hour * 3600 + (time.minute - time.offset) * 60 + time.second)
+        microseconds = seconds * 1_000_000 + Int64(time.microsecond)
     }
 
     public static func < (a: Timestamp, b: Timestamp) -> Bool { a.microseconds < b.microseconds }

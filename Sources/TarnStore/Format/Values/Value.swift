@@ -1,4 +1,4 @@
-// A value of a record, copied out of the store.
+// A value of a record, copied out of the store. Every exhaustive switch over the cases is here.
 
 import Foundation
 
@@ -93,46 +93,106 @@ extension Value {
     }
 }
 
-extension RecordKey {
-    /// Appends the key as JSON: a number or a string, or an array for a composite key.
-    /// If ``isDigest``, it becomes `{"digest": "…"}` with the storage key in hexadecimal.
-    package func appendJSON(to text: inout String) {
-        if components.count > 1 { text += "[" }
-        for (index, component) in components.enumerated() {
-            if index > 0 { text += "," }
-            switch component {
-            case .int(let x): text += String(x)
-            case .string(let x): text.appendJSONString(x)
-            case .uuid(let x): text.appendJSONString(x.uuidString.lowercased())
-            case .digest(let x): text += "{\"digest\":\"\(x.hexadecimal)\"}"
-            }
+extension Value {
+    /// The type of a scalar; nil for null, lists and references.
+    ///
+    /// A URL, for example, has the type `url`; the values of enumerations are strings.
+    var scalarType: AttributeType? {
+        switch self {
+        case .bool: .bool
+        case .int: .int
+        case .uint: .uint
+        case .double: .double
+        case .decimal: .decimal
+        case .string: .string
+        case .bytes: .bytes
+        case .date: .date
+        case .uuid: .uuid
+        case .url: .url
+        case .json: .json
+        case .null, .array, .reference, .references: nil
         }
-        if components.count > 1 { text += "]" }
+    }
+
+    /// Returns a text with its content transformed; other values are returned as they are.
+    func mappingText(_ transform: (String) -> String) -> Value {
+        switch self {
+        case .string(let text): .string(transform(text))
+        case .url(let text): .url(transform(text))
+        case .json(let text): .json(transform(text))
+        default: self
+        }
     }
 }
 
-extension String {
-    /// Appends a JSON string (RFC 8259 §7). Only characters that must be escaped are escaped.
-    package mutating func appendJSONString(_ string: String) {
-        self += "\""
-        // Most strings need no escape at all.
-        if string.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C }) {
-            self += string
-        } else {
-            for scalar in string.unicodeScalars {
-                switch scalar {
-                case "\"": self += "\\\""
-                case "\\": self += "\\\\"
-                case "\n": self += "\\n"
-                case "\r": self += "\\r"
-                case "\t": self += "\\t"
-                case _ where scalar.value < 0x20:
-                    let hex = String(scalar.value, radix: 16)
-                    self += "\\u" + String(repeating: "0", count: 4 - hex.utf8.count) + hex
-                default: unicodeScalars.append(scalar)
-                }
+extension ByteWriter {
+    /// Appends a value in the encoding of rows.
+    package mutating func appendValue(_ value: Value) {
+        switch value {
+        case .null: appendValueNull()
+        case .bool(let x): appendValue(x)
+        case .int(let x): appendValue(x)
+        case .uint(let x): appendValue(x)
+        case .double(let x): appendValue(x)
+        case .decimal(let x): appendValue(x)
+        case .bytes(let x): x.withUnsafeBytes { appendValue(tag: ValueTag.bytes, $0) }
+        case .date(let x): appendValue(x)
+        case .string(var x): x.withUTF8 { appendValue(tag: ValueTag.string, Bytes($0)) }
+        case .url(var x): x.withUTF8 { appendValue(tag: ValueTag.url, Bytes($0)) }
+        case .json(var x): x.withUTF8 { appendValue(tag: ValueTag.json, Bytes($0)) }
+        case .uuid(let x): withUnsafeBytes(of: x.uuid) { appendValue(tag: ValueTag.uuid, $0) }
+        case .array(let values):
+            append(ValueTag.array)
+            for value in values {
+                let start = count
+                appendLittleEndian(UInt32(0))
+                appendValue(value)
+                store(UInt32(count - start - 4), at: start)
             }
+        case .reference(let key): key.storageKey.withUnsafeBytes { appendValue(tag: ValueTag.reference, $0) }
+        case .references(let keys):
+            append(ValueTag.references)
+            for key in keys { key.storageKey.withUnsafeBytes { appendReferenceElement($0) } }
         }
-        self += "\""
+    }
+}
+
+extension EncodedValue {
+    /// Returns a decoded copy. Nil if the value is malformed.
+    ///
+    /// - Parameter digestKey: Looks up the whole key of a record that is stored under a digest. If
+    ///   it returns nil, the decoded key is the digest.
+    package func decoded(digestKey: (Bytes) -> RecordKey? = { _ in nil }) -> Value? {
+        func key(_ bytes: Bytes) -> RecordKey? {
+            RecordKey(storageKey: bytes) ?? digestKey(bytes) ?? RecordKey(reference: bytes)
+        }
+        switch tag {
+        case ValueTag.null: return .null
+        case ValueTag.false: return .bool(false)
+        case ValueTag.true: return .bool(true)
+        case ValueTag.int: return int.map(Value.int)
+        case ValueTag.uint: return eightBytes.map(Value.uint)
+        case ValueTag.double: return eightBytes.map { .double(Double(bitPattern: $0)) }
+        case ValueTag.date: return eightBytes.map { .date(Timestamp(microseconds: Int64(bitPattern: $0))) }
+        case ValueTag.uuid: return bytes.count == 17 ? .uuid(UUID(bytes: payload)) : nil
+        case ValueTag.decimal: return ExactDecimal(ascii: payload).map(Value.decimal)
+        case ValueTag.bytes: return .bytes(Array(payload))
+        case ValueTag.string: return .string(String(decoding: payload, as: UTF8.self))
+        case ValueTag.url: return .url(String(decoding: payload, as: UTF8.self))
+        case ValueTag.json: return .json(String(decoding: payload, as: UTF8.self))
+        case ValueTag.array:
+            var values: [Value?] = []
+            guard forEachElement({ values.append($0.decoded()) }) else { return nil }
+            let decoded = values.compactMap(\.self)
+            return decoded.count == values.count ? .array(decoded) : nil
+        case ValueTag.reference, ValueTag.positionedReference:
+            return reference.flatMap(key).map(Value.reference)
+        case ValueTag.references:
+            var keys: [RecordKey?] = []
+            guard forEachReference({ keys.append(key($0)) }) else { return nil }
+            let decoded = keys.compactMap(\.self)
+            return decoded.count == keys.count ? .references(decoded) : nil
+        default: return nil
+        }
     }
 }

@@ -16,12 +16,12 @@ extension AccessPath {
         if isPoints { return try walkPoints(access, entity, body) }
         let cursor = try access.raw.cursor(source.table(entity, access.state))
         defer { cursor.close() }
-        let walk = EndpointScan(path: self, cursor: cursor, access: access)
+        let scan = PathScan(path: self, cursor: cursor, access: access)
         switch direction {
         case .forward:
-            for span in spans { guard try walk.forward(span, start, sort, body) else { return } }
+            for span in spans { guard try scan.forward(span, start, sort, body) else { return } }
         case .backward, .backwardByValue:
-            for span in spans.reversed() { guard try walk.backward(span, start, sort, body) else { return } }
+            for span in spans.reversed() { guard try scan.backward(span, start, sort, body) else { return } }
         }
     }
 
@@ -40,7 +40,7 @@ extension AccessPath {
 }
 
 /// A walk over the table of a path.
-private struct EndpointScan {
+private struct PathScan {
     let path: AccessPath
     let cursor: RawCursor
     let access: StoreAccess

@@ -12,7 +12,7 @@ extension EncodedValue {
     func order(to operand: StoredOperand, _ order: ValueOrder) -> Int? {
         switch order {
         case .integer:
-            if let number = tag == ValueTag.date ? eightBytes.map({ Int64(bitPattern: $0) }) : int {
+            if let number = form == .fixedInteger ? eightBytes.map({ Int64(bitPattern: $0) }) : int {
                 if operand.isLarge { return -1 }
                 return number < operand.number ? -1 : number > operand.number ? 1 : 0
             }

@@ -16,6 +16,10 @@ private final class StepTarget {
     var copy = ByteWriter(capacity: 16)
 }
 
+/// Evaluates conditions and paths of one query, row after row.
+///
+/// The program and the places are raw memory, read for every row without reference counting. The
+/// filter owns the program and bounds its jumps; a row is read after a comparison with its size.
 final class QueryEvaluation {
     let access: StoreAccess
     private let places: [QueryPlace]

@@ -2,7 +2,9 @@
 
 /// The program of a condition.
 ///
-/// It owns its memory, which never changes, so running it does no reference counting.
+/// It owns its memory, which never changes, so running it does no reference counting. The memory is
+/// raw for the same reason. Each jump is to an instruction that was appended before, and each list
+/// of operands has the length with which it was allocated.
 final class QueryFilter {
     /// One test, and the next instruction for each outcome.
     ///

@@ -12,7 +12,8 @@ extension AccessPath {
     }
 }
 
-/// A batch of rows of a scan.
+/// A batch of rows of a scan, in memory of the stack frame that scans: raw, since an array would be
+/// allocated for every query. `most` bounds it.
 private struct ScanBatch {
     static let most = 16
 

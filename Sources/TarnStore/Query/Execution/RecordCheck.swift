@@ -21,10 +21,15 @@ package struct RecordCheck {
         evaluation = QueryEvaluation(access, query.places, QueryFilter(query.node, query.places))
     }
 
+    /// Whether a record exists and meets the condition.
+    package func admits(_ record: ListedRecord) throws -> Bool {
+        try record.storageKey.withUnsafeBytes { key in try access.lending { try row(key) != nil } }
+    }
+
     /// Returns the row of a record; nil if it does not exist or does not meet the condition.
     ///
     /// The row is valid until the `lending` closure around the call returns.
-    package func row(_ key: Bytes) throws -> EncodedRow? {
+    func row(_ key: Bytes) throws -> EncodedRow? {
         guard let row = try access.records.row(query.entity, key) else { return nil }
         if query.partials != .included, row.isPartial != (query.partials == .only) { return nil }
         evaluation.begin()

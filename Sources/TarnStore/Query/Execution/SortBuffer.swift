@@ -64,10 +64,11 @@ struct SortBuffer: ~Copyable {
 
     mutating func sort() {
         let all = arena.bytes
+        // The entries are places in the arena, which has not shrunk since they were added.
+        func key(_ entry: Entry) -> Bytes { all.uncheckedSlice(entry.offset..<entry.offset + Int(entry.length)) }
         entries.sort { a, b in
             if a.prefix != b.prefix { return a.prefix < b.prefix }
-            return Bytes.compare(
-                all.slice(a.offset..<a.offset + Int(a.length)), all.slice(b.offset..<b.offset + Int(b.length))) < 0
+            return Bytes.compare(key(a), key(b)) < 0
         }
     }
 

@@ -155,7 +155,7 @@ private struct MissingWalk {
         guard join != nil else { return RecordKey(reference: target).map(Value.reference) }
         guard case .attribute(let type) = field.kind else { return nil }
         var reader = TupleReader(target)
-        return reader.next().flatMap { Value($0, type) }
+        return reader.next().flatMap { $0 == .null ? Value.null : type.descriptor.value($0) }
     }
 
     /// Reports values too long for the index, each once, in the order of their first records.
@@ -178,26 +178,5 @@ private struct MissingWalk {
             entry = try cursor.next()
         }
         return true
-    }
-}
-
-extension Value {
-    /// Decodes a value of an attribute's type from its form in an index; nil if the types differ.
-    init?(_ element: TupleElement, _ type: AttributeType) {
-        switch (element, type) {
-        case (.null, _): self = .null
-        case (.bool(let x), _): self = .bool(x)
-        case (.int(let x), .date): self = .date(Timestamp(microseconds: x))
-        case (.int(let x), _): self = .int(x)
-        case (.uint(let x), _): self = .uint(x)
-        case (.double(let x), _): self = .double(x)
-        case (.string(let x), .url): self = .url(x)
-        case (.string(let x), .json): self = .json(x)
-        case (.string(let x), _): self = .string(x)
-        case (.bytes(let x), _): self = .bytes(x)
-        case (.uuid(let x), _) where x.count == 16: self = .uuid(.init(bytes: x))
-        case (.decimal(let x), _): self = .decimal(x)
-        default: return nil
-        }
     }
 }

@@ -14,14 +14,6 @@ enum ValueOrder: UInt8 {
     /// The storage key of a reference.
     case reference
 
-    init(_ type: AttributeType, folded: Bool) {
-        switch type {
-        case .int, .uint, .date: self = .integer
-        case .double: self = .double
-        case .decimal: self = .decimal
-        case .bool: self = .bool
-        case .bytes, .uuid: self = .bytes
-        case .string, .url, .json, .enumeration, .array: self = folded ? .foldedText : .bytes
-        }
-    }
+    /// The order of a type's values; folded if case is ignored, which only texts permit.
+    init(_ type: AttributeType, folded: Bool) { self = folded ? .foldedText : type.descriptor.order }
 }

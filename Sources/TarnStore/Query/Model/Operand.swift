@@ -1,8 +1,6 @@
 // Operands: values of a query, converted to the field's type once, in the encodings that
 // comparisons need.
 
-import Foundation
-
 /// A value that a condition compares a field with.
 struct Operand {
     /// The encoding in rows: a tag and a payload. Text is folded if case is ignored.
@@ -13,12 +11,7 @@ struct Operand {
     init(_ value: Value, folded: Bool = false) {
         var value = value
         if folded {
-            switch value {
-            case .string(let text): value = .string(CaseFolding.fold(text))
-            case .url(let text): value = .url(CaseFolding.fold(text))
-            case .json(let text): value = .json(CaseFolding.fold(text))
-            default: break
-            }
+            value = value.mappingText(CaseFolding.fold)
         }
         var bytes = ByteWriter(capacity: 64), tuple = ByteWriter(capacity: 64)
         bytes.appendValue(value)
@@ -41,67 +34,7 @@ struct Operand {
     var payload: ArraySlice<UInt8> { value[1...] }
 }
 
-extension AttributeType {
-    /// Converts a value to this type; nil if the type has no value with the same meaning.
-    func converting(_ value: Value) -> Value? {
-        switch (self, value) {
-        case (.bool, .bool), (.int, .int), (.double, .double), (.decimal, .decimal), (.string, .string),
-            (.bytes, .bytes),
-            (.date, .date), (.uuid, .uuid), (.url, .url), (.json, .json):
-            return value
-        // Integers compare by value, so one outside the field's range is greater or less than all
-        // in it.
-        case (.int, .uint), (.uint, .int), (.uint, .uint):
-            return value.normalInteger
-        case (.int, .double(let x)), (.uint, .double(let x)):
-            return Int64(exactly: x).map(Value.int) ?? UInt64(exactly: x).map(Value.uint)
-        case (.int, .decimal(let x)), (.uint, .decimal(let x)):
-            let text = x.description
-            return Int64(text).map(Value.int) ?? UInt64(text).map(Value.uint)
-        case (.double, .int(let x)): return Double(exactly: x).map(Value.double)
-        case (.double, .uint(let x)): return Double(exactly: x).map(Value.double)
-        case (.double, .decimal(let x)): return Double(x.description).map(Value.double)
-        case (.decimal, .int(let x)): return ExactDecimal(String(x)).map(Value.decimal)
-        case (.decimal, .uint(let x)): return ExactDecimal(String(x)).map(Value.decimal)
-        case (.decimal, .double(let x)): return x.isFinite ? ExactDecimal("\(x)").map(Value.decimal) : nil
-        case (.decimal, .string(let x)): return ExactDecimal(x).map(Value.decimal)
-        case (.date, .string(let x)): return (Timestamp(x) ?? Timestamp("\(x)T00:00:00Z")).map(Value.date)
-        case (.uuid, .string(let x)): return UUID(uuidString: x).map(Value.uuid)
-        case (.bytes, .string(let x)): return Data(base64Encoded: x).map { .bytes(Array($0)) }
-        case (.url, .string(let x)): return .url(x)
-        case (.string, .url): if case .url(let x) = value { return .string(x) } else { return nil }
-        case (.json, .string(let x)): return .json(x)
-        case (.enumeration(let values), .string(let x)):
-            return values.contains { $0.utf8.elementsEqual(x.utf8) } ? value : nil
-        default: return nil
-        }
-    }
-
-    /// Whether the type's values are texts, which have prefixes, parts and case.
-    var isText: Bool {
-        switch self {
-        case .string, .url, .json, .enumeration: true
-        default: false
-        }
-    }
-
-    /// The expected value, for messages.
-    var expectation: String {
-        switch self {
-        case .enumeration(let values): "one of " + values.joined(separator: ", ")
-        case .date: "a date (2025-01-31 or 2025-01-31T09:00:00Z)"
-        default: description
-        }
-    }
-}
-
 extension Value {
-    /// An integer in the form that rows store.
-    fileprivate var normalInteger: Value {
-        if case .uint(let x) = self, let signed = Int64(exactly: x) { return .int(signed) }
-        return self
-    }
-
     /// The name of the value's type, for messages.
     var typeName: String { withEncoded { $0.typeName } }
 }

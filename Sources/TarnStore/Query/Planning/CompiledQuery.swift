@@ -118,10 +118,3 @@ extension QueryEvaluation {
         IndexEntry.appendWholeValue(isFolded(index) ? fold(value) : value, to: &writer)
     }
 }
-
-extension ByteWriter {
-    mutating func complement(from start: Int) {
-        let bytes = UnsafeMutableRawBufferPointer(start: base + start, count: count - start)
-        for index in bytes.indices { bytes[index] = ~bytes[index] }
-    }
-}

@@ -131,7 +131,7 @@ extension QueryPlaces {
         switch place.kind {
         case .attribute(.array(let element)):
             guard let converted = element.converting(value) else {
-                throw wrongType(place, "a list of \(element.expectation)", value.typeName)
+                throw wrongType(place, "a list of \(element.descriptor.expectation)", value.typeName)
             }
             return test(index, .containsElement(Operand(converted, folded: place.isFolded)), negated)
         case .attribute(let type):
@@ -152,7 +152,7 @@ extension QueryPlaces {
         switch place.kind {
         case .attribute(let type):
             guard let converted = type.converting(value) else {
-                throw wrongType(place, type.expectation, value.typeName)
+                throw wrongType(place, type.descriptor.expectation, value.typeName)
             }
             return Operand(converted, folded: place.isFolded)
         case .toOne(let destination), .toMany(let destination):

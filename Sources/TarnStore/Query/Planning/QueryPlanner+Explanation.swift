@@ -60,8 +60,9 @@ extension QueryPlanner {
     private func isIndexable(_ place: QueryPlace) -> Bool {
         guard place.origin == 0, place.field != nil else { return false }
         switch place.kind {
-        case .attribute(.array), .attribute(.json), .toMany: return false
-        default: return true
+        case .attribute(let type): return type.isIndexable
+        case .toOne: return true
+        case .toMany: return false
         }
     }
 

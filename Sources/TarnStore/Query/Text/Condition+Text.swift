@@ -1,7 +1,5 @@
 // Conditions as text: parsing and writing.
 
-import Foundation
-
 extension Condition {
     /// Reads a condition, such as `state = open and author.login = "ada"`.
     ///
@@ -114,29 +112,8 @@ extension FieldPath {
 extension Value {
     /// Appends the value as in the text of a condition.
     func appendText(to text: inout String) {
-        func call(_ type: String, _ argument: String) {
-            text += "\(type)("
-            text.appendJSONString(argument)
-            text += ")"
-        }
         switch self {
         case .null: text += "null"
-        case .bool(let x): text += x ? "true" : "false"
-        case .int(let x): text += String(x)
-        case .uint(let x): text += String(x)
-        case .double(let x): if x.isFinite { text += "double(\(x))" } else { call("double", "\(x)") }
-        case .decimal(let x):
-            // Without a point, a whole number would be read as an integer.
-            let digits = x.description
-            text += digits.contains { $0 == "." || $0 == "e" } ? digits : digits + ".0"
-        case .string(let x): text.appendJSONString(x)
-        case .bytes(let x): call("bytes", Data(x).base64EncodedString())
-        case .date(let x):
-            // Years that RFC 3339 cannot express are written as microseconds.
-            if Timestamp(x.description) == x { call("date", x.description) } else { text += "date(\(x.microseconds))" }
-        case .uuid(let x): call("uuid", x.uuidString.lowercased())
-        case .url(let x): call("url", x)
-        case .json(let x): call("json", x)
         case .array(let values):
             text += "["
             for (index, value) in values.enumerated() {
@@ -152,6 +129,7 @@ extension Value {
                 key.appendText(to: &text)
             }
             text += ")"
+        default: scalarType?.descriptor.appendLiteral(self, to: &text)
         }
     }
 }

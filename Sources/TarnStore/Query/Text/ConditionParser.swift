@@ -17,8 +17,6 @@
 //
 // The full description is on the documentation's page Queries.
 
-import Foundation
-
 struct ConditionParser {
     var scanner: TextScanner
 
@@ -231,27 +229,6 @@ struct ConditionParser {
             return (argument.value, text)
         }
         switch type.lowercased() {
-        case "double":
-            let expected = "one number, or \"nan\", \"inf\", \"-inf\""
-            guard let value = Double(try only(expected).1) else { throw wrong(expected) }
-            return .double(value)
-        case "decimal":
-            guard let value = ExactDecimal(try only("one number").1) else { throw wrong("one number") }
-            return .decimal(value)
-        case "date":
-            let expected = "an RFC 3339 date, such as \"2026-01-02T03:04:05Z\", or a day, or microseconds since 1970"
-            let (value, text) = try only(expected)
-            if case .int(let microseconds) = value { return .date(Timestamp(microseconds: microseconds)) }
-            guard let date = Timestamp(text) ?? Timestamp(text + "T00:00:00Z") else { throw wrong(expected) }
-            return .date(date)
-        case "uuid":
-            guard let value = UUID(uuidString: try only("a UUID").1) else { throw wrong("a UUID") }
-            return .uuid(value)
-        case "bytes":
-            guard let value = Data(base64Encoded: try only("base64").1) else { throw wrong("base64 in quotes") }
-            return .bytes(Array(value))
-        case "url": return .url(try only("a text").1)
-        case "json": return .json(try only("a text").1)
         case "digest":
             guard let bytes = [UInt8](hexadecimal: try only("hexadecimal digits").1),
                 bytes.count == StorageKey.digestLength
@@ -271,8 +248,14 @@ struct ConditionParser {
                 }
             }
             return .references(keys)
-        default:
-            let known = ["bytes", "date", "decimal", "digest", "double", "json", "key", "keys", "url", "uuid"]
+        case let name:
+            if let literal = AttributeType(named: name)?.descriptor.literal {
+                let (value, text) = try only(literal.argument)
+                guard let read = literal.value(value, text) else { throw wrong(literal.form) }
+                return read
+            }
+            let literals = AttributeType.named.filter { $0.descriptor.literal != nil }.map(\.name)
+            let known = (literals + ["digest", "key", "keys"]).sorted()
             throw scanner.error(
                 range, Spelling.unknown("type", type, among: known),
                 expected: "a value (quote a text that contains operators)")

@@ -24,11 +24,9 @@ struct TextFields {
         /// Returns whether a bare word in a comparison of this form is always a text.
         func isText(_ form: ParsedComparison.Form) -> Bool {
             switch self {
-            case .attribute(.string), .attribute(.url), .attribute(.enumeration), .attribute(.json): true
-            case .attribute(.array(.string)), .attribute(.array(.url)), .attribute(.array(.enumeration)):
-                if case .contains = form { true } else { false }
+            case .attribute(.array(let element)): if case .contains = form { element.isText } else { false }
+            case .attribute(let type): type.isText
             case .relationship(_, let hasTextKey): hasTextKey
-            default: false
             }
         }
     }

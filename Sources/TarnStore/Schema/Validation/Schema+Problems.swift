@@ -17,24 +17,3 @@ extension Schema {
         return validation.problems
     }
 }
-
-extension AttributeType {
-    /// The type's name in a description file and in error texts: `int`, `enum`, `[string]`.
-    package var word: String {
-        switch self {
-        case .bool: "bool"
-        case .int: "int"
-        case .uint: "uint"
-        case .double: "double"
-        case .decimal: "decimal"
-        case .bytes: "bytes"
-        case .string: "string"
-        case .date: "date"
-        case .uuid: "uuid"
-        case .url: "url"
-        case .json: "json"
-        case .enumeration: "enum"
-        case .array(let element): "[\(element.word)]"
-        }
-    }
-}

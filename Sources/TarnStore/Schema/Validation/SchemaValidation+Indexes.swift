@@ -53,20 +53,16 @@ extension SchemaValidation {
                 entity, place, index.name,
                 Spelling.unknown("attribute", component.field, among: schema.attributeNames(of: entity)))
         }
-        switch attribute.type {
-        case .json:
-            report(entity, place, index.name, "\"\(component.field)\" is json, which cannot be indexed")
-        case .array:
+        let type = attribute.type
+        if case .array = type {
             report(
                 entity, place, index.name, "\"\(component.field)\" is a list: indexes of lists are not supported"
             )
-        case .string, .url, .enumeration: break
-        default:
-            if component.ignoresCase {
-                report(
-                    entity, place, index.name,
-                    "\"\(component.field)\" is \(attribute.type.word): only text can be case-insensitive")
-            }
+        } else if !type.isIndexable {
+            report(entity, place, index.name, "\"\(component.field)\" is \(type), which cannot be indexed")
+        } else if component.ignoresCase, !type.isText {
+            report(
+                entity, place, index.name, "\"\(component.field)\" is \(type): only text can be case-insensitive")
         }
     }
 
@@ -78,14 +74,11 @@ extension SchemaValidation {
                 "in the condition: "
                     + Spelling.unknown("attribute", condition.attribute, among: schema.attributeNames(of: entity)))
         }
-        switch attribute.type {
-        case .json, .array:
-            report(
+        guard attribute.type.isIndexable else {
+            return report(
                 entity, place, index.name,
-                "\"\(condition.attribute)\" is \(attribute.type.word), which cannot be compared"
+                "\"\(condition.attribute)\" is \(attribute.type), which cannot be compared"
             )
-            return
-        default: break
         }
         if case .null = condition.value {
             if condition.comparison != .equal, condition.comparison != .notEqual {
@@ -94,7 +87,7 @@ extension SchemaValidation {
         } else if !condition.value.withEncoded({ $0.fits(attribute.type) }) {
             report(
                 entity, place, index.name,
-                "cannot compare \(condition.value.jsonText) with \"\(condition.attribute)\", which is \(attribute.type.word)"
+                "cannot compare \(condition.value.jsonText) with \"\(condition.attribute)\", which is \(attribute.type)"
             )
         }
     }

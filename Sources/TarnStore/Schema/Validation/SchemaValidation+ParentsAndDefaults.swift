@@ -48,7 +48,7 @@ extension SchemaValidation {
             }
         } else if !value.withEncoded({ $0.fits(attribute.type) }) {
             report(
-                entity, place, attribute.name, "the default \(value.jsonText) is not a valid \(attribute.type.word)"
+                entity, place, attribute.name, "the default \(value.jsonText) is not a valid \(attribute.type)"
             )
         }
     }

@@ -78,7 +78,7 @@ extension SchemaValidation {
         if sort(own.type) != sort(theirs.type) {
             report(
                 entity, place, name,
-                "\(join.own) is \(own.type.word) and \(destination.name).\(join.theirs) is \(theirs.type.word): joined attributes must have the same type"
+                "\(join.own) is \(own.type) and \(destination.name).\(join.theirs) is \(theirs.type): joined attributes must have the same type"
             )
         }
         if !own.isIndexed {

@@ -51,17 +51,14 @@ struct SchemaValidation {
             }
             checkType(attribute.type, of: name, of: entity, inList: false)
             checkDefault(of: attribute, of: entity)
-            guard attribute.isIndexed else { continue }
-            switch attribute.type {
-            case .json:
-                report(
-                    entity, .attribute(name, .index), name, "json cannot be indexed: remove the index")
-            case .array:
-                report(
-                    entity, .attribute(name, .index), name,
-                    "indexes of lists are not supported: remove the index")
-            default: break
-            }
+            guard attribute.isIndexed, !attribute.type.isIndexable else { continue }
+            let problem =
+                if case .array = attribute.type {
+                    "indexes of lists are not supported: remove the index"
+                } else {
+                    "\(attribute.type) cannot be indexed: remove the index"
+                }
+            report(entity, .attribute(name, .index), name, problem)
         }
     }
 
@@ -87,7 +84,7 @@ struct SchemaValidation {
                 report(
                     entity, .attribute(name, .type), name, "json can contain lists: use json instead of a list of json")
             }
-        case .bool, .int, .uint, .double, .decimal, .string, .bytes, .date, .uuid, .url: break
+        default: break
         }
     }
 
@@ -121,7 +118,7 @@ struct SchemaValidation {
             default:
                 report(
                     entity, .key, name,
-                    "\"\(name)\" is of type \(attribute.type.word) and cannot be part of a key: use int, string or uuid"
+                    "\"\(name)\" is of type \(attribute.type) and cannot be part of a key: use int, string or uuid"
                 )
             }
             if attribute.isOptional {

@@ -118,7 +118,7 @@ enum GoldenStores {
                         requestedAt: time, selecting: ["accept", "*/*"], usedAt: time, bodySize: body.count)),
                 body: body)
             try writer.noteListed(
-                [ListedRecord(entity: 1, storageKey: RecordKey("thing 1").storageKey)], walk: "things", scan: 7)
+                [ListedRecord(entity: 1, storageKey: RecordKey("thing 1").storageKey)], of: "things", scan: 7)
             try writer.putLocally("Thing", "thing 2", [.init("string", .string("changed here"))])
             try writer.setCheckpoint(
                 "things",

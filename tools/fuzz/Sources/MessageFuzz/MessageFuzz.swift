@@ -3,6 +3,7 @@
 
 import Foundation
 import FuzzDriver
+
 @testable import Tarn
 @testable import TarnHTTP
 
@@ -25,9 +26,19 @@ enum Fuzz {
 
     static var seeds: [[UInt8]] {
         let description = """
-            api: { base: 'http://h/v1', headers: { Accept: a }, cache: { age: 9223372036854775807, older_than: 1 }, pace: { per_second: 1e8 }, retry: { attempts: 3 } }
+            api:
+              base: 'http://h/v1'
+              headers: { Accept: a }
+              cache: { age: 9223372036854775807, older_than: 1 }
+              pace: { per_second: 1e8 }
+              retry: { attempts: 3 }
             entities: { Item: { key: id, attributes: { id: int, at: { type: date?, epoch: seconds } } } }
-            endpoints: { items: { path: '/items/{id}', entity: Item, paginate: { page_number: { param: p, start: 9223372036854775807 } }, limit: { pages: 5 } } }
+            endpoints:
+              items:
+                path: '/items/{id}'
+                entity: Item
+                paginate: { page_number: { param: p, start: 9223372036854775807 } }
+                limit: { pages: 5 }
             """
         let headers = """
             200
@@ -45,15 +56,29 @@ enum Fuzz {
             Content-Range: bytes 0-9/10
             Content-Type: text/html; charset="utf-8"
             """
-        let cursors = "0 -1\n9223372036854775807\n-9223372036854775808\n9223372036854775806\nc2\nhttp://h/items?page=9223372036854775807"
-        let document = #"{"after":"a","form":[["a","b"]],"json":"{\"a\":[1,2.5e3,null]}","last":"\ud83d\ude00","pages":3,"records":9223372036854775807,"url":"http://h/"}"#
-        return [description, headers, cursors, document].enumerated().map { [UInt8($0.offset)] + Array($0.element.utf8) }
+        let cursors = """
+            0 -1
+            9223372036854775807
+            -9223372036854775808
+            9223372036854775806
+            c2
+            http://h/items?page=9223372036854775807
+            """
+        let document =
+            #"{"after":"a","form":[["a","b"]],"json":"{\"a\":[1,2.5e3,null]}","last":"\ud83d\ude00","pages":3,"#
+            + #""records":9223372036854775807,"url":"http://h/"}"#
+        return [description, headers, cursors, document].enumerated().map {
+            [UInt8($0.offset)] + Array($0.element.utf8)
+        }
     }
 
     static func description(_ text: String) {
         guard let description = try? Description.parse(text, file: "f.yaml") else { return }
         for endpoint in description.endpoints {
-            guard let first = try? PageSequence(endpoint.pagination, PageRequest(url: "http://h/items", body: endpoint.body), .init(base: "http://h"), deep: endpoint.deep)
+            guard
+                let first = try? PageSequence(
+                    endpoint.pagination, PageRequest(url: "http://h/items", body: endpoint.body),
+                    .init(base: "http://h"), deep: endpoint.deep)
             else { continue }
             walk(first, values: ["1", String(Int.max), ""])
         }
@@ -74,7 +99,8 @@ enum Fuzz {
         }
         for limit in budget.limits { if let date = limit.resetsAt { _ = HTTPDate.text(date) } }
         _ = try? JSONEncoder().encode(budget)
-        _ = RetryPolicy().decide(.answer(status: status, headers: headers), method: "GET", attempt: 1, now: now, random: 0.5)
+        _ = RetryPolicy().decide(
+            .answer(status: status, headers: headers), method: "GET", attempt: 1, now: now, random: 0.5)
         for field in headers.fields {
             _ = HTTPDate.parse(field.value, now: now).map(HTTPDate.text)
             _ = DeltaSeconds.parse(field.value.utf8)
@@ -86,7 +112,8 @@ enum Fuzz {
         _ = rules.storability(of: response, to: request)
         for time in [0, 1_790_000_000, Int(Int32.max)] {
             let stored = CachedResponse(
-                method: "GET", status: status, headers: headers, selecting: headers, requestTime: time, responseTime: time)
+                method: "GET", status: status, headers: headers, selecting: headers, requestTime: time,
+                responseTime: time)
             _ = rules.decide(request, stored, at: 1_790_000_000)
             _ = rules.validation(of: stored, for: request)
             _ = rules.validate(stored, with: TransportResponse(status: 304, headers: headers))
@@ -98,13 +125,18 @@ enum Fuzz {
     static func cursors(_ text: String) {
         let values = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         let styles: [Pagination] = [
-            .headerLink(), .jsonLink(path: "next"), .cursor(path: "next", sends: .query("c"), hasMore: "more"), .cursor(path: "next", sends: .body(["a", "b"])),
-            .headerCursor(field: "X-Next", sends: .query("c")), .offset(.query("o"), start: number(values), total: "total"),
-            .pageNumber(.query("p"), start: number(values), totalPages: "total"), .pageNumber(.body(["p"]), start: number(values)),
-            .recordCursor(.forward, sends: .query("since"), includesNamed: true), .recordCursor(.backward, sends: .body(["max"]), includesNamed: true), .automatic,
+            .headerLink(), .jsonLink(path: "next"), .cursor(path: "next", sends: .query("c"), hasMore: "more"),
+            .cursor(path: "next", sends: .body(["a", "b"])),
+            .headerCursor(field: "X-Next", sends: .query("c")),
+            .offset(.query("o"), start: number(values), total: "total"),
+            .pageNumber(.query("p"), start: number(values), totalPages: "total"),
+            .pageNumber(.body(["p"]), start: number(values)),
+            .recordCursor(.forward, sends: .query("since"), includesNamed: true),
+            .recordCursor(.backward, sends: .body(["max"]), includesNamed: true), .automatic,
         ]
         for style in styles {
-            guard let first = try? PageSequence(style, PageRequest(url: "http://h/items"), .init(base: "http://h")) else { continue }
+            guard let first = try? PageSequence(style, PageRequest(url: "http://h/items"), .init(base: "http://h"))
+            else { continue }
             walk(first, values: values)
             var resumed = first
             for value in values {
@@ -117,7 +149,8 @@ enum Fuzz {
     static func document(_ bytes: [UInt8]) {
         guard let body = JSONBody(parsing: bytes[...]) else { return }
         precondition(JSONBody(parsing: body.text) == body, "what is written is read as something else")
-        guard var pages = try? PageSequence(.automatic, PageRequest(url: "http://h/items"), .init(base: "http://h")) else { return }
+        guard var pages = try? PageSequence(.automatic, PageRequest(url: "http://h/items"), .init(base: "http://h"))
+        else { return }
         try? pages.resume(at: body.text, ordinal: 1)
         _ = OAuth2.token(from: TransportResponse(status: 200, body: bytes))
     }
@@ -129,8 +162,12 @@ enum Fuzz {
         for (index, value) in values.prefix(20).enumerated() {
             let other = values[(index + 1) % values.count]
             let facts = PageFacts(
-                headers: TransportHeaders([.init("Link", "<\(value)>; rel=next"), .init("X-Next", value), .init("X-Total-Count", other), .init("X-Total-Pages", value)]),
-                recordCount: max(0, Int(other) ?? index), values: ["next": value, "total": other, "more": value, "next_cursor": other, "total_pages": value],
+                headers: TransportHeaders([
+                    .init("Link", "<\(value)>; rel=next"), .init("X-Next", value), .init("X-Total-Count", other),
+                    .init("X-Total-Pages", value),
+                ]),
+                recordCount: max(0, Int(other) ?? index),
+                values: ["next": value, "total": other, "more": value, "next_cursor": other, "total_pages": value],
                 records: PageFacts.RecordValues([value, other]), digest: index)
             guard (try? pages.advance(facts)) == true else { break }
             _ = pages.position

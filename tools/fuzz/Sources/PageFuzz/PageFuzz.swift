@@ -32,19 +32,19 @@ enum PageFuzz {
         let file = PageFile(borrowing: descriptor, path: "fuzz")
         do {
             let findings = Findings(), snapshot = try FileSnapshot(file, findings)
-            var walk = TreeWalk(file, lastPage: snapshot.meta.lastPage, findings)
-            _ = snapshot.findTables(&walk)
+            var scan = TreeScan(file, lastPage: snapshot.meta.lastPage, findings)
+            _ = snapshot.findTables(&scan)
             for name in snapshot.names {
                 guard let table = snapshot.tables[name] else { continue }
                 var last: [UInt8]?
-                _ = walk.walk(table, name) { key, value, _ in
+                _ = scan.scan(table, name) { key, value, _ in
                     precondition(value.count <= Int(file.byteCount), "a value that is longer than the file")
                     last = Array(key)
                 }
                 if let last { _ = last.withUnsafeBytes { snapshot.value($0, in: table) } }
             }
             var pages = 0
-            _ = snapshot.forEachFreePage(&walk) { _, _ in pages += 1 }
+            _ = snapshot.forEachFreePage(&scan) { _, _ in pages += 1 }
         } catch {
             precondition(error is StoreError, "\(error)")
         }

@@ -4,7 +4,7 @@ import LMDBPages
 import TarnStore
 
 /// The scan of trees in one state of a file, which records the pages that it has reached.
-struct TreeWalk {
+struct TreeScan {
     let file: PageFile
     /// The highest page number of the state.
     let lastPage: UInt64
@@ -39,7 +39,7 @@ struct TreeWalk {
     ///   - entry: A closure that is called with every readable entry, for a key with several values
     ///     with each of them. The bytes are valid until it returns.
     /// - Throws: Only the closure's error.
-    mutating func walk(_ record: TableRecord, _ name: String, ordersBytes: Bool = true, _ entry: Entry) rethrows
+    mutating func scan(_ record: TableRecord, _ name: String, ordersBytes: Bool = true, _ entry: Entry) rethrows
         -> Counts
     {
         guard owners.count < Int(UInt16.max) else {
@@ -91,12 +91,12 @@ struct TreeWalk {
     ) rethrows {
         let isLeaf = page.kind != .branch
         // A tree deeper than its record declares is scanned anyway, up to a bound.
-        if level > TreeWalk.deepest || (isLeaf && level != tree.depth) || (!isLeaf && level >= tree.depth) {
+        if level > TreeScan.deepest || (isLeaf && level != tree.depth) || (!isLeaf && level >= tree.depth) {
             findings.add(
                 .pageDepth, "page \(number) of \(tree.name)",
                 "a \(isLeaf ? "leaf" : "branch") at level \(level) of a tree that is \(tree.depth) deep")
             tree.counts.isWhole = false
-            if level > TreeWalk.deepest { return }
+            if level > TreeScan.deepest { return }
         }
         if page.kind == .values {
             tree.counts.leafPages += 1

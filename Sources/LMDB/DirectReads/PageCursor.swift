@@ -15,7 +15,7 @@ package func ask(for address: UnsafeRawPointer) { tarn_prefetch(address) }
 /// The path of a scan from the root of a tree down to its current leaf.
 ///
 /// Every offset and page number is checked: a damaged file is an error.
-struct PageWalk: ~Copyable {
+struct PageCursor: ~Copyable {
     private let tree: PageTree
     /// A branch and the index of its current child.
     private struct Branch {
@@ -44,7 +44,7 @@ struct PageWalk: ~Copyable {
 
     mutating func seek(_ key: UnsafeRawBufferPointer) throws(LMDBError) {
         above.removeAll(keepingCapacity: true)
-        distance = PageWalk.nearest
+        distance = PageCursor.nearest
         (branch, parent, leaf) = (nil, nil, nil)
         (index, count) = (0, 0)
         guard let root = tree.root else { return }
@@ -128,9 +128,9 @@ struct PageWalk: ~Copyable {
         let ahead = distance / 2 - 1, entries = min(branch.index + (count > 8 ? min(2, ahead) : ahead), last)
         while askedEntries < entries {
             askedEntries += 1
-            if let page = leaf(askedEntries, of: branch) { PageWalk.askForEntries(of: page) }
+            if let page = leaf(askedEntries, of: branch) { PageCursor.askForEntries(of: page) }
         }
-        distance = min(2 * distance, PageWalk.farthest)
+        distance = min(2 * distance, PageCursor.farthest)
     }
 
     private func leaf(_ index: Int, of branch: Branch) -> PageView? {

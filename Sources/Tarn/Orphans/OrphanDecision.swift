@@ -4,7 +4,7 @@ import TarnHTTP
 import TarnImport
 import TarnStore
 
-struct OrphanJudge: Sendable {
+struct OrphanDecision: Sendable {
     let endpoint: Endpoint
     let rules: Orphans
     let identity: ScanIdentity
@@ -40,26 +40,26 @@ struct OrphanJudge: Sendable {
                 try writer.removeScanMember(candidate.record, of: identity.members)
                 continue
             }
-            member.judged = scan
+            member.decided = scan
             member.misses = candidate.answer == .exists ? 0 : member.misses + 1
-            var verdict = OrphanReport()
-            verdict.candidates = 1
+            var outcome = OrphanReport()
+            outcome.candidates = 1
             let isDue = try isDue(
-                member, candidate.answer, record, isKept: kept.contains(candidate.record), access, &verdict)
+                member, candidate.answer, record, isKept: kept.contains(candidate.record), access, &outcome)
             if isDue, !isDryRun {
-                switch try carryOut(record, candidate.record, &writer, &verdict, &imported) {
+                switch try remove(record, candidate.record, &writer, &outcome, &imported) {
                 case .done(let count): deleted += count
                 case .stays: try writer.putScanMember(member, of: identity.members)
                 case .tooLarge: return (index, (record.entity, record.key))
                 }
             } else {
-                if isDue { verdict.due = 1 }
+                if isDue { outcome.due = 1 }
                 try writer.putScanMember(member, of: identity.members)
             }
-            if verdict.due + verdict.deleted + verdict.unlinked > 0 {
-                verdict.records = ["\(record.entity) \(record.key)"]
+            if outcome.due + outcome.deleted + outcome.unlinked > 0 {
+                outcome.records = ["\(record.entity) \(record.key)"]
             }
-            report.add(verdict)
+            report.add(outcome)
         }
         return (candidates.count, nil)
     }
@@ -67,50 +67,47 @@ struct OrphanJudge: Sendable {
     /// The scan member of a candidate; nil if it was listed or decided about since it was found.
     private func open(_ record: ListedRecord, _ writer: inout StoreWriter) throws -> ScanMember? {
         let member = try writer.access.scans.member(record, of: identity.members) ?? ScanMember(record, lastListed: 0)
-        return member.lastListed < scan && member.judged < scan ? member : nil
+        return member.lastListed < scan && member.decided < scan ? member : nil
     }
 
     private func kept(_ records: [ListedRecord], _ writer: inout StoreWriter) throws -> Set<ListedRecord> {
         guard let keep = rules.keep else { return [] }
         try writer.applyIndexChanges()
         let access = writer.access, check = try RecordCheck(access, Query(endpoint.entity, where: keep))
-        return try Set(
-            records.filter { record in
-                try record.storageKey.withUnsafeBytes { key in try access.lending { try check.row(key) != nil } }
-            })
+        return try Set(records.filter { try check.admits($0) })
     }
 
     /// Whether a record is to be removed; otherwise the reason is counted.
     private func isDue(
         _ member: ScanMember, _ answer: OrphanPass.Answer, _ record: Record, isKept: Bool, _ access: StoreAccess,
-        _ verdict: inout OrphanReport
+        _ outcome: inout OrphanReport
     ) throws -> Bool {
         if answer == .exists {
-            verdict.existing = 1
-        } else if answer != .gone, member.misses < UInt64(rules.walks) {
-            verdict.waiting = 1
+            outcome.existing = 1
+        } else if answer != .gone, member.misses < UInt64(rules.scans) {
+            outcome.waiting = 1
         } else if try access.responses.isListed(member.record, exceptBy: identity.owns) {
-            verdict.listedElsewhere = 1
+            outcome.listedElsewhere = 1
         } else if isKept {
-            verdict.kept = 1
+            outcome.kept = 1
         } else if keepsLocal.contains(record.entity), try access.localChanges.contains(member.record) {
-            verdict.changedLocally = 1
+            outcome.changedLocally = 1
         } else if let mayDelete, !mayDelete(record) {
-            verdict.vetoed = 1
+            outcome.vetoed = 1
         } else {
             return true
         }
         return false
     }
 
-    private enum Outcome {
+    private enum Removal {
         case done(Int), stays, tooLarge
     }
 
-    private func carryOut(
-        _ record: Record, _ listed: ListedRecord, _ writer: inout StoreWriter, _ verdict: inout OrphanReport,
+    private func remove(
+        _ record: Record, _ listed: ListedRecord, _ writer: inout StoreWriter, _ outcome: inout OrphanReport,
         _ imported: inout ImportReport
-    ) throws -> Outcome {
+    ) throws -> Removal {
         var counts = ImportReport.Counts()
         switch rules.action {
         case .unlink:
@@ -119,7 +116,7 @@ struct OrphanJudge: Sendable {
                 try unlink(record.entity, listed, relationship, &writer)
             {
                 counts.updated = 1
-                verdict.unlinked = 1
+                outcome.unlinked = 1
                 merge(counts, record.entity, into: &imported)
             }
             try writer.removeScanMember(listed, of: identity.members)
@@ -127,18 +124,15 @@ struct OrphanJudge: Sendable {
         case .delete:
             guard let entity = writer.catalog.entity(record.entity) else { return .stays }
             do {
-                guard let count = try listed.storageKey.withUnsafeBytes({ try writer.delete(entity, $0, upTo: limit) })
-                else {
-                    return .tooLarge
-                }
+                guard let count = try writer.delete(entity, listed, upTo: limit) else { return .tooLarge }
                 try writer.removeScanMember(listed, of: identity.members)
                 counts.deleted = 1
-                verdict.deleted = 1
+                outcome.deleted = 1
                 merge(counts, record.entity, into: &imported)
                 return .done(count)
             } catch let error as StoreError {
                 guard case .deleteDenied = error else { throw error }
-                verdict.denied = 1
+                outcome.denied = 1
                 imported.add(
                     Diagnostic(
                         code: .deleteDenied, path: "$", entity: record.entity, key: record.key.description, field: nil,
@@ -153,12 +147,7 @@ struct OrphanJudge: Sendable {
         _ entity: String, _ listed: ListedRecord, _ relationship: String, _ writer: inout StoreWriter
     ) throws -> Bool {
         guard let entity = writer.catalog.entity(entity), let field = entity.field(relationship) else { return false }
-        var builder = BodyBuilder(), bytes = ByteWriter()
-        builder.field(field.id) { $0.appendValueNull() }
-        builder.finish(into: &bytes)
-        guard let body = RowBody(bytes.bytes, isWide: false) else { return false }
-        return try listed.storageKey.withUnsafeBytes { try writer.merge(entity, $0, body, isComplete: false) }
-            == .updated
+        return try writer.clear(field.id, of: listed, entity) == .updated
     }
 
     private func merge(_ counts: ImportReport.Counts, _ entity: String, into imported: inout ImportReport) {

@@ -13,9 +13,6 @@ let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
 /// The condition of dependencies that only the program `tarn` needs.
 let program: TargetDependencyCondition? = .when(traits: ["CommandLine"])
 
-/// The condition of dependencies that only the macro `@Record` needs.
-let macros: TargetDependencyCondition? = .when(traits: ["Macros"])
-
 /// `TARN_PART=store` leaves out what the tests of the lower layers do not need, and every dependency: tools/sanitize builds all of it anew.
 let isStoreOnly = Context.environment["TARN_PART"] == "store"
 let storeTargets: Set = [
@@ -35,8 +32,7 @@ let package = Package(
         .trait(
             name: "CommandLine",
             description: "The program `tarn`, with swift-argument-parser and SwiftNIO. The library needs neither."),
-        .trait(name: "Macros", description: "The macro `@Record`, with swift-syntax. A record can be declared without it."),
-        .default(enabledTraits: ["CommandLine", "Macros"]),
+        .default(enabledTraits: ["CommandLine"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -74,9 +70,9 @@ let package = Package(
         .macro(
             name: "TarnMacrosPlugin",
             dependencies: [
-                .product(name: "SwiftSyntax", package: "swift-syntax", condition: macros),
-                .product(name: "SwiftSyntaxMacros", package: "swift-syntax", condition: macros),
-                .product(name: "SwiftCompilerPlugin", package: "swift-syntax", condition: macros),
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+                .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
             ]),
         .target(name: "TarnMacros", dependencies: ["Tarn", "TarnMacrosPlugin"]),
         .target(name: "TarnInspect", dependencies: ["TarnStore", "LMDB", "LMDBPages"]),

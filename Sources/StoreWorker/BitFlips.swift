@@ -18,7 +18,7 @@ struct BitFlips {
         original = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb")))
         file = open(path + "/data.mdb", O_RDWR)
         guard let records = BitFlips.records(path), let tables = BitFlips.tables(path) else {
-            throw StoreError.notAStore(path: path, detail: "it is damaged already")
+            throw StoreOpenError.notAStore(path: path, detail: "it is damaged already")
         }
         (self.records, self.tables) = (records, tables)
     }

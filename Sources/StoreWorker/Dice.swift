@@ -35,7 +35,7 @@ func mutate(_ path: String, seed: UInt64, count: Int) throws {
         try? FileManager.default.removeItem(atPath: folder + "/lock.mdb")
         try Data(bytes).write(to: file)
         func typed(_ body: () throws -> Void) throws {
-            do { try body() } catch is StoreError {}
+            do { try body() } catch is any StoreFailure {}
         }
         try typed { _ = try StoreStatistics(ofStoreAt: folder) }
         try typed { try StoreDump(storeAt: folder).records(line: { _ in }, damaged: { _ in }) }

@@ -24,7 +24,7 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     /// A secret cannot be read from its declared source.
     case secret(SecretError)
     /// The store failed.
-    case store(StoreError)
+    case store(any StoreFailure)
     /// The requests for some parents of a `for_each` failed alike; the others were scanned.
     case parents(entity: String, count: Int, first: String)
     /// Another sync scans an endpoint into this store; its process, if that is known.
@@ -122,7 +122,7 @@ extension MirrorError {
             case let error as TransportError: error.kind == .cancelled ? .cancelled : .transport(error)
             case let error as ImportError: .response(error, url: url, place: place)
             case let error as PaginationError: .pagination(error, place: place)
-            case let error as StoreError: .store(error)
+            case let error as any StoreFailure: .store(error)
             case is CancellationError: .cancelled
             default: .endpoint(place: place, message: "\(error)")
             }

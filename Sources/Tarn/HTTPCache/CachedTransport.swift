@@ -109,7 +109,7 @@ public final class CachedTransport: Transport, Sendable {
 
     /// Explains the decision about a request. Nothing is sent.
     ///
-    /// - Throws: `StoreError`, or an error about an invalid URL.
+    /// - Throws: `StoreError`, `StoreWriteError`, or an error about an invalid URL.
     public func explain(_ request: TransportRequest) throws -> CacheExplanation {
         let url = try HTTPURL(request.url).normalized.description
         guard let scope = try shelf.scope(request) else {

@@ -136,7 +136,7 @@ struct OrphanJudge: Sendable {
                 verdict.deleted = 1
                 merge(counts, record.entity, into: &imported)
                 return .done(count)
-            } catch let error as StoreError {
+            } catch let error as StoreWriteError {
                 guard case .deleteDenied = error else { throw error }
                 verdict.denied = 1
                 imported.add(

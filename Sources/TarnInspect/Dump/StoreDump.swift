@@ -10,9 +10,10 @@ public struct StoreDump {
 
     /// Checks that the file is a store with a readable catalog.
     ///
-    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore`, `.newerFormat`, `.damagedCatalog`;
-    ///   `.lmdb` without permission; `.changedMeanwhile` if no transaction holds the file and
-    ///   commits were made meanwhile.
+    /// - Throws: `StoreOpenError`: `.noSuchStore`, `.notAStore`, `.newerFormat`, `.store` with
+    ///   `.damagedCatalog`, and with `.lmdb` without permission;
+    ///   `StoreMaintenanceError.changedMeanwhile` if no transaction holds the file and commits were
+    ///   made meanwhile.
     public init(storeAt path: String) throws {
         self.path = path
         aloneBecause = try StoreFile.open(at: path) { file in
@@ -21,12 +22,12 @@ public struct StoreDump {
         }
     }
 
-    private static func check(_ file: StoreFile, _ path: String) throws(StoreError) {
+    private static func check(_ file: StoreFile, _ path: String) throws(StoreOpenError) {
         guard let problem = file.formatProblem else { return }
         switch problem.code {
         case .newerFormat:
             throw .newerFormat(path: path, found: file.format, known: Store.format)
-        case .catalog: throw .damagedCatalog(path: path, detail: problem.detail)
+        case .catalog: throw .store(.damagedCatalog(path: path, detail: problem.detail))
         default: throw .notAStore(path: path, detail: problem.detail)
         }
     }
@@ -52,8 +53,8 @@ public struct StoreDump {
     /// Unreadable rows, rows with a wrong checksum and unreadable pages are reported to `damaged`,
     /// and the dump continues.
     ///
-    /// - Throws: The error of `line`; at the end `StoreError.changedMeanwhile` if no transaction
-    ///   held the file and the output may mix several commits.
+    /// - Throws: The error of `line`; at the end `StoreMaintenanceError.changedMeanwhile` if
+    ///   no transaction held the file and the output may mix several commits.
     public func records(
         of name: String? = nil, withVersions: Bool = true, line: (String) throws -> Void, damaged: (Damage) -> Void
     ) throws {

@@ -21,9 +21,10 @@ public struct TableDump {
     /// Each table has a header, then keys and values in turn, as hexadecimal digits.
     ///
     /// - Returns: The reason why no read transaction held the state; nil if one did.
-    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore` for a file that is not an LMDB data
-    ///   file, `.lmdb` without permission; `.changedMeanwhile` at the end if no transaction held
-    ///   the state and the output may mix several commits.
+    /// - Throws: `StoreOpenError.noSuchStore`, `.notAStore` for a file that is not an LMDB data
+    ///   file, `.store(.lmdb)` without permission; at the end
+    ///   `StoreMaintenanceError.changedMeanwhile` if no transaction held the state and the output
+    ///   may mix several commits.
     @discardableResult
     public func tables(line: (String) throws -> Void, damaged: (StoreDump.Damage) -> Void) throws -> String? {
         try StoreFile.open(at: path) { file in

@@ -48,19 +48,20 @@ extension SalvageReport {
     ///   - damaged: The path of a store, or of its `data.mdb`.
     ///   - new: A path at which no file or directory exists.
     ///   - progress: A closure that is called with every page read.
-    /// - Throws: `StoreError.noSuchStore`, `.destinationExists`, `.newerFormat`; `.notAStore` and
-    ///   `.damagedCatalog` if nothing describes the rows; `.changedMeanwhile` if no transaction
-    ///   held the file and commits were made meanwhile, in which case no store is created; errors
-    ///   of writing.
+    /// - Throws: `StoreOpenError.noSuchStore`, `.newerFormat`; `.notAStore` and
+    ///   `StoreError.damagedCatalog` if nothing describes the rows;
+    ///   `StoreMaintenanceError.destinationExists`; `.changedMeanwhile` if no transaction held the
+    ///   file and commits were made meanwhile, in which case no store is created; errors of
+    ///   writing.
     public static func salvage(
         _ damaged: String, to new: String, progress: ((StoreVerification.Progress) -> Void)? = nil
     ) throws -> SalvageReport {
         var status = stat()
-        guard lstat(new, &status) != 0 else { throw StoreError.destinationExists(path: new) }
+        guard lstat(new, &status) != 0 else { throw StoreMaintenanceError.destinationExists(path: new) }
         return try StoreFile.open(at: damaged, progress: progress.map { told in { told(.init(pages: $0, total: $1)) } })
         { file in
             if let problem = file.formatProblem, problem.code == .newerFormat {
-                throw StoreError.newerFormat(path: damaged, found: file.format, known: Store.format)
+                throw StoreOpenError.newerFormat(path: damaged, found: file.format, known: Store.format)
             }
             if !file.hasCatalog { file.lookForSettings() }
             guard file.hasCatalog else {

@@ -55,9 +55,9 @@ public struct StoreStatistics: Sendable {
     ///
     /// The file may be damaged in any way, and may be one of another program.
     ///
-    /// - Throws: `StoreError`: `.noSuchStore`; `.notAStore` for a file that is not an LMDB data
-    ///   file; `.lmdb` without permission; `.changedMeanwhile` if no transaction held the file and
-    ///   commits were made meanwhile.
+    /// - Throws: `StoreOpenError.noSuchStore`; `.notAStore` for a file that is not an LMDB data
+    ///   file; `.store(.lmdb)` without permission; `StoreMaintenanceError.changedMeanwhile` if no
+    ///   transaction held the file and commits were made meanwhile.
     public init(ofStoreAt path: String) throws {
         self = try StoreFile.open(at: path) { StoreStatistics(path, $0) }
     }

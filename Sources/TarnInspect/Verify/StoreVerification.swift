@@ -60,9 +60,9 @@ public struct StoreVerification: Sendable {
     /// - Parameters:
     ///   - path: The path of the store, or of its `data.mdb`.
     ///   - progress: A closure that is called with every page read.
-    /// - Throws: `StoreError.noSuchStore`; `.lmdb` without read permission; `.changedMeanwhile` if
-    ///   no transaction held the file and commits were made during the check. Every other problem
-    ///   is a finding.
+    /// - Throws: `StoreOpenError.noSuchStore`; `.store(.lmdb)` without read permission;
+    ///   `StoreMaintenanceError.changedMeanwhile` if no transaction held the file and commits were
+    ///   made during the check. Every other problem is a finding.
     public init(ofStoreAt path: String, progress: ((Progress) -> Void)? = nil) throws {
         do {
             self = try StoreFile.open(
@@ -72,7 +72,7 @@ public struct StoreVerification: Sendable {
                 try check.run()
                 return StoreVerification(path, check)
             }
-        } catch StoreError.notAStore(_, let detail) {
+        } catch StoreOpenError.notAStore(_, let detail) {
             self.init(path, Finding(.noMeta, path, detail))
         }
     }

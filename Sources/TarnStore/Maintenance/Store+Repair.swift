@@ -25,8 +25,8 @@ extension Store {
     ///
     /// - Parameter options: whether to make the changes, and to remove damaged rows.
     /// - Returns: the changes that were made, or would be made.
-    /// - Throws: `StoreError.storeFull` if the quota leaves no space; errors of `write`. Nothing is
-    ///   changed then.
+    /// - Throws: `StoreWriteError.storeFull` if the quota leaves no space; errors of `write`.
+    ///   Nothing is changed then.
     @discardableResult
     public func repair(_ options: Set<RepairOption> = []) throws -> RepairReport {
         struct Undone: Error {}

@@ -13,7 +13,7 @@ extension Store {
     ///
     /// - Parameter step: The largest number of records in a step.
     /// - Returns: The number of deleted records; 0 if the record does not exist.
-    /// - Throws: `StoreError.deleteDenied` before anything is deleted. It is thrown between steps
+    /// - Throws: `StoreWriteError.deleteDenied` before anything is deleted. It is thrown between steps
     ///   if another writer has added a record that prevents the delete; earlier steps then remain
     ///   done. Otherwise the errors of `write`.
     @discardableResult

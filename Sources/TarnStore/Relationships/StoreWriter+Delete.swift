@@ -13,8 +13,8 @@ extension StoreWriter {
     /// references, `cascade` deletes the records that contain them.
     ///
     /// - Returns: Whether the record existed.
-    /// - Throws: `StoreError.deleteDenied` if a relationship with the rule `deny` leads to an
-    ///   existing record that would remain; `.unknownEntity`, `.wrongKey`, `.damagedRow`.
+    /// - Throws: `StoreWriteError.deleteDenied` if a relationship with the rule `deny` leads to an
+    ///   existing record that would remain; `StoreError.unknownEntity`, `.wrongKey`, `.damagedRow`.
     @discardableResult
     public mutating func delete(_ entity: String, _ key: RecordKey) throws -> Bool {
         try deleteCascading(entity, key) > 0

@@ -161,7 +161,7 @@ public struct StoreWriter: ~Copyable {
     /// key.
     ///
     /// - Throws: `StoreError.unknownEntity`, `.unknownField`, `.wrongKey` (also if a value
-    ///   contradicts the key), `.wrongType`, `.keyCollision`, `.damagedRow`.
+    ///   contradicts the key), `.wrongType`, `.damagedRow`; `StoreWriteError.keyCollision`.
     public mutating func put(_ entity: String, _ key: RecordKey, _ values: [Record.Field]) throws {
         let entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
@@ -215,7 +215,7 @@ public struct StoreWriter: ~Copyable {
         return Int(changeCount)
     }
 
-    private func checkSameKey(_ entity: Catalog.Entity, _ old: RowBody, _ new: RowBody) throws(StoreError) {
+    private func checkSameKey(_ entity: Catalog.Entity, _ old: RowBody, _ new: RowBody) throws(StoreWriteError) {
         guard access.saySameKey(entity, old, new) else { throw .keyCollision(entity: entity.name) }
     }
 

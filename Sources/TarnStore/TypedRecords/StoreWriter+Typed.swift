@@ -8,9 +8,9 @@ extension StoreWriter {
     /// - Parameter version: the version that was read (``Row/version``, `Record.version`), or nil.
     ///   If it is set, the record is stored only if it still has this version; 0 means that it does
     ///   not exist yet.
-    /// - Throws: `StoreError`: `.versionMismatch`, `.wrongType` for a value that is not of the
-    ///   catalog's type, `.wrongKey` if the struct does not set the whole key, `.keyCollision`,
-    ///   `.damagedRow`; if the type does not fit the catalog, `.unknownEntity`, `.unknownField`.
+    /// - Throws: `StoreWriteError.versionMismatch`, `.keyCollision`; `StoreError.wrongType` for a
+    ///   value that is not of the catalog's type, `.wrongKey` if the struct does not set the whole
+    ///   key, `.damagedRow`; if the type does not fit the catalog, `.unknownEntity`, `.unknownField`.
     ///   Then nothing of the record is stored.
     public mutating func put<Record: StoredRecord>(_ record: Record, ifVersion version: UInt64? = nil) throws {
         let buffers = takeRowBuffers()
@@ -63,7 +63,8 @@ extension StoreWriter {
     /// - Parameter version: the version that was read, or nil. If it is set, the record is deleted
     ///   only if it still has this version.
     /// - Returns: whether the record existed.
-    /// - Throws: `StoreError.versionMismatch`, `.unknownEntity`, `.wrongKey`, `.damagedRow`.
+    /// - Throws: `StoreWriteError.versionMismatch`; `StoreError.unknownEntity`, `.wrongKey`,
+    ///   `.damagedRow`.
     @discardableResult
     public mutating func delete<Record: StoredRecord>(
         _ type: Record.Type, _ key: Record.Key, ifVersion version: UInt64? = nil
@@ -74,7 +75,7 @@ extension StoreWriter {
     /// Stores values of a record as ``put(_:_:_:)`` does, if its version is still the one read.
     ///
     /// - Parameter version: the version; 0 if the record must not exist yet, nil for no check.
-    /// - Throws: `StoreError.versionMismatch`, and as ``put(_:_:_:)``.
+    /// - Throws: `StoreWriteError.versionMismatch`, and as ``put(_:_:_:)``.
     public mutating func put(
         _ entity: String, _ key: RecordKey, _ values: [Record.Field], ifVersion version: UInt64?
     ) throws {
@@ -85,7 +86,7 @@ extension StoreWriter {
     /// Deletes a record if it still has the version that was read; nil for no check.
     ///
     /// - Returns: whether the record existed.
-    /// - Throws: `StoreError.versionMismatch`, and as ``delete(_:_:)-(String,_)``.
+    /// - Throws: `StoreWriteError.versionMismatch`, and as ``delete(_:_:)-(String,_)``.
     @discardableResult
     public mutating func delete(_ entity: String, _ key: RecordKey, ifVersion version: UInt64?) throws -> Bool {
         try check(version, entity, key)
@@ -120,7 +121,7 @@ extension StoreWriter {
         guard let expected else { return }
         let found = try access.records.row(entity, key)?.version ?? 0
         guard found == expected else {
-            throw StoreError.versionMismatch(
+            throw StoreWriteError.versionMismatch(
                 entity: entity.name, key: access.describe(key), expected: expected, found: found)
         }
     }

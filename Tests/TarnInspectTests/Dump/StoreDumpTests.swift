@@ -84,12 +84,12 @@ struct StoreDumpTests {
     @Test("what is no store is an error, and nothing is created there")
     func noStore() throws {
         let path = FileManager.default.temporaryDirectory.path + "/tarn-inspect-\(UUID().uuidString)"
-        #expect(throws: StoreError.noSuchStore(path: path)) { try StoreDump(storeAt: path) }
-        #expect(throws: StoreError.noSuchStore(path: path)) { try StoreStatistics(ofStoreAt: path) }
+        #expect(throws: StoreOpenError.noSuchStore(path: path)) { try StoreDump(storeAt: path) }
+        #expect(throws: StoreOpenError.noSuchStore(path: path)) { try StoreStatistics(ofStoreAt: path) }
         #expect(!FileManager.default.fileExists(atPath: path))
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        #expect(throws: StoreError.noSuchStore(path: path)) { try StoreDump(storeAt: path) }
+        #expect(throws: StoreOpenError.noSuchStore(path: path)) { try StoreDump(storeAt: path) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: path) == [])
     }
 }

@@ -38,7 +38,7 @@ struct DamagedPagesTests {
                 let node = node(page, index), length = number(node + 6, 2)
                 if Array(bytes[node + 8..<node + 8 + length]) == Array(table.utf8) { return node + 8 + length }
             }
-            throw StoreError.noSuchStore(path: table)
+            throw StoreOpenError.noSuchStore(path: table)
         }
     }
 
@@ -209,7 +209,7 @@ struct DamagedPagesTests {
             if fault.code != .meta, fault.code != .pageMissing {
                 #expect(lines + damages >= 455, "\(lines) \(damages)")
             }
-        } catch let error as StoreError {
+        } catch let error as any StoreFailure {
             #expect(error.description.count > 20)
         }
     }
@@ -267,6 +267,6 @@ extension DamagedPagesTests.Image {
                 }
             }
         }
-        throw StoreError.noSuchStore(path: table)
+        throw StoreOpenError.noSuchStore(path: table)
     }
 }

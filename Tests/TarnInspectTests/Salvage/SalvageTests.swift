@@ -80,7 +80,7 @@ struct SalvageTests {
                 #expect(lines.count == report.records.reduce(0) { $0 + $1.count } && lines.count > 50)
                 let found = try StoreVerification(ofStoreAt: new)
                 #expect(found.isSound, "\(found.findings.prefix(3))")
-            } catch let error as StoreError {
+            } catch let error as any StoreFailure {
                 #expect(fault.code == .noMeta, "\(error)")
                 #expect(!FileManager.default.fileExists(atPath: new))
             }
@@ -184,11 +184,11 @@ struct SalvageTests {
     @Test("a new store is not made where something is, and of nothing")
     func errors() throws {
         let rich = try RichStore()
-        #expect(throws: StoreError.destinationExists(path: rich.path)) {
+        #expect(throws: StoreMaintenanceError.destinationExists(path: rich.path)) {
             try SalvageReport.salvage(rich.path, to: rich.path)
         }
         try withNew { new in
-            #expect(throws: StoreError.noSuchStore(path: new)) { try SalvageReport.salvage(new, to: new + "2") }
+            #expect(throws: StoreOpenError.noSuchStore(path: new)) { try SalvageReport.salvage(new, to: new + "2") }
         }
     }
 }

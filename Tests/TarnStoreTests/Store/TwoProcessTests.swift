@@ -156,10 +156,10 @@ struct TwoProcessTests {
         }
         #expect(try store.record("User", RecordKey(1))?["handle"] == .string("ada"))
         let blocking = storeError { try store.put("User", RecordKey(2)) }
-        await #expect(throws: try #require(blocking)) {
+        await #expect(throws: try #require(blocking as? StoreWriteError)) {
             try await store.write { try $0.put("User", RecordKey(2), []) }
         }
-        guard case .schemaChanged(path, _)? = blocking else {
+        guard case StoreWriteError.schemaChanged(path, _)? = blocking else {
             Issue.record("\(String(describing: blocking))")
             return
         }

@@ -46,13 +46,13 @@ enum PageFuzz {
             var pages = 0
             _ = snapshot.forEachFreePage(&walk) { _, _ in pages += 1 }
         } catch {
-            precondition(error is StoreError, "\(error)")
+            precondition(error is any StoreFailure, "\(error)")
         }
     }
 
     static func lookAtEverything() {
         func typed(_ body: () throws -> Void) {
-            do { try body() } catch { precondition(error is StoreError, "\(error)") }
+            do { try body() } catch { precondition(error is any StoreFailure, "\(error)") }
         }
         typed { _ = try StoreVerification(ofStoreAt: bed.path) }
         typed { _ = try StoreStatistics(ofStoreAt: bed.path) }

@@ -199,13 +199,13 @@ struct DamagedPagesTests {
         var image = try Image(store.path)
         try fault.body(&image)
         try store.write(image.bytes)
-        let report = try StoreVerification(ofStoreAt: store.path)
+        let report = try StoreInspector(at: store.path).verification()
         #expect(report.counts[fault.code, default: 0] > 0, "\(report.findings.prefix(5)) \(report.aloneBecause ?? "")")
         #expect(!report.isSound)
         var lines = 0, damages = 0
         // Unaffected records are dumped; none only if the file as a whole is unreadable.
         do {
-            try StoreDump(storeAt: store.path).records(line: { _ in lines += 1 }, damaged: { _ in damages += 1 })
+            try StoreInspector(at: store.path).dumpRecords(line: { _ in lines += 1 }, damaged: { _ in damages += 1 })
             if fault.code != .meta, fault.code != .pageMissing {
                 #expect(lines + damages >= 455, "\(lines) \(damages)")
             }
@@ -226,7 +226,7 @@ struct DamagedPagesTests {
                 var broken = image
                 broken.setChild(root, child, root)
                 try store.write(broken.bytes)
-                let report = try StoreVerification(ofStoreAt: store.path)
+                let report = try StoreInspector(at: store.path).verification()
                 #expect(report.counts[.pageReachedTwice] != nil, "\(table)")
             }
         }

@@ -54,9 +54,9 @@ enum PageFuzz {
         func typed(_ body: () throws -> Void) {
             do { try body() } catch { precondition(error is any StoreFailure, "\(error)") }
         }
-        typed { _ = try StoreVerification(ofStoreAt: bed.path) }
-        typed { _ = try StoreStatistics(ofStoreAt: bed.path) }
-        typed { try StoreDump(storeAt: bed.path).records(line: { _ in }, damaged: { _ in }) }
+        typed { _ = try StoreInspector(at: bed.path).verification() }
+        typed { _ = try StoreInspector(at: bed.path).statistics() }
+        typed { try StoreInspector(at: bed.path).dumpRecords(line: { _ in }, damaged: { _ in }) }
     }
 
     /// Changes of pointers: meta pages, headers, the list of nodes.

@@ -63,7 +63,7 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Whether the server demands other credentials (RFC 9110 §15.5.2, §15.5.4).
-    public var isAuthentication: Bool {
+    package var isAuthentication: Bool {
         switch self {
         case .status(let code, _, _, _): code == 401 || code == 403
         case .missingToken, .secret: true
@@ -73,7 +73,7 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Whether the server's rate limit is used up (RFC 6585 §4).
-    public var isLimited: Bool {
+    package var isLimited: Bool {
         switch self {
         case .status(let code, _, _, _): code == 429
         case .transport(let error): error.kind == .rateLimit

@@ -58,7 +58,7 @@ public final class CachedTransport: Transport, Sendable {
     }
 
     /// The options of the transport.
-    public let options: Options
+    package let options: Options
     let inner: any Transport
     let shelf: ResponseStore
     private let flights = Flights<Fetched>()

@@ -27,7 +27,7 @@ public final class RecordCache: Sendable {
     /// The store of the records and responses.
     public var store: Store { client.store }
     /// The options of the cache.
-    public let options: Options
+    package let options: Options
     let client: APIClient
     let importers: ImporterPool
     let uses = CacheUses()

@@ -7,9 +7,9 @@ import TarnStore
 extension StoreInspector {
     /// Calls `line` with every line of a dump of all readable tables, as `mdb_dump -a` writes it.
     ///
-    /// Works for any LMDB data file. The format is `format=bytevalue`: each table has a header, then
-    /// keys and values in turn, as hexadecimal digits. Entries of the table of tables that are no
-    /// tables come first, as in a dump of a file without named tables.
+    /// Works for any LMDB data file. The format is `format=bytevalue`: each table has a header,
+    /// then keys and values in turn, as hexadecimal digits. Entries of the table of tables that are
+    /// no tables come first, as in a dump of a file without named tables.
     ///
     /// - Returns: The reason why no read transaction held the state; nil if one did.
     /// - Throws: The error of `line`; `StoreOpenError.noSuchStore`, `.notAStore` for a file that is

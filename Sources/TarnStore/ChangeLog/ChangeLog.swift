@@ -25,7 +25,9 @@ struct ChangeLog {
         guard token.incarnation == incarnation else {
             throw ChangeLogError.otherIncarnation(expected: token.incarnation, found: incarnation)
         }
-        guard token.sequence <= newest else { throw ChangeLogError.changesAhead(sequence: token.sequence, newest: newest) }
+        guard token.sequence <= newest else {
+            throw ChangeLogError.changesAhead(sequence: token.sequence, newest: newest)
+        }
         let trimmed = try trimmedSequence
         // If a commit is being trimmed, its remaining entries may not be those that the consumer
         // lacks.

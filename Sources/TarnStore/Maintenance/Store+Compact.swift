@@ -9,14 +9,14 @@ extension Store {
     /// The store must not be open elsewhere, in this process or another one. The new file is
     /// complete and flushed to the disk before it replaces the old one in one step: an interruption
     /// at any time leaves the store intact. Both files need space meanwhile. Pages stay as full as
-    /// they are: ``rewrite(_:batch:)`` fills them.
+    /// they are: `rewrite` fills them.
     ///
     /// - Returns: the sizes of the file before and after.
     /// - Throws: `StoreOpenError.storeInUse` with the processes that have it open; `.noSuchStore`,
     ///   `.notAStore`; `StoreError.lmdb` with `.diskFull`, `.inputOutput`, `.permission`,
     ///   `.networkFileSystem`, `.truncated`, `.corrupted`. The store is unchanged then.
     @discardableResult
-    public static func compact(at path: String) throws -> CompactionReport {
+    package static func compact(at path: String) throws -> CompactionReport {
         let file = path + "/data.mdb", new = path + "/data.mdb.compacting"
         guard access(file, F_OK) == 0 else { throw StoreOpenError.noSuchStore(path: path) }
         let lock = try StoreLock(exclusively: path)

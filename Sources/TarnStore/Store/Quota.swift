@@ -32,8 +32,8 @@ extension Store {
     ///
     /// Without a quota, the disk and the map (1 TiB, or what the system grants) limit the file.
     ///
-    /// A write that would exceed the quota fails with `StoreWriteError.storeFull`, and nothing of it
-    /// is kept. Reads continue to work, and so do writes that fit into freed pages.
+    /// A write that would exceed the quota fails with `StoreWriteError.storeFull`, and nothing of
+    /// it is kept. Reads continue to work, and so do writes that fit into freed pages.
     ///
     /// A write that only deletes may use a reserve above the quota: a sixteenth of it, at least 1
     /// MiB, at most 256 MiB. Delete in small steps, since a page is copied before it is freed. End

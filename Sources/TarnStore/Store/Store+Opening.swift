@@ -243,7 +243,9 @@ extension Store {
             // Another process may have changed the catalog in the meantime.
             let current = try readCatalog(raw, state.meta, environment.path)
             let change: Catalog.Change
-            do throws(SchemaError) { change = try current.applying(schema) } catch { throw StoreOpenError.schema(error) }
+            do throws(SchemaError) { change = try current.applying(schema) } catch {
+                throw StoreOpenError.schema(error)
+            }
             guard change.catalog != current else { return }
             try checkTableCount(change.catalog)
             var records: [UInt16: Table] = [:], indexes: [UInt32: Table] = [:]

@@ -238,9 +238,9 @@ public final class Store: Sendable {
     ///   - isolation: The actor of the calling code. Leave it at its default.
     /// - Throws: The errors of the closure; `StoreWriteError`, mostly `.storeFull`,
     ///   `.schemaChanged`, `.notUnique`; the errors of `read`; `StoreError.lmdb` with
-    ///   `.nestedWrite`, at once, if the calling thread is inside a `read` or `write` of this store,
-    ///   `.readOnly`, `.forked`, `.diskFull`, `.inputOutput`, `.poisoned`, `.fileReplaced`. After any
-    ///   error nothing of this write is stored.
+    ///   `.nestedWrite`, at once, if the calling thread is inside a `read` or `write` of this
+    ///   store, `.readOnly`, `.forked`, `.diskFull`, `.inputOutput`, `.poisoned`, `.fileReplaced`.
+    ///   After any error nothing of this write is stored.
     public func write<Result>(
         alone: Bool = false, isolation: (any Actor)? = #isolation, _ body: (inout StoreWriter) throws -> Result
     ) throws -> Result {

@@ -155,14 +155,8 @@ public struct StoreWriter: ~Copyable {
         if try access.localChanges.hasMarks { _ = try access.localChanges.remove(rules.root, key) }
     }
 
-    /// Stores fields of a record. `null` clears a field. Other fields keep their values.
-    ///
-    /// Attributes and references that are part of the key may be left out: they follow from the
-    /// key.
-    ///
-    /// - Throws: `StoreError.unknownEntity`, `.unknownField`, `.wrongKey` (also if a value
-    ///   contradicts the key), `.wrongType`, `.damagedRow`; `StoreWriteError.keyCollision`.
-    public mutating func put(_ entity: String, _ key: RecordKey, _ values: [Record.Field]) throws {
+    /// Stores fields of a record, without a check of its version.
+    package mutating func put(_ entity: String, _ key: RecordKey, _ values: [Record.Field]) throws {
         let entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
         guard !key.isDigest else {

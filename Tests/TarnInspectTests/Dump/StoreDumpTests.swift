@@ -84,12 +84,16 @@ struct StoreDumpTests {
     @Test("what is no store is an error, and nothing is created there")
     func noStore() throws {
         let path = FileManager.default.temporaryDirectory.path + "/tarn-inspect-\(UUID().uuidString)"
-        #expect(throws: StoreOpenError.noSuchStore(path: path)) { try StoreInspector(at: path).dumpRecords(line: { _ in }, damaged: { _ in }) }
+        #expect(throws: StoreOpenError.noSuchStore(path: path)) {
+            try StoreInspector(at: path).dumpRecords(line: { _ in }, damaged: { _ in })
+        }
         #expect(throws: StoreOpenError.noSuchStore(path: path)) { try StoreInspector(at: path).statistics() }
         #expect(!FileManager.default.fileExists(atPath: path))
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        #expect(throws: StoreOpenError.noSuchStore(path: path)) { try StoreInspector(at: path).dumpRecords(line: { _ in }, damaged: { _ in }) }
+        #expect(throws: StoreOpenError.noSuchStore(path: path)) {
+            try StoreInspector(at: path).dumpRecords(line: { _ in }, damaged: { _ in })
+        }
         #expect(try FileManager.default.contentsOfDirectory(atPath: path) == [])
     }
 }

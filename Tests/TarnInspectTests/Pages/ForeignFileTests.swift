@@ -70,7 +70,8 @@ struct ForeignFileTests {
 
     private func dump(_ path: String) throws -> [String] {
         var lines: [String] = []
-        let reason = try StoreInspector(at: path).dumpTables(line: { lines.append($0) }, damaged: { Issue.record("\($0)") })
+        let reason = try StoreInspector(at: path).dumpTables(
+            line: { lines.append($0) }, damaged: { Issue.record("\($0)") })
         #expect(reason == nil)
         return lines
     }
@@ -168,7 +169,8 @@ struct ForeignFileTests {
         (bytes[page * 4096 + 8], bytes[page * 4096 + 9]) = (0, 0x40)
         try Data(bytes).write(to: URL(fileURLWithPath: path + "/data.mdb"))
         var found: [StoreInspector.Damage] = [], count = 0
-        try StoreInspector(at: path).dumpTables(line: { if $0.hasPrefix(" ") { count += 1 } }, damaged: { found.append($0) })
+        try StoreInspector(at: path).dumpTables(
+            line: { if $0.hasPrefix(" ") { count += 1 } }, damaged: { found.append($0) })
         #expect(
             !found.isEmpty && count > 3000 && count < 2 * ForeignFileTests.tables[1].entries.count, "\(found) \(count)")
     }

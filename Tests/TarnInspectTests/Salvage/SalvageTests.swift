@@ -188,7 +188,9 @@ struct SalvageTests {
             try StoreInspector(at: rich.path).salvage(to: rich.path)
         }
         try withNew { new in
-            #expect(throws: StoreOpenError.noSuchStore(path: new)) { try StoreInspector(at: new).salvage(to: new + "2") }
+            #expect(throws: StoreOpenError.noSuchStore(path: new)) {
+                try StoreInspector(at: new).salvage(to: new + "2")
+            }
         }
     }
 }

@@ -89,7 +89,8 @@ struct RepairTests {
 extension RichStore {
     func damage(_ damage: VerificationTests.Damage) throws {
         let names =
-            try StoreInspector(at: path).statistics().tables.map(\.name) + (damage.codes == [.tableUnknown] ? ["r/999"] : [])
+            try StoreInspector(at: path).statistics().tables.map(\.name)
+            + (damage.codes == [.tableUnknown] ? ["r/999"] : [])
         try self.damage { transaction, catalog in
             var tables: [String: LMDB.Table] = [:]
             for name in names { tables[name] = try transaction.table(name) }

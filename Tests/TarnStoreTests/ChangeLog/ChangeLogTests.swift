@@ -160,7 +160,9 @@ struct ChangeLogTests {
         try store.put("User", 1)
         let token = try token()
         let other = ChangeToken(incarnation: "x", sequence: 0)
-        #expect(storeError { _ = try since(other) } == ChangeLogError.otherIncarnation(expected: "x", found: token.incarnation))
+        #expect(
+            storeError { _ = try since(other) }
+                == ChangeLogError.otherIncarnation(expected: "x", found: token.incarnation))
         let ahead = ChangeToken(incarnation: token.incarnation, sequence: 2)
         #expect(storeError { _ = try since(ahead) } == ChangeLogError.changesAhead(sequence: 2, newest: 1))
         try store.write { try $0.access.raw.put($0.access.state.meta, key: MetaKey.trimmedChanges, number: 1) }
@@ -185,7 +187,9 @@ struct ChangeLogTests {
                 let raw = writer.access.raw, table = writer.access.state.changes
                 try ChangeEntry.withKey(1, 0) { key in try bytes.withUnsafeBytes { try raw.put(table, key, $0) } }
             }
-            #expect(storeError { _ = try since(start) } == ChangeLogError.damagedChange(sequence: 1, ordinal: 0), "\(value)")
+            #expect(
+                storeError { _ = try since(start) } == ChangeLogError.damagedChange(sequence: 1, ordinal: 0), "\(value)"
+            )
         }
     }
 

@@ -77,7 +77,9 @@ struct BackupTests {
     func destination() throws {
         let store = try Forge.open(folder("s"))
         try FileManager.default.createDirectory(atPath: folder("there"), withIntermediateDirectories: false)
-        #expect(storeError { try store.backup(to: folder("there")) } == StoreMaintenanceError.destinationExists(path: folder("there")))
+        #expect(
+            storeError { try store.backup(to: folder("there")) }
+                == StoreMaintenanceError.destinationExists(path: folder("there")))
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder("there")) == [])
         try FileManager.default.createDirectory(atPath: folder("new.unfinished"), withIntermediateDirectories: false)
         try Data([1]).write(to: URL(fileURLWithPath: folder("new.unfinished/data.mdb")))

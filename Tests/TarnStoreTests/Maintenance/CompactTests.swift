@@ -93,7 +93,8 @@ struct CompactTests {
 
     @Test("what is no store is an error, and nothing is made")
     func noStore() throws {
-        #expect(storeError { try Store.compact(at: folder("none")) } == StoreOpenError.noSuchStore(path: folder("none")))
+        #expect(
+            storeError { try Store.compact(at: folder("none")) } == StoreOpenError.noSuchStore(path: folder("none")))
         #expect(!FileManager.default.fileExists(atPath: folder("none")))
         do {
             let environment = try Environment.open(at: folder("plain"), options: .init(durability: .volatile))

@@ -168,14 +168,16 @@ struct ConditionTests {
                 == StoreError.wrongType(entity: "Issue", field: "title", expected: "a relationship", found: "string"))
         #expect(
             error(.compare("state", .equal, .string("opne")))
-                == StoreError.wrongType(entity: "Issue", field: "state", expected: "one of open, closed", found: "\"opne\""))
+                == StoreError.wrongType(
+                    entity: "Issue", field: "state", expected: "one of open, closed", found: "\"opne\""))
         #expect(
             error(.compare("comments", .equal, .double(1.5)))
                 == StoreError.wrongType(entity: "Issue", field: "comments", expected: "int", found: "double"))
         #expect(error(.compare("updatedAt", .equal, .string("2026-02-30"))) != nil)
         #expect(
             error(.compare("author", .equal, .string("ada")))
-                == StoreError.wrongType(entity: "Issue", field: "author", expected: "a key of User (int)", found: "\"ada\""))
+                == StoreError.wrongType(
+                    entity: "Issue", field: "author", expected: "a key of User (int)", found: "\"ada\""))
         #expect(error(.compare("tags", .equal, .string("a"))) != nil)
         #expect(error(.compare("labels", .equal, .string("ui"))) != nil)
         #expect(error(.hasPrefix("comments", "1")) != nil)

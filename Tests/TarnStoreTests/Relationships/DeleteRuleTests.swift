@@ -242,7 +242,8 @@ struct DeleteRuleTests {
         try store.put("Node", id(2), ["parent": ref(1)])
         try store.put("Node", id(3), ["guards": .references([id(2)])])
         let error = storeError { _ = try delete("Node", 1) }
-        #expect(error == StoreWriteError.deleteDenied(entity: "Node", key: "2", relationship: "guardedBy", by: "Node 3"))
+        #expect(
+            error == StoreWriteError.deleteDenied(entity: "Node", key: "2", relationship: "guardedBy", by: "Node 3"))
         #expect(try keys("Node").count == 3)
     }
 
@@ -337,7 +338,8 @@ struct DeleteRuleTests {
             try writer.put("Node", RecordKey(99), [.init("guards", .references([RecordKey(30)]))])
         }
         let error = storeError { _ = try store.delete("Node", id(1), step: 5) }
-        #expect(error == StoreWriteError.deleteDenied(entity: "Node", key: "30", relationship: "guardedBy", by: "Node 99"))
+        #expect(
+            error == StoreWriteError.deleteDenied(entity: "Node", key: "30", relationship: "guardedBy", by: "Node 99"))
         #expect(try keys("Node").count == 51)
     }
 

@@ -102,7 +102,8 @@ struct OwnedKeyTests {
             let error = storeError { try store.put("Comment", wrong) }
             #expect(
                 error
-                    == StoreError.wrongKey(entity: "Comment", expected: "[string, string, int, int]", found: wrong.description))
+                    == StoreError.wrongKey(
+                        entity: "Comment", expected: "[string, string, int, int]", found: wrong.description))
         }
     }
 

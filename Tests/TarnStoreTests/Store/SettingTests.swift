@@ -82,7 +82,8 @@ struct SettingTests {
                 _ = try writer.access.raw.number(writer.access.state.meta, key: MetaKey.nextList)
             }
         }
-        guard case StoreError.lmdb(let cause)? = error, cause.kind == .corrupted, cause.description.contains(name) else {
+        guard case StoreError.lmdb(let cause)? = error, cause.kind == .corrupted, cause.description.contains(name)
+        else {
             Issue.record("nothing was said: \(String(describing: error))")
             return
         }

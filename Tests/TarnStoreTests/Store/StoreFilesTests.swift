@@ -107,7 +107,8 @@ struct StoreFilesTests {
                     outcomes.change { $0.append("done") }
                 } catch {
                     outcomes.change {
-                        $0.append(error as? StoreMaintenanceError == .destinationExists(path: name) ? "exists" : "\(error)")
+                        $0.append(
+                            error as? StoreMaintenanceError == .destinationExists(path: name) ? "exists" : "\(error)")
                     }
                 }
             }
@@ -126,7 +127,9 @@ struct StoreFilesTests {
         try store.backup(to: folder("new"))
         #expect(try String(contentsOfFile: other + "/thesis.txt", encoding: .utf8) == "thesis")
         // Nor is it removed when a copy fails.
-        #expect(throws: StoreMaintenanceError.destinationExists(path: folder("new"))) { try store.backup(to: folder("new")) }
+        #expect(throws: StoreMaintenanceError.destinationExists(path: folder("new"))) {
+            try store.backup(to: folder("new"))
+        }
         #expect(FileManager.default.fileExists(atPath: other + "/thesis.txt"))
     }
 

@@ -41,7 +41,9 @@ struct StoreSharingTests {
             Store.Options(), Store.Options(durability: .relaxed),
             Store.Options(durability: .volatile, isReadOnly: true),
         ] {
-            guard case StoreError.lmdb(let error)? = storeError({ _ = try Store.open(at: folder("s"), options: options) }) else {
+            guard
+                case StoreError.lmdb(let error)? = storeError({ _ = try Store.open(at: folder("s"), options: options) })
+            else {
                 Issue.record("it was opened")
                 continue
             }
@@ -121,7 +123,9 @@ struct StoreSharingTests {
         do { _ = try Forge.open(folder("s")) }
         do {
             let other = try StoreLock(directory: folder("s"), namespace: 4711)
-            #expect(storeError { _ = try Forge.open(folder("s")) } == StoreOpenError.pidNamespaceConflict(path: folder("s")))
+            #expect(
+                storeError { _ = try Forge.open(folder("s")) } == StoreOpenError.pidNamespaceConflict(path: folder("s"))
+            )
             #expect(
                 storeError { _ = try Store.open(at: folder("s"), options: .init(isReadOnly: true)) }
                     == StoreOpenError.pidNamespaceConflict(path: folder("s")))
@@ -195,7 +199,9 @@ struct StoreSharingTests {
             }
             let child = try forkProcess()
             if child == 0 {
-                guard case StoreOpenError.pidNamespaceConflict? = storeError({ _ = try Forge.open(path) }) else { _exit(1) }
+                guard case StoreOpenError.pidNamespaceConflict? = storeError({ _ = try Forge.open(path) }) else {
+                    _exit(1)
+                }
                 _exit(7)
             }
             var status: Int32 = 0
@@ -215,14 +221,15 @@ struct StoreSharingTests {
         // renamed.
         let login = try #require(catalog.entities[position].fields.firstIndex { $0.name == "login" })
         catalog.entities[position].fields[login].name = "handle"
-        let text = try JSONEncoder().encode(catalog)
+        let text = try JSONEncoder().encode(CatalogJSON(catalog))
         try store.environment.write { transaction in
             let meta = store.state.meta, generation = try transaction.raw.number(meta, key: MetaKey.generation)
             try transaction.raw.put(meta, key: MetaKey.catalog, text: String(decoding: text, as: UTF8.self))
             try transaction.raw.put(meta, key: MetaKey.generation, number: generation + 1)
         }
         #expect(try store.record("User", RecordKey(1))?["handle"] == .string("ada"))
-        guard case StoreWriteError.schemaChanged(folder("s"), _)? = storeError({ try store.put("User", RecordKey(2)) }) else {
+        guard case StoreWriteError.schemaChanged(folder("s"), _)? = storeError({ try store.put("User", RecordKey(2)) })
+        else {
             Issue.record("it wrote")
             return
         }

@@ -147,7 +147,7 @@ struct TwoProcessTests {
             let user = try #require(catalog.entities.firstIndex { $0.name == "User" })
             let login = try #require(catalog.entities[user].fields.firstIndex { $0.name == "login" })
             catalog.entities[user].fields[login].name = "handle"
-            let text = String(decoding: try JSONEncoder().encode(catalog), as: UTF8.self)
+            let text = String(decoding: try JSONEncoder().encode(CatalogJSON(catalog)), as: UTF8.self)
             try store.environment.write { transaction in
                 let meta = store.state.meta, generation = try transaction.raw.number(meta, key: MetaKey.generation)
                 try transaction.raw.put(meta, key: MetaKey.catalog, text: text)

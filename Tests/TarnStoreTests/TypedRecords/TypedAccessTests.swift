@@ -120,7 +120,8 @@ struct TypedAccessTests {
                 _ = try reader.row(Ticket.self, 1)?.get(.closedAt, as: Timestamp.self)
             }
         }
-        #expect(wrong == StoreError.wrongType(entity: "Ticket", field: "closedAt", expected: "Timestamp", found: "null"))
+        #expect(
+            wrong == StoreError.wrongType(entity: "Ticket", field: "closedAt", expected: "Timestamp", found: "null"))
     }
 
     @Test("a field is found wherever it stands: with absent ones before it, and fields of other programs around it")
@@ -257,7 +258,8 @@ struct TypedAccessTests {
         #expect(try typed.get(Person.self, wanted) == nil)
         #expect(
             try typed.store.read { reader in try reader.get(Person.self, [wanted, other]) } == [nil, Person(other)])
-        #expect(try TypedStore.error { try typed.put([Person(wanted)]) } == StoreWriteError.keyCollision(entity: "Person"))
+        #expect(
+            try TypedStore.error { try typed.put([Person(wanted)]) } == StoreWriteError.keyCollision(entity: "Person"))
     }
 
     @Test("related records are lent in the order of the relationship, stored or derived; missing ones are passed over")

@@ -160,8 +160,8 @@ extension StoreWriter {
     ///
     /// For changes in steps see ``Store/update(_:set:step:)-(Query,_,_)``.
     ///
-    /// - Throws: `StoreError`, `StoreWriteError`. Some records may be changed by then: let the error
-    ///   end the write, so that nothing is kept.
+    /// - Throws: `StoreError`, `StoreWriteError`. Some records may be changed by then: let the
+    ///   error end the write, so that nothing is kept.
     @discardableResult
     public mutating func update(_ query: Query, set values: [String: Value]) throws -> QueryWriteReport {
         try run(query) { .update(try RecordChange(values, $1, $0)) }
@@ -179,8 +179,8 @@ extension StoreWriter {
     ///
     /// It deletes the records that delete rules add, too.
     ///
-    /// - Throws: `StoreError`, `StoreWriteError`. Some records may be deleted by then: let the error
-    ///   end the write, so that nothing is kept.
+    /// - Throws: `StoreError`, `StoreWriteError`. Some records may be deleted by then: let the
+    ///   error end the write, so that nothing is kept.
     @discardableResult
     public mutating func delete(_ query: Query) throws -> QueryWriteReport {
         try run(query) { _, _ in .delete }

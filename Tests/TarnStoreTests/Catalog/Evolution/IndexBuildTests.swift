@@ -320,7 +320,8 @@ struct IndexBuildTests {
             }
         }
         #expect(
-            storeError { _ = try Self.open(path, Self.indexed, rows: 20) } == StoreError.damagedRow(entity: "Item", key: "200"))
+            storeError { _ = try Self.open(path, Self.indexed, rows: 20) }
+                == StoreError.damagedRow(entity: "Item", key: "200"))
         let store = try Self.open(path, nil, rows: 20)
         #expect(try store.indexStates.first { $0.name == "name" }?.done == 200)
         try store.put("Item", 1, ["name": .string("still writable")])

@@ -78,7 +78,8 @@ struct WithoutModelTests {
         #expect(try store.related("Item", 1, "parts") == [2])
         #expect(Set(try store.related("Item", 1, "teammates")) == [1, 2])
         // Delete rules: deny, nullify, cascade.
-        guard case StoreWriteError.deleteDenied? = storeError({ _ = try store.write { try $0.delete("Item", 1) } }) else {
+        guard case StoreWriteError.deleteDenied? = storeError({ _ = try store.write { try $0.delete("Item", 1) } })
+        else {
             Issue.record("not denied")
             return
         }

@@ -211,8 +211,11 @@ struct QueryWriteTests {
         }
         #expect(
             error(["nmae": .null])
-                == StoreError.unknownField(entity: "Item", name: "nmae", known: ["id", "n", "name", "due", "box", "twin"]))
-        #expect(error(["n": .string("1")]) == StoreError.wrongType(entity: "Item", field: "n", expected: "int", found: "\"1\""))
+                == StoreError.unknownField(
+                    entity: "Item", name: "nmae", known: ["id", "n", "name", "due", "box", "twin"]))
+        #expect(
+            error(["n": .string("1")])
+                == StoreError.wrongType(entity: "Item", field: "n", expected: "int", found: "\"1\""))
         guard case StoreError.wrongKey? = error(["id": .int(1)]) else {
             Issue.record("the key can be changed")
             return

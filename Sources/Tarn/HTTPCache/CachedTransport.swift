@@ -50,7 +50,7 @@ public final class CachedTransport: Transport, Sendable {
         /// The response for the client, without `Cache-Status`.
         public var response: TransportResponse
         /// The cache status of RFC 9211.
-        public var status: CacheStatus
+        package var status: CacheStatus
         /// The decision of the cache, with its reasons.
         public var decision: CacheDecision
         /// The age in seconds; nil for a response from the server.

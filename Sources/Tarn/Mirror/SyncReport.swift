@@ -17,7 +17,7 @@ public struct SyncReport: Sendable {
         /// Records that the pages list, including those of pages answered with 304.
         public var listed = 0
         /// Whether the scan has continued an interrupted one.
-        public var isResumed = false
+        package var isResumed = false
         /// Whether the interrupted sync that this one continues had completed the endpoint.
         ///
         /// Nothing was requested then.

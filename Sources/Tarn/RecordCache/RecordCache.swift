@@ -25,7 +25,7 @@ public import TarnStore
 /// See <doc:Caching>.
 public final class RecordCache: Sendable {
     /// The store of the records and responses.
-    public var store: Store { client.store }
+    package var store: Store { client.store }
     /// The options of the cache.
     package let options: Options
     let client: APIClient

@@ -19,12 +19,12 @@ public struct ImportReport: Sendable, Hashable {
         /// Records with a smaller version than the stored one, which was kept.
         package var older = 0
         /// Created records that are partial.
-        public var partial = 0
+        package var partial = 0
         /// Records that were not stored.
         ///
         /// They have no usable key, or unique values of another record, or a hook or a local change
         /// excluded them.
-        public var skipped = 0
+        package var skipped = 0
 
         /// Creates counts.
         package init(

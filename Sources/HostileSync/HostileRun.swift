@@ -130,7 +130,7 @@ final class HostileRun: Sendable {
     }
 
     private func check(_ store: Store, _ path: String, _ input: Int) throws {
-        let verification = try StoreVerification(ofStoreAt: path)
+        let verification = try StoreInspector(at: path).verification()
         guard verification.isSound else {
             say(
                 "input \(input) of seed \(seed): the store is not sound: \(verification.findings.prefix(5).map { "\($0)" })"

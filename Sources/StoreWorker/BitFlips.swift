@@ -18,7 +18,7 @@ struct BitFlips {
         original = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb")))
         file = open(path + "/data.mdb", O_RDWR)
         guard let records = BitFlips.records(path), let tables = BitFlips.tables(path) else {
-            throw StoreError.notAStore(path: path, detail: "it is damaged already")
+            throw StoreOpenError.notAStore(path: path, detail: "it is damaged already")
         }
         (self.records, self.tables) = (records, tables)
     }
@@ -27,7 +27,7 @@ struct BitFlips {
     private static func records(_ path: String) -> [String]? {
         var lines: [String] = [], isWhole = true
         do {
-            try StoreDump(storeAt: path).records(line: { lines.append($0) }, damaged: { _ in isWhole = false })
+            try StoreInspector(at: path).dumpRecords(line: { lines.append($0) }, damaged: { _ in isWhole = false })
         } catch {
             return nil
         }
@@ -38,7 +38,7 @@ struct BitFlips {
     private static func tables(_ path: String) -> [String]? {
         var lines: [String] = [], isWhole = true
         do {
-            try TableDump(fileAt: path).tables(
+            try StoreInspector(at: path).dumpTables(
                 line: { if $0.hasPrefix(" ") || $0.hasPrefix("database") { lines.append($0) } },
                 damaged: { _ in isWhole = false })
         } catch {
@@ -71,11 +71,11 @@ struct BitFlips {
                 let found = BitFlips.records(path)
                 counts[found == nil ? "dump 6" : "dump 0", default: 0] += 1
                 if let found, found != records { find("the dump differs without a word") }
-                let isSound = (try? StoreVerification(ofStoreAt: path).isSound) ?? false
+                let isSound = (try? StoreInspector(at: path).verification().isSound) ?? false
                 counts[isSound ? "verify 0" : "verify 6", default: 0] += 1
                 if isSound, BitFlips.tables(path) != tables { find("verified, and the tables differ") }
                 try? FileManager.default.removeItem(atPath: new)
-                if let report = try? SalvageReport.salvage(path, to: new), report.lostCount == 0 {
+                if let report = try? StoreInspector(at: path).salvage(to: new), report.lostCount == 0 {
                     counts["salvage 0", default: 0] += 1
                     if BitFlips.records(new) != records { find("salvaged without a loss, and the records differ") }
                 } else {

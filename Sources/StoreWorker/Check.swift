@@ -60,7 +60,7 @@ private func checkImport(_ path: String, _ bounds: ClosedRange<Int>, further: Bo
     func check(_ store: Store, _ bounds: ClosedRange<Int>) throws -> Int {
         let count = try store.read { try ImportWorkload.count($0) }
         guard bounds.contains(count) else { throw Problem("\(count) units are there, and it must be \(bounds)") }
-        let report = try StoreVerification(ofStoreAt: path)
+        let report = try StoreInspector(at: path).verification()
         guard report.isSound else { throw Problem("verify: \(report.findings.prefix(3)), \(report.notCompared)") }
         return count
     }
@@ -73,7 +73,7 @@ private func checkImport(_ path: String, _ bounds: ClosedRange<Int>, further: Bo
 /// Dumps all tables except `meta`, which contains the store's UUID and times.
 func dump(_ path: String) throws {
     var isMeta = false
-    try TableDump(fileAt: path).tables { line in
+    try StoreInspector(at: path).dumpTables { line in
         if line.hasPrefix("database=") { isMeta = line == "database=meta" }
         if !isMeta { print(line) }
     } damaged: { damage in
@@ -85,7 +85,7 @@ func dump(_ path: String) throws {
 ///
 /// - Returns: 0 if the store is sound.
 func verify(_ path: String) throws -> Int32 {
-    let report = try StoreVerification(ofStoreAt: path)
+    let report = try StoreInspector(at: path).verification()
     if report.isSound { say("sound") }
     for finding in report.findings { say("\(finding.code.rawValue) \(finding.place): \(finding.detail)") }
     for part in report.notCompared { say("not compared: \(part)") }
@@ -121,7 +121,7 @@ struct Check {
 
     /// Verifies the store independently of the workload.
     private func checkEverything() throws {
-        let report = try StoreVerification(ofStoreAt: store.path)
+        let report = try StoreInspector(at: store.path).verification()
         guard report.isSound, report.isHeld else {
             throw Problem("verify: \(report.findings.prefix(3)), \(report.notCompared), \(report.aloneBecause ?? "")")
         }

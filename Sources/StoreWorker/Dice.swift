@@ -35,16 +35,16 @@ func mutate(_ path: String, seed: UInt64, count: Int) throws {
         try? FileManager.default.removeItem(atPath: folder + "/lock.mdb")
         try Data(bytes).write(to: file)
         func typed(_ body: () throws -> Void) throws {
-            do { try body() } catch is StoreError {}
+            do { try body() } catch is any StoreFailure {}
         }
-        try typed { _ = try StoreStatistics(ofStoreAt: folder) }
-        try typed { try StoreDump(storeAt: folder).records(line: { _ in }, damaged: { _ in }) }
-        try typed { try TableDump(fileAt: folder).tables(line: { _ in }, damaged: { _ in }) }
-        let report = try StoreVerification(ofStoreAt: folder)
+        try typed { _ = try StoreInspector(at: folder).statistics() }
+        try typed { try StoreInspector(at: folder).dumpRecords(line: { _ in }, damaged: { _ in }) }
+        try typed { try StoreInspector(at: folder).dumpTables(line: { _ in }, damaged: { _ in }) }
+        let report = try StoreInspector(at: folder).verification()
         if report.isSound { sound += 1 }
         guard number % 4 == 0 else { continue }
         try? FileManager.default.removeItem(atPath: new)
-        try typed { _ = try SalvageReport.salvage(folder, to: new) }
+        try typed { _ = try StoreInspector(at: folder).salvage(to: new) }
     }
     say("sound \(sound)")
 }

@@ -134,10 +134,10 @@ func run(_ script: Script, _ path: String, count: Int, _ options: Store.Options)
 /// Prints an error, and returns the store if it is still usable.
 private func told(_ error: any Error, _ store: Store?) -> Store? {
     switch error {
-    case StoreError.lmdb(let error):
+    case StoreError.lmdb(let error), StoreOpenError.store(.lmdb(let error)):
         say("failed \(error.kind) \(error)")
         return error.kind == .poisoned ? nil : store
-    case let error as StoreError:
+    case let error as any StoreFailure:
         say("failed store \(error)")
         return store
     default:

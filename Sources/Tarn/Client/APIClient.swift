@@ -32,7 +32,7 @@ public struct APIClient: Sendable {
         /// The directory where exchanges are recorded for a `FixtureTransport`; nil for none.
         ///
         /// Recordings contain no secrets. Conditions are not sent while recording.
-        public var recordsTo: String?
+        package var recordsTo: String?
         /// The logger of requests, waits and retries, without secrets; nil for none.
         public var logger: Logger?
         /// The clock of waits and of stored times, and the random source of waits.
@@ -49,7 +49,7 @@ public struct APIClient: Sendable {
     /// The store that receives the records.
     public let store: Store
     /// The options of the client.
-    public let options: Options
+    package let options: Options
     private let paced: PacedTransport
     private let authorized: AuthorizedTransport
     private let recording: RecordingTransport?

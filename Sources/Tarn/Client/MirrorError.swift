@@ -24,7 +24,7 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     /// A secret cannot be read from its declared source.
     case secret(SecretError)
     /// The store failed.
-    case store(StoreError)
+    case store(any StoreFailure)
     /// The requests for some parents of a `for_each` failed alike; the others were scanned.
     case parents(entity: String, count: Int, first: String)
     /// Another sync scans an endpoint into this store; its process, if that is known.
@@ -63,7 +63,7 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Whether the server demands other credentials (RFC 9110 §15.5.2, §15.5.4).
-    public var isAuthentication: Bool {
+    package var isAuthentication: Bool {
         switch self {
         case .status(let code, _, _, _): code == 401 || code == 403
         case .missingToken, .secret: true
@@ -73,7 +73,7 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Whether the server's rate limit is used up (RFC 6585 §4).
-    public var isLimited: Bool {
+    package var isLimited: Bool {
         switch self {
         case .status(let code, _, _, _): code == 429
         case .transport(let error): error.kind == .rateLimit
@@ -122,7 +122,7 @@ extension MirrorError {
             case let error as TransportError: error.kind == .cancelled ? .cancelled : .transport(error)
             case let error as ImportError: .response(error, url: url, place: place)
             case let error as PaginationError: .pagination(error, place: place)
-            case let error as StoreError: .store(error)
+            case let error as any StoreFailure: .store(error)
             case is CancellationError: .cancelled
             default: .endpoint(place: place, message: "\(error)")
             }

@@ -1,15 +1,15 @@
 // Parents that an endpoint was not scanned for.
 
 /// Records of a `for_each` that were not requested: they lack a value for the path or the body.
-public struct SkippedParents: Sendable, Hashable {
+package struct SkippedParents: Sendable, Hashable {
     /// The entity of the records.
-    public var entity: String
+    package var entity: String
     /// The name of the missing value in the path or the body, such as `repository.owner.login`.
-    public var name: String
+    package var name: String
     /// The number of records that lack the value.
-    public var count: Int
+    package var count: Int
     /// The key of the first of these records.
-    public var first: String
+    package var first: String
 
     /// Creates the count of records that lack a value.
     package init(entity: String, name: String, count: Int, first: String) {

@@ -50,7 +50,7 @@ public final class CachedTransport: Transport, Sendable {
         /// The response for the client, without `Cache-Status`.
         public var response: TransportResponse
         /// The cache status of RFC 9211.
-        public var status: CacheStatus
+        package var status: CacheStatus
         /// The decision of the cache, with its reasons.
         public var decision: CacheDecision
         /// The age in seconds; nil for a response from the server.
@@ -58,7 +58,7 @@ public final class CachedTransport: Transport, Sendable {
     }
 
     /// The options of the transport.
-    public let options: Options
+    package let options: Options
     let inner: any Transport
     let shelf: ResponseStore
     private let flights = Flights<Fetched>()
@@ -109,7 +109,7 @@ public final class CachedTransport: Transport, Sendable {
 
     /// Explains the decision about a request. Nothing is sent.
     ///
-    /// - Throws: `StoreError`, or an error about an invalid URL.
+    /// - Throws: `StoreError`, `StoreWriteError`, or an error about an invalid URL.
     public func explain(_ request: TransportRequest) throws -> CacheExplanation {
         let url = try HTTPURL(request.url).normalized.description
         guard let scope = try shelf.scope(request) else {

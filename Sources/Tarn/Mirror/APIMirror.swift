@@ -30,11 +30,11 @@ public struct APIMirror: Sendable {
         /// It runs on the store's writer thread and must not use the store.
         public var mayDelete: (@Sendable (Record) -> Bool)?
         /// The maximum number of records that one deletion step deletes.
-        public var orphanStep = 1000
+        package var orphanStep = 1000
         /// The maximum number of orphan candidates that one scan requests individually.
         ///
         /// Only endpoints that declare such a request are checked.
-        public var orphanCheckLimit = 100
+        package var orphanCheckLimit = 100
         /// Returns the import hooks of an endpoint; called once before its scan.
         ///
         /// The hooks run on the thread of the scan and on the store's writer thread. Their effect
@@ -78,9 +78,9 @@ public struct APIMirror: Sendable {
     }
 
     /// The description of the mirrored API.
-    public var description: Description { client.description }
+    package var description: Description { client.description }
     /// The store that receives the records.
-    public var store: Store { client.store }
+    package var store: Store { client.store }
 
     /// Scans endpoints in the order of the description: those with the given names, or all.
     ///

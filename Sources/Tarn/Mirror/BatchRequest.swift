@@ -5,13 +5,13 @@ import TarnStore
 /// One request of a group: an endpoint with parameters and options of its own.
 public struct BatchRequest: Sendable {
     /// The name of an endpoint of the description.
-    public var endpoint: String
+    package var endpoint: String
     /// Parameters that replace the endpoint's parameters of the same names; others are added.
-    public var parameters: [Endpoint.Parameter]
+    package var parameters: [Endpoint.Parameter]
     /// The retry policy of this request; nil for the common one.
-    public var retry: RetryPolicy?
+    package var retry: RetryPolicy?
     /// The page and record limits of this request; nil for the endpoint's.
-    public var limits: Endpoint.Limits?
+    package var limits: Endpoint.Limits?
 
     /// Creates a request of a group.
     public init(

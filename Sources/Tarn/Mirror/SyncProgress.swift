@@ -13,5 +13,5 @@ public struct SyncProgress: Sendable {
     /// Records that the committed pages of this endpoint list.
     public var listed: Int
     /// The URL that is being requested; nil after a page is committed.
-    public var requesting: String?
+    package var requesting: String?
 }

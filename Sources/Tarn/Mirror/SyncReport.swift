@@ -17,23 +17,23 @@ public struct SyncReport: Sendable {
         /// Records that the pages list, including those of pages answered with 304.
         public var listed = 0
         /// Whether the scan has continued an interrupted one.
-        public var isResumed = false
+        package var isResumed = false
         /// Whether the interrupted sync that this one continues had completed the endpoint.
         ///
         /// Nothing was requested then.
-        public var wasFinished = false
+        package var wasFinished = false
         /// Parents of a `for_each` that the interrupted sync had completed or passed by.
         ///
         /// Nothing was requested for them.
-        public var finishedParents = 0
+        package var finishedParents = 0
         /// The report of the endpoint's imports.
         public var report = ImportReport()
         /// Parents of a `for_each` that lack a value for the path or the body; not requested.
-        public var skippedParents: [SkippedParents] = []
+        package var skippedParents: [SkippedParents] = []
         /// Requests that a response rule has passed over.
-        public var ignored = 0
+        package var ignored = 0
         /// The pagination style that `paginate: auto` has chosen, and the reason.
-        public var pagination: PaginationChoice?
+        package var pagination: PaginationChoice?
         /// The findings about records that complete scans did not list.
         ///
         /// Nil if orphans are not looked for, or if no scan was completed.
@@ -62,7 +62,7 @@ public struct SyncReport: Sendable {
     ///
     /// Only attributes of listed records count. Of the store, the first 10,000 records of the
     /// entity are read.
-    public var absentAttributes: [AbsentAttribute] = []
+    package var absentAttributes: [AbsentAttribute] = []
 
     /// Creates an empty report.
     package init() {}
@@ -70,11 +70,11 @@ public struct SyncReport: Sendable {
     /// Answered pages of all endpoints.
     public var pages: Int { endpoints.reduce(0) { $0 + $1.pages } }
     /// Pages of all endpoints that were answered with 304.
-    public var notModified: Int { endpoints.reduce(0) { $0 + $1.notModified } }
+    package var notModified: Int { endpoints.reduce(0) { $0 + $1.notModified } }
     /// Listed records of all endpoints.
     public var listed: Int { endpoints.reduce(0) { $0 + $1.listed } }
     /// Skipped parents of all endpoints.
-    public var skippedParents: [SkippedParents] { endpoints.flatMap(\.skippedParents) }
+    package var skippedParents: [SkippedParents] { endpoints.flatMap(\.skippedParents) }
     /// Failures of all endpoints.
     public var failures: [MirrorError] { endpoints.flatMap(\.failures) }
 

@@ -130,7 +130,7 @@ struct OrphanDecision: Sendable {
                 outcome.deleted = 1
                 merge(counts, record.entity, into: &imported)
                 return .done(count)
-            } catch let error as StoreError {
+            } catch let error as StoreWriteError {
                 guard case .deleteDenied = error else { throw error }
                 outcome.denied = 1
                 imported.add(

@@ -3,13 +3,13 @@ public import TarnHTTP
 /// An explanation of a cache's decision about a request.
 public struct CacheExplanation: Sendable, CustomStringConvertible {
     /// The URL of the request, without secrets.
-    public var url: String
+    package var url: String
     /// The decision, with every rule that was applied.
     public var decision: CacheDecision
     /// The status of the stored response; nil if there is none.
-    public var status: Int?
+    package var status: Int?
     /// The number of listed records; nil if no list of records is stored.
-    public var records: Int?
+    package var records: Int?
     /// The validators that a conditional request would send; nil if there is no stored response.
     package var validators: Validators?
 

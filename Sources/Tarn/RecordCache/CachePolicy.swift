@@ -70,9 +70,9 @@ extension RecordCache {
         /// The maximum number of entries that one commit evicts.
         ///
         /// ``RecordCache/trim()`` removes all entries beyond the limits.
-        public var evictionStep = 32
+        package var evictionStep = 32
         /// Whether one transfer serves all processes that request the same resource concurrently.
-        public var sharesTransfersBetweenProcesses = true
+        package var sharesTransfersBetweenProcesses = true
         /// Returns the import hooks of an endpoint; called before each import.
         public var hooks: (@Sendable (Endpoint) -> ImportHooks)?
 

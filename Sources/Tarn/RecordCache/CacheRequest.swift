@@ -10,15 +10,15 @@ public struct CacheRequest: Sendable, Hashable {
     /// The name of an endpoint of the description.
     public var endpoint: String
     /// Parameters that replace the endpoint's parameters of the same names; others are added.
-    public var parameters: [Endpoint.Parameter]
+    package var parameters: [Endpoint.Parameter]
     /// The URL of a page, such as that of the next page; nil for the first page.
     ///
     /// It is empty if the next page cannot be requested: see ``failure``.
     public var url: String?
     /// The parent record, for an endpoint with `for_each`.
-    public var parent: RecordKey?
+    package var parent: RecordKey?
     /// Request directives for the cache only, such as `max-stale=60`; they are not sent.
-    public var directives: String?
+    package var directives: String?
     /// The state of the list up to this page; set by ``CachedAnswer/next``.
     var continuation: Continuation?
 

@@ -7,7 +7,7 @@ public struct CollectReport: Sendable, Hashable {
     /// Records that were deleted, including those that delete rules have cascaded to.
     public var deleted = 0
     /// Unreachable records that a delete rule has kept.
-    public var denied = 0
+    package var denied = 0
     /// Reachable records.
-    public var reached = 0
+    package var reached = 0
 }

@@ -6,7 +6,7 @@ import TarnStore
 /// A request that was looked up, encoded and hashed once, for repeated use.
 public struct PreparedRequest: Sendable {
     /// The URL of the API, as the store knows it.
-    public let url: String
+    package let url: String
     let request: EndpointRequest
     let key: RequestKey
     let digest: RequestDigest

@@ -19,7 +19,7 @@ extension RecordCache {
     ///   - through: derived relationships that are followed, too, as `Entity.relationship`.
     ///   - isDryRun: whether records are only counted.
     /// - Returns: the numbers of reachable, unreachable and deleted records.
-    /// - Throws: `StoreError`: `.unknownEntity`, `.unknownField`.
+    /// - Throws: `StoreError.unknownEntity`, `.unknownField`; errors of `write`.
     public func collect(roots: Set<String>, through: Set<String> = [], isDryRun: Bool = true) async throws
         -> CollectReport
     {
@@ -65,7 +65,7 @@ extension StoreWriter {
             guard let record = try access.record(listed) else { continue }
             do {
                 if try delete(record.entity, record.key, ifVersion: nil) { deleted += 1 }
-            } catch let error as StoreError {
+            } catch let error as StoreWriteError {
                 guard case .deleteDenied = error else { throw error }
                 denied.append(listed)
             }

@@ -24,7 +24,7 @@ extension RecordCache {
     /// removed only by a URL or a prefix: they determine which records the server lists.
     ///
     /// - Returns: the number of removed entries.
-    /// - Throws: `StoreError`.
+    /// - Throws: `StoreError`, `StoreWriteError`.
     @discardableResult
     public func purge(_ purge: Purge) async throws -> Int {
         switch purge {
@@ -52,7 +52,7 @@ extension RecordCache {
     /// Removes expired entries, then the least recently used ones, until the limits are met.
     ///
     /// - Returns: the number of removed entries.
-    /// - Throws: `StoreError`.
+    /// - Throws: `StoreError`, `StoreWriteError`.
     @discardableResult
     public func trim() async throws -> Int {
         var count = 0

@@ -25,9 +25,9 @@ public import TarnStore
 /// See <doc:Caching>.
 public final class RecordCache: Sendable {
     /// The store of the records and responses.
-    public var store: Store { client.store }
+    package var store: Store { client.store }
     /// The options of the cache.
-    public let options: Options
+    package let options: Options
     let client: APIClient
     let importers: ImporterPool
     let uses = CacheUses()
@@ -245,7 +245,7 @@ public final class RecordCache: Sendable {
     /// This is the fastest way to an answer: nothing is copied, and no request is awaited.
     ///
     /// - Returns: the result of the closure; nil if no stored response may be used.
-    /// - Throws: errors of the closure, and `StoreError`.
+    /// - Throws: errors of the closure; `StoreError`, `StoreWriteError`.
     public func withHit<Result>(
         _ prepared: PreparedRequest, policy: CachePolicy? = nil,
         _ body: (CacheDecision, ListedResponse) throws -> Result

@@ -28,7 +28,7 @@ struct BackupCommand: ParsableCommand {
         let report = try Store.open(at: store, options: options).backup(to: copy, isCompacted: !asItIs)
         Output.line("\(copy): commit \(report.sequence), \(byteText(report.bytes)), incarnation \(report.incarnation)")
         guard verify else { return }
-        let found = try StoreVerification(ofStoreAt: copy)
+        let found = try StoreInspector(at: copy).verification()
         guard found.isSound else {
             throw Failure(
                 .store,

@@ -38,17 +38,16 @@ struct DumpCommand: ParsableCommand {
 
     func run() throws {
         var rows = 0, pages = 0
-        func say(_ damage: StoreDump.Damage) {
+        func say(_ damage: StoreInspector.Damage) {
             if damage.isOfPages { pages += 1 } else { rows += 1 }
             Output.error("\(store): \(damage)")
         }
-        if tables {
-            noteWithoutLocks(store, try TableDump(fileAt: store).tables(line: Output.data, damaged: say))
-        } else {
-            let dump = try StoreDump(storeAt: store)
-            noteWithoutLocks(store, dump.aloneBecause)
-            try dump.records(of: entity, withVersions: !noVersions, line: Output.json, damaged: say)
-        }
+        let inspector = StoreInspector(at: store)
+        try noteWithoutLocks(
+            store,
+            tables
+                ? inspector.dumpTables(line: Output.data, damaged: say)
+                : inspector.dumpRecords(of: entity, withVersions: !noVersions, line: Output.json, damaged: say))
         guard rows + pages > 0 else { return }
         throw Failure(
             .store,

@@ -37,7 +37,7 @@ struct RepairCommand: ParsableCommand {
     }
 
     func run() throws {
-        let before = try StoreVerification(ofStoreAt: store)
+        let before = try StoreInspector(at: store).verification()
         if before.counts.keys.contains(where: \.isOfPages) || !before.isHeld {
             let finding = before.findings.first { $0.code.isOfPages }
             throw Failure(
@@ -59,7 +59,7 @@ struct RepairCommand: ParsableCommand {
         let report = try open.repair(options)
         show(report)
         guard !dryRun else { return }
-        let after = try StoreVerification(ofStoreAt: store)
+        let after = try StoreInspector(at: store).verification()
         guard after.isSound else {
             for finding in after.findings.prefix(20) {
                 Output.error("\(store): \(finding.place): \(finding.detail) [\(finding.code.rawValue)]")

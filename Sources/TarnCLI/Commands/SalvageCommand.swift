@@ -24,7 +24,7 @@ struct SalvageCommand: ParsableCommand {
 
     func run() throws {
         let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal)
-        let report = try SalvageReport.salvage(damaged, to: new) { meter.show($0.pages, of: $0.total, "pages") }
+        let report = try StoreInspector(at: damaged).salvage(to: new) { meter.show($0.pages, of: $0.total, "pages") }
         meter.clear()
         noteWithoutLocks(damaged, report.aloneBecause)
         for damage in report.lost { Output.error("\(damaged): \(damage)") }

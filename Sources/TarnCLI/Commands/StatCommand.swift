@@ -21,7 +21,7 @@ struct StatCommand: ParsableCommand {
     @Argument(help: "Store directory.") var store: String
 
     func run() throws {
-        let statistics = try StoreStatistics(ofStoreAt: store)
+        let statistics = try StoreInspector(at: store).statistics()
         let records = RecordCounts(
             entities: statistics.entities.map { .init(name: $0.name, count: $0.records, parent: $0.parent) })
         noteWithoutLocks(store, statistics.aloneBecause)

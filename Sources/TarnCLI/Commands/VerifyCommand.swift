@@ -26,7 +26,7 @@ struct VerifyCommand: ParsableCommand {
 
     func run() throws {
         let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal)
-        let report = try StoreVerification(ofStoreAt: store) { meter.show($0.pages, of: $0.total, "pages") }
+        let report = try StoreInspector(at: store).verification { meter.show($0.pages, of: $0.total, "pages") }
         meter.clear()
         if json { try Output.json(text(report)) } else { show(report) }
         guard report.isSound else { throw Failure(.store, json ? "" : "\(store): \(summary(report))") }

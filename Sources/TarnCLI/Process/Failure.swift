@@ -48,17 +48,7 @@ struct Failure: Error {
         switch error {
         case let failure as Failure: self = failure
         case let error as DescriptionError: self.init(.usage, lines: error.description)
-        case let error as StoreError:
-            switch error {
-            // A wrong name or key is a usage error, not a fault of the store.
-            case .unknownEntity, .unknownField, .wrongKey, .wrongType, .leadsToSeveral, .wrongToken, .sortTooLarge:
-                self.init(.usage, error.description)
-            case .changedMeanwhile: self.init(.changed, error.description)
-            case .lmdb(let reason) where reason.kind == .notImmutable: self.init(.changed, error.description)
-            // The store is sound and refuses the operation.
-            case .deleteDenied, .notUnique, .destinationExists: self.init(.failed, error.description)
-            default: self.init(.store, error.description)
-            }
+        case let error as any StoreFailure: self.init(Code(error), error.description)
         case let error as QueryTextError: self.init(.usage, lines: error.description)
         case let error as QueryWriteError:
             self.init(error.report.changed > 0 ? .partly : Failure(error.reason).code, error.description)
@@ -77,6 +67,36 @@ struct Failure: Error {
 }
 
 extension Failure.Code {
+    init(_ error: any StoreFailure) {
+        switch error {
+        case StoreOpenError.store(let error): self.init(error)
+        case StoreOpenError.write(let error): self.init(error)
+        case let error as StoreError: self.init(error)
+        case let error as StoreWriteError: self.init(error)
+        case StoreMaintenanceError.changedMeanwhile: self = .changed
+        case StoreMaintenanceError.destinationExists: self = .failed
+        default: self = .store
+        }
+    }
+
+    private init(_ error: StoreError) {
+        switch error {
+        // A wrong name or key is a usage error, not a fault of the store.
+        case .unknownEntity, .unknownField, .wrongKey, .wrongType, .leadsToSeveral, .wrongToken, .sortTooLarge:
+            self = .usage
+        case .lmdb(let reason) where reason.kind == .notImmutable: self = .changed
+        default: self = .store
+        }
+    }
+
+    private init(_ error: StoreWriteError) {
+        switch error {
+        // The store is sound and refuses the operation.
+        case .deleteDenied, .notUnique: self = .failed
+        default: self = .store
+        }
+    }
+
     init(_ error: TransportError) {
         switch error.kind {
         case .resolve, .connect: self = .noNetwork

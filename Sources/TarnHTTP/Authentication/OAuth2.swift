@@ -42,7 +42,7 @@ public struct OAuth2: Sendable, Hashable {
     /// Stored data of one account is not served to another.
     package var account: String?
     /// The time before its expiry at which a token is no longer used, at most half of its lifetime.
-    public var leeway = Duration.seconds(30)
+    package var leeway = Duration.seconds(30)
 
     /// Creates settings.
     public init(

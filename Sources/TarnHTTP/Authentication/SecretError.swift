@@ -1,9 +1,9 @@
 /// The reason why a secret cannot be read. It names the source, never the secret.
 public struct SecretError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The source of the secret.
-    public var source: SecretSource
+    package var source: SecretSource
     /// The reason, as the predicate of a sentence about the source: `does not exist`.
-    public var reason: String
+    package var reason: String
 
     /// Creates an error.
     package init(_ source: SecretSource, _ reason: String) {

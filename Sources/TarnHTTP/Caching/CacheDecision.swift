@@ -17,11 +17,11 @@ public struct CacheDecision: Sendable, Hashable {
     }
 
     /// A rule that was evaluated, and its result.
-    public struct Step: Sendable, Hashable {
+    package struct Step: Sendable, Hashable {
         /// The rule.
-        public var rule: CacheRule
+        package var rule: CacheRule
         /// The values of the case, in words.
-        public var detail: String
+        package var detail: String
 
         /// Creates a step.
         package init(_ rule: CacheRule, _ detail: String = "") {
@@ -33,11 +33,11 @@ public struct CacheDecision: Sendable, Hashable {
     /// The treatment of the request.
     public var outcome: Outcome
     /// The rule that decided.
-    public var rule: CacheRule
+    package var rule: CacheRule
     /// The freshness of the stored response; nil if no stored response could be used.
     package var freshness: Freshness?
     /// The rules that were evaluated, in order; the last one decided. Empty unless requested.
-    public var steps: [Step]
+    package var steps: [Step]
 
     /// Creates a decision with the rule that made it.
     package init(_ outcome: Outcome, _ rule: CacheRule, freshness: Freshness? = nil, steps: [Step] = []) {
@@ -46,6 +46,9 @@ public struct CacheDecision: Sendable, Hashable {
         self.freshness = freshness
         self.steps = steps
     }
+
+    /// The rule that decided, and its paragraph in the standard.
+    public var reason: String { "\(rule.meaning) (\(rule.paragraph))" }
 
     /// Whether the stored response is used.
     public var isHit: Bool {

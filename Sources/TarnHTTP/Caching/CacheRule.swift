@@ -1,7 +1,7 @@
 // The rules of HTTP caching, by name and with their sections.
 
 /// A rule of HTTP caching that can decide about a request or a response.
-public enum CacheRule: String, Sendable, Hashable, CaseIterable, Codable {
+package enum CacheRule: String, Sendable, Hashable, CaseIterable, Codable {
     // Selection
     case nothingStored, methodDiffers, varies, variesByEverything
     // Lifetime
@@ -22,7 +22,7 @@ public enum CacheRule: String, Sendable, Hashable, CaseIterable, Codable {
     case policy
 
     /// The section that defines the rule.
-    public var paragraph: String {
+    package var paragraph: String {
         switch self {
         case .nothingStored, .methodDiffers: "RFC 9111 §4"
         case .varies, .variesByEverything: "RFC 9111 §4.1"
@@ -65,7 +65,7 @@ public enum CacheRule: String, Sendable, Hashable, CaseIterable, Codable {
     }
 
     /// The meaning of the rule, in words.
-    public var meaning: String {
+    package var meaning: String {
         switch self {
         case .nothingStored: "no stored response for this request"
         case .methodDiffers: "the stored response does not answer this method"

@@ -11,13 +11,13 @@ public struct CacheRules: Sendable, Hashable {
     /// The fraction of the time since `Last-Modified` that is the heuristic lifetime; 0 for none.
     ///
     /// RFC 9111 §4.2.2 permits a heuristic lifetime for responses without an explicit one.
-    public var heuristicFraction: Double
+    package var heuristicFraction: Double
     /// The maximum heuristic lifetime in seconds.
-    public var heuristicLimit: Int
+    package var heuristicLimit: Int
     /// Whether a stale response is used while the server cannot be reached (RFC 9111 §4.2.4).
     ///
     /// Directives of the response can forbid it.
-    public var answersWhenDisconnected: Bool
+    package var answersWhenDisconnected: Bool
 
     /// Creates rules; by default those of a private cache.
     public init(

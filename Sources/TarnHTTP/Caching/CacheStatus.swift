@@ -1,7 +1,7 @@
 // The Cache-Status header field: the handling of a request by a cache (RFC 9211). Pure.
 
 /// One member of a `Cache-Status` field.
-public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
+package struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
     /// The reason why a request was forwarded to the server (RFC 9211 §2.2).
     package enum Forward: String, Sendable, Hashable {
         case bypass, method, request, stale, partial, miss
@@ -12,7 +12,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
     /// The name of the cache.
     package var cache = "tarn"
     /// Whether the response came from the cache (§2.1).
-    public var isHit: Bool
+    package var isHit: Bool
     /// The reason why the request was forwarded; nil if it was not (§2.2).
     package var forward: Forward?
     /// The status of the server's response, if it differs from that of the client's (§2.3).
@@ -40,7 +40,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The text of the member (RFC 8941). It never has both `hit` and `fwd` (§2.1).
-    public var description: String {
+    package var description: String {
         var text = cache
         if isHit {
             text += "; hit"

@@ -1,11 +1,11 @@
 /// The reason why a recording cannot be used.
 public struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file, or the directory.
-    public var file: String
+    package var file: String
     /// The line, counted from 1; nil for the file or directory as a whole.
-    public var line: Int?
+    package var line: Int?
     /// The message, for people.
-    public var message: String
+    package var message: String
 
     /// Creates an error.
     package init(file: String, line: Int? = nil, _ message: String) {

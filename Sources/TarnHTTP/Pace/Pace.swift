@@ -1,21 +1,21 @@
 /// The limits of the request rate to one server.
 public struct Pace: Sendable, Hashable {
     /// The average number of requests per second; nil for no limit.
-    public var perSecond: Double?
+    package var perSecond: Double?
     /// The number of requests that may start at once after a pause.
-    public var burst: Int
+    package var burst: Int
     /// The maximum number of concurrent requests; nil for the transport's own limit.
-    public var concurrent: Int?
+    package var concurrent: Int?
     /// Whether rate-limit header fields are obeyed before the server refuses requests.
-    public var obeysHeaders: Bool
+    package var obeysHeaders: Bool
     /// The longest wait of a request for an exhausted server limit.
     ///
     /// A longer wait fails the request.
-    public var longestWait: Duration
+    package var longestWait: Duration
     /// The longest time until a reset, or of a pause, that a server may specify.
     ///
     /// Longer times are cut to this one: one wrong header field must not stop a mirror for years.
-    public var longestLimit: Duration
+    package var longestLimit: Duration
 
     /// Creates a pace.
     public init(

@@ -23,7 +23,7 @@ public struct FetchedPage: Sendable {
     ///
     /// - Parameter isNumber: whether a JSON body has the value as a number. A query has it as text.
     /// - Throws: `PaginationError.malformed` if the value is too long for a request.
-    public func next(
+    package func next(
         setting place: Pagination.ParameterPlace, to text: String, isNumber: Bool = false
     ) throws(PaginationError) -> NextPage {
         guard text.utf8.count <= PageSequence.linkLimit else {

@@ -1,11 +1,11 @@
 /// The parts of a page that pagination reads, besides `Link` and the number of records.
 public struct PageWants: Sendable, Hashable {
     /// Key paths in the body, from its root, such as `meta.next`.
-    public var values: [String]
+    package var values: [String]
     /// A key path in the records; nil if none is read.
-    public var record: String?
+    package var record: String?
     /// Names of the header fields that are read.
-    public var fields: [String]
+    package var fields: [String]
 
     /// Creates a set of wanted parts.
     public init(values: [String] = [], record: String? = nil, fields: [String] = []) {

@@ -2,9 +2,9 @@ extension Pagination {
     /// The page size, sent with every request.
     public struct PageSize: Sendable, Hashable {
         /// The parameter that carries the page size.
-        public var place: ParameterPlace
+        package var place: ParameterPlace
         /// The number of records per page.
-        public var value: Int
+        package var value: Int
 
         /// Creates a page size.
         public init(_ place: ParameterPlace, _ value: Int) {
@@ -13,7 +13,7 @@ extension Pagination {
         }
 
         /// Creates a page size that a query parameter carries.
-        public init(parameter: String, value: Int) { self.init(.query(parameter), value) }
+        package init(parameter: String, value: Int) { self.init(.query(parameter), value) }
     }
 
     /// The end of numbered pages if the server does not report their number.

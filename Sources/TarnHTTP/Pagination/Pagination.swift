@@ -10,7 +10,7 @@
 /// Two values are equal if their styles are of one type and equal.
 public struct Pagination: Sendable, Hashable {
     /// The style.
-    public let style: any PaginationStyle
+    package let style: any PaginationStyle
 
     /// Creates the pagination of a style.
     public init(_ style: some PaginationStyle) { self.style = style }

@@ -1,13 +1,13 @@
 /// A pagination style that was detected from the first page of a list, and the sign that led to it.
 public struct PaginationChoice: Sendable, Hashable, CustomStringConvertible {
     /// The detected style.
-    public var pagination: Pagination
+    package var pagination: Pagination
     /// The style in the syntax of a description.
     ///
     /// Example: `{ cursor: { path: meta.next_cursor, param: cursor } }`.
-    public var style: String
+    package var style: String
     /// The sign that led to the style, in words.
-    public var reason: String
+    package var reason: String
 
     /// Creates a choice.
     public init(pagination: Pagination, style: String, reason: String) {

@@ -21,13 +21,13 @@ public struct ResponseRule: Sendable, Hashable {
     }
 
     /// The status codes, of which any matches; empty for every status.
-    public var statuses: [ClosedRange<Int>]
+    package var statuses: [ClosedRange<Int>]
     /// A text in the first 64 KiB of the body, compared by bytes; nil for every body.
-    public var text: String?
+    package var text: String?
     /// The treatment of a response that matches.
-    public var action: Action
+    package var action: Action
     /// The message of a failure, in place of the server's; nil for the server's.
-    public var message: String?
+    package var message: String?
 
     /// Creates a rule.
     public init(statuses: [ClosedRange<Int>] = [], text: String? = nil, action: Action, message: String? = nil) {

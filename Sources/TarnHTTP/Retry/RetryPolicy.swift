@@ -6,23 +6,23 @@ import Foundation
 ///
 /// Transient failures are retried: connections that fail or break, timeouts, and the statuses 408,
 /// 425, 429 and 5xx except 501 and 505. Retries are limited to idempotent methods (RFC 9110 §9.2.2)
-/// and ``methods``. If the request cannot have reached the server, every method is retried.
+/// and `methods`. If the request cannot have reached the server, every method is retried.
 ///
 /// The delay is random between 0 and a limit, which doubles with every attempt up to
-/// ``longestDelay`` ("full jitter"): clients that failed together do not return together. A delay
+/// `longestDelay` ("full jitter"): clients that failed together do not return together. A delay
 /// that the server specifies (`Retry-After`, or an exhausted rate limit) takes precedence, unless
-/// it exceeds ``longestWait``.
+/// it exceeds `longestWait`.
 public struct RetryPolicy: Sendable, Hashable {
     /// The maximum number of attempts; 1 for no retry.
-    public var attempts: Int
+    package var attempts: Int
     /// The maximum delay before the second attempt. It doubles with every further attempt.
-    public var firstDelay: Duration
+    package var firstDelay: Duration
     /// The upper bound of all delays that the server does not specify.
-    public var longestDelay: Duration
+    package var longestDelay: Duration
     /// The longest delay that a server may specify. If it specifies more, its response is final.
-    public var longestWait: Duration
+    package var longestWait: Duration
     /// Additional methods that are retried, such as `POST` for a search.
-    public var methods: Set<String>
+    package var methods: Set<String>
 
     /// Creates a policy.
     public init(

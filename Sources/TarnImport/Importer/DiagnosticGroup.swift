@@ -3,17 +3,17 @@
 /// The diagnostics with the same code, entity and field: their number, and the first one.
 ///
 /// The schema, not the response, bounds the number of groups.
-public struct DiagnosticGroup: Sendable, Hashable {
+package struct DiagnosticGroup: Sendable, Hashable {
     /// The kind of the diagnostics.
-    public var code: Diagnostic.Code
+    package var code: Diagnostic.Code
     /// The entity's name.
-    public var entity: String
+    package var entity: String
     /// The attribute, relationship or index; nil if the diagnostics concern whole records.
-    public var field: String?
+    package var field: String?
     /// The number of diagnostics.
-    public var count: Int
+    package var count: Int
     /// The first diagnostic.
-    public var first: Diagnostic
+    package var first: Diagnostic
 
     /// Creates a group of one diagnostic.
     package init(_ diagnostic: Diagnostic) {

@@ -3,11 +3,11 @@ internal import TarnStore
 /// The location of one entity's records in a document with records of several entities.
 public struct EnvelopePart: Sendable, Hashable {
     /// The path from the document's root.
-    public var path: JSONPath
+    package var path: JSONPath
     /// The entity of the listed records.
-    public var entity: String
+    package var entity: String
     /// Whether the value may be absent or null.
-    public var isOptional: Bool
+    package var isOptional: Bool
 
     /// Creates a part.
     public init(_ path: JSONPath, _ entity: String, optional: Bool = false) {

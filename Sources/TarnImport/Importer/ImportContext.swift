@@ -8,11 +8,11 @@ public struct ImportContext: Sendable, Hashable {
     /// Header values by name in lower case; repeated fields are joined with commas (RFC 9110 §5.2).
     package private(set) var headers: [String: String] = [:]
     /// Unencoded parameters of the URL's path and query, by name.
-    public var parameters: [String: String]
+    package var parameters: [String: String]
     /// The number of records that earlier pages of the same scan listed.
     ///
     /// It is the `@position` of this document's first record.
-    public var firstPosition: Int
+    package var firstPosition: Int
 
     /// Creates a context.
     ///

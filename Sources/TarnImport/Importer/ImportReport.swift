@@ -1,6 +1,6 @@
 // The report of an import.
 
-public import TarnStore
+package import TarnStore
 
 /// The counts and diagnostics of an import. Also a successful import has one.
 public struct ImportReport: Sendable, Hashable {
@@ -17,14 +17,14 @@ public struct ImportReport: Sendable, Hashable {
         /// Further deletions by their delete rules are not counted.
         public var deleted = 0
         /// Records with a smaller version than the stored one, which was kept.
-        public var older = 0
+        package var older = 0
         /// Created records that are partial.
-        public var partial = 0
+        package var partial = 0
         /// Records that were not stored.
         ///
         /// They have no usable key, or unique values of another record, or a hook or a local change
         /// excluded them.
-        public var skipped = 0
+        package var skipped = 0
 
         /// Creates counts.
         package init(
@@ -39,7 +39,7 @@ public struct ImportReport: Sendable, Hashable {
         }
 
         /// The number of records that the import stored or found unchanged.
-        public var total: Int { created + updated + unchanged }
+        package var total: Int { created + updated + unchanged }
 
         mutating func add(_ other: Counts) {
             created += other.created
@@ -71,7 +71,7 @@ public struct ImportReport: Sendable, Hashable {
     /// The number of all diagnostics.
     public var diagnosticCount = 0
     /// All diagnostics, grouped by code, entity and field, in the order of first occurrence.
-    public var diagnosticGroups: [DiagnosticGroup] = []
+    package var diagnosticGroups: [DiagnosticGroup] = []
     /// The attributes that no record had, by entity name.
     var presence: [String: FieldPresence] = [:]
     /// The number of skipped records, nested ones included.
@@ -81,19 +81,19 @@ public struct ImportReport: Sendable, Hashable {
     /// Records that responses may list and that are not in the store.
     ///
     /// They were skipped, or a response reported them as deleted and they were not stored before.
-    public var dropped: [ListedRecord] = []
+    package var dropped: [ListedRecord] = []
     /// The unmapped paths, sorted by entity and path.
     public var unmapped: [UnmappedPath] = []
     /// The number of records that the responses list, before duplicates are merged.
     public var listed = 0
     /// The number of records that occurred again in the same unit with different values.
-    public var conflicts = 0
+    package var conflicts = 0
 
     /// The default limit on the diagnostics of a report.
     package static let diagnosticLimit = 100
 
     /// Creates an empty report.
-    public init() {}
+    package init() {}
 
     /// The number of created records of all entities.
     public var created: Int { entities.values.reduce(0) { $0 + $1.created } }
@@ -104,12 +104,12 @@ public struct ImportReport: Sendable, Hashable {
     /// The number of records that were deleted because they are deleted at the server.
     public var deleted: Int { entities.values.reduce(0) { $0 + $1.deleted } }
     /// The number of records that came from older responses and changed nothing.
-    public var older: Int { entities.values.reduce(0) { $0 + $1.older } }
+    package var older: Int { entities.values.reduce(0) { $0 + $1.older } }
 
     /// The attributes that no record had, not even as null, sorted by entity and attribute.
     ///
     /// Only entities of listed records are included: partial nested objects may lack attributes.
-    public var absentAttributes: [AbsentAttribute] {
+    package var absentAttributes: [AbsentAttribute] {
         presence.sorted { $0.key < $1.key }.flatMap { entity, presence in
             guard presence.records > 0 else { return [AbsentAttribute]() }
             return presence.absent.sorted().map {
@@ -126,7 +126,7 @@ public struct ImportReport: Sendable, Hashable {
     }
 
     /// Adds another report, such as that of the next page.
-    public mutating func add(_ other: ImportReport) {
+    package mutating func add(_ other: ImportReport) {
         for (entity, counts) in other.entities {
             entities[entity, default: Counts()].add(counts)
         }

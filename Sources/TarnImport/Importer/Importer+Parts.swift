@@ -24,7 +24,7 @@ extension Importer {
         /// The approximate size of the parts of a split body.
         ///
         /// A part ends with the element that reaches it.
-        public var partSize = 8 << 20
+        package var partSize = 8 << 20
 
         /// Creates the default limits.
         public init() {}

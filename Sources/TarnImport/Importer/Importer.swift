@@ -62,7 +62,7 @@ public final class Importer {
         package var facts = DocumentFacts()
 
         /// Creates a result.
-        public init(listed: [ListedRecord], count: Int, skipped: Int = 0) {
+        package init(listed: [ListedRecord], count: Int, skipped: Int = 0) {
             self.listed = listed
             self.count = count
             self.skipped = skipped
@@ -202,12 +202,12 @@ public final class Importer {
     var byteCount: Int { drafter.list.byteCount }
 
     /// The diagnostics of the unit so far.
-    public var diagnostics: [Diagnostic] { drafter.diagnostics.diagnostics }
+    package var diagnostics: [Diagnostic] { drafter.diagnostics.diagnostics }
 
     /// Whether the unit has failed and can only be discarded.
     ///
     /// A record has no usable key, and the policy is ``KeylessPolicy/fail``.
-    public var hasFailed: Bool { drafter.failure != nil }
+    package var hasFailed: Bool { drafter.failure != nil }
 
     /// Discards the current unit: everything that was added since the last commit.
     public func discard() {

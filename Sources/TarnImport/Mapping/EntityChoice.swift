@@ -5,9 +5,9 @@ internal import TarnStore
 /// The rules that choose the concrete entity of a record by its JSON.
 public struct EntityChoice: Sendable, Hashable {
     /// The rules in order; the first that holds wins. The chosen entity may have its own choice.
-    public var rules: [Rule]
+    package var rules: [Rule]
     /// The entity of a record for which no rule holds.
-    public var otherwise: Otherwise
+    package var otherwise: Otherwise
 
     /// A rule that chooses an entity.
     public enum Rule: Sendable, Hashable {

@@ -2,9 +2,7 @@ internal import TarnStore
 
 /// A choice in code. Choosers of the same name are equal.
 public struct EntityChooser: Sendable, Hashable {
-    /// The identity of the code in comparisons and in the mapping's fingerprint.
-    public let name: String
-    let choose: @Sendable (JSONValue) -> String?
+    private let named: NamedCode<@Sendable (JSONValue) -> String?>
 
     /// Creates a chooser.
     ///
@@ -12,11 +10,11 @@ public struct EntityChooser: Sendable, Hashable {
     ///   the rules, or of a descendant. Nil leaves the choice to the next rule. Any other name
     ///   traps.
     public init(_ name: String, _ choose: @escaping @Sendable (JSONValue) -> String?) {
-        self.name = name
-        self.choose = choose
+        named = NamedCode(name, choose)
     }
 
-    public static func == (a: EntityChooser, b: EntityChooser) -> Bool { a.name == b.name }
+    /// The identity of the code in comparisons and in the mapping's fingerprint.
+    package var name: String { named.name }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    func choose(_ json: JSONValue) -> String? { named.code(json) }
 }

@@ -6,22 +6,22 @@ public struct EntityMapping: Sendable, Hashable {
     ///
     /// The field's own name is tried after them. The first alternate that is present and not null
     /// wins. The value is null only if all alternates that are present are null.
-    public var paths: [String: [ValueSource]]
+    package var paths: [String: [ValueSource]]
     /// The unit since 1970 of date attributes whose JSON is a number, by attribute name.
-    public var epochs: [String: EpochUnit]
+    package var epochs: [String: EpochUnit]
     /// Key paths of known but unwanted values, relative to the record.
     ///
     /// `*` matches any run of characters in one key. A path also covers everything below it.
-    public var ignored: [JSONPath]
+    package var ignored: [JSONPath]
     /// Derived relationships that may appear in this entity's JSON under their own name.
     ///
-    /// Their references are stored at the other side. Relationships with ``paths`` need not be
+    /// Their references are stored at the other side. Relationships with `paths` need not be
     /// listed.
-    public var declared: Set<String>
+    package var declared: Set<String>
     /// The rules of single attributes and relationships, by field name.
-    public var fields: [String: FieldRules]
+    package var fields: [String: FieldRules]
     /// The rules of fields that declare none of their own.
-    public var rules: FieldRules
+    package var rules: FieldRules
     /// The duplicate policy. Nil: the API's.
     public var duplicates: DuplicatePolicy?
     /// The attribute that grows with every change of a record at the server.

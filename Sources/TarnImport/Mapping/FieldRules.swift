@@ -3,30 +3,30 @@
 /// The rules for reading values. Nil defers to the next wider scope: field, entity, API, default.
 public struct FieldRules: Sendable, Hashable {
     /// The coercion mode. Default: lenient.
-    public var coercion: CoercionMode?
+    package var coercion: CoercionMode?
     /// The formats of dates, in the order in which they are tried. Default: RFC 3339.
     ///
     /// Unless the coercion is strict, RFC 3339 is tried after them.
-    public var dates: [DateFormat]?
+    package var dates: [DateFormat]?
 
     /// The effect of a null. Default: `clear`.
-    public var nulls: NullPolicy?
+    package var nulls: NullPolicy?
     /// The effect of an absent field. Default: `keep`.
     public var absent: AbsentPolicy?
     /// The combination of a list with the stored one. Default: `replace`.
-    public var toMany: ToManyPolicy?
+    package var toMany: ToManyPolicy?
     /// The value of an `enum` for a text that is none of its values; such a text is reported.
     ///
     /// Nil: the stored value is kept.
     public var fallback: String?
     /// The names of the transformers that are applied to the JSON, in order.
-    public var transformers: [String]?
+    package var transformers: [String]?
     /// The naming style in JSON. Default: that of the API's naming convention.
     public var naming: NamingStyle?
     /// The value of an attribute in a listed record that does not contain it, not even as null.
     ///
     /// For an attribute of the key it applies to every record. It takes precedence over ``absent``.
-    public var absentValue: JSONValue?
+    package var absentValue: JSONValue?
 
     /// Creates rules. Nil defers to the next wider scope.
     public init(

@@ -1,10 +1,10 @@
 // Validation of a mapping against a schema.
 
-public import TarnStore
+package import TarnStore
 
 extension Mapping {
     /// Returns everything in this mapping that does not fit the schema; empty if it fits.
-    public func problems(for schema: Schema) -> [SchemaError] {
+    package func problems(for schema: Schema) -> [SchemaError] {
         var problems: [SchemaError] = []
         for (name, mapping) in entities.sorted(by: { $0.key < $1.key }) {
             guard let entity = schema.entities.first(where: { $0.name == name }) else {

@@ -3,19 +3,19 @@
 /// The mapping of an API: its naming convention and, for every entity, the sources of its values.
 public struct Mapping: Sendable, Hashable {
     /// The correspondence of JSON keys and schema names.
-    public var naming: NamingConvention
+    package var naming: NamingConvention
     /// Entity mappings by entity name. Without one, every field takes its value from its own name.
-    public var entities: [String: EntityMapping]
+    package var entities: [String: EntityMapping]
     /// The rules of fields for which neither the field nor its entity declares any.
-    public var rules: FieldRules
+    package var rules: FieldRules
     /// The duplicate policy. Default: `lastWins`.
-    public var duplicates: DuplicatePolicy?
+    package var duplicates: DuplicatePolicy?
     /// The treatment of records without a usable key. Default: `skip`.
-    public var keyless: KeylessPolicy?
+    package var keyless: KeylessPolicy?
     /// The transformers that fields may name, besides the built-in ones.
     ///
     /// A transformer replaces the built-in one of the same name.
-    public var transformers: [ValueTransformer]
+    package var transformers: [ValueTransformer]
     /// The policy for records with local changes that the server does not have. Default: `fields`.
     public var local: LocalPolicy?
 

@@ -7,11 +7,11 @@
 /// replaced: the `id` of `video_id`, but not that of `video`.
 public struct NamingConvention: Sendable, Hashable {
     /// The way in which words are joined in JSON.
-    public var style: NamingStyle
+    package var style: NamingStyle
     /// The replaced words: the word in JSON, in lower case → the word in the schema.
     ///
     /// A word with capitals (`URL`) keeps them in a name, except at the name's beginning.
-    public var words: [String: String]
+    package var words: [String: String]
 
     /// Creates a convention.
     public init(_ style: NamingStyle = .snakeCase, words: [String: String] = [:]) {

@@ -3,9 +3,9 @@ public import TarnStore
 /// A condition on the JSON of a record.
 public struct RecordCondition: Sendable, Hashable {
     /// The path of the tested value, relative to the record; without wildcards.
-    public var path: JSONPath
+    package var path: JSONPath
     /// The test of that value.
-    public var test: Test
+    package var test: Test
 
     /// A test of one value.
     public enum Test: Sendable, Hashable {

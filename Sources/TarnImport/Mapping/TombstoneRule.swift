@@ -1,9 +1,9 @@
 /// The mark by which a response reports a deleted record.
 public struct TombstoneRule: Sendable, Hashable {
     /// The path of the mark, relative to the record.
-    public var path: JSONPath
+    package var path: JSONPath
     /// The expected text, or text of a number or boolean. Nil: any value except null and false.
-    public var equals: String?
+    package var equals: String?
 
     /// Creates a rule.
     public init(path: JSONPath, equals: String? = nil) {

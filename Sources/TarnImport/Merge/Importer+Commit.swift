@@ -10,9 +10,9 @@ extension Importer {
     /// none. Unchanged rows are not written.
     ///
     /// - Throws: `ImportError.recordWithoutKey` if the unit has failed with it, until
-    ///   ``discard()``. `StoreError`: the transaction must not be committed then; ``discard()`` the
-    ///   unit, or commit it in another transaction. `.notUnique` if ``isStrict``. The errors of
-    ///   ``ImportHooks/afterMerge``: the unit is discarded then.
+    ///   ``discard()``. `StoreFailure`: the transaction must not be committed then; ``discard()``
+    ///   the unit, or commit it in another transaction. `StoreWriteError.notUnique` if
+    ///   ``isStrict``. The errors of ``ImportHooks/afterMerge``: the unit is discarded then.
     public func commit(into writer: inout StoreWriter) throws -> ImportReport {
         if let failure = drafter.failure { throw failure }
         try cancellation?.check()
@@ -37,8 +37,8 @@ extension Importer {
     /// If the task is cancelled before the commit, even during the merge, the store has nothing of
     /// the unit.
     ///
-    /// - Throws: `CancellationError`, and the errors of ``commit(into:)``. The store then has nothing
-    ///   of the unit, and the unit is discarded.
+    /// - Throws: `CancellationError`, and the errors of ``commit(into:)``. The store then has
+    ///   nothing of the unit, and the unit is discarded.
     public nonisolated(nonsending) func commit(to store: Store) async throws -> ImportReport {
         let cancellation = Cancellation()
         // The importer belongs to the caller, which is suspended until the write returns.

@@ -88,7 +88,7 @@ extension Importer {
                     report.dropped.append(
                         ListedRecord(entity: plan.entity.root, storageKey: Array(drafter.list.key(draft))))
                 }
-            } catch let error as StoreError {
+            } catch let error as StoreWriteError {
                 guard case .deleteDenied = error else { throw error }
                 guard drafter.diagnostics.keepsNext(.deleteDenied, plan.entity.name, nil) else { continue }
                 drafter.diagnostics.add(

@@ -18,7 +18,7 @@ public import TarnStore
 /// ``finish(isCancellable:)`` throws the error of a failed unit. All later units, started or added,
 /// are discarded with it, since they may build on it. One task at a time uses a pipeline.
 ///
-/// Small units cost little beyond the flushes of their commits. With a ``depth`` above 1, several
+/// Small units cost little beyond the flushes of their commits. With a `depth` above 1, several
 /// may be in progress, and waiting ones share a transaction, as small writes of a store do. None is
 /// reported before all of them are durable.
 ///
@@ -34,7 +34,7 @@ public final class ImportPipeline {
     }
 
     /// The maximum number of units in progress.
-    public let depth: Int
+    package let depth: Int
     private let importers: [Importer]
     private var current = 0
     /// Importers that are not in use. The last one was used most recently: its memory is allocated.
@@ -73,7 +73,7 @@ public final class ImportPipeline {
     public var importer: Importer { importers[current] }
 
     /// Whether a unit was started and is not finished.
-    public var isUnderWay: Bool { !underWay.isEmpty }
+    package var isUnderWay: Bool { !underWay.isEmpty }
 
     /// Whether ``finish(isCancellable:)`` must be called before the next start.
     ///

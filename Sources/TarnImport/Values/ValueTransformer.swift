@@ -6,9 +6,13 @@ import Foundation
 /// A conversion between the JSON of an API and the JSON that an attribute accepts.
 public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
     /// The name in mappings and descriptions. Transformers of the same name are equal.
-    public let name: String
-    private let decoding: @Sendable (JSONValue) -> JSONValue?
-    private let encoding: @Sendable (JSONValue) -> JSONValue?
+    package var name: String { named.name }
+    private let named: NamedCode<Conversions>
+
+    private struct Conversions: Sendable {
+        let decode: @Sendable (JSONValue) -> JSONValue?
+        let encode: @Sendable (JSONValue) -> JSONValue?
+    }
 
     /// Creates a transformer. Both closures are pure functions; several threads may call them.
     ///
@@ -21,20 +25,14 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
         _ name: String, decode: @escaping @Sendable (JSONValue) -> JSONValue?,
         encode: @escaping @Sendable (JSONValue) -> JSONValue? = { $0 }
     ) {
-        self.name = name
-        decoding = decode
-        encoding = encode
+        named = NamedCode(name, Conversions(decode: decode, encode: encode))
     }
 
     /// Converts a value of a response; nil if the value is refused.
-    package func decode(_ value: JSONValue) -> JSONValue? { decoding(value) }
+    package func decode(_ value: JSONValue) -> JSONValue? { named.code.decode(value) }
 
     /// Converts an attribute's value to the JSON that is sent; nil if there is none.
-    package func encode(_ value: JSONValue) -> JSONValue? { encoding(value) }
-
-    public static func == (a: ValueTransformer, b: ValueTransformer) -> Bool { a.name == b.name }
-
-    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    package func encode(_ value: JSONValue) -> JSONValue? { named.code.encode(value) }
 
     public var description: String { name }
 

@@ -19,8 +19,8 @@ final class FileSnapshot {
     /// Reads the meta pages and selects a state.
     ///
     /// - Parameter transaction: The state that a reader holds; nil for the newest.
-    /// - Throws: `StoreError.notAStore` if neither meta page is readable; `FileSnapshot.Moved` if
-    ///   the state was replaced.
+    /// - Throws: `StoreOpenError.notAStore` if neither meta page is readable; `FileSnapshot.Moved`
+    ///   if the state was replaced.
     init(_ file: PageFile, transaction: UInt64? = nil, _ findings: Findings = Findings()) throws {
         self.file = file
         let metas = try FileSnapshot.metaPages(file)
@@ -45,7 +45,9 @@ final class FileSnapshot {
     struct Moved: Error {}
 
     /// Returns both meta pages, as far as they are readable.
-    private static func metaPages(_ file: PageFile) throws(StoreError) -> (pages: [MetaPage], problems: [MetaProblem]) {
+    private static func metaPages(_ file: PageFile) throws(StoreOpenError) -> (
+        pages: [MetaPage], problems: [MetaProblem]
+    ) {
         guard let start = file.bytes(at: 0, count: MetaPage.size) else {
             throw .notAStore(path: file.path, detail: "it has \(file.byteCount) bytes, and no meta page of LMDB")
         }

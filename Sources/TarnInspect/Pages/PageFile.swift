@@ -24,9 +24,9 @@ final class PageFile {
     /// Opens a data file through a descriptor of its own.
     ///
     /// - Parameter path: The path of a directory with a `data.mdb`, or of the file.
-    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore` for a path that is not a file, `.lmdb`
-    ///   with `.permission` or another error of the system.
-    init(opening path: String) throws(StoreError) {
+    /// - Throws: `.noSuchStore`, `.notAStore` for a path that is not a file, `.store(.lmdb)` with
+    ///   `.permission` or another error of the system.
+    init(opening path: String) throws(StoreOpenError) {
         var status = stat(), file = path
         guard stat(path, &status) == 0 else { throw PageFile.failure(path, errno) }
         if status.st_mode & S_IFMT == S_IFDIR {
@@ -52,9 +52,9 @@ final class PageFile {
         if isOwned, descriptor >= 0 { close(descriptor) }
     }
 
-    private static func failure(_ path: String, _ code: Int32) -> StoreError {
+    private static func failure(_ path: String, _ code: Int32) -> StoreOpenError {
         code == ENOENT || code == ENOTDIR
-            ? .noSuchStore(path: path) : .lmdb(LMDBError(code: code, operation: "open", path: path))
+            ? .noSuchStore(path: path) : .store(.lmdb(LMDBError(code: code, operation: "open", path: path)))
     }
 
     /// The current size of the file, in bytes.

@@ -57,9 +57,9 @@ final class StoreFile: RecordSource {
     /// transaction.
     ///
     /// - Parameter path: The path of a store, or of its `data.mdb`.
-    /// - Throws: The closure's error; `StoreError.noSuchStore`, `.notAStore`, `.lmdb` if nothing is
-    ///   readable; `.changedMeanwhile` if no transaction held the state and commits may have
-    ///   changed it before the closure returned.
+    /// - Throws: The closure's error; `StoreOpenError` if nothing is readable;
+    ///   `StoreMaintenanceError.changedMeanwhile` if no transaction held the state and commits may
+    ///   have changed it before the closure returned.
     static func open<Result>(
         at path: String, progress: ((_ pages: Int, _ of: Int) -> Void)? = nil, _ body: (StoreFile) throws -> Result
     ) throws -> Result {
@@ -80,7 +80,7 @@ final class StoreFile: RecordSource {
             } catch {
                 if isLent { throw error }
                 if error is FileSnapshot.Moved { continue }
-                reason = (error as? StoreError)?.description ?? "\(error)"
+                reason = (error as? any StoreFailure)?.description ?? "\(error)"
                 break
             }
         }
@@ -101,8 +101,8 @@ final class StoreFile: RecordSource {
 
     /// Checks that the state is held or has not been changed by later commits.
     ///
-    /// - Throws: `StoreError.changedMeanwhile`.
-    func checkIsUnchanged() throws(StoreError) {
+    /// - Throws: `.changedMeanwhile`.
+    func checkIsUnchanged() throws(StoreMaintenanceError) {
         guard let aloneBecause, snapshot.isOvertaken else { return }
         throw .changedMeanwhile(path: snapshot.file.path, detail: aloneBecause)
     }

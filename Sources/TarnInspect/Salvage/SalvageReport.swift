@@ -14,7 +14,7 @@ public struct SalvageReport: Sendable {
     /// Without a readable free list, old pages cannot be distinguished.
     public internal(set) var mayBeOld = false
     /// The unreadable rows and pages, at most the first thousand.
-    public internal(set) var lost: [StoreDump.Damage] = []
+    public internal(set) var lost: [StoreInspector.Damage] = []
     /// The total number of unreadable rows and pages.
     public internal(set) var lostCount = 0
     /// Whether the new store has the responses and the progress of mirrors.
@@ -33,11 +33,11 @@ public struct SalvageReport: Sendable {
 
     mutating func lose(_ place: String, _ reason: String, isOfPages: Bool = false) {
         lostCount += 1
-        if lost.count < 1000 { lost.append(StoreDump.Damage(place: place, reason: reason, isOfPages: isOfPages)) }
+        if lost.count < 1000 { lost.append(StoreInspector.Damage(place: place, reason: reason, isOfPages: isOfPages)) }
     }
 }
 
-extension SalvageReport {
+extension StoreInspector {
     /// Copies every readable row of a damaged store into a new store.
     ///
     /// The new store must not exist before and is complete when this returns. The damaged store is
@@ -45,27 +45,24 @@ extension SalvageReport {
     /// starts anew, and the new store has an incarnation of its own.
     ///
     /// - Parameters:
-    ///   - damaged: The path of a store, or of its `data.mdb`.
     ///   - new: A path at which no file or directory exists.
     ///   - progress: A closure that is called with every page read.
-    /// - Throws: `StoreError.noSuchStore`, `.destinationExists`, `.newerFormat`; `.notAStore` and
-    ///   `.damagedCatalog` if nothing describes the rows; `.changedMeanwhile` if no transaction
-    ///   held the file and commits were made meanwhile, in which case no store is created; errors
-    ///   of writing.
-    public static func salvage(
-        _ damaged: String, to new: String, progress: ((StoreVerification.Progress) -> Void)? = nil
-    ) throws -> SalvageReport {
+    /// - Throws: `StoreOpenError.noSuchStore`, `.newerFormat`; `.notAStore` and
+    ///   `StoreError.damagedCatalog` if nothing describes the rows;
+    ///   `StoreMaintenanceError.destinationExists`; `.changedMeanwhile` if no transaction held the
+    ///   file and commits were made meanwhile, in which case no store is created; errors of
+    ///   writing.
+    public func salvage(to new: String, progress: ((Progress) -> Void)? = nil) throws -> SalvageReport {
         var status = stat()
-        guard lstat(new, &status) != 0 else { throw StoreError.destinationExists(path: new) }
-        return try StoreFile.open(at: damaged, progress: progress.map { told in { told(.init(pages: $0, total: $1)) } })
-        { file in
+        guard lstat(new, &status) != 0 else { throw StoreMaintenanceError.destinationExists(path: new) }
+        return try open(progress: progress) { file in
             if let problem = file.formatProblem, problem.code == .newerFormat {
-                throw StoreError.newerFormat(path: damaged, found: file.format, known: Store.format)
+                throw StoreOpenError.newerFormat(path: path, found: file.format, known: Store.format)
             }
             if !file.hasCatalog { file.lookForSettings() }
             guard file.hasCatalog else {
                 throw StoreError.damagedCatalog(
-                    path: damaged, detail: "no readable copy was found; restore a backup, or mirror again")
+                    path: path, detail: "no readable copy was found; restore a backup, or mirror again")
             }
             let salvage = try Salvage(file, to: new)
             do {

@@ -51,18 +51,7 @@ public struct StoreStatistics: Sendable {
     /// The reason why no read transaction held the file; nil if one did.
     public var aloneBecause: String?
 
-    /// Reads the statistics of the store in a directory, from its catalog and LMDB's table records.
-    ///
-    /// The file may be damaged in any way, and may be one of another program.
-    ///
-    /// - Throws: `StoreError`: `.noSuchStore`; `.notAStore` for a file that is not an LMDB data
-    ///   file; `.lmdb` without permission; `.changedMeanwhile` if no transaction held the file and
-    ///   commits were made meanwhile.
-    public init(ofStoreAt path: String) throws {
-        self = try StoreFile.open(at: path) { StoreStatistics(path, $0) }
-    }
-
-    private init(_ path: String, _ file: StoreFile) {
+    init(_ path: String, _ file: StoreFile) {
         self.path = path
         let catalog = file.catalog, snapshot = file.snapshot
         incarnation = file.text(MetaKey.incarnation) ?? ""
@@ -139,5 +128,18 @@ public struct StoreStatistics: Sendable {
             }
         }
         return name
+    }
+}
+
+extension StoreInspector {
+    /// Reads the statistics of a store from its catalog and LMDB's table records.
+    ///
+    /// The file may be damaged in any way, and may be one of another program.
+    ///
+    /// - Throws: `StoreOpenError.noSuchStore`; `.notAStore` for a file that is not an LMDB data
+    ///   file; `.store(.lmdb)` without permission; `StoreMaintenanceError.changedMeanwhile` if no
+    ///   transaction held the file and commits were made meanwhile.
+    public func statistics() throws -> StoreStatistics {
+        try open { StoreStatistics(path, $0) }
     }
 }

@@ -47,37 +47,7 @@ public struct StoreVerification: Sendable {
     /// The total number of findings.
     public var total: Int { counts.values.reduce(0, +) }
 
-    /// The progress of a verification.
-    public struct Progress: Sendable, Hashable {
-        /// The number of pages read so far; a page may count more than once.
-        public var pages: Int
-        /// The number of pages of the file.
-        public var total: Int
-    }
-
-    /// Verifies a whole store.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the store, or of its `data.mdb`.
-    ///   - progress: A closure that is called with every page read.
-    /// - Throws: `StoreError.noSuchStore`; `.lmdb` without read permission; `.changedMeanwhile` if
-    ///   no transaction held the file and commits were made during the check. Every other problem
-    ///   is a finding.
-    public init(ofStoreAt path: String, progress: ((Progress) -> Void)? = nil) throws {
-        do {
-            self = try StoreFile.open(
-                at: path, progress: progress.map { told in { told(Progress(pages: $0, total: $1)) } }
-            ) { file in
-                let check = StoreCheck(file)
-                try check.run()
-                return StoreVerification(path, check)
-            }
-        } catch StoreError.notAStore(_, let detail) {
-            self.init(path, Finding(.noMeta, path, detail))
-        }
-    }
-
-    private init(_ path: String, _ check: StoreCheck) {
+    fileprivate init(_ path: String, _ check: StoreCheck) {
         let file = check.file
         self.path = path
         findings = file.findings.list
@@ -96,7 +66,7 @@ public struct StoreVerification: Sendable {
         changes = check.changeCount
     }
 
-    private init(_ path: String, _ finding: Finding) {
+    fileprivate init(_ path: String, _ finding: Finding) {
         self.path = path
         findings = [finding]
         counts = [finding.code: 1]
@@ -106,5 +76,25 @@ public struct StoreVerification: Sendable {
         (transaction, sequence, pageSize, pages, freePages, records, indexEntries, responses, changes) = (
             0, 0, 0, 0, 0, [], 0, 0, 0
         )
+    }
+}
+
+extension StoreInspector {
+    /// Verifies a whole store.
+    ///
+    /// - Parameter progress: A closure that is called with every page read.
+    /// - Throws: `StoreOpenError.noSuchStore`; `.store(.lmdb)` without read permission;
+    ///   `StoreMaintenanceError.changedMeanwhile` if no transaction held the file and commits were
+    ///   made during the check. Every other problem is a finding.
+    public func verification(progress: ((Progress) -> Void)? = nil) throws -> StoreVerification {
+        do {
+            return try open(progress: progress) { file in
+                let check = StoreCheck(file)
+                try check.run()
+                return StoreVerification(path, check)
+            }
+        } catch StoreOpenError.notAStore(_, let detail) {
+            return StoreVerification(path, Finding(.noMeta, path, detail))
+        }
     }
 }

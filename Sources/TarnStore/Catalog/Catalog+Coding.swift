@@ -1,9 +1,20 @@
 // The catalog's JSON in the store: readable in a plain dump, without anything derived.
 
-extension Catalog: Codable {
+/// A catalog as JSON.
+struct CatalogJSON: Codable {
+    let catalog: Catalog
+
+    init(_ catalog: Catalog) { self.catalog = catalog }
+
+    init(from decoder: any Decoder) throws { catalog = try Catalog(decoding: decoder) }
+
+    func encode(to encoder: any Encoder) throws { try catalog.encode(into: encoder) }
+}
+
+extension Catalog {
     private enum CodingKeys: String, CodingKey { case entities, nextEntity, nextIndex }
 
-    public init(from decoder: any Decoder) throws {
+    fileprivate init(decoding decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         entities = try container.decode([Entity].self, forKey: .entities)
         nextEntity = try container.decode(UInt16.self, forKey: .nextEntity)
@@ -11,7 +22,7 @@ extension Catalog: Codable {
         resolve()
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    fileprivate func encode(into encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(entities, forKey: .entities)
         try container.encode(nextEntity, forKey: .nextEntity)

@@ -17,7 +17,7 @@ package struct StoredCatalog {
 
     /// Decodes a catalog; nil if the text is not the expected JSON.
     package init?(_ text: Bytes) {
-        guard let catalog = try? JSONDecoder().decode(Catalog.self, from: Data(text)) else { return nil }
+        guard let catalog = try? JSONDecoder().decode(CatalogJSON.self, from: Data(text)).catalog else { return nil }
         self.catalog = catalog
         isSound = StoredCatalog.hasSoundChecksum(text)
     }
@@ -25,7 +25,7 @@ package struct StoredCatalog {
     static func text(of catalog: Catalog) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        var text = String(decoding: try encoder.encode(catalog).dropLast(), as: UTF8.self)
+        var text = String(decoding: try encoder.encode(CatalogJSON(catalog)).dropLast(), as: UTF8.self)
         let digits = text.withUTF8 { StoredCatalog.checksum(of: Bytes($0)) }
         return text + beginning + digits + end
     }

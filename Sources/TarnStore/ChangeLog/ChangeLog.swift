@@ -23,14 +23,16 @@ struct ChangeLog {
     func check(_ token: ChangeToken) throws {
         let settings = SettingsTable(raw, state), incarnation = try settings.incarnation, newest = try settings.sequence
         guard token.incarnation == incarnation else {
-            throw StoreError.otherIncarnation(expected: token.incarnation, found: incarnation)
+            throw ChangeLogError.otherIncarnation(expected: token.incarnation, found: incarnation)
         }
-        guard token.sequence <= newest else { throw StoreError.changesAhead(sequence: token.sequence, newest: newest) }
+        guard token.sequence <= newest else {
+            throw ChangeLogError.changesAhead(sequence: token.sequence, newest: newest)
+        }
         let trimmed = try trimmedSequence
         // If a commit is being trimmed, its remaining entries may not be those that the consumer
         // lacks.
         guard token.sequence > trimmed || (token.isWhole && token.sequence == trimmed) else {
-            throw StoreError.changesTrimmed(oldest: ChangeToken(incarnation: incarnation, sequence: trimmed))
+            throw ChangeLogError.changesTrimmed(oldest: ChangeToken(incarnation: incarnation, sequence: trimmed))
         }
     }
 
@@ -48,7 +50,7 @@ struct ChangeLog {
         while let (key, value) = entry {
             guard let change = log.content(value, key: key).flatMap({ ChangeEntry(key, $0) }) else {
                 let position = key.count == ChangeEntry.keySize ? ChangeEntry.position(of: key) : (sequence, ordinal)
-                throw StoreError.damagedChange(sequence: position.0, ordinal: position.1)
+                throw ChangeLogError.damagedChange(sequence: position.0, ordinal: position.1)
             }
             guard try body(change) else { return }
             entry = try cursor.next()

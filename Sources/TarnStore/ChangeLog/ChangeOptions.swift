@@ -71,7 +71,7 @@ extension Store {
     /// Each step of trimming is a transaction of its own. Steps only free space: they work when the
     /// store is full.
     ///
-    /// - Throws: `StoreError.retentionOutOfRange`; errors of `write`.
+    /// - Throws: `ChangeLogError.retentionOutOfRange`; errors of `write`.
     public func setChangeRetention(_ retention: ChangeRetention) throws {
         try retention.check()
         try setMeta(MetaKey.changeRetention) { _ in ChangeOptions.text(retention) }

@@ -26,7 +26,7 @@ public struct ChangeRetention: Sendable, Hashable {
 
     var microseconds: Int64? { age.map { Int64($0 / .microseconds(1)) } }
 
-    func check() throws(StoreError) {
+    func check() throws(ChangeLogError) {
         if let age, age < .zero || age > .seconds(1 << 40) {
             throw .retentionOutOfRange(
                 detail: "invalid retention of \(age); use at least 0 seconds, or nil for unlimited")

@@ -18,7 +18,7 @@ extension StoreAccess {
         try changes.forEachEntry(after: token.sequence, token.ordinal) { entry in
             if let wanted, !wanted.contains(entry.entity) { return true }
             return try body(entry) {
-                guard let entity = entities[entry.entity] else { throw StoreError.damagedChange(entry) }
+                guard let entity = entities[entry.entity] else { throw ChangeLogError.damagedChange(entry) }
                 return try lending { try change(entry, entity, withValues: withValues) }
             }
         }
@@ -28,22 +28,22 @@ extension StoreAccess {
         var key = entry.wholeKey.flatMap { RecordKey(tuple: $0) } ?? RecordKey(storageKey: entry.storageKey)
         // Logs of older versions lack the whole key: the row has it, as long as there is one.
         if key == nil, let row = try records.row(entity, entry.storageKey) { key = row.body.key(of: entity) }
-        guard let key else { throw StoreError.damagedChange(entry) }
+        guard let key else { throw ChangeLogError.damagedChange(entry) }
         var change = Change(
             sequence: entry.sequence, ordinal: entry.ordinal, operation: Change.Operation(entry.operation), key: key,
             source: entity)
         guard withValues, let body = entry.values else { return change }
-        guard body.isWellFormed else { throw StoreError.damagedChange(entry) }
+        guard body.isWellFormed else { throw ChangeLogError.damagedChange(entry) }
         change.values = Change.EncodedFields(bytes: Array(body.bytes), isWide: body.isWide)
         change.isPartial = entry.isPartial
-        guard let fields = try fields(entity, body) else { throw StoreError.damagedChange(entry) }
+        guard let fields = try fields(entity, body) else { throw ChangeLogError.damagedChange(entry) }
         change.fields = fields
         return change
     }
 }
 
-extension StoreError {
-    static func damagedChange(_ entry: ChangeEntry) -> StoreError {
+extension ChangeLogError {
+    static func damagedChange(_ entry: ChangeEntry) -> ChangeLogError {
         .damagedChange(sequence: entry.sequence, ordinal: entry.ordinal)
     }
 }

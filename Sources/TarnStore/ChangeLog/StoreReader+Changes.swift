@@ -26,8 +26,8 @@ extension StoreReader {
     ///   - entities: the entities whose changes are wanted, with their descendants; nil for all.
     ///   - limit: the maximum number of changes. A page ends with a whole commit; a commit with
     ///     more changes than the limit is returned in parts.
-    /// - Throws: `StoreError`: `.otherIncarnation`, `.changesTrimmed`, `.changesAhead`,
-    ///   `.unknownEntity`, `.damagedChange`.
+    /// - Throws: `ChangeLogError`: `.otherIncarnation`, `.changesTrimmed`, `.changesAhead`,
+    ///   `.damagedChange`; `StoreError.unknownEntity`.
     public func changes(since token: ChangeToken, of entities: [String]? = nil, limit: Int = 1000) throws -> ChangePage
     {
         precondition(limit > 0, "the limit must be at least 1")

@@ -12,9 +12,10 @@ extension StoreWriter {
     /// the copy. Each commit must be applied once: save the token of its page in the same write,
     /// see ``setChangePosition(_:_:)``. Entities and fields are matched by name.
     ///
-    /// - Throws: `StoreError`: `.changeWithoutValues`, `.changeOfMissingRecord`, `.unknownEntity`,
-    ///   `.unknownField`, `.wrongKey`, `.wrongType`, `.keyCollision`, `.damagedRow`. Some changes
-    ///   may be applied by then: let the error leave the closure of `write`.
+    /// - Throws: `ChangeLogError.changeWithoutValues`, `.changeOfMissingRecord`;
+    ///   `StoreError.unknownEntity`, `.unknownField`, `.wrongKey`, `.wrongType`, `.damagedRow`;
+    ///   `StoreWriteError.keyCollision`. Some changes may be applied by then: let the error leave
+    ///   the closure of `write`.
     public mutating func apply(_ changes: some Sequence<Change>) throws {
         for change in changes { try apply(change) }
     }
@@ -49,7 +50,7 @@ extension StoreWriter {
         guard let said = RowBody(said.bytes, isWide: isWide) else { return }
         guard let old else {
             guard change.operation == .created else {
-                throw StoreError.changeOfMissingRecord(entity: entity.name, key: "\(change.key)")
+                throw ChangeLogError.changeOfMissingRecord(entity: entity.name, key: "\(change.key)")
             }
             let body = try replacingLongLists(said, old: nil, rules)
             if remembersRecords, rules.hasUnique { try remember(key, rules.root, nil, .created) }
@@ -60,7 +61,7 @@ extension StoreWriter {
             return try storeLongLists()
         }
         if StorageKey.isDigest(key), !access.saySameKey(entity, old.body, said) {
-            throw StoreError.keyCollision(entity: entity.name)
+            throw StoreWriteError.keyCollision(entity: entity.name)
         }
         let body = try replacingLongLists(said, old: old.body, rules)
         let oldRules = try access.state.rules(of: old.entity)
@@ -90,7 +91,7 @@ extension StoreWriter {
         _ change: Change, _ entity: Catalog.Entity, _ key: Bytes, to writer: inout ByteWriter
     ) throws -> Bool {
         guard let values = change.values else {
-            throw StoreError.changeWithoutValues(entity: entity.name, key: "\(change.key)")
+            throw ChangeLogError.changeWithoutValues(entity: entity.name, key: "\(change.key)")
         }
         var builder = BodyBuilder()
         try values.bytes.withUnsafeBytes { bytes in

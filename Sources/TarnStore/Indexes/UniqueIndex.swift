@@ -62,7 +62,7 @@ package enum UniqueIndex {
     static func check(
         _ access: StoreAccess, _ catalog: Catalog, _ place: Catalog.NewIndex, _ table: Table, from start: [UInt8],
         count most: Int
-    ) throws -> (count: Int, last: [UInt8]?, violation: StoreError?) {
+    ) throws -> (count: Int, last: [UInt8]?, violation: StoreWriteError?) {
         guard let entity = catalog.entity(id: place.entity) else { return (0, nil, nil) }
         let rules = EntityRules(entity, catalog)
         guard let index = rules.indexes.first(where: { $0.id == place.index }) else { return (0, nil, nil) }
@@ -95,7 +95,7 @@ package enum UniqueIndex {
 
     static func notUnique(
         _ index: CompiledIndex, _ entity: Catalog.Entity, _ owners: [[UInt8]], _ access: StoreAccess
-    ) -> StoreError {
+    ) -> StoreWriteError {
         .notUnique(
             entity: entity.name, index: index.name,
             keys: owners.prefix(4).map { RecordKey.describe(storageKey: $0) })

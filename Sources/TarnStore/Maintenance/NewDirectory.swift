@@ -14,28 +14,28 @@ struct NewDirectory {
 
     /// Creates the directory under its unfinished name.
     ///
-    /// - Throws: `StoreError.destinationExists` if the path exists; `.lmdb` if the directory cannot
-    ///   be created.
-    func make(_ mode: mode_t = 0o700) throws(StoreError) {
+    /// - Throws: `StoreMaintenanceError.destinationExists` if the path exists; `StoreError.lmdb` if
+    ///   the directory cannot be created.
+    func make(_ mode: mode_t = 0o700) throws {
         var status = stat()
-        guard lstat(path, &status) != 0 else { throw .destinationExists(path: path) }
+        guard lstat(path, &status) != 0 else { throw StoreMaintenanceError.destinationExists(path: path) }
         // An existing unfinished directory belongs to another attempt: it is neither used nor
         // removed.
         guard mkdir(unfinished, mode) == 0 else {
-            throw .lmdb(LMDBError(code: errno, operation: "make", path: unfinished))
+            throw StoreError.lmdb(LMDBError(code: errno, operation: "make", path: unfinished))
         }
     }
 
     /// Gives the directory its name.
     ///
-    /// - Throws: `StoreError.destinationExists` if the path was created meanwhile.
-    func finish() throws(StoreError) {
+    /// - Throws: `StoreMaintenanceError.destinationExists` if the path was created meanwhile.
+    func finish() throws {
         // These files belong to the process that has written the copy.
         for name in ["lock.mdb", "turn.lock", "store.lock", "wake"] { unlink(unfinished + "/" + name) }
         NewDirectory.flush(unfinished)
         let code = FileCalls.renameExclusively(unfinished, to: path)
-        guard code != EEXIST, code != ENOTEMPTY else { throw .destinationExists(path: path) }
-        guard code == 0 else { throw .lmdb(LMDBError(code: code, operation: "rename", path: path)) }
+        guard code != EEXIST, code != ENOTEMPTY else { throw StoreMaintenanceError.destinationExists(path: path) }
+        guard code == 0 else { throw StoreError.lmdb(LMDBError(code: code, operation: "rename", path: path)) }
         NewDirectory.flush(path + "/..")
     }
 

@@ -21,8 +21,8 @@ package struct PinnedFile {
     /// - Parameters:
     ///   - path: the directory of the environment.
     ///   - keepsDeadReaders: whether reader slots of dead processes stay.
-    /// - Throws: errors of the closure; `StoreError` if the state cannot be pinned: the file is
-    ///   damaged or not an environment, or permission is missing.
+    /// - Throws: errors of the closure; `StoreError` or `StoreOpenError` if the state cannot be
+    ///   pinned: the file is damaged or not an environment, or permission is missing.
     package static func withState<Result>(
         ofStoreAt path: String, keepsDeadReaders: Bool = false, _ body: (PinnedFile) throws -> Result
     ) throws -> Result {

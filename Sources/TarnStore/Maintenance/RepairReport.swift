@@ -2,11 +2,11 @@ import Foundation
 internal import LMDB
 
 /// The changes that a repair has made, or would make.
-public struct RepairReport: Sendable, Hashable {
+package struct RepairReport: Sendable, Hashable {
     /// Indexes that did not match the rows, such as `Issue.author`.
-    public var indexes: [Rebuilt] = []
+    package var indexes: [Rebuilt] = []
     /// Tables of responses that did not match the responses.
-    public var tables: [Rebuilt] = []
+    package var tables: [Rebuilt] = []
     /// Responses that were unreadable, or listed a missing record.
     ///
     /// They are removed; the next sync requests them again.
@@ -18,7 +18,7 @@ public struct RepairReport: Sendable, Hashable {
     /// Unreadable checkpoints, marks and scan members, and bodies without a response.
     package var ownRowsRemoved = 0
     /// Unreadable rows of records, removed or left in place according to the options.
-    public var damagedRows: [String] = []
+    package var damagedRows: [String] = []
     /// Whether those rows are removed.
     package var removesDamagedRows = false
     /// Whether the change log contradicted the rows.
@@ -27,9 +27,9 @@ public struct RepairReport: Sendable, Hashable {
     package var clearsChangeLog = false
 
     /// The counts of a table that was rebuilt.
-    public struct Rebuilt: Sendable, Hashable {
+    package struct Rebuilt: Sendable, Hashable {
         /// The name of the table.
-        public var name: String
+        package var name: String
         /// The number of entries before.
         package var entriesBefore: Int
         /// The number of entries after.
@@ -37,7 +37,7 @@ public struct RepairReport: Sendable, Hashable {
     }
 
     /// Whether there was nothing to repair.
-    public var isEmpty: Bool {
+    package var isEmpty: Bool {
         indexes.isEmpty && tables.isEmpty && responsesRemoved == 0 && counters.isEmpty && listRowsRemoved == 0
             && ownRowsRemoved == 0
             && damagedRows.isEmpty && !clearsChangeLog

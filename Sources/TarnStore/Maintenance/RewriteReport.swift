@@ -2,15 +2,15 @@ import Foundation
 internal import LMDB
 
 /// The result of a rewrite; after an interruption, that of the resumed part only.
-public struct RewriteReport: Sendable, Hashable {
+package struct RewriteReport: Sendable, Hashable {
     /// Rows that were examined.
-    public var rows = 0
+    package var rows = 0
     /// Rows whose stored form has changed.
-    public var rewritten = 0
+    package var rewritten = 0
     /// The stored size of the rows before, in bytes, without keys, indexes and free space.
-    public var bytesBefore = 0
+    package var bytesBefore = 0
     /// The stored size of the rows after, in bytes, without keys, indexes and free space.
-    public var bytesAfter = 0
+    package var bytesAfter = 0
     /// Dictionaries that were dropped because no row used them.
     package var dictionariesDropped = 0
     /// The number of rows to examine, of all entities that are rewritten.

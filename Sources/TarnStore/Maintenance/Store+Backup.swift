@@ -20,9 +20,10 @@ extension Store {
     ///     snapshot are not reused while it is made. Otherwise the file is copied as it is, and
     ///     writers wait for a moment at the beginning.
     /// - Returns: the size, the commit and the incarnation of the copy.
-    /// - Throws: `StoreError.destinationExists`; `.lmdb` with `.diskFull`, `.inputOutput`,
-    ///   `.permission`, `.networkFileSystem`, `.nestedWrite` if this thread is inside a `read` or
-    ///   `write`, `.corrupted` if the file is too damaged to be compacted. Nothing is left then.
+    /// - Throws: `StoreMaintenanceError.destinationExists`; `StoreError.lmdb` with `.diskFull`,
+    ///   `.inputOutput`, `.permission`, `.networkFileSystem`, `.nestedWrite` if this thread is
+    ///   inside a `read` or `write`, `.corrupted` if the file is too damaged to be compacted.
+    ///   Nothing is left then.
     @discardableResult
     public func backup(to path: String, isCompacted: Bool = true) throws -> BackupReport {
         let target = NewDirectory(path)
@@ -68,7 +69,7 @@ extension Store {
             let sequence = try environment.writeOpeningTables { transaction in
                 guard let (meta, _) = try ChecksummedTable.meta(transaction.table(TableName.meta), in: transaction.raw)
                 else {
-                    throw StoreError.notAStore(path: directory, detail: "the format version is damaged")
+                    throw StoreOpenError.notAStore(path: directory, detail: "the format version is damaged")
                 }
                 try transaction.raw.put(meta, key: MetaKey.incarnation, text: incarnation)
                 return try transaction.raw.number(meta, key: MetaKey.sequence)

@@ -9,16 +9,16 @@ extension Store {
     /// The store must not be open elsewhere, in this process or another one. The new file is
     /// complete and flushed to the disk before it replaces the old one in one step: an interruption
     /// at any time leaves the store intact. Both files need space meanwhile. Pages stay as full as
-    /// they are: ``rewrite(_:batch:)`` fills them.
+    /// they are: `rewrite` fills them.
     ///
     /// - Returns: the sizes of the file before and after.
-    /// - Throws: `StoreError.storeInUse` with the processes that have it open; `.noSuchStore`,
-    ///   `.notAStore`; `.lmdb` with `.diskFull`, `.inputOutput`, `.permission`,
+    /// - Throws: `StoreOpenError.storeInUse` with the processes that have it open; `.noSuchStore`,
+    ///   `.notAStore`; `StoreError.lmdb` with `.diskFull`, `.inputOutput`, `.permission`,
     ///   `.networkFileSystem`, `.truncated`, `.corrupted`. The store is unchanged then.
     @discardableResult
-    public static func compact(at path: String) throws -> CompactionReport {
+    package static func compact(at path: String) throws -> CompactionReport {
         let file = path + "/data.mdb", new = path + "/data.mdb.compacting"
-        guard access(file, F_OK) == 0 else { throw StoreError.noSuchStore(path: path) }
+        guard access(file, F_OK) == 0 else { throw StoreOpenError.noSuchStore(path: path) }
         let lock = try StoreLock(exclusively: path)
         return try withExtendedLifetime(lock) {
             // The rest of an interrupted compaction.
@@ -44,11 +44,11 @@ extension Store {
             let environment = try Environment.open(
                 at: path, options: Environment.Options(creates: false, minimumMapSize: 16 << 20))
             guard try environment.tableNames().contains(TableName.meta) else {
-                throw StoreError.notAStore(path: path, detail: "an LMDB file without the table \(TableName.meta)")
+                throw StoreOpenError.notAStore(path: path, detail: "an LMDB file without the table \(TableName.meta)")
             }
             try copy(environment, to: new, isCompacted: true)
         } catch let error as LMDBError {
-            if error.kind == .notAnEnvironment { throw StoreError.notAStore(path: path, detail: error.description) }
+            if error.kind == .notAnEnvironment { throw StoreOpenError.notAStore(path: path, detail: error.description) }
             throw StoreError.lmdb(error)
         }
     }

@@ -5,7 +5,7 @@ internal import LMDB
 
 extension Store {
     /// An option of a repair.
-    public enum RepairOption: Sendable, Hashable, CaseIterable {
+    package enum RepairOption: Sendable, Hashable, CaseIterable {
         /// Reports the changes without making them.
         case dryRun
         /// Removes unreadable rows, and the responses that list them: the next sync restores them.
@@ -25,10 +25,10 @@ extension Store {
     ///
     /// - Parameter options: whether to make the changes, and to remove damaged rows.
     /// - Returns: the changes that were made, or would be made.
-    /// - Throws: `StoreError.storeFull` if the quota leaves no space; errors of `write`. Nothing is
-    ///   changed then.
+    /// - Throws: `StoreWriteError.storeFull` if the quota leaves no space; errors of `write`.
+    ///   Nothing is changed then.
     @discardableResult
-    public func repair(_ options: Set<RepairOption> = []) throws -> RepairReport {
+    package func repair(_ options: Set<RepairOption> = []) throws -> RepairReport {
         struct Undone: Error {}
         var report = RepairReport()
         do {

@@ -34,7 +34,7 @@ extension Store {
     /// - Throws: `StoreError.unknownEntity`; `.damagedRow`, `.damagedDictionary` with the key of an
     ///   unreadable row, before which all rows are rewritten; errors of `write`.
     @discardableResult
-    public func rewrite(
+    package func rewrite(
         _ entity: String? = nil, batch: Int = 2000, progress: ((RewriteReport) -> Void)? = nil
     ) throws -> RewriteReport {
         try rewrite(entity, batch: batch, progress: progress) { false }
@@ -44,7 +44,7 @@ extension Store {
     ///
     /// - Throws: also `CancellationError`, between two steps, if the task is cancelled.
     @discardableResult
-    public func rewrite(_ entity: String? = nil, batch: Int = 2000) async throws -> RewriteReport {
+    package func rewrite(_ entity: String? = nil, batch: Int = 2000) async throws -> RewriteReport {
         let isCancelled = Flag()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -12,7 +12,7 @@ extension Store {
     ///   - path: the directory of the store.
     ///   - clearing: whether slots of dead processes are freed; the result contains them
     ///     nevertheless.
-    /// - Throws: `StoreError` if the store cannot be opened.
+    /// - Throws: `StoreOpenError`, `StoreError` if the store cannot be opened.
     package static func readers(ofStoreAt path: String, clearing: Bool = false) throws -> [StoreReaderSlot] {
         try PinnedFile.withState(ofStoreAt: path, keepsDeadReaders: true) { pinned in
             do throws(LMDBError) {

@@ -15,7 +15,7 @@ package final class StoreRestoration {
     ///   - path: the final path of the store.
     ///   - catalog: the catalog of the store.
     ///   - settings: entries of `meta` to carry over: dictionaries, options of the change log.
-    /// - Throws: `StoreError.destinationExists`, `.lmdb`.
+    /// - Throws: `StoreMaintenanceError.destinationExists`, `StoreError.lmdb`.
     package init(at path: String, catalog: Catalog, settings: [(key: [UInt8], value: [UInt8])]) throws {
         target = NewDirectory(path)
         try target.make()

@@ -13,8 +13,8 @@ final class Cascade: @unchecked Sendable {
 
     /// Follows the delete rules from an existing record.
     ///
-    /// - Throws: `StoreError.deleteDenied` if a relationship with the rule `deny` leads to a record
-    ///   that would remain.
+    /// - Throws: `StoreWriteError.deleteDenied` if a relationship with the rule `deny` leads to a
+    ///   record that would remain.
     init(_ access: StoreAccess, _ entity: Catalog.Entity, _ key: Bytes, _ row: EncodedRow) throws {
         records.add(entity.root, key, entity: row.entity, origin: 0, version: row.version)
         var position = 0, current = ByteWriter()
@@ -42,7 +42,7 @@ final class Cascade: @unchecked Sendable {
 
     /// Checks the relationships of a member that have the rule `deny`.
     ///
-    /// - Throws: `StoreError.deleteDenied` if one of them leads to a record that would remain.
+    /// - Throws: `StoreWriteError.deleteDenied` if one of them leads to a record that would remain.
     func checkDenied(_ access: StoreAccess, _ position: Int) throws {
         let member = records[position], key = records.key(at: position)
         for relationship in access.state.deleteRules[member.entity] where relationship.deleteRule == .deny {
@@ -53,7 +53,7 @@ final class Cascade: @unchecked Sendable {
                 let name = try access.catalog.entity(id: member.root).flatMap { root in
                     try access.lending { try access.name(root, key) }
                 }
-                throw StoreError.deleteDenied(
+                throw StoreWriteError.deleteDenied(
                     entity: name?.entity ?? "", key: name?.key ?? access.describe(key), relationship: relationship.name,
                     by: "\(row.entity) \(row.key)")
             }

@@ -3,8 +3,9 @@
 extension Store {
     /// Deletes a record by its delete rules, in steps.
     ///
-    /// The result is that of ``StoreWriter/delete(_:_:)-(String,_)``, but each step is a write of
-    /// its own. A large cascade then neither fills the memory nor delays other writers for long.
+    /// The result is that of ``StoreWriter/delete(_:_:ifVersion:)-(String,_,_)``, but each step is
+    /// a write of its own. A large cascade then neither fills the memory nor delays other writers
+    /// for long.
     ///
     /// A record is deleted before the one that leads to it, and the given record is deleted last.
     /// Between steps, readers see a partly deleted cascade. If an error or the end of the process
@@ -13,9 +14,9 @@ extension Store {
     ///
     /// - Parameter step: The largest number of records in a step.
     /// - Returns: The number of deleted records; 0 if the record does not exist.
-    /// - Throws: `StoreError.deleteDenied` before anything is deleted. It is thrown between steps
-    ///   if another writer has added a record that prevents the delete; earlier steps then remain
-    ///   done. Otherwise the errors of `write`.
+    /// - Throws: `StoreWriteError.deleteDenied` before anything is deleted. It is thrown between
+    ///   steps if another writer has added a record that prevents the delete; earlier steps then
+    ///   remain done. Otherwise the errors of `write`.
     @discardableResult
     public func delete(_ entity: String, _ key: RecordKey, step: Int = 1000) throws -> Int {
         var count = 0

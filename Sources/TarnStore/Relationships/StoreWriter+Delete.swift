@@ -3,20 +3,11 @@
 internal import LMDB
 
 extension StoreWriter {
-    /// Deletes a record by its delete rules, in this transaction.
-    ///
-    /// Entries of responses that list a deleted record are removed, too. The cascade is determined
-    /// first, so a denied delete changes nothing.
-    ///
-    /// References to a deleted record remain, and their target is missing. The delete rule of the
-    /// relationship, seen from the deleted record, can change that: `nullify` removes the
-    /// references, `cascade` deletes the records that contain them.
+    /// Deletes a record by its delete rules, without a check of its version.
     ///
     /// - Returns: Whether the record existed.
-    /// - Throws: `StoreError.deleteDenied` if a relationship with the rule `deny` leads to an
-    ///   existing record that would remain; `.unknownEntity`, `.wrongKey`, `.damagedRow`.
     @discardableResult
-    public mutating func delete(_ entity: String, _ key: RecordKey) throws -> Bool {
+    package mutating func delete(_ entity: String, _ key: RecordKey) throws -> Bool {
         try deleteCascading(entity, key) > 0
     }
 

@@ -20,7 +20,7 @@ enum Quota {
     /// Returns the largest quota that leaves room for its reserve in a map.
     static func largest(ofMap map: Int) -> Int { map - reserve(of: map) }
 
-    static func check(_ quota: Int, most: Int) throws(StoreError) {
+    static func check(_ quota: Int, most: Int) throws(StoreOpenError) {
         guard quota >= smallest, quota <= most else {
             throw .quotaOutOfRange(quota: quota, smallest: smallest, largest: most)
         }
@@ -32,8 +32,8 @@ extension Store {
     ///
     /// Without a quota, the disk and the map (1 TiB, or what the system grants) limit the file.
     ///
-    /// A write that would exceed the quota fails with `StoreError.storeFull`, and nothing of it is
-    /// kept. Reads continue to work, and so do writes that fit into freed pages.
+    /// A write that would exceed the quota fails with `StoreWriteError.storeFull`, and nothing of
+    /// it is kept. Reads continue to work, and so do writes that fit into freed pages.
     ///
     /// A write that only deletes may use a reserve above the quota: a sixteenth of it, at least 1
     /// MiB, at most 256 MiB. Delete in small steps, since a page is copied before it is freed. End
@@ -50,8 +50,8 @@ extension Store {
     /// A quota below the present size is allowed: nothing is deleted, and the file stops growing.
     ///
     /// - Parameter quota: The limit in bytes, at least 1 MiB; nil for no quota.
-    /// - Throws: `StoreError.quotaOutOfRange` if the quota is below 1 MiB, or if it exceeds the map
-    ///   of this process together with its reserve. Also the errors of `write`.
+    /// - Throws: `StoreOpenError.quotaOutOfRange` if the quota is below 1 MiB, or if it exceeds the
+    ///   map of this process together with its reserve. Also the errors of `write`.
     public func setQuota(_ quota: Int?) throws {
         if let quota {
             let map = try mappingErrors { try environment.information().mapSize }

@@ -17,7 +17,7 @@ extension Store {
         let isReadOnly = options.isReadOnly || options.isImmutable
         let isNew = try checkDirectory(path, mayCreate: schema != nil && !isReadOnly)
         // Checked before anything is created: an invalid schema leaves no empty store behind.
-        if isNew, let problem = schema?.problems().first { throw StoreError.schema(problem) }
+        if isNew, let problem = schema?.problems().first { throw StoreOpenError.schema(problem) }
         if isNew, mkdir(path, FileMode.directory(for: options.permissions.fileMode)) != 0, errno != EEXIST {
             throw LMDBError(code: errno, operation: "open", path: path)
         }
@@ -53,7 +53,7 @@ extension Store {
                 return (open, true)
             }
             if try isNew || environment.tableNames().isEmpty {
-                guard schema != nil, !isReadOnly else { throw StoreError.noSuchStore(path: path) }
+                guard schema != nil, !isReadOnly else { throw StoreOpenError.noSuchStore(path: path) }
                 try create(environment, options)
             }
             var state = try load(environment, RowVerification(options))
@@ -91,16 +91,16 @@ extension Store {
         let needed = quota.map { $0 + Quota.reserve(of: $0) } ?? Quota.smallestMap
         let granted = try environment.information().mapSize
         guard granted >= needed else {
-            throw StoreError.addressSpace(path: environment.path, needed: needed, granted: granted)
+            throw StoreOpenError.addressSpace(path: environment.path, needed: needed, granted: granted)
         }
     }
 
     /// Checks the directory, and returns whether the store must be created.
-    private static func checkDirectory(_ path: String, mayCreate: Bool) throws(StoreError) -> Bool {
+    private static func checkDirectory(_ path: String, mayCreate: Bool) throws(StoreOpenError) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0 else {
             guard errno == ENOENT || errno == ENOTDIR else {
-                throw .lmdb(LMDBError(.permission, operation: "open", code: errno, path: path))
+                throw .store(.lmdb(LMDBError(.permission, operation: "open", code: errno, path: path)))
             }
             guard mayCreate else { throw .noSuchStore(path: path) }
             return true
@@ -152,17 +152,17 @@ extension Store {
                 table.map { table in (name, table) }
             })
         guard let metaTable = fixed[TableName.meta] else {
-            throw StoreError.notAStore(path: path, detail: "an LMDB file without the table \(TableName.meta)")
+            throw StoreOpenError.notAStore(path: path, detail: "an LMDB file without the table \(TableName.meta)")
         }
         let settings = try environment.read { transaction in
             guard let (meta, found) = try ChecksummedTable.meta(metaTable, in: transaction.raw) else {
-                throw StoreError.notAStore(
+                throw StoreOpenError.notAStore(
                     path: path, detail: "an LMDB file without a valid format version of Tarn")
             }
-            guard found <= format else { throw StoreError.newerFormat(path: path, found: found, known: format) }
+            guard found <= format else { throw StoreOpenError.newerFormat(path: path, found: found, known: format) }
             try checkSettings(transaction.raw, meta)
             if let feature = try StoreFeature.unknown(in: transaction.raw.get(meta, key: MetaKey.features)).first {
-                throw StoreError.unknownFeature(path: path, feature: feature)
+                throw StoreOpenError.unknownFeature(path: path, feature: feature)
             }
             let raw = transaction.raw
             return StoreState.Settings(
@@ -182,7 +182,7 @@ extension Store {
         return try StoreState(settings, open, verification: verification)
     }
 
-    private static func checkTableCount(_ catalog: Catalog) throws(StoreError) {
+    private static func checkTableCount(_ catalog: Catalog) throws(StoreOpenError) {
         let needed = TableName.all.count + catalog.entities.filter { $0.root == $0.id }.count + catalog.indexIDs.count
         guard needed <= TableName.limit else {
             throw .schema(
@@ -234,7 +234,7 @@ extension Store {
         do throws(SchemaError) {
             guard try state.catalog.applying(schema).catalog != state.catalog else { return state }
         } catch {
-            throw StoreError.schema(error)
+            throw StoreOpenError.schema(error)
         }
         try environment.writeOpeningTables { transaction in
             let raw = transaction.raw
@@ -243,7 +243,9 @@ extension Store {
             // Another process may have changed the catalog in the meantime.
             let current = try readCatalog(raw, state.meta, environment.path)
             let change: Catalog.Change
-            do throws(SchemaError) { change = try current.applying(schema) } catch { throw StoreError.schema(error) }
+            do throws(SchemaError) { change = try current.applying(schema) } catch {
+                throw StoreOpenError.schema(error)
+            }
             guard change.catalog != current else { return }
             try checkTableCount(change.catalog)
             var records: [UInt16: Table] = [:], indexes: [UInt32: Table] = [:]

@@ -143,10 +143,9 @@ public final class Store: Sendable {
     /// is applied.
     ///
     /// - Parameter progress: Called after each step of an index build, on the calling thread.
-    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore`, `.newerFormat`, `.unknownFeature`,
-    ///   `.schema`, `.storeInUse`, `.pidNamespaceConflict`, `.addressSpace`, `.quotaOutOfRange`,
-    ///   `.storeFull`, `.damagedCatalog`, `.damagedEntry`; `.notUnique` if records have equal
-    ///   values in an index that the schema declares unique (the index then stays as it was);
+    /// - Throws: `StoreOpenError`. `.write` has `.storeFull`, or `.notUnique` if records have equal
+    ///   values in an index that the schema declares unique (the index then stays as it was).
+    ///   `.store` has `.damagedCatalog`, `.damagedEntry`, or `.damagedRow` during an index build;
     ///   `.lmdb` with `.optionsConflict` if the store is open in this process with another
     ///   durability, access or verification of rows, `.networkFileSystem`, `.truncated`,
     ///   `.corrupted`, `.permission`, `.cannotLock` if a reader may not write to the lock files,
@@ -154,7 +153,7 @@ public final class Store: Sendable {
     public static func open(
         at path: String, schema: Schema? = nil, options: Options = Options(),
         progress: ((IndexBuildProgress) -> Void)? = nil
-    ) throws(StoreError) -> Store {
+    ) throws(StoreOpenError) -> Store {
         try open(at: path, schema: schema, options: options, building: IndexBuildOptions(), progress: progress)
     }
 
@@ -162,16 +161,20 @@ public final class Store: Sendable {
     package static func open(
         at path: String, schema: Schema?, options: Options, building: IndexBuildOptions,
         progress: ((IndexBuildProgress) -> Void)? = nil
-    ) throws(StoreError) -> Store {
+    ) throws(StoreOpenError) -> Store {
         do {
             return try openStore(path, schema, options, building, progress)
-        } catch let error as StoreError {
+        } catch let error as StoreOpenError {
             throw error
+        } catch let error as StoreError {
+            throw .store(error)
+        } catch let error as StoreWriteError {
+            throw .write(error)
         } catch let error as LMDBError {
             switch error.kind {
             case .notAnEnvironment, .notAFile: throw .notAStore(path: path, detail: error.description)
-            case .fileLimit, .mapFull: throw .storeFull(path: path, quota: nil)
-            default: throw .lmdb(error)
+            case .fileLimit, .mapFull: throw .write(.storeFull(path: path, quota: nil))
+            default: throw .store(.lmdb(error))
             }
         } catch {
             throw .notAStore(path: path, detail: "\(error)")
@@ -187,7 +190,8 @@ public final class Store: Sendable {
     ///
     /// Never waits for a writer. The snapshot does not change.
     ///
-    /// - Throws: The errors of the closure, or `StoreError`.
+    /// - Throws: The errors of the closure; `StoreError`; `StoreOpenError` if another process has
+    ///   changed the store so that this version no longer supports its format.
     public func read<Result>(_ body: (StoreReader) throws -> Result) throws -> Result {
         try read(verifyingRows: false, body)
     }
@@ -232,10 +236,11 @@ public final class Store: Sendable {
     ///   - alone: Requests a transaction for this write only. For large writes, such as imports: a
     ///     child transaction keeps all its changes in memory, and would delay the small writes.
     ///   - isolation: The actor of the calling code. Leave it at its default.
-    /// - Throws: The errors of the closure, or `StoreError`: `.storeFull`, `.schemaChanged`;
-    ///   `.lmdb` with `.nestedWrite`, at once, if the calling thread is inside a `read` or `write`
-    ///   of this store, `.readOnly`, `.forked`, `.diskFull`, `.inputOutput`, `.poisoned`,
-    ///   `.fileReplaced`. After any error nothing of this write is stored.
+    /// - Throws: The errors of the closure; `StoreWriteError`, mostly `.storeFull`,
+    ///   `.schemaChanged`, `.notUnique`; the errors of `read`; `StoreError.lmdb` with
+    ///   `.nestedWrite`, at once, if the calling thread is inside a `read` or `write` of this
+    ///   store, `.readOnly`, `.forked`, `.diskFull`, `.inputOutput`, `.poisoned`, `.fileReplaced`.
+    ///   After any error nothing of this write is stored.
     public func write<Result>(
         alone: Bool = false, isolation: (any Actor)? = #isolation, _ body: (inout StoreWriter) throws -> Result
     ) throws -> Result {
@@ -292,7 +297,7 @@ public final class Store: Sendable {
                 try environment.write { transaction in
                     guard try transaction.raw.isAtGeneration(known.generation, known.meta) else { return }
                     isCurrent = true
-                    if let misfit { throw StoreError.schemaChanged(path: path, detail: misfit) }
+                    if let misfit { throw StoreWriteError.schemaChanged(path: path, detail: misfit) }
                     try transaction.limitFile(byQuotaIn: known.meta)
                     try body(&transaction, known)
                 }
@@ -334,7 +339,7 @@ public final class Store: Sendable {
         for _ in 0..<4 {
             do {
                 try finishIndexes(build, progress: progress)
-            } catch let error as StoreError {
+            } catch let error as StoreWriteError {
                 guard case .notUnique = error else { throw error }
                 // The failed index may be one that only the schemas of other processes declare.
                 if let wanted = try? state.catalog.applying(schema), wanted.catalog == state.catalog { continue }
@@ -359,7 +364,7 @@ public final class Store: Sendable {
             return try body()
         } catch let error as LMDBError {
             switch error.kind {
-            case .fileLimit, .mapFull: throw StoreError.storeFull(path: path, quota: try? quota)
+            case .fileLimit, .mapFull: throw StoreWriteError.storeFull(path: path, quota: try? quota)
             default: throw StoreError.lmdb(error)
             }
         }

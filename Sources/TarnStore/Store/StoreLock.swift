@@ -33,7 +33,7 @@ final class StoreLock: Sendable {
     ///   if `lock.mdb` is not the file that other processes have open, or if the record cannot be
     ///   written.
     init(directory: String, isReadOnly: Bool = false, namespace: UInt64? = StoreLock.processNamespace)
-        throws(StoreError)
+        throws(StoreOpenError)
     {
         let path = directory + "/store.lock"
         var descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, FileMode.inside(directory))
@@ -62,7 +62,7 @@ final class StoreLock: Sendable {
                 // If the others close the store in between, the next attempt gets it exclusively.
                 flock(descriptor, LOCK_UN)
                 guard ContinuousClock.now < end else {
-                    throw .lmdb(LMDBError(.fileReplaced, operation: "open", path: directory + "/lock.mdb"))
+                    throw .store(.lmdb(LMDBError(.fileReplaced, operation: "open", path: directory + "/lock.mdb")))
                 }
             }
             guard ContinuousClock.now < end else { throw .storeInUse(path: directory, by: users()) }
@@ -70,20 +70,20 @@ final class StoreLock: Sendable {
         }
     }
 
-    private static func failure(_ code: Int32, _ path: String, _ isReadOnly: Bool) -> StoreError {
+    private static func failure(_ code: Int32, _ path: String, _ isReadOnly: Bool) -> StoreOpenError {
         var error = LMDBError(code: code, operation: "lock", path: path)
         if isReadOnly, error.kind == .permission { error.kind = .cannotLock }
-        return .lmdb(error)
+        return .store(.lmdb(error))
     }
 
     /// Takes the lock exclusively: no other process has the store open, or can open it.
     ///
     /// - Throws: `.storeInUse`, after a second, if another process has it open; `.lmdb` if the file
     ///   cannot be opened.
-    init(exclusively directory: String) throws(StoreError) {
+    init(exclusively directory: String) throws(StoreOpenError) {
         descriptor = Glibc.open(directory + "/store.lock", O_RDWR | O_CREAT | O_CLOEXEC, FileMode.inside(directory))
         guard descriptor >= 0 else {
-            throw .lmdb(LMDBError(code: errno, operation: "open", path: directory + "/store.lock"))
+            throw .store(.lmdb(LMDBError(code: errno, operation: "open", path: directory + "/store.lock")))
         }
         let end = ContinuousClock.now + StoreLock.patience
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
@@ -134,7 +134,7 @@ final class StoreLock: Sendable {
 
     /// Writes the record if it differs, so that a store can still be opened on a full disk.
     private func record(_ namespace: UInt64?, _ lockFile: FileIdentity?, _ path: String, _ isReadOnly: Bool)
-        throws(StoreError)
+        throws(StoreOpenError)
     {
         // The namespace comes last, where earlier versions read it.
         let text =

@@ -23,7 +23,8 @@ extension StoreReader {
 }
 
 extension StoreWriter {
-    /// Stores values of a record, as ``put(_:_:_:)`` does, and marks them as changed locally.
+    /// Stores values of a record, as ``put(_:_:_:ifVersion:)`` does, and marks them as changed
+    /// locally.
     ///
     /// A record that was not stored is marked as created locally, with all of its fields.
     ///
@@ -38,7 +39,7 @@ extension StoreWriter {
         try markLocal(entity, key, isThere ? .update : .create, fields: isThere ? values.map(\.name) : [])
     }
 
-    /// Deletes a record, as ``delete(_:_:)-(String,_)`` does, and marks it.
+    /// Deletes a record, as ``delete(_:_:ifVersion:)-(String,_,_)`` does, and marks it.
     ///
     /// No import restores the record until the mark is cleared. If the record was created locally,
     /// so that the server has never had it, no mark is left.

@@ -95,7 +95,7 @@ extension Store {
     }
 
     private func settle(after failures: [any Error], isFreeing: Bool) {
-        let isFull = failures.contains { if case StoreError.storeFull? = $0 as? StoreError { true } else { false } }
+        let isFull = failures.contains { if case StoreWriteError.storeFull = $0 { true } else { false } }
         if isFull || isFreeing { settleFreedPages(always: isFull) }
     }
 }

@@ -169,14 +169,8 @@ public struct StoreWriter: ~Copyable {
         if try access.localChanges.hasMarks { _ = try access.localChanges.remove(rules.root, key) }
     }
 
-    /// Stores fields of a record. `null` clears a field. Other fields keep their values.
-    ///
-    /// Attributes and references that are part of the key may be left out: they follow from the
-    /// key.
-    ///
-    /// - Throws: `StoreError.unknownEntity`, `.unknownField`, `.wrongKey` (also if a value
-    ///   contradicts the key), `.wrongType`, `.keyCollision`, `.damagedRow`.
-    public mutating func put(_ entity: String, _ key: RecordKey, _ values: [Record.Field]) throws {
+    /// Stores fields of a record, without a check of its version.
+    package mutating func put(_ entity: String, _ key: RecordKey, _ values: [Record.Field]) throws {
         let entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
         guard !key.isDigest else {
@@ -229,7 +223,7 @@ public struct StoreWriter: ~Copyable {
         return Int(changeCount)
     }
 
-    private func checkSameKey(_ entity: Catalog.Entity, _ old: RowBody, _ new: RowBody) throws(StoreError) {
+    private func checkSameKey(_ entity: Catalog.Entity, _ old: RowBody, _ new: RowBody) throws(StoreWriteError) {
         guard access.saySameKey(entity, old, new) else { throw .keyCollision(entity: entity.name) }
     }
 

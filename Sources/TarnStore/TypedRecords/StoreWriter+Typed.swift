@@ -8,10 +8,10 @@ extension StoreWriter {
     /// - Parameter version: the version that was read (``Row/version``, `Record.version`), or nil.
     ///   If it is set, the record is stored only if it still has this version; 0 means that it does
     ///   not exist yet.
-    /// - Throws: `StoreError`: `.versionMismatch`, `.wrongType` for a value that is not of the
-    ///   catalog's type, `.wrongKey` if the struct does not set the whole key, `.keyCollision`,
-    ///   `.damagedRow`; if the type does not fit the catalog, `.unknownEntity`, `.unknownField`.
-    ///   Then nothing of the record is stored.
+    /// - Throws: `StoreWriteError.versionMismatch`, `.keyCollision`; `StoreError.wrongType` for a
+    ///   value that is not of the catalog's type, `.wrongKey` if the struct does not set the whole
+    ///   key, `.damagedRow`; if the type does not fit the catalog, `.unknownEntity`,
+    ///   `.unknownField`. Then nothing of the record is stored.
     public mutating func put<Record: StoredRecord>(_ record: Record, ifVersion version: UInt64? = nil) throws {
         let buffers = takeRowBuffers()
         defer { rowBuffers = buffers }
@@ -58,12 +58,13 @@ extension StoreWriter {
         }
     }
 
-    /// Deletes a record as ``delete(_:_:)-(String,_)`` does.
+    /// Deletes a record as ``delete(_:_:ifVersion:)-(String,_,_)`` does.
     ///
     /// - Parameter version: the version that was read, or nil. If it is set, the record is deleted
     ///   only if it still has this version.
     /// - Returns: whether the record existed.
-    /// - Throws: `StoreError.versionMismatch`, `.unknownEntity`, `.wrongKey`, `.damagedRow`.
+    /// - Throws: `StoreWriteError.versionMismatch`; `StoreError.unknownEntity`, `.wrongKey`,
+    ///   `.damagedRow`.
     @discardableResult
     public mutating func delete<Record: StoredRecord>(
         _ type: Record.Type, _ key: Record.Key, ifVersion version: UInt64? = nil
@@ -71,23 +72,40 @@ extension StoreWriter {
         try delete(Record.entity, key.recordKey, ifVersion: version)
     }
 
-    /// Stores values of a record as ``put(_:_:_:)`` does, if its version is still the one read.
+    /// Stores fields of a record. `null` clears a field. Other fields keep their values.
     ///
-    /// - Parameter version: the version; 0 if the record must not exist yet, nil for no check.
-    /// - Throws: `StoreError.versionMismatch`, and as ``put(_:_:_:)``.
+    /// Attributes and references that are part of the key may be left out: they follow from the
+    /// key.
+    ///
+    /// - Parameter version: the version that was read: the record is stored only if it still has
+    ///   this version. 0 if it must not exist yet; nil for no check.
+    /// - Throws: `StoreError.unknownEntity`, `.unknownField`, `.wrongKey` (also if a value
+    ///   contradicts the key), `.wrongType`, `.damagedRow`; `StoreWriteError.keyCollision`,
+    ///   `.versionMismatch`.
     public mutating func put(
-        _ entity: String, _ key: RecordKey, _ values: [Record.Field], ifVersion version: UInt64?
+        _ entity: String, _ key: RecordKey, _ values: [Record.Field], ifVersion version: UInt64? = nil
     ) throws {
         try check(version, entity, key)
         try put(entity, key, values)
     }
 
-    /// Deletes a record if it still has the version that was read; nil for no check.
+    /// Deletes a record by its delete rules, in this transaction.
     ///
+    /// Entries of responses that list a deleted record are removed, too. The cascade is determined
+    /// first, so a denied delete changes nothing.
+    ///
+    /// References to a deleted record remain, and their target is missing. The delete rule of the
+    /// relationship, seen from the deleted record, can change that: `nullify` removes the
+    /// references, `cascade` deletes the records that contain them.
+    ///
+    /// - Parameter version: the version that was read: the record is deleted only if it still has
+    ///   this version. Nil for no check.
     /// - Returns: whether the record existed.
-    /// - Throws: `StoreError.versionMismatch`, and as ``delete(_:_:)-(String,_)``.
+    /// - Throws: `StoreWriteError.deleteDenied` if a relationship with the rule `deny` leads to an
+    ///   existing record that would remain; `.versionMismatch`; `StoreError.unknownEntity`,
+    ///   `.wrongKey`, `.damagedRow`.
     @discardableResult
-    public mutating func delete(_ entity: String, _ key: RecordKey, ifVersion version: UInt64?) throws -> Bool {
+    public mutating func delete(_ entity: String, _ key: RecordKey, ifVersion version: UInt64? = nil) throws -> Bool {
         try check(version, entity, key)
         return try delete(entity, key)
     }
@@ -120,7 +138,7 @@ extension StoreWriter {
         guard let expected else { return }
         let found = try access.records.row(entity, key)?.version ?? 0
         guard found == expected else {
-            throw StoreError.versionMismatch(
+            throw StoreWriteError.versionMismatch(
                 entity: entity.name, key: access.describe(key), expected: expected, found: found)
         }
     }

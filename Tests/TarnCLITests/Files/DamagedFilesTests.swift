@@ -153,7 +153,7 @@ struct DamagedFilesTests {
             try [UInt8](Data(contentsOf: URL(fileURLWithPath: store + "/data.mdb"))) == bytes,
             "\(what): it was written to")
         if FileManager.default.fileExists(atPath: new) {
-            let report = try StoreVerification(ofStoreAt: new)
+            let report = try StoreInspector(at: new).verification()
             // A letter of the catalog that changed may leave another name of a value behind;
             // nothing else follows from it.
             let isSound = report.isSound || Set(report.counts.keys) == [.rowValue]

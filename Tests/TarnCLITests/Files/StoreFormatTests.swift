@@ -103,7 +103,7 @@ struct StoreFormatTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try await fill()
         var lines: [String] = []
-        try StoreDump(storeAt: folder).records(line: { lines.append($0) }, damaged: { Issue.record("\($0)") })
+        try StoreInspector(at: folder).dumpRecords(line: { lines.append($0) }, damaged: { Issue.record("\($0)") })
         let (read, status) = try output(
             of: "/usr/bin/python3", [Self.root.appending(path: "tools/read-store.py").path, folder])
         #expect(status == 0)

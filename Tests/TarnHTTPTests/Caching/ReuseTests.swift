@@ -9,6 +9,11 @@ struct ReuseTests {
     /// The stored response, its age, the request, and the decision.
     typealias Case = (response: String, age: Int, request: String, decision: String)
 
+    @Test("a decision names its rule and the paragraph")
+    func reason() {
+        #expect(CacheDecision(.fresh, .fresh).reason == "the age is below the lifetime (RFC 9111 §4.2)")
+    }
+
     @Test(
         "§5.2.1: a request's directives",
         arguments: [

@@ -106,7 +106,7 @@ struct UniqueImportTests {
         let test = try store()
         try test.take(#"[{"id": 1, "login": "ada"}]"#, "User")
         test.importer.isStrict = true
-        #expect(throws: StoreError.notUnique(entity: "User", index: "login", keys: ["1", "2"])) {
+        #expect(throws: StoreWriteError.notUnique(entity: "User", index: "login", keys: ["1", "2"])) {
             try test.take(#"[{"id": 2, "login": "ada"}, {"id": 3, "login": "bob"}]"#, "User")
         }
         #expect(try test.count("User") == 1)

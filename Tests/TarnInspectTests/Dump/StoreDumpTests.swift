@@ -8,10 +8,10 @@ import Testing
 @Suite("Inspect: dump")
 struct StoreDumpTests {
     private func dump(_ store: InspectedStore, of entity: String? = nil) throws -> (
-        lines: [String], damaged: [StoreDump.Damage]
+        lines: [String], damaged: [StoreInspector.Damage]
     ) {
-        var lines: [String] = [], damaged: [StoreDump.Damage] = []
-        try StoreDump(storeAt: store.path).records(
+        var lines: [String] = [], damaged: [StoreInspector.Damage] = []
+        try StoreInspector(at: store.path).dumpRecords(
             of: entity, line: { lines.append($0) }, damaged: { damaged.append($0) })
         return (lines, damaged)
     }
@@ -24,7 +24,7 @@ struct StoreDumpTests {
         while let place = bytes.firstRange(of: name) { bytes.replaceSubrange(place, with: Array("p/1".utf8)) }
         try rich.write(bytes)
         var damages: [String] = []
-        try StoreDump(storeAt: rich.path).records(line: { _ in }, damaged: { damages.append("\($0)") })
+        try StoreInspector(at: rich.path).dumpRecords(line: { _ in }, damaged: { damages.append("\($0)") })
         #expect(damages.contains { $0.hasPrefix("r/1: the table of User is missing") }, "\(damages)")
     }
 
@@ -77,19 +77,23 @@ struct StoreDumpTests {
         let store = try InspectedStore()
         let before = try store.bytes
         _ = try dump(store)
-        _ = try StoreStatistics(ofStoreAt: store.path)
+        _ = try StoreInspector(at: store.path).statistics()
         #expect(try store.bytes == before)
     }
 
     @Test("what is no store is an error, and nothing is created there")
     func noStore() throws {
         let path = FileManager.default.temporaryDirectory.path + "/tarn-inspect-\(UUID().uuidString)"
-        #expect(throws: StoreError.noSuchStore(path: path)) { try StoreDump(storeAt: path) }
-        #expect(throws: StoreError.noSuchStore(path: path)) { try StoreStatistics(ofStoreAt: path) }
+        #expect(throws: StoreOpenError.noSuchStore(path: path)) {
+            try StoreInspector(at: path).dumpRecords(line: { _ in }, damaged: { _ in })
+        }
+        #expect(throws: StoreOpenError.noSuchStore(path: path)) { try StoreInspector(at: path).statistics() }
         #expect(!FileManager.default.fileExists(atPath: path))
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        #expect(throws: StoreError.noSuchStore(path: path)) { try StoreDump(storeAt: path) }
+        #expect(throws: StoreOpenError.noSuchStore(path: path)) {
+            try StoreInspector(at: path).dumpRecords(line: { _ in }, damaged: { _ in })
+        }
         #expect(try FileManager.default.contentsOfDirectory(atPath: path) == [])
     }
 }

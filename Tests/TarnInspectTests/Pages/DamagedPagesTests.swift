@@ -38,7 +38,7 @@ struct DamagedPagesTests {
                 let node = node(page, index), length = number(node + 6, 2)
                 if Array(bytes[node + 8..<node + 8 + length]) == Array(table.utf8) { return node + 8 + length }
             }
-            throw StoreError.noSuchStore(path: table)
+            throw StoreOpenError.noSuchStore(path: table)
         }
     }
 
@@ -199,17 +199,17 @@ struct DamagedPagesTests {
         var image = try Image(store.path)
         try fault.body(&image)
         try store.write(image.bytes)
-        let report = try StoreVerification(ofStoreAt: store.path)
+        let report = try StoreInspector(at: store.path).verification()
         #expect(report.counts[fault.code, default: 0] > 0, "\(report.findings.prefix(5)) \(report.aloneBecause ?? "")")
         #expect(!report.isSound)
         var lines = 0, damages = 0
         // Unaffected records are dumped; none only if the file as a whole is unreadable.
         do {
-            try StoreDump(storeAt: store.path).records(line: { _ in lines += 1 }, damaged: { _ in damages += 1 })
+            try StoreInspector(at: store.path).dumpRecords(line: { _ in lines += 1 }, damaged: { _ in damages += 1 })
             if fault.code != .meta, fault.code != .pageMissing {
                 #expect(lines + damages >= 455, "\(lines) \(damages)")
             }
-        } catch let error as StoreError {
+        } catch let error as any StoreFailure {
             #expect(error.description.count > 20)
         }
     }
@@ -226,7 +226,7 @@ struct DamagedPagesTests {
                 var broken = image
                 broken.setChild(root, child, root)
                 try store.write(broken.bytes)
-                let report = try StoreVerification(ofStoreAt: store.path)
+                let report = try StoreInspector(at: store.path).verification()
                 #expect(report.counts[.pageReachedTwice] != nil, "\(table)")
             }
         }
@@ -267,6 +267,6 @@ extension DamagedPagesTests.Image {
                 }
             }
         }
-        throw StoreError.noSuchStore(path: table)
+        throw StoreOpenError.noSuchStore(path: table)
     }
 }

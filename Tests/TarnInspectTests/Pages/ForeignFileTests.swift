@@ -70,7 +70,8 @@ struct ForeignFileTests {
 
     private func dump(_ path: String) throws -> [String] {
         var lines: [String] = []
-        let reason = try TableDump(fileAt: path).tables(line: { lines.append($0) }, damaged: { Issue.record("\($0)") })
+        let reason = try StoreInspector(at: path).dumpTables(
+            line: { lines.append($0) }, damaged: { Issue.record("\($0)") })
         #expect(reason == nil)
         return lines
     }
@@ -116,7 +117,7 @@ struct ForeignFileTests {
         let theirs = try lines(run("/usr/bin/mdb_dump", alone))
         #expect(try sections(dump(alone)) == sections(theirs))
         #expect(theirs.count > 60)
-        let statistics = try StoreStatistics(ofStoreAt: alone)
+        let statistics = try StoreInspector(at: alone).statistics()
         #expect(
             statistics.findings.isEmpty && statistics.tables.map(\.name) == ["(main)"]
                 && statistics.tables[0].entries == entries.count)
@@ -137,7 +138,7 @@ struct ForeignFileTests {
             ForeignFileTests.section(nil, [], ForeignFileTests.ownKeys)
             + ForeignFileTests.tables.map { ForeignFileTests.section($0.name, $0.options, $0.entries) }.joined()
         let path = try load(text, "healthy")
-        let statistics = try StoreStatistics(ofStoreAt: path)
+        let statistics = try StoreInspector(at: path).statistics()
         #expect(statistics.findings == [])
         for table in statistics.tables where table.name != "(main)" {
             let numbers = try lines(run("/usr/bin/mdb_stat", "-s", table.name, path)).reduce(into: [:] as [String: Int])
@@ -153,7 +154,7 @@ struct ForeignFileTests {
             #expect(table.pages == pages, "\(table) \(numbers)")
         }
         #expect(statistics.tables.count == ForeignFileTests.tables.count + 1)
-        let report = try StoreVerification(ofStoreAt: path)
+        let report = try StoreInspector(at: path).verification()
         #expect(report.findings.map(\.code) == [.noStore], "\(report.findings.prefix(3))")
     }
 
@@ -167,8 +168,9 @@ struct ForeignFileTests {
         let page = try #require((2..<bytes.count / 4096).first { bytes[$0 * 4096 + 10] == 0x22 })
         (bytes[page * 4096 + 8], bytes[page * 4096 + 9]) = (0, 0x40)
         try Data(bytes).write(to: URL(fileURLWithPath: path + "/data.mdb"))
-        var found: [StoreDump.Damage] = [], count = 0
-        try TableDump(fileAt: path).tables(line: { if $0.hasPrefix(" ") { count += 1 } }, damaged: { found.append($0) })
+        var found: [StoreInspector.Damage] = [], count = 0
+        try StoreInspector(at: path).dumpTables(
+            line: { if $0.hasPrefix(" ") { count += 1 } }, damaged: { found.append($0) })
         #expect(
             !found.isEmpty && count > 3000 && count < 2 * ForeignFileTests.tables[1].entries.count, "\(found) \(count)")
     }

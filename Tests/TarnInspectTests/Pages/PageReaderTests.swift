@@ -96,7 +96,7 @@ struct PageReaderTests {
     func agreesWithDump() throws {
         try PageReaderTests.withEachStore { path in
             var lines: [String] = []
-            try TableDump(fileAt: path).tables(line: { lines.append($0) }, damaged: { Issue.record("\($0)") })
+            try StoreInspector(at: path).dumpTables(line: { lines.append($0) }, damaged: { Issue.record("\($0)") })
             let expected = try run("/usr/bin/mdb_dump", "-a", path).split(
                 separator: "\n", omittingEmptySubsequences: true
             ).map(String.init)

@@ -30,7 +30,7 @@ struct SingleBitTests {
     private func dump(_ path: String) -> [String]? {
         var lines: [String] = [], isWhole = true
         do {
-            try StoreDump(storeAt: path).records {
+            try StoreInspector(at: path).dumpRecords {
                 lines.append($0)
             } damaged: { _ in
                 isWhole = false
@@ -44,7 +44,7 @@ struct SingleBitTests {
     /// All that the tables have, as it is stored.
     private func tables(_ path: String) throws -> [String] {
         var lines: [String] = []
-        try TableDump(fileAt: path).tables {
+        try StoreInspector(at: path).dumpTables {
             if $0.hasPrefix(" ") || $0.hasPrefix("database") { lines.append($0) }
         } damaged: { _ in
         }
@@ -72,7 +72,7 @@ struct SingleBitTests {
     func everyBit(_ golden: String) throws {
         let victim = try GoldenFile(golden), path = victim.path
         let lines = try #require(dump(path)), stored = try tables(path)
-        #expect(try StoreVerification(ofStoreAt: path).isSound && lines.count > 30)
+        #expect(try StoreInspector(at: path).verification().isSound && lines.count > 30)
         var outcomes: [String: Int] = [:], salvages = 0
         func note(_ outcome: String) { outcomes[outcome, default: 0] += 1 }
         let bits = chosen(victim.original.count * 8)
@@ -85,7 +85,7 @@ struct SingleBitTests {
             let found = dump(path)
             if let found, found != lines { Issue.record("the dump is another, and nothing is said: \(place())") }
             note(found == nil ? "dump 6" : "dump 0")
-            let isSound = (try? StoreVerification(ofStoreAt: path).isSound) ?? false
+            let isSound = (try? StoreInspector(at: path).verification().isSound) ?? false
             if isSound, (try? tables(path)) != stored {
                 Issue.record("verified, and the tables are others: \(place())")
             }
@@ -95,7 +95,7 @@ struct SingleBitTests {
             let new = path + "-salvaged-\(salvages)"
             salvages += 1
             defer { try? FileManager.default.removeItem(atPath: new) }
-            guard let report = try? SalvageReport.salvage(path, to: new), report.lostCount == 0 else {
+            guard let report = try? StoreInspector(at: path).salvage(to: new), report.lostCount == 0 else {
                 note("salvage 3")
                 continue
             }

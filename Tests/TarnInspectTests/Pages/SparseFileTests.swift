@@ -15,7 +15,7 @@ struct SparseFileTests {
             new = FileManager.default.temporaryDirectory.path + "/tarn-sparse-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: new) }
         var lines: [String] = []
-        try StoreDump(storeAt: rich.path).records(line: { lines.append($0) }, damaged: { Issue.record("\($0)") })
+        try StoreInspector(at: rich.path).dumpRecords(line: { lines.append($0) }, damaged: { Issue.record("\($0)") })
         var image = try DamagedPagesTests.Image(rich.path)
         let root = try image.root("r/2")
         image.set(root * 4096 + 10, 2, 0x44)
@@ -23,12 +23,12 @@ struct SparseFileTests {
         for meta in [0, 1] { image.set(meta * 4096 + 136, 8, (200 << 30) / 4096) }
         try rich.write(image.bytes)
         #expect(truncate(rich.path + "/data.mdb", 200 << 30) == 0)
-        let report = try SalvageReport.salvage(rich.path, to: new)
+        let report = try StoreInspector(at: rich.path).salvage(to: new)
         #expect(report.found == 360 && report.lostCount > 0)
         var salvaged: [String] = []
-        try StoreDump(storeAt: new).records(line: { salvaged.append($0) }, damaged: { Issue.record("\($0)") })
+        try StoreInspector(at: new).dumpRecords(line: { salvaged.append($0) }, damaged: { Issue.record("\($0)") })
         #expect(salvaged == lines)
-        #expect(try !StoreVerification(ofStoreAt: rich.path).isSound)
+        #expect(try !StoreInspector(at: rich.path).verification().isSound)
     }
 
     @Test("a catalog is looked for where the file has data, behind a hole as well")
@@ -50,6 +50,6 @@ struct SparseFileTests {
                 && pages.reduce(0) { $0 + $1.count } < 2000, "\(pages)")
         let new = FileManager.default.temporaryDirectory.path + "/tarn-sparse-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: new) }
-        #expect(try SalvageReport.salvage(rich.path, to: new).records.reduce(0) { $0 + $1.count } > 300)
+        #expect(try StoreInspector(at: rich.path).salvage(to: new).records.reduce(0) { $0 + $1.count } > 300)
     }
 }

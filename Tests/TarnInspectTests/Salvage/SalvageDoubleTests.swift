@@ -34,7 +34,7 @@ struct SalvageDoubleTests {
             }
             #expect(outcomes == [true, false])
             try restoration.finish(sequence: 9)
-            #expect(try StoreVerification(ofStoreAt: path).isSound)
+            #expect(try StoreInspector(at: path).verification().isSound)
             let record = try Store.open(at: path).read { try $0.record("User", RecordKey(1)) }
             #expect(record?["age"] == .int(50) && record?.version == 9)
         }

@@ -10,7 +10,7 @@ import Testing
 struct SalvageTests {
     private func dump(_ path: String) throws -> [String] {
         var lines: [String] = []
-        try StoreDump(storeAt: path).records(line: { lines.append($0) }, damaged: { Issue.record("\($0)") })
+        try StoreInspector(at: path).dumpRecords(line: { lines.append($0) }, damaged: { Issue.record("\($0)") })
         return lines
     }
 
@@ -24,17 +24,17 @@ struct SalvageTests {
     func soundStore() throws {
         let rich = try RichStore()
         try withNew { new in
-            let report = try SalvageReport.salvage(rich.path, to: new)
+            let report = try StoreInspector(at: rich.path).salvage(to: new)
             #expect(report.lostCount == 0 && report.hasProgress && report.found == 0)
             #expect(report.responses == 6 && report.localChanges == 1 && report.sequence == 4)
             #expect(try dump(new) == dump(rich.path))
-            let found = try StoreVerification(ofStoreAt: new)
+            let found = try StoreInspector(at: new).verification()
             #expect(found.isSound, "\(found.findings.prefix(3))")
             #expect(found.records.map(\.count) == report.records.map(\.count))
             let store = try Store.open(at: new, schema: RichStore.schema)
             #expect(try store.read { try $0.checkpoint("issues")?.state } == .complete)
             try store.write { try $0.put("User", RecordKey(1), [.init("name", .string("goes on"))]) }
-            #expect(try StoreVerification(ofStoreAt: new).isSound)
+            #expect(try StoreInspector(at: new).verification().isSound)
         }
     }
 
@@ -47,7 +47,7 @@ struct SalvageTests {
         let lines = try dump(rich.path)
         #expect(lines.contains { $0.contains("\"labels\":[\"new\",\(digest)]") })
         try withNew { new in
-            let report = try SalvageReport.salvage(rich.path, to: new)
+            let report = try StoreInspector(at: rich.path).salvage(to: new)
             #expect(try report.lostCount == 0 && dump(new) == lines)
             let salvaged = try Store.open(at: new, schema: RichStore.schema)
             try salvaged.write { try $0.put("Label", long, []) }
@@ -68,7 +68,7 @@ struct SalvageTests {
         try rich.write(image.bytes)
         try withNew { new in
             do {
-                let report = try SalvageReport.salvage(rich.path, to: new)
+                let report = try StoreInspector(at: rich.path).salvage(to: new)
                 let lines = try dump(new)
                 // The change log and the free list are not copied: damage there is no loss.
                 if report.lostCount == 0 {
@@ -78,9 +78,9 @@ struct SalvageTests {
                 }
                 if fault.code != .meta, !report.mayBeOld { #expect(lines.allSatisfy { original.contains($0) }) }
                 #expect(lines.count == report.records.reduce(0) { $0 + $1.count } && lines.count > 50)
-                let found = try StoreVerification(ofStoreAt: new)
+                let found = try StoreInspector(at: new).verification()
                 #expect(found.isSound, "\(found.findings.prefix(3))")
-            } catch let error as StoreError {
+            } catch let error as any StoreFailure {
                 #expect(fault.code == .noMeta, "\(error)")
                 #expect(!FileManager.default.fileExists(atPath: new))
             }
@@ -98,10 +98,10 @@ struct SalvageTests {
         image.set(root * 4096 + 10, 2, 0x44)
         try rich.write(image.bytes)
         try withNew { new in
-            let report = try SalvageReport.salvage(rich.path, to: new)
+            let report = try StoreInspector(at: rich.path).salvage(to: new)
             #expect(report.found == 360 && !report.mayBeOld && report.lostCount > 0)
             #expect(try dump(new) == lines)
-            #expect(try StoreVerification(ofStoreAt: new).isSound)
+            #expect(try StoreInspector(at: new).verification().isSound)
         }
     }
 
@@ -113,7 +113,7 @@ struct SalvageTests {
         image.set(try image.record("meta") + 40, 8, 1 << 40)
         try rich.write(image.bytes)
         try withNew { new in
-            let report = try SalvageReport.salvage(rich.path, to: new)
+            let report = try StoreInspector(at: rich.path).salvage(to: new)
             #expect(report.lostCount > 0 && report.sequence == 4)
             #expect(try dump(new) == lines)
         }
@@ -127,7 +127,7 @@ struct SalvageTests {
         let lines = try dump(rich.path)
         try rich.damage(#require(VerificationTests.damages.first { $0.testDescription == "a letter of the catalog" }))
         try withNew { new in
-            let report = try SalvageReport.salvage(rich.path, to: new)
+            let report = try StoreInspector(at: rich.path).salvage(to: new)
             #expect(report.lostCount == 0)
             #expect(try dump(new) == lines)
         }
@@ -140,7 +140,7 @@ struct SalvageTests {
         }
         try rich.write(bytes)
         try withNew { new in
-            let report = try SalvageReport.salvage(rich.path, to: new)
+            let report = try StoreInspector(at: rich.path).salvage(to: new)
             #expect(
                 report.lostCount == 1 && report.lost[0].reason.contains("checksum of the catalog"), "\(report.lost)")
             #expect(!report.hasProgress)
@@ -159,7 +159,7 @@ struct SalvageTests {
                 try editor.put("meta", key, Array(text.replacingCharacters(in: next, with: "\"nextEntity\":9").utf8))
             })
         try withNew { new in
-            let report = try SalvageReport.salvage(rich.path, to: new)
+            let report = try StoreInspector(at: rich.path).salvage(to: new)
             #expect(report.lostCount == 0, "\(report.lost)")
             #expect(try dump(new) == lines)
         }
@@ -173,10 +173,10 @@ struct SalvageTests {
             let rich = try RichStore()
             try rich.damage(#require(VerificationTests.damages.first { $0.codes == codes }))
             try withNew { new in
-                let report = try SalvageReport.salvage(rich.path, to: new)
+                let report = try StoreInspector(at: rich.path).salvage(to: new)
                 #expect(report.lostCount == 1 && report.lost[0].reason.contains(reason), "\(report.lost)")
                 #expect(report.records[0].count == 41)
-                #expect(try StoreVerification(ofStoreAt: new).isSound)
+                #expect(try StoreInspector(at: new).verification().isSound)
             }
         }
     }
@@ -184,11 +184,13 @@ struct SalvageTests {
     @Test("a new store is not made where something is, and of nothing")
     func errors() throws {
         let rich = try RichStore()
-        #expect(throws: StoreError.destinationExists(path: rich.path)) {
-            try SalvageReport.salvage(rich.path, to: rich.path)
+        #expect(throws: StoreMaintenanceError.destinationExists(path: rich.path)) {
+            try StoreInspector(at: rich.path).salvage(to: rich.path)
         }
         try withNew { new in
-            #expect(throws: StoreError.noSuchStore(path: new)) { try SalvageReport.salvage(new, to: new + "2") }
+            #expect(throws: StoreOpenError.noSuchStore(path: new)) {
+                try StoreInspector(at: new).salvage(to: new + "2")
+            }
         }
     }
 }

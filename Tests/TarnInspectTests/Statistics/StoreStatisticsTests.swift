@@ -10,7 +10,7 @@ struct StoreStatisticsTests {
     @Test("records by entity, the commit sequence, responses and the size of the file")
     func totals() throws {
         let store = try InspectedStore()
-        let statistics = try StoreStatistics(ofStoreAt: store.path)
+        let statistics = try StoreInspector(at: store.path).statistics()
         #expect(statistics.entities.map { "\($0.name) \($0.records)" } == ["Author 1", "Book 2", "Empty 0"])
         #expect(statistics.sequence == 1)
         #expect(statistics.responses == 0 && statistics.checkpoints.isEmpty)
@@ -21,7 +21,7 @@ struct StoreStatisticsTests {
     @Test("every table is listed in the order of names with what it is, its entries and its pages")
     func tables() throws {
         let store = try InspectedStore()
-        let tables = try StoreStatistics(ofStoreAt: store.path).tables
+        let tables = try StoreInspector(at: store.path).statistics().tables
         #expect(tables.map(\.name) == tables.map(\.name).sorted())
         let byMeaning = Dictionary(tables.map { ($0.meaning, $0) }) { first, _ in first }
         #expect(byMeaning["records of Book"]?.entries == 2)
@@ -49,7 +49,7 @@ struct StoreStatisticsTests {
                 Checkpoint(state: .complete, plan: "p", scan: 3, startedAt: start, completedAt: start).counting(
                     pages: 2, records: 9))
         }
-        let found = try StoreStatistics(ofStoreAt: store.path).checkpoints
+        let found = try StoreInspector(at: store.path).statistics().checkpoints
         #expect(found.map(\.name) == ["all", "issues"])
         #expect(found.map(\.checkpoint.state) == [.complete, .underWay])
         #expect(found.map(\.checkpoint.records) == [9, 5])

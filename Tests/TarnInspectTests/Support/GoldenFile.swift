@@ -17,7 +17,7 @@ final class GoldenFile {
         let size = Int(clamping: ZSTD_getFrameContentSize(frame, frame.count))
         var bytes = [UInt8](repeating: 0, count: size)
         let count = ZSTD_decompress(&bytes, bytes.count, frame, frame.count)
-        guard count == size else { throw StoreError.notAStore(path: golden, detail: "not a zstd frame") }
+        guard count == size else { throw StoreOpenError.notAStore(path: golden, detail: "not a zstd frame") }
         original = bytes
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         try Data(bytes).write(to: URL(fileURLWithPath: path + "/data.mdb"))
@@ -31,6 +31,6 @@ final class GoldenFile {
 
     func set(_ bit: Int, flipped: Bool) throws {
         var byte = original[bit / 8] ^ (flipped ? 1 << UInt8(bit % 8) : 0)
-        guard pwrite(descriptor, &byte, 1, off_t(bit / 8)) == 1 else { throw StoreError.noSuchStore(path: path) }
+        guard pwrite(descriptor, &byte, 1, off_t(bit / 8)) == 1 else { throw StoreOpenError.noSuchStore(path: path) }
     }
 }

@@ -33,7 +33,7 @@ struct RepairTests {
             #expect(done.isEmpty == damage.codes.subtracting(RepairTests.left).isEmpty)
             #expect(try store.repair([.removesDamagedRows]).isEmpty, "the second repair has something to do")
         }
-        let report = try StoreVerification(ofStoreAt: rich.path)
+        let report = try StoreInspector(at: rich.path).verification()
         // A mark without an index is removed when the store is opened.
         let left = damage.testDescription == "a mark of no index" ? [] : damage.codes.intersection(RepairTests.left)
         #expect(Set(report.counts.keys) == left, "\(report.findings.prefix(5))")
@@ -61,19 +61,19 @@ struct RepairTests {
             URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().path + "/TarnStoreTests/Golden"
         let victim = try GoldenFile("\(golden)/format-1/2026-11-plain"), path = victim.path
-        #expect(try StoreVerification(ofStoreAt: path).isSound)
+        #expect(try StoreInspector(at: path).verification().isSound)
         do {
             let store = try Store.open(at: path)
             #expect(store.state.format == 1)
             try store.environment.write { try $0.raw.removeAll(store.state.requests) }
         }
-        #expect(try Set(StoreVerification(ofStoreAt: path).counts.keys) == [.responseMissing])
+        #expect(try Set(StoreInspector(at: path).verification().counts.keys) == [.responseMissing])
         do {
             let store = try Store.open(at: path)
             #expect(try store.repair().tables.map(\.name) == ["requests"])
             #expect(try store.repair().isEmpty)
         }
-        #expect(try StoreVerification(ofStoreAt: path).isSound)
+        #expect(try StoreInspector(at: path).verification().isSound)
     }
 
     @Test("a sound store is left as it is, to the byte")
@@ -89,7 +89,8 @@ struct RepairTests {
 extension RichStore {
     func damage(_ damage: VerificationTests.Damage) throws {
         let names =
-            try StoreStatistics(ofStoreAt: path).tables.map(\.name) + (damage.codes == [.tableUnknown] ? ["r/999"] : [])
+            try StoreInspector(at: path).statistics().tables.map(\.name)
+            + (damage.codes == [.tableUnknown] ? ["r/999"] : [])
         try self.damage { transaction, catalog in
             var tables: [String: LMDB.Table] = [:]
             for name in names { tables[name] = try transaction.table(name) }

@@ -48,7 +48,8 @@ struct StoredCatalogTests {
         try write(Array(text.replacingOccurrences(of: "\"login\"", with: "\"logon\"").utf8))
         let before = try Data(contentsOf: URL(fileURLWithPath: folder("s") + "/data.mdb"))
         for schema in [Forge.schema, nil] {
-            guard let error = storeError({ _ = try Forge.open(folder("s"), schema) }), case .damagedCatalog = error
+            guard let error = storeError({ _ = try Forge.open(folder("s"), schema) }),
+                case StoreError.damagedCatalog = error
             else {
                 Issue.record("it was opened")
                 return

@@ -129,7 +129,7 @@ struct ChangeLogTests {
         #expect(try since(start, of: ["Board"]).token == token())
         #expect(
             storeError { _ = try since(start, of: ["Nothing"]) }
-                == .unknownEntity(name: "Nothing", known: store.catalog.entities.map(\.name)))
+                == StoreError.unknownEntity(name: "Nothing", known: store.catalog.entities.map(\.name)))
     }
 
     @Test("what changes come to is each record once: what came and went is left out")
@@ -160,14 +160,16 @@ struct ChangeLogTests {
         try store.put("User", 1)
         let token = try token()
         let other = ChangeToken(incarnation: "x", sequence: 0)
-        #expect(storeError { _ = try since(other) } == .otherIncarnation(expected: "x", found: token.incarnation))
+        #expect(
+            storeError { _ = try since(other) }
+                == ChangeLogError.otherIncarnation(expected: "x", found: token.incarnation))
         let ahead = ChangeToken(incarnation: token.incarnation, sequence: 2)
-        #expect(storeError { _ = try since(ahead) } == .changesAhead(sequence: 2, newest: 1))
+        #expect(storeError { _ = try since(ahead) } == ChangeLogError.changesAhead(sequence: 2, newest: 1))
         try store.write { try $0.access.raw.put($0.access.state.meta, key: MetaKey.trimmedChanges, number: 1) }
         let old = ChangeToken(incarnation: token.incarnation, sequence: 0)
-        #expect(storeError { _ = try since(old) } == .changesTrimmed(oldest: token))
+        #expect(storeError { _ = try since(old) } == ChangeLogError.changesTrimmed(oldest: token))
         let inside = ChangeToken(incarnation: token.incarnation, sequence: 1, ordinal: 0)
-        #expect(storeError { _ = try since(inside) } == .changesTrimmed(oldest: token))
+        #expect(storeError { _ = try since(inside) } == ChangeLogError.changesTrimmed(oldest: token))
         #expect(try since(token).changes == [])
         #expect(try store.read { try $0.oldestChangeToken } == token)
     }
@@ -185,7 +187,9 @@ struct ChangeLogTests {
                 let raw = writer.access.raw, table = writer.access.state.changes
                 try ChangeEntry.withKey(1, 0) { key in try bytes.withUnsafeBytes { try raw.put(table, key, $0) } }
             }
-            #expect(storeError { _ = try since(start) } == .damagedChange(sequence: 1, ordinal: 0), "\(value)")
+            #expect(
+                storeError { _ = try since(start) } == ChangeLogError.damagedChange(sequence: 1, ordinal: 0), "\(value)"
+            )
         }
     }
 

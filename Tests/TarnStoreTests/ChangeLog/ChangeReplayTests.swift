@@ -170,12 +170,15 @@ struct ChangeReplayTests {
         try store.put("User", 1, ["login": .string("a")])
         func changes() throws -> [Change] { try store.read { try $0.changes(since: start).changes } }
         let bare = try changes()
-        #expect(storeError { try copy.write { try $0.apply(bare) } } == .changeWithoutValues(entity: "User", key: "1"))
+        #expect(
+            storeError { try copy.write { try $0.apply(bare) } }
+                == ChangeLogError.changeWithoutValues(entity: "User", key: "1"))
         try store.setChangeValues(.all)
         try store.put("User", 1, ["login": .string("b")])
         let update = try Array(changes().dropFirst())
         #expect(
-            storeError { try copy.write { try $0.apply(update) } } == .changeOfMissingRecord(entity: "User", key: "1"))
+            storeError { try copy.write { try $0.apply(update) } }
+                == ChangeLogError.changeOfMissingRecord(entity: "User", key: "1"))
         #expect(try copy.sequence == 0)
         let small = try Forge.open(
             folder("small"),
@@ -183,7 +186,7 @@ struct ChangeReplayTests {
         try small.put("User", 1)
         #expect(
             storeError { try small.write { try $0.apply(update) } }
-                == .unknownField(entity: "User", name: "login", known: ["id"]))
+                == StoreError.unknownField(entity: "User", name: "login", known: ["id"]))
     }
 
     @Test("fields are matched by their names where two stores gave them other ids")

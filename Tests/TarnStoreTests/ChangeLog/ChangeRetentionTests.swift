@@ -86,7 +86,7 @@ struct ChangeRetentionTests {
         #expect(try store.read { try $0.oldestChangeToken.sequence } == 10)
         #expect(
             storeError { _ = try store.read { try $0.changes(since: start) } }
-                == .changesTrimmed(oldest: try store.read { try $0.oldestChangeToken }))
+                == ChangeLogError.changesTrimmed(oldest: try store.read { try $0.oldestChangeToken }))
         #expect(try store.read { try $0.changes(since: before).changes.count } == 1)
     }
 
@@ -236,7 +236,7 @@ struct ChangeRetentionTests {
         try store.setChangeRetention(.all)
         try store.setQuota(2 << 20)
         let text = String(repeating: "x", count: 900)
-        var id: Int64 = 0, error: StoreError?
+        var id: Int64 = 0, error: (any StoreFailure)?
         while error == nil {
             error = storeError {
                 try store.write { writer in
@@ -247,7 +247,7 @@ struct ChangeRetentionTests {
                 }
             }
         }
-        guard case .storeFull? = error else { throw try #require(error) }
+        guard case StoreWriteError.storeFull? = error else { throw try #require(error) }
         try store.setChangeRetention(.nothing)
         #expect(try entries == 0)
         try store.setChangeRetention(ChangeRetention(age: .seconds(64), share: nil))

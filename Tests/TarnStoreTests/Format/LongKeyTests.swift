@@ -120,7 +120,7 @@ struct LongKeyTests {
             _ = try long.storageKey.withUnsafeBytes { try writer.merge(entity, $0, view, isComplete: true) }
         }
         #expect(try store.record("Label", long) == nil)
-        #expect(storeError { try store.put("Label", long) } == .keyCollision(entity: "Label"))
+        #expect(storeError { try store.put("Label", long) } == StoreWriteError.keyCollision(entity: "Label"))
         let isDeleted = try store.write { writer in try writer.delete("Label", long) }
         #expect(!isDeleted)
         #expect(try store.count("Label") == 1)

@@ -124,7 +124,7 @@ struct DeclaredIndexTests {
         )
         #expect(storeError { _ = try keys(store, "byAge", .int(1), .int(2)) } != nil)
         let unknown = storeError { _ = try keys(store, "nope", .int(1)) }
-        #expect(unknown == .unknownField(entity: "User", name: "index nope", known: ["byAge"]))
+        #expect(unknown == StoreError.unknownField(entity: "User", name: "index nope", known: ["byAge"]))
     }
 
     // MARK: Partial indexes
@@ -223,7 +223,7 @@ struct DeclaredIndexTests {
                 try writer.put("User", 3, [Record.Field("login", .string("bob"))])
             }
         }
-        #expect(error == .notUnique(entity: "User", index: "login", keys: ["1", "2"]))
+        #expect(error == StoreWriteError.notUnique(entity: "User", index: "login", keys: ["1", "2"]))
         #expect(try store.count("User") == 1)
         #expect(
             try store.read { reader in try reader.first("User", index: "login", equalTo: [.string("ada")])?.key } == 1)
@@ -277,7 +277,7 @@ struct DeclaredIndexTests {
         try store.put("User", 1, ["login": .string(start + "a")])
         try store.put("User", 2, ["login": .string(start + "b")])
         let error = storeError { try store.put("User", 3, ["login": .string(start + "b")]) }
-        #expect(error == .notUnique(entity: "User", index: "login", keys: ["2", "3"]))
+        #expect(error == StoreWriteError.notUnique(entity: "User", index: "login", keys: ["2", "3"]))
     }
 
     @Test(
@@ -292,7 +292,7 @@ struct DeclaredIndexTests {
         try store.put("User", 2, ["login": .string(other)])
         #expect(
             storeError { try store.put("User", 1, ["login": .string(other)]) }
-                == .notUnique(entity: "User", index: "sole", keys: ["1", "2"]))
+                == StoreWriteError.notUnique(entity: "User", index: "sole", keys: ["1", "2"]))
         #expect(try store.record("User", 1)?["login"] == .string(one))
     }
 
@@ -378,7 +378,7 @@ struct DeclaredIndexTests {
         store = nil
         #expect(
             storeError { _ = try open(folder, uniqueLogin: true) }
-                == .notUnique(entity: "User", index: "login", keys: ["1", "2"]))
+                == StoreWriteError.notUnique(entity: "User", index: "login", keys: ["1", "2"]))
         #expect(storeError { _ = try open(folder, IndexDefinition("one", on: ["login"], unique: true)) } != nil)
         store = try open(folder)
         #expect(store?.catalog.entity("User")?.field("login")?.isUnique == false)

@@ -77,7 +77,9 @@ struct BackupTests {
     func destination() throws {
         let store = try Forge.open(folder("s"))
         try FileManager.default.createDirectory(atPath: folder("there"), withIntermediateDirectories: false)
-        #expect(storeError { try store.backup(to: folder("there")) } == .destinationExists(path: folder("there")))
+        #expect(
+            storeError { try store.backup(to: folder("there")) }
+                == StoreMaintenanceError.destinationExists(path: folder("there")))
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder("there")) == [])
         try FileManager.default.createDirectory(atPath: folder("new.unfinished"), withIntermediateDirectories: false)
         try Data([1]).write(to: URL(fileURLWithPath: folder("new.unfinished/data.mdb")))
@@ -88,7 +90,7 @@ struct BackupTests {
                 "new", "new.unfinished", "s", "there",
             ])
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder("new.unfinished")) == ["data.mdb"])
-        guard case .lmdb(let error)? = storeError({ try store.backup(to: folder("no/such/place")) }) else {
+        guard case StoreError.lmdb(let error)? = storeError({ try store.backup(to: folder("no/such/place")) }) else {
             throw Failure()
         }
         #expect(error.kind == .noSuchFile)
@@ -99,8 +101,8 @@ struct BackupTests {
     @Test("inside of a read or write of the same store a copy fails at once")
     func nested() throws {
         let store = try Forge.open(folder("s"))
-        func kind(_ error: StoreError?) -> LMDBError.Kind? {
-            if case .lmdb(let error)? = error { error.kind } else { nil }
+        func kind(_ error: (any StoreFailure)?) -> LMDBError.Kind? {
+            if case StoreError.lmdb(let error)? = error { error.kind } else { nil }
         }
         try store.read { _ in #expect(kind(storeError { try store.backup(to: folder("a")) }) == .nestedWrite) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["s"])
@@ -114,7 +116,7 @@ struct BackupTests {
         try store.backup(to: folder("copy"))
         let copy = try Store.open(at: folder("copy"))
         let error = storeError { _ = try copy.read { try $0.changes(since: token) } }
-        guard case .otherIncarnation? = error else {
+        guard case ChangeLogError.otherIncarnation? = error else {
             Issue.record("\(String(describing: error))")
             return
         }

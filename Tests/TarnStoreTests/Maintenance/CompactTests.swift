@@ -50,7 +50,7 @@ struct CompactTests {
     @Test("a store that this process has open is in use, and stays as it is")
     func inUseHere() throws {
         let store = try Forge.open(folder("s"))
-        guard case .storeInUse(_, let users)? = storeError({ try Store.compact(at: folder("s")) }) else {
+        guard case StoreOpenError.storeInUse(_, let users)? = storeError({ try Store.compact(at: folder("s")) }) else {
             Issue.record("it was compacted")
             return
         }
@@ -65,7 +65,7 @@ struct CompactTests {
             _ = try WorkerProcess(["script", path, "3"]).lines()
             let reader = try WorkerProcess(["read", path])
             _ = try reader.line()
-            guard case .storeInUse(_, let users)? = storeError({ try Store.compact(at: path) }) else {
+            guard case StoreOpenError.storeInUse(_, let users)? = storeError({ try Store.compact(at: path) }) else {
                 throw WorkerProcess.Failure(description: "it was compacted")
             }
             #expect(users == ["StoreWorker (\(reader.processID))"])
@@ -84,7 +84,7 @@ struct CompactTests {
             let reader = try WorkerProcess(["read", path])
             _ = try reader.line()
             try FileManager.default.removeItem(atPath: path + "/store.lock")
-            guard case .storeInUse(_, let users)? = storeError({ try Store.compact(at: path) }) else {
+            guard case StoreOpenError.storeInUse(_, let users)? = storeError({ try Store.compact(at: path) }) else {
                 throw WorkerProcess.Failure(description: "it was compacted")
             }
             #expect(users == ["StoreWorker (\(reader.processID))"])
@@ -93,13 +93,14 @@ struct CompactTests {
 
     @Test("what is no store is an error, and nothing is made")
     func noStore() throws {
-        #expect(storeError { try Store.compact(at: folder("none")) } == .noSuchStore(path: folder("none")))
+        #expect(
+            storeError { try Store.compact(at: folder("none")) } == StoreOpenError.noSuchStore(path: folder("none")))
         #expect(!FileManager.default.fileExists(atPath: folder("none")))
         do {
             let environment = try Environment.open(at: folder("plain"), options: .init(durability: .volatile))
             _ = try environment.writeOpeningTables { try $0.table("t") }
         }
-        guard case .notAStore? = storeError({ try Store.compact(at: folder("plain")) }) else {
+        guard case StoreOpenError.notAStore? = storeError({ try Store.compact(at: folder("plain")) }) else {
             Issue.record("it was compacted")
             return
         }

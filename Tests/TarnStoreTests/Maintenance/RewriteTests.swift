@@ -114,7 +114,9 @@ struct RewriteTests {
         let store = try Wiki.mixed(folder("s"))
         try store.put("Tag", RecordKey("a"))
         #expect(try store.rewrite().rows == 3001)
-        #expect(storeError { try store.rewrite("Pages") } == .unknownEntity(name: "Pages", known: ["Page", "Tag"]))
+        #expect(
+            storeError { try store.rewrite("Pages") }
+                == StoreError.unknownEntity(name: "Pages", known: ["Page", "Tag"]))
     }
 
     @Test(

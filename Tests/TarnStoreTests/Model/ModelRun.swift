@@ -123,7 +123,7 @@ final class ModelRun: @unchecked Sendable {
         var next = oracle
         next.begin()
         var dropped: [Place] = []
-        var failure: StoreError?
+        var failure: (any StoreFailure)?
         do {
             try store().write { writer in
                 if end == .dropDuplicates { writer.remembersRecords = true }
@@ -140,7 +140,7 @@ final class ModelRun: @unchecked Sendable {
             }
         } catch is Stop {
             return try check(next, isKept: false)
-        } catch let error as StoreError {
+        } catch let error as any StoreFailure {
             failure = error
         }
         if end == .dropDuplicates {
@@ -166,7 +166,7 @@ final class ModelRun: @unchecked Sendable {
             count(next)
             return try check(next, isKept: true)
         }
-        guard case .notUnique? = failure else {
+        guard case StoreWriteError.notUnique? = failure else {
             throw ModelFailure("values stand twice, and \(failure.map { "\($0)" } ?? "nothing was thrown")")
         }
         counts["notUnique", default: 0] += 1
@@ -255,7 +255,7 @@ final class ModelRun: @unchecked Sendable {
             let count = try store().delete(kind, ModelKeys.keys(ModelKind.named(kind).root)[key], step: step)
             let wanted = if case .deleted(let count) = expected { count } else { 0 }
             guard expected != .denied, count == wanted else { throw ModelFailure("\(count) records went: \(expected)") }
-        } catch StoreError.deleteDenied {
+        } catch StoreWriteError.deleteDenied {
             guard expected == .denied else { throw ModelFailure("a delete in steps was denied: \(expected)") }
             oracle.denials += 1
             return try checkSequence()
@@ -333,7 +333,7 @@ final class ModelRun: @unchecked Sendable {
                 try writer.put("Label", "large", [.init("note", .bytes(Array(repeating: 7, count: quota + 1 << 20)))])
             }
             throw ModelFailure("\(quota + 1 << 20) bytes were stored with a quota of \(quota)")
-        } catch StoreError.storeFull {
+        } catch StoreWriteError.storeFull {
             counts["storeFull", default: 0] += 1
             try checkSequence()
             try compareAll()

@@ -56,14 +56,14 @@ enum ModelSteps {
                 try writer.put(kind, self.key(kind, key), values(kind, fields), ifVersion: version)
                 guard right else { throw ModelFailure("\(kind) \(key) was put with a wrong version") }
                 oracle.put(kind, key, fields)
-            } catch StoreError.versionMismatch where !right {
+            } catch StoreWriteError.versionMismatch where !right {
             }
         case .deleteIf(let kind, let key, let right):
             let version = (oracle.row(kind, key)?.version ?? 0) + (right ? 0 : 1)
             do {
                 try delete(kind, key, version, &writer, &oracle)
                 guard right else { throw ModelFailure("\(kind) \(key) was deleted with a wrong version") }
-            } catch StoreError.versionMismatch where !right {
+            } catch StoreWriteError.versionMismatch where !right {
             }
         case .swap(let key, let other):
             let cells = try [key, other].map { try login(of: $0, writer.reader()) }
@@ -148,7 +148,7 @@ enum ModelSteps {
                 throw ModelFailure("the delete of \(kind) \(key) says \(found), not \(expected)")
             }
             oracle = next
-        } catch StoreError.deleteDenied {
+        } catch StoreWriteError.deleteDenied {
             guard expected == .denied else {
                 throw ModelFailure("the delete of \(kind) \(key) is denied, not \(expected)")
             }

@@ -156,33 +156,35 @@ struct ConditionTests {
 
     @Test func whatDoesNotFitTheCatalogIsAnErrorThatNamesIt() throws {
         let store = try filled(true)
-        func error(_ condition: Condition) -> StoreError? { storeError { _ = try store.ids(condition) } }
+        func error(_ condition: Condition) -> (any StoreFailure)? { storeError { _ = try store.ids(condition) } }
         #expect(error(.isMissing("titel"))?.description.contains("Issue has no titel; it has id, title") == true)
         #expect(
             error(.isMissing("author.nam"))
-                == .unknownField(
+                == StoreError.unknownField(
                     entity: "User", name: "nam", known: ["id", "login", "city", "boss", "issues", "staff"]))
-        #expect(error(.isMissing("labels.name")) == .leadsToSeveral(entity: "Issue", relationship: "labels"))
+        #expect(error(.isMissing("labels.name")) == StoreError.leadsToSeveral(entity: "Issue", relationship: "labels"))
         #expect(
             error(.compare("title.length", .equal, .int(1)))
-                == .wrongType(entity: "Issue", field: "title", expected: "a relationship", found: "string"))
+                == StoreError.wrongType(entity: "Issue", field: "title", expected: "a relationship", found: "string"))
         #expect(
             error(.compare("state", .equal, .string("opne")))
-                == .wrongType(entity: "Issue", field: "state", expected: "one of open, closed", found: "\"opne\""))
+                == StoreError.wrongType(
+                    entity: "Issue", field: "state", expected: "one of open, closed", found: "\"opne\""))
         #expect(
             error(.compare("comments", .equal, .double(1.5)))
-                == .wrongType(entity: "Issue", field: "comments", expected: "int", found: "double"))
+                == StoreError.wrongType(entity: "Issue", field: "comments", expected: "int", found: "double"))
         #expect(error(.compare("updatedAt", .equal, .string("2026-02-30"))) != nil)
         #expect(
             error(.compare("author", .equal, .string("ada")))
-                == .wrongType(entity: "Issue", field: "author", expected: "a key of User (int)", found: "\"ada\""))
+                == StoreError.wrongType(
+                    entity: "Issue", field: "author", expected: "a key of User (int)", found: "\"ada\""))
         #expect(error(.compare("tags", .equal, .string("a"))) != nil)
         #expect(error(.compare("labels", .equal, .string("ui"))) != nil)
         #expect(error(.hasPrefix("comments", "1")) != nil)
         #expect(error(.compare(FieldPath("comments", ignoringCase: true), .equal, .int(1))) != nil)
         #expect(
             storeError { _ = try store.fetch(Query("Issues")) }
-                == .unknownEntity(name: "Issues", known: ["User", "Label", "Issue", "Bug"]))
+                == StoreError.unknownEntity(name: "Issues", known: ["User", "Label", "Issue", "Bug"]))
         #expect(storeError { _ = try store.fetch(Query("Issue", sortedBy: [.ascending("tags")])) } != nil)
     }
 }

@@ -63,7 +63,7 @@ struct QueryResultTests {
             Query("Issue", where: .isMissing("price"), after: token),
             Query("Issue", sortedBy: [.ascending("id")], after: token), Query("Bug", after: token),
             Query("Issue", after: token, partials: .excluded),
-        ] { #expect(storeError { _ = try store.fetch(other) } == .wrongToken(entity: other.entity)) }
+        ] { #expect(storeError { _ = try store.fetch(other) } == StoreError.wrongToken(entity: other.entity)) }
         for text in ["", "x", "AAAA", "AQAAAAAAAAAAAAAAAA", "****", String(repeating: "A", count: 1000)] {
             #expect(ContinuationToken(text: text)?.text ?? text == text)
         }
@@ -227,7 +227,7 @@ struct QueryResultTests {
         }
         #expect(
             storeError { _ = try store.ids(.all, .ascending("title")) }
-                == .sortTooLarge(entity: "Issue", bytes: 64 << 20))
+                == StoreError.sortTooLarge(entity: "Issue", bytes: 64 << 20))
         #expect(try store.ids(.all, .ascending("title"), limit: 3) == [180, 179, 178])
     }
 }

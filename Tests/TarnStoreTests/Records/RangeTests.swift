@@ -141,12 +141,12 @@ struct RangeTests {
             let error = try TypedStore.error {
                 try typed.store.read { reader in _ = try reader.fetch(Ticket.self, in: range) }
             }
-            #expect(error == .wrongKey(entity: "Ticket", expected: "int", found: found))
+            #expect(error == StoreError.wrongKey(entity: "Ticket", expected: "int", found: found))
         }
         let error = try TypedStore.error {
             try typed.store.read { reader in _ = try reader.count("Page", in: .prefix([1])) }
         }
-        #expect(error == .wrongKey(entity: "Page", expected: "[string, string, int]", found: "1"))
+        #expect(error == StoreError.wrongKey(entity: "Page", expected: "[string, string, int]", found: "1"))
     }
 
     @Test("keys are ordered as their bytes in the store are")

@@ -166,13 +166,13 @@ struct StoreRecordTests {
     func wrongNamesAreErrors() throws {
         #expect(
             storeError { try store.put("Nobody", RecordKey(1)) }
-                == .unknownEntity(name: "Nobody", known: ["User", "Label", "Issue", "Board"]))
+                == StoreError.unknownEntity(name: "Nobody", known: ["User", "Label", "Issue", "Board"]))
         #expect(
             storeError { _ = try store.record("user", RecordKey(1)) }
-                == .unknownEntity(name: "user", known: ["User", "Label", "Issue", "Board"]))
+                == StoreError.unknownEntity(name: "user", known: ["User", "Label", "Issue", "Board"]))
         #expect(
             storeError { try store.put("User", RecordKey(1), ["nick": .null]) }
-                == .unknownField(entity: "User", name: "nick", known: ["id", "login"]))
+                == StoreError.unknownField(entity: "User", name: "nick", known: ["id", "login"]))
         let wrong: [(String, RecordKey, String)] = [
             ("User", RecordKey("1"), "int"), ("User", RecordKey([]), "int"),
             ("User", RecordKey([.int(1), .int(2)]), "int"),
@@ -216,8 +216,8 @@ struct StoreRecordTests {
     }
 
     private static func nestWrites(_ store: Store) throws {
-        func isNestedWrite(_ error: StoreError?) -> Bool {
-            if case .lmdb(let error)? = error { error.kind == .nestedWrite } else { false }
+        func isNestedWrite(_ error: (any StoreFailure)?) -> Bool {
+            if case StoreError.lmdb(let error)? = error { error.kind == .nestedWrite } else { false }
         }
         var refused = 0
         try store.read { _ in

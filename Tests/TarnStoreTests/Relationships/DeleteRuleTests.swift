@@ -208,7 +208,7 @@ struct DeleteRuleTests {
         try store.put("Issue", id(7), ["reviewer": ref(1)])
         let before = try store.sequence
         let error = storeError { _ = try delete("User", 1) }
-        #expect(error == .deleteDenied(entity: "User", key: "1", relationship: "reviews", by: "Issue 7"))
+        #expect(error == StoreWriteError.deleteDenied(entity: "User", key: "1", relationship: "reviews", by: "Issue 7"))
         #expect(try keys("User") == [id(1)])
         #expect(try store.record("Issue", id(5))?["author"] == ref(1))
         #expect(try store.sequence == before)
@@ -223,7 +223,7 @@ struct DeleteRuleTests {
         try store.write { writer in
             try writer.put("Issue", RecordKey(7), [.init("reviewer", .reference(RecordKey(1)))])
             // The reference is so new that its index entry is not in its table yet.
-            #expect(throws: StoreError.self) { try writer.delete("User", RecordKey(1)) }
+            #expect(throws: StoreWriteError.self) { try writer.delete("User", RecordKey(1)) }
             try writer.put("Issue", RecordKey(8), [])
         }
         #expect(try keys("Issue") == [id(5), id(7), id(8)])
@@ -242,7 +242,8 @@ struct DeleteRuleTests {
         try store.put("Node", id(2), ["parent": ref(1)])
         try store.put("Node", id(3), ["guards": .references([id(2)])])
         let error = storeError { _ = try delete("Node", 1) }
-        #expect(error == .deleteDenied(entity: "Node", key: "2", relationship: "guardedBy", by: "Node 3"))
+        #expect(
+            error == StoreWriteError.deleteDenied(entity: "Node", key: "2", relationship: "guardedBy", by: "Node 3"))
         #expect(try keys("Node").count == 3)
     }
 
@@ -337,7 +338,8 @@ struct DeleteRuleTests {
             try writer.put("Node", RecordKey(99), [.init("guards", .references([RecordKey(30)]))])
         }
         let error = storeError { _ = try store.delete("Node", id(1), step: 5) }
-        #expect(error == .deleteDenied(entity: "Node", key: "30", relationship: "guardedBy", by: "Node 99"))
+        #expect(
+            error == StoreWriteError.deleteDenied(entity: "Node", key: "30", relationship: "guardedBy", by: "Node 99"))
         #expect(try keys("Node").count == 51)
     }
 

@@ -442,7 +442,7 @@ struct EdgeListTests {
             // The form of an older version.
             let environment = try Environment.open(
                 at: path, options: Environment.Options(durability: .volatile, creates: true, minimumMapSize: 1 << 30))
-            let catalog = String(decoding: try JSONEncoder().encode(Catalog()), as: UTF8.self)
+            let catalog = String(decoding: try JSONEncoder().encode(CatalogJSON(Catalog())), as: UTF8.self)
             try environment.writeOpeningTables { transaction in
                 let meta = ChecksummedTable.meta(try transaction.table(TableName.meta), format: 1)
                 for name in TableName.all where name != TableName.edges { _ = try transaction.table(name) }

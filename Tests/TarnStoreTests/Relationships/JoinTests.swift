@@ -203,7 +203,9 @@ struct JoinTests {
         try post("a", ["by": .string("ada"), "reportedBy": .string("ada")])
         let store = store
         func delete() throws { try store.write { writer in _ = try writer.delete("Person", RecordKey(1)) } }
-        #expect(storeError(delete) == .deleteDenied(entity: "Person", key: "1", relationship: "reports", by: "Post a"))
+        #expect(
+            storeError(delete)
+                == StoreWriteError.deleteDenied(entity: "Person", key: "1", relationship: "reports", by: "Post a"))
         try post("a", ["reportedBy": .null])
         try delete()
         #expect(try store.record("Post", RecordKey("a"))?["by"] == .string("ada"))

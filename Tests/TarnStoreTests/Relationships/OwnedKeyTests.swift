@@ -86,7 +86,7 @@ struct OwnedKeyTests {
             ("issue", Value.reference(key("acme", 18))), ("issue", .null), ("number", .int(4)), ("number", .null),
         ] {
             let error = storeError { try store.put("Comment", key("acme", 17, 3), [name: value]) }
-            guard case .wrongKey("Comment", _, _)? = error else {
+            guard case StoreError.wrongKey("Comment", _, _)? = error else {
                 Issue.record("\(name) = \(value): \(String(describing: error))")
                 continue
             }
@@ -102,7 +102,8 @@ struct OwnedKeyTests {
             let error = storeError { try store.put("Comment", wrong) }
             #expect(
                 error
-                    == .wrongKey(entity: "Comment", expected: "[string, string, int, int]", found: wrong.description))
+                    == StoreError.wrongKey(
+                        entity: "Comment", expected: "[string, string, int, int]", found: wrong.description))
         }
     }
 
@@ -180,7 +181,7 @@ struct OwnedKeyTests {
                 _ = try long.withStorageKey { try writer.merge(entity, $0, view, isComplete: true) }
             }
         }
-        #expect(error == .keyCollision(entity: "Comment"))
+        #expect(error == StoreWriteError.keyCollision(entity: "Comment"))
     }
 
     @Test("deleting an owner with the rule cascade takes what it owns, through all levels")
@@ -215,7 +216,7 @@ struct OwnedKeyTests {
             try store.record("Issue", key("acme", 1))?["related"] == .references([key("acme", 2), key(Self.long, 3)]))
         #expect(try store.related("Issue", key(Self.long, 3), "relatedBy") == [key("acme", 1)])
         let error = storeError { try store.put("Issue", key("acme", 1), ["related": .references([RecordKey(2)])]) }
-        guard case .wrongType? = error else {
+        guard case StoreError.wrongType? = error else {
             Issue.record("\(String(describing: error))")
             return
         }
@@ -288,7 +289,7 @@ struct OwnedKeyTests {
                 _ = try writer.patch(OwnedIssue.self, key(owner, 5)) { $0.set(.repo, Reference<Repo>(repo("else"))) }
             }
         }
-        guard case .wrongKey("Issue", _, _)? = error else {
+        guard case StoreError.wrongKey("Issue", _, _)? = error else {
             Issue.record("\(String(describing: error))")
             return
         }
@@ -297,7 +298,7 @@ struct OwnedKeyTests {
     @Test("a struct whose reference is a digest of a record that is missing cannot be stored")
     func typedWithoutItsOwner() throws {
         let error = storeError { try store.write { writer in try writer.put(OwnedIssue(repo(Self.long), 5, nil)) } }
-        guard case .wrongKey("Issue", _, _)? = error else {
+        guard case StoreError.wrongKey("Issue", _, _)? = error else {
             Issue.record("\(String(describing: error))")
             return
         }

@@ -143,7 +143,7 @@ struct RelationshipTests {
     func unknownRelationship() throws {
         #expect(
             storeError { _ = try store.related("Issue", id(1), "autor") }
-                == .unknownField(
+                == StoreError.unknownField(
                     entity: "Issue", name: "autor", known: ["author", "board", "duplicateOf", "duplicates", "labels"]))
         try store.put("Issue", id(1), ["labels": .references([RecordKey("a"), RecordKey("b"), RecordKey("c")])])
         var seen = 0

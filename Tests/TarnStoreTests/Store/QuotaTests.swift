@@ -33,7 +33,7 @@ struct QuotaTests {
                 number += 1
                 refusals = 0
             } catch {
-                guard case .storeFull? = error as? StoreError else { throw error }
+                guard case StoreWriteError.storeFull = error else { throw error }
                 refusals += 1
             }
         }
@@ -60,7 +60,9 @@ struct QuotaTests {
         let store = try QuotaTests.open(folder("s"))
         let count = try QuotaTests.fill(store)
         #expect(count > 500)
-        #expect(storeError { try QuotaTests.putMuch(store) } == .storeFull(path: folder("s"), quota: QuotaTests.quota))
+        #expect(
+            storeError { try QuotaTests.putMuch(store) }
+                == StoreWriteError.storeFull(path: folder("s"), quota: QuotaTests.quota))
         #expect(try store.count("Issue") == count)
         #expect(try store.sequence == UInt64(count))
         #expect(try store.record("Issue", RecordKey(Int64(count - 1)))?["title"] == QuotaTests.text)
@@ -98,7 +100,7 @@ struct QuotaTests {
         for attempt in 0...1 {
             do {
                 return try store.write { _ = try $0.delete("Issue", RecordKey(Int64(number))) }
-            } catch StoreError.storeFull where attempt == 0 {
+            } catch StoreWriteError.storeFull where attempt == 0 {
             }
         }
     }
@@ -133,7 +135,7 @@ struct QuotaTests {
                 }
             }
         }
-        #expect(failure == .storeFull(path: folder("s"), quota: QuotaTests.quota))
+        #expect(failure == StoreWriteError.storeFull(path: folder("s"), quota: QuotaTests.quota))
         #expect(try store.count("Issue") == 0)
         #expect(try store.sequence == 1)
         try store.put("User", RecordKey(2))
@@ -158,7 +160,11 @@ struct QuotaTests {
         for (number, task) in tasks.enumerated() {
             let result = await task.result
             let failure = storeError { try result.get() }
-            #expect(failure == (number == 2 ? .storeFull(path: folder("s"), quota: QuotaTests.quota) : nil))
+            if number == 2 {
+                #expect(failure == StoreWriteError.storeFull(path: folder("s"), quota: QuotaTests.quota))
+            } else {
+                #expect(failure == nil)
+            }
         }
         #expect(try store.count("Issue") == 8)
     }
@@ -183,7 +189,9 @@ struct QuotaTests {
         let count = try QuotaTests.fill(store)
         try store.setQuota(1 << 20)
         #expect(try store.count("Issue") == count)
-        #expect(storeError { try QuotaTests.putMuch(store) } == .storeFull(path: folder("s"), quota: 1 << 20))
+        #expect(
+            storeError { try QuotaTests.putMuch(store) } == StoreWriteError.storeFull(path: folder("s"), quota: 1 << 20)
+        )
         for number in 0..<count / 2 { try store.write { _ = try $0.delete("Issue", RecordKey(Int64(number))) } }
         try store.put("Issue", RecordKey(-1), ["title": QuotaTests.text])
         #expect(try QuotaTests.size(folder("s")) <= QuotaTests.quota + Quota.reserve(of: QuotaTests.quota))
@@ -194,13 +202,17 @@ struct QuotaTests {
         arguments: [0, -1, 4096, 1 << 40, Int.max])
     func impossibleQuota(_ quota: Int) throws {
         let refusal = storeError { _ = try QuotaTests.open(folder("s"), quota: quota) }
-        guard case .quotaOutOfRange(quota, 1 << 20, let largest)? = refusal else {
+        guard case StoreOpenError.quotaOutOfRange(quota, 1 << 20, let largest)? = refusal else {
             Issue.record("it was taken")
             return
         }
         #expect(!FileManager.default.fileExists(atPath: folder("s")))
         let store = try QuotaTests.open(folder("t"))
-        guard case .quotaOutOfRange(quota, 1 << 20, let possible)? = storeError({ try store.setQuota(quota) }) else {
+        guard
+            case StoreOpenError.quotaOutOfRange(quota, 1 << 20, let possible)? = storeError({
+                try store.setQuota(quota)
+            })
+        else {
             Issue.record("it was set")
             return
         }
@@ -216,13 +228,17 @@ struct QuotaTests {
         await #expect(processExitsWith: .success) { [path = path as String, count = count as Int] in
             // Opened with another quota: that of the store counts.
             let other = try QuotaTests.open(path, quota: 64 << 20)
-            #expect(storeError { try QuotaTests.putMuch(other) } == .storeFull(path: path, quota: QuotaTests.quota))
+            #expect(
+                storeError { try QuotaTests.putMuch(other) }
+                    == StoreWriteError.storeFull(path: path, quota: QuotaTests.quota))
             try other.setQuota(QuotaTests.quota * 2)
             #expect(try QuotaTests.fill(other, from: count) > count)
         }
         let now = try store.count("Issue")
         #expect(now > count)
-        #expect(storeError { try QuotaTests.putMuch(store) } == .storeFull(path: path, quota: QuotaTests.quota * 2))
+        #expect(
+            storeError { try QuotaTests.putMuch(store) }
+                == StoreWriteError.storeFull(path: path, quota: QuotaTests.quota * 2))
         try store.setQuota(QuotaTests.quota * 3)
         try store.put("Issue", RecordKey(-1), ["title": QuotaTests.text])
     }
@@ -243,7 +259,10 @@ struct QuotaTests {
             #expect(try store.environment.information().mapSize < 64 << 30)
             #expect(try store.count("User") == 1)
             #expect(try QuotaTests.fill(store) > 500)
-            guard case .addressSpace(large, let needed, let granted)? = storeError({ _ = try QuotaTests.open(large) })
+            guard
+                case StoreOpenError.addressSpace(large, let needed, let granted)? = storeError({
+                    _ = try QuotaTests.open(large)
+                })
             else {
                 Issue.record("it was opened")
                 return

@@ -49,7 +49,7 @@ struct SettingTests {
             value[0] ^= 1
             try key.withUnsafeBytes { key in try value.withUnsafeBytes { try raw.put(table, key, $0) } }
         }
-        #expect(storeError { _ = try Forge.open(folder("s")) } == .damagedEntry(table: "meta", key: name))
+        #expect(storeError { _ = try Forge.open(folder("s")) } == StoreError.damagedEntry(table: "meta", key: name))
         try change { raw, table in
             var other = key
             other[0] ^= 1
@@ -57,7 +57,7 @@ struct SettingTests {
             try other.withUnsafeBytes { key in try before.withUnsafeBytes { try raw.put(table, key, $0) } }
         }
         let error = storeError { _ = try Forge.open(folder("s")) }
-        guard case .damagedEntry(table: "meta", _) = error else {
+        guard case StoreError.damagedEntry(table: "meta", _)? = error else {
             Issue.record("it was opened: \(String(describing: error))")
             return
         }
@@ -82,7 +82,8 @@ struct SettingTests {
                 _ = try writer.access.raw.number(writer.access.state.meta, key: MetaKey.nextList)
             }
         }
-        guard case .lmdb(let cause)? = error, cause.kind == .corrupted, cause.description.contains(name) else {
+        guard case StoreError.lmdb(let cause)? = error, cause.kind == .corrupted, cause.description.contains(name)
+        else {
             Issue.record("nothing was said: \(String(describing: error))")
             return
         }
@@ -93,8 +94,8 @@ struct SettingTests {
         try make()
         try put("next response", [1, 2, 3])
         let store = try Forge.open(folder("s"))
-        func isDamage(_ error: StoreError?) -> Bool {
-            if case .lmdb(let cause)? = error { cause.kind == .corrupted } else { false }
+        func isDamage(_ error: (any StoreFailure)?) -> Bool {
+            if case StoreError.lmdb(let cause)? = error { cause.kind == .corrupted } else { false }
         }
         #expect(isDamage(storeError { try store.read { _ = try $0.access.responses.lastID } }))
         let path = folder("old")
@@ -119,7 +120,7 @@ struct SettingTests {
         try put("features", Array("from-the-future".utf8))
         #expect(
             storeError { _ = try Forge.open(folder("s")) }
-                == .unknownFeature(path: folder("s"), feature: "from-the-future"))
+                == StoreOpenError.unknownFeature(path: folder("s"), feature: "from-the-future"))
     }
 
     @Test("a row with a flipped bit is an error for each way of reading, unless the store is opened without verifying")
@@ -151,7 +152,7 @@ struct SettingTests {
             }
             // Both would be requested of one store.
             guard
-                case .lmdb(let error)? = storeError({
+                case StoreError.lmdb(let error)? = storeError({
                     _ = try Store.open(at: folder("s"), options: Store.Options(durability: .volatile))
                 })
             else {
@@ -279,7 +280,7 @@ struct SettingTests {
         }
         // The file is larger already: nothing may be added.
         try store.setQuota(1 << 20)
-        #expect(throws: StoreError.storeFull(path: store.path, quota: 1 << 20)) { try store.trainDictionaries() }
+        #expect(throws: StoreWriteError.storeFull(path: store.path, quota: 1 << 20)) { try store.trainDictionaries() }
         // Inside of a write it fails at once, as each write does.
         _ = try store.write { writer in
             #expect(throws: StoreError.self) { try store.trainDictionaries() }

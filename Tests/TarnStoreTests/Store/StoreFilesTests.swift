@@ -16,7 +16,7 @@ struct StoreFilesTests {
     init() throws { folder = try TemporaryFolder() }
 
     private func kind(_ body: () throws -> Void) -> LMDBError.Kind? {
-        if case .lmdb(let error)? = storeError(body) { error.kind } else { nil }
+        if case StoreError.lmdb(let error)? = storeError(body) { error.kind } else { nil }
     }
 
     @Test("a file that compaction has replaced between mapping and locking is opened again, and no update is lost")
@@ -59,7 +59,7 @@ struct StoreFilesTests {
                 try Data().write(to: URL(fileURLWithPath: path + "/lock.mdb"))
                 let third = try WorkerProcess(["read", path])
                 #expect(try third.lines().first?.contains("was deleted or replaced") == true)
-                guard case .lmdb(let error)? = storeError({ try store.put("User", RecordKey(2)) }) else {
+                guard case StoreError.lmdb(let error)? = storeError({ try store.put("User", RecordKey(2)) }) else {
                     throw WorkerProcess.Failure(description: "it was written")
                 }
                 #expect(error.kind == .fileReplaced && error.path == path + "/lock.mdb")
@@ -107,7 +107,8 @@ struct StoreFilesTests {
                     outcomes.change { $0.append("done") }
                 } catch {
                     outcomes.change {
-                        $0.append(error as? StoreError == .destinationExists(path: name) ? "exists" : "\(error)")
+                        $0.append(
+                            error as? StoreMaintenanceError == .destinationExists(path: name) ? "exists" : "\(error)")
                     }
                 }
             }
@@ -126,7 +127,9 @@ struct StoreFilesTests {
         try store.backup(to: folder("new"))
         #expect(try String(contentsOfFile: other + "/thesis.txt", encoding: .utf8) == "thesis")
         // Nor is it removed when a copy fails.
-        #expect(throws: StoreError.destinationExists(path: folder("new"))) { try store.backup(to: folder("new")) }
+        #expect(throws: StoreMaintenanceError.destinationExists(path: folder("new"))) {
+            try store.backup(to: folder("new"))
+        }
         #expect(FileManager.default.fileExists(atPath: other + "/thesis.txt"))
     }
 
@@ -143,7 +146,7 @@ struct StoreFilesTests {
         default: try FileManager.default.createDirectory(atPath: path + "/data.mdb", withIntermediateDirectories: false)
         }
         for options in [Forge.quick, Store.Options(isReadOnly: true), Store.Options(isImmutable: true)] {
-            guard case .notAStore? = storeError({ _ = try Store.open(at: path, options: options) }) else {
+            guard case StoreOpenError.notAStore? = storeError({ _ = try Store.open(at: path, options: options) }) else {
                 Issue.record("\(kind) was opened")
                 continue
             }

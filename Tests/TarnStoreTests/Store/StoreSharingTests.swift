@@ -41,12 +41,32 @@ struct StoreSharingTests {
             Store.Options(), Store.Options(durability: .relaxed),
             Store.Options(durability: .volatile, isReadOnly: true),
         ] {
-            guard case .lmdb(let error)? = storeError({ _ = try Store.open(at: folder("s"), options: options) }) else {
+            guard
+                case StoreError.lmdb(let error)? = storeError({ _ = try Store.open(at: folder("s"), options: options) })
+            else {
                 Issue.record("it was opened")
                 continue
             }
             #expect(error.kind == .optionsConflict)
         }
+        try store.put("User", RecordKey(1))
+    }
+
+    @Test("opening throws one type of error; errors of reads and writes are inside of it, with their texts")
+    func opensWithOneTypeOfError() throws {
+        let store = try Forge.open(folder("s"))
+        do throws(StoreOpenError) {
+            _ = try Store.open(at: folder("s"))
+            Issue.record("it was opened")
+        } catch {
+            guard case .store(.lmdb(let reason)) = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(reason.kind == .optionsConflict && error.description == reason.description)
+        }
+        let duplicate = StoreWriteError.notUnique(entity: "User", index: "login", keys: ["1", "2"])
+        #expect(StoreOpenError.write(duplicate).description == duplicate.description)
         try store.put("User", RecordKey(1))
     }
 
@@ -80,7 +100,7 @@ struct StoreSharingTests {
             let child = try forkProcess()
             if child == 0 {
                 func isForked(_ body: () throws -> Void) -> Bool {
-                    guard case .lmdb(let error)? = storeError(body) else { return false }
+                    guard case StoreError.lmdb(let error)? = storeError(body) else { return false }
                     return error.kind == .forked
                 }
                 guard isForked({ try store.read { _ in } }), isForked({ try store.write { _ in } }) else { _exit(1) }
@@ -103,10 +123,12 @@ struct StoreSharingTests {
         do { _ = try Forge.open(folder("s")) }
         do {
             let other = try StoreLock(directory: folder("s"), namespace: 4711)
-            #expect(storeError { _ = try Forge.open(folder("s")) } == .pidNamespaceConflict(path: folder("s")))
+            #expect(
+                storeError { _ = try Forge.open(folder("s")) } == StoreOpenError.pidNamespaceConflict(path: folder("s"))
+            )
             #expect(
                 storeError { _ = try Store.open(at: folder("s"), options: .init(isReadOnly: true)) }
-                    == .pidNamespaceConflict(path: folder("s")))
+                    == StoreOpenError.pidNamespaceConflict(path: folder("s")))
             withExtendedLifetime(other) {}
         }
         // A process that another test starts at this moment has a copy of the lock's descriptor
@@ -116,7 +138,7 @@ struct StoreSharingTests {
         let store = try Forge.open(folder("s"))
         #expect(
             storeError { _ = try StoreLock(directory: folder("s"), namespace: 4711) }
-                == .pidNamespaceConflict(path: folder("s")))
+                == StoreOpenError.pidNamespaceConflict(path: folder("s")))
         _ = try StoreLock(directory: folder("s"))
         // A system without this information cannot be compared.
         _ = try StoreLock(directory: folder("s"), namespace: nil)
@@ -150,11 +172,11 @@ struct StoreSharingTests {
         let path = folder("s"), won = Shared<[UInt64: [StoreLock]]>([:]), conflicts = Shared(0)
         DispatchQueue.concurrentPerform(iterations: 20) { number in
             let namespace = UInt64(number % 2 + 1)
-            do throws(StoreError) {
+            do throws(StoreOpenError) {
                 let lock = try StoreLock(directory: path, namespace: namespace)
                 won.change { $0[namespace, default: []].append(lock) }
             } catch {
-                if error == .pidNamespaceConflict(path: path) { conflicts.change { $0 += 1 } }
+                if error == StoreOpenError.pidNamespaceConflict(path: path) { conflicts.change { $0 += 1 } }
             }
         }
         #expect(won.value.count == 1)
@@ -177,7 +199,9 @@ struct StoreSharingTests {
             }
             let child = try forkProcess()
             if child == 0 {
-                guard case .pidNamespaceConflict? = storeError({ _ = try Forge.open(path) }) else { _exit(1) }
+                guard case StoreOpenError.pidNamespaceConflict? = storeError({ _ = try Forge.open(path) }) else {
+                    _exit(1)
+                }
                 _exit(7)
             }
             var status: Int32 = 0
@@ -197,14 +221,15 @@ struct StoreSharingTests {
         // renamed.
         let login = try #require(catalog.entities[position].fields.firstIndex { $0.name == "login" })
         catalog.entities[position].fields[login].name = "handle"
-        let text = try JSONEncoder().encode(catalog)
+        let text = try JSONEncoder().encode(CatalogJSON(catalog))
         try store.environment.write { transaction in
             let meta = store.state.meta, generation = try transaction.raw.number(meta, key: MetaKey.generation)
             try transaction.raw.put(meta, key: MetaKey.catalog, text: String(decoding: text, as: UTF8.self))
             try transaction.raw.put(meta, key: MetaKey.generation, number: generation + 1)
         }
         #expect(try store.record("User", RecordKey(1))?["handle"] == .string("ada"))
-        guard case .schemaChanged(folder("s"), _)? = storeError({ try store.put("User", RecordKey(2)) }) else {
+        guard case StoreWriteError.schemaChanged(folder("s"), _)? = storeError({ try store.put("User", RecordKey(2)) })
+        else {
             Issue.record("it wrote")
             return
         }

@@ -147,7 +147,7 @@ struct TwoProcessTests {
             let user = try #require(catalog.entities.firstIndex { $0.name == "User" })
             let login = try #require(catalog.entities[user].fields.firstIndex { $0.name == "login" })
             catalog.entities[user].fields[login].name = "handle"
-            let text = String(decoding: try JSONEncoder().encode(catalog), as: UTF8.self)
+            let text = String(decoding: try JSONEncoder().encode(CatalogJSON(catalog)), as: UTF8.self)
             try store.environment.write { transaction in
                 let meta = store.state.meta, generation = try transaction.raw.number(meta, key: MetaKey.generation)
                 try transaction.raw.put(meta, key: MetaKey.catalog, text: text)
@@ -156,10 +156,10 @@ struct TwoProcessTests {
         }
         #expect(try store.record("User", RecordKey(1))?["handle"] == .string("ada"))
         let blocking = storeError { try store.put("User", RecordKey(2)) }
-        await #expect(throws: try #require(blocking)) {
+        await #expect(throws: try #require(blocking as? StoreWriteError)) {
             try await store.write { try $0.put("User", RecordKey(2), []) }
         }
-        guard case .schemaChanged(path, _)? = blocking else {
+        guard case StoreWriteError.schemaChanged(path, _)? = blocking else {
             Issue.record("\(String(describing: blocking))")
             return
         }

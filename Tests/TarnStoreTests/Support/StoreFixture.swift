@@ -24,17 +24,28 @@ func written(_ body: (inout ByteWriter) -> Void) -> [UInt8] {
     return Array(writer.bytes)
 }
 
-/// The store error that a closure throws; nil if it throws nothing, or something else.
-func storeError(_ body: () throws -> Void) -> StoreError? {
+/// The error of a store that a closure throws; nil if it throws nothing, or something else.
+///
+/// Opening passes on errors of reads and writes: they are returned as such.
+func storeError(_ body: () throws -> Void) -> (any StoreFailure)? {
     do {
         try body()
         return nil
-    } catch let error as StoreError {
+    } catch StoreOpenError.store(let error) {
+        return error
+    } catch StoreOpenError.write(let error) {
+        return error
+    } catch let error as any StoreFailure {
         return error
     } catch {
-        Issue.record("not a StoreError: \(error)")
+        Issue.record("not an error of a store: \(error)")
         return nil
     }
+}
+
+func == <Failure: StoreFailure & Equatable>(found: (any StoreFailure)?, expected: Failure) -> Bool {
+    guard let found = found as? Failure else { return false }
+    return found == expected
 }
 
 enum Forge {
@@ -66,7 +77,7 @@ enum Forge {
 
     static let quick = Store.Options(durability: .volatile)
 
-    static func open(_ path: String, _ schema: Schema? = schema) throws(StoreError) -> Store {
+    static func open(_ path: String, _ schema: Schema? = schema) throws(StoreOpenError) -> Store {
         try Store.open(at: path, schema: schema, options: quick)
     }
 }

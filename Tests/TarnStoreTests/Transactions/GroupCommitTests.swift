@@ -271,12 +271,12 @@ struct GroupCommitTests {
     @Test("a write inside a write is refused at once, also in a group")
     func nestedWriteIsRefused() async throws {
         let results = try await together(3) { [store] number, writer in
-            guard case .lmdb(let error)? = storeError({ try store.write { _ in } }) else { return 0 }
+            guard case StoreError.lmdb(let error)? = storeError({ try store.write { _ in } }) else { return 0 }
             return error.kind == .nestedWrite ? 1 : 2
         }
         #expect(results.map(value) == [1, 1, 1])
         let nested = LMDBError(.nestedWrite, operation: "write", path: folder("s"))
-        #expect(storeError { try store.read { _ in try store.write { _ in } } } == .lmdb(nested))
+        #expect(storeError { try store.read { _ in try store.write { _ in } } } == StoreError.lmdb(nested))
     }
 
     @Test("a commit that fails fails every member of the group, and nothing of them is kept")
@@ -297,7 +297,7 @@ struct GroupCommitTests {
                     #expect(throws: StoreError.self) { try result.get() }
                 }
                 let next = storeError { try store.put("User", RecordKey(200)) }
-                guard case .lmdb(let error)? = next else {
+                guard case StoreError.lmdb(let error)? = next else {
                     Issue.record("\(String(describing: next))")
                     return
                 }

@@ -114,13 +114,14 @@ struct TypedAccessTests {
         }
         #expect(
             try TypedStore.error { _ = try typed.get(Ticket.self, 1) }
-                == .missingValue(entity: "Ticket", key: "1", field: "state", isPartial: false))
+                == StoreError.missingValue(entity: "Ticket", key: "1", field: "state", isPartial: false))
         let wrong = try TypedStore.error {
             try typed.store.read { reader in
                 _ = try reader.row(Ticket.self, 1)?.get(.closedAt, as: Timestamp.self)
             }
         }
-        #expect(wrong == .wrongType(entity: "Ticket", field: "closedAt", expected: "Timestamp", found: "null"))
+        #expect(
+            wrong == StoreError.wrongType(entity: "Ticket", field: "closedAt", expected: "Timestamp", found: "null"))
     }
 
     @Test("a field is found wherever it stands: with absent ones before it, and fields of other programs around it")
@@ -193,7 +194,7 @@ struct TypedAccessTests {
         #expect(try typed.store.read { reader in try reader.row(Ticket.self, 1)?.isPartial } == true)
         #expect(
             try TypedStore.error { _ = try typed.get(Ticket.self, 1) }
-                == .missingValue(entity: "Ticket", key: "1", field: "state", isPartial: true))
+                == StoreError.missingValue(entity: "Ticket", key: "1", field: "state", isPartial: true))
         #expect(try typed.get(Title.self, 1)?.title == "a")
         try typed.put([Ticket(1, "b")])
         #expect(try typed.store.read { reader in try reader.row(Ticket.self, 1)?.isPartial } == false)
@@ -257,7 +258,8 @@ struct TypedAccessTests {
         #expect(try typed.get(Person.self, wanted) == nil)
         #expect(
             try typed.store.read { reader in try reader.get(Person.self, [wanted, other]) } == [nil, Person(other)])
-        #expect(try TypedStore.error { try typed.put([Person(wanted)]) } == .keyCollision(entity: "Person"))
+        #expect(
+            try TypedStore.error { try typed.put([Person(wanted)]) } == StoreWriteError.keyCollision(entity: "Person"))
     }
 
     @Test("related records are lent in the order of the relationship, stored or derived; missing ones are passed over")
@@ -287,13 +289,13 @@ struct TypedAccessTests {
                 try reader.forEachRelated(Person.self, "ada", "friends", to: Ticket.self) { _ in }
             }
         }
-        #expect(unknown == .unknownField(entity: "Person", name: "friends", known: ["tickets"]))
+        #expect(unknown == StoreError.unknownField(entity: "Person", name: "friends", known: ["tickets"]))
         let other = try TypedStore.error {
             try typed.store.read { reader in
                 try reader.forEachRelated(Person.self, "ada", "tickets", to: Tag.self) { _ in }
             }
         }
-        #expect(other == .wrongType(entity: "Person", field: "tickets", expected: "Tag", found: "Ticket"))
+        #expect(other == StoreError.wrongType(entity: "Person", field: "tickets", expected: "Tag", found: "Ticket"))
     }
 
     @Test("no damage of a row makes reading it crash: it is a value or an error")

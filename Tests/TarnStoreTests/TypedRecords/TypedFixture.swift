@@ -188,11 +188,11 @@ final class TypedStore: Sendable {
     }
 
     /// The error of the store that a closure throws; nil if it throws nothing.
-    static func error(_ body: () throws -> Void) throws -> StoreError? {
+    static func error(_ body: () throws -> Void) throws -> (any StoreFailure)? {
         do {
             try body()
             return nil
-        } catch let error as StoreError {
+        } catch let error as any StoreFailure {
             return error
         }
     }

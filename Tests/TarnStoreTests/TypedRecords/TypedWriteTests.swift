@@ -55,7 +55,7 @@ struct TypedWriteTests {
         }
         #expect(
             error
-                == .wrongKey(
+                == StoreError.wrongKey(
                     entity: "Ticket", expected: "the record's key 1, which cannot be changed",
                     found: "the number 2"))
         try typed.put([Page("a", "b", 1)])
@@ -86,7 +86,7 @@ struct TypedWriteTests {
     func compareAndSet() throws {
         try typed.store.write { writer in try writer.put(Ticket(1, "a"), ifVersion: 0) }
         #expect(try version(1) == 1)
-        func mismatch(_ expected: UInt64, _ found: UInt64) -> StoreError {
+        func mismatch(_ expected: UInt64, _ found: UInt64) -> StoreWriteError {
             .versionMismatch(entity: "Ticket", key: "1", expected: expected, found: found)
         }
         let attempts: [(UInt64, @Sendable (inout StoreWriter, UInt64) throws -> Void)] = [
@@ -136,7 +136,7 @@ struct TypedWriteTests {
                                     }
                                 }
                                 break
-                            } catch StoreError.versionMismatch { continue }
+                            } catch StoreWriteError.versionMismatch { continue }
                         }
                     }
                 }
@@ -200,7 +200,7 @@ struct TypedWriteTests {
         let error = try TypedStore.error {
             try typed.store.write { writer in try writer.put(entity, key, [.init(field, value)]) }
         }
-        #expect(error == .wrongType(entity: entity, field: field, expected: expected, found: found))
+        #expect(error == StoreError.wrongType(entity: entity, field: field, expected: expected, found: found))
         #expect(try typed.store.read { reader in try reader.sequence } == 0)
     }
 
@@ -239,12 +239,12 @@ struct TypedWriteTests {
         }
         #expect(
             try TypedStore.error { try typed.put([Wrong()]) }
-                == .wrongType(entity: "Ticket", field: "comments", expected: "int", found: "\"many\""))
+                == StoreError.wrongType(entity: "Ticket", field: "comments", expected: "int", found: "\"many\""))
         #expect(try typed.store.read { reader in try reader.count(Ticket.self) } == 0)
         try typed.put([Ticket(1, "a")])
         #expect(
             try TypedStore.error { _ = try typed.get(Wrong.self, 1) }
-                == .wrongType(entity: "Ticket", field: "comments", expected: "String", found: "the number 0"))
+                == StoreError.wrongType(entity: "Ticket", field: "comments", expected: "String", found: "the number 0"))
     }
 
     @Test("a struct that does not fit the catalog is an error that names what is wrong, at the first use")
@@ -273,16 +273,16 @@ struct TypedWriteTests {
         }
         #expect(
             try TypedStore.error { _ = try typed.get(NoEntity.self, 1) }
-                == .unknownEntity(name: "Tickets", known: ["Person", "Tag", "Ticket", "Page"]))
+                == StoreError.unknownEntity(name: "Tickets", known: ["Person", "Tag", "Ticket", "Page"]))
         #expect(
             try TypedStore.error { _ = try typed.get(NoField.self, UUID()) }
-                == .unknownField(entity: "Tag", name: "tickets", known: ["id"]))
+                == StoreError.unknownField(entity: "Tag", name: "tickets", known: ["id"]))
         let wrongKey = StoreError.wrongKey(entity: "Page", expected: "[string, string, int]", found: "int")
         #expect(try TypedStore.error { _ = try typed.get(OtherKey.self, 1) } == wrongKey)
         #expect(try TypedStore.error { try typed.put([OtherKey()]) } == wrongKey)
         #expect(
             try TypedStore.error { _ = try typed.get(Page.self, ["a", 1, 1]) }
-                == .wrongKey(entity: "Page", expected: "[string, string, int]", found: "[a, 1, 1]"))
+                == StoreError.wrongKey(entity: "Page", expected: "[string, string, int]", found: "[a, 1, 1]"))
     }
 
     @Test("a struct that does not set the whole key is not stored")
@@ -300,7 +300,7 @@ struct TypedWriteTests {
         }
         #expect(
             try TypedStore.error { try typed.put([Keyless()]) }
-                == .wrongKey(entity: "Page", expected: "[string, string, int]", found: "an incomplete key")
+                == StoreError.wrongKey(entity: "Page", expected: "[string, string, int]", found: "an incomplete key")
         )
     }
 

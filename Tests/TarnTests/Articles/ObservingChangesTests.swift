@@ -73,11 +73,11 @@ struct ObservingChangesTests {
         let old = try #require(ChangeToken("other:0"))
         do {
             _ = try store.read { try $0.changes(since: old) }
-        } catch StoreError.changesTrimmed(let oldest) {
+        } catch ChangeLogError.changesTrimmed(let oldest) {
             print("what was before \(oldest) is gone")
-        } catch StoreError.otherIncarnation {
+        } catch ChangeLogError.otherIncarnation {
             print("another store, or one that was restored from a backup")
-        } catch StoreError.changesAhead {
+        } catch ChangeLogError.changesAhead {
             print("the store has lost its last commits")
         }
 

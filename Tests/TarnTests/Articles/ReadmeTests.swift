@@ -38,7 +38,7 @@ struct ReadmeTests {
             let kept = try reader.record("Note", note)
             #expect(kept?["ticket"] == .reference(ticket))
         }
-        #expect(throws: StoreError.self) {
+        #expect(throws: StoreWriteError.self) {
             try store.write { try $0.put("Ticket", RecordKey(2), [.init("slug", .string("a"))]) }
         }
         try store.write { _ = try $0.delete("Ticket", ticket) }

@@ -85,7 +85,7 @@ struct MirrorChangeTests {
         await #expect {
             try await other.sync(server.base + "/v1")
         } throws: { error in
-            guard case StoreError.schema(let schema) = error else { return false }
+            guard case StoreOpenError.schema(let schema) = error else { return false }
             return schema.entity == "Item" && schema.field == "size" && "\(error)".contains("Item.size")
         }
         #expect(server.requests.count == 1)

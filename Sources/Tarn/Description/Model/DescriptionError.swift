@@ -6,17 +6,17 @@ public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertib
     package static let limit = 20
 
     /// One problem of a description file.
-    public struct Problem: Sendable, Hashable, CustomStringConvertible {
+    package struct Problem: Sendable, Hashable, CustomStringConvertible {
         /// The path of the file, as the caller has passed it.
-        public var file: String
+        package var file: String
         /// The line, counted from 1; nil if the problem concerns the whole file.
-        public var line: Int?
+        package var line: Int?
         /// The column in Unicode scalars, counted from 1; nil if `line` is nil.
-        public var column: Int?
+        package var column: Int?
         /// The dotted path of the field: `entities.Issue.attributes.state.values`; may be empty.
-        public var field: String
+        package var field: String
         /// The problem and its remedy.
-        public var message: String
+        package var message: String
 
         /// Creates a problem.
         package init(file: String, line: Int? = nil, column: Int? = nil, field: String = "", _ message: String) {
@@ -28,7 +28,7 @@ public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertib
         }
 
         /// One line, whatever the file contains: `forge.yaml:23:14: entities.User.key: …`.
-        public var description: String {
+        package var description: String {
             var text = file
             if let line { text += ":\(line)" }
             if line != nil, let column { text += ":\(column)" }
@@ -52,9 +52,9 @@ public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertib
     }
 
     /// The reported problems; never empty.
-    public var problems: [Problem]
+    package var problems: [Problem]
     /// The number of problems beyond ``limit``, which ``problems`` omits.
-    public var omitted: Int
+    package var omitted: Int
 
     /// Sorts the problems by location and keeps the first ``limit``.
     package init(_ problems: [Problem]) {

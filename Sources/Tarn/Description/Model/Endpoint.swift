@@ -18,17 +18,17 @@ public struct Endpoint: Sendable, Hashable {
     ///
     /// Parameters that the path names replace its variables. The others become query parameters, in
     /// this order.
-    public var parameters: [Parameter]
+    package var parameters: [Parameter]
     /// The body of the request. A string that is `{name}` is replaced by a parameter.
     public var body: TransportBody?
     /// The key path of the list of records in the response.
-    public var records: JSONPath
+    package var records: JSONPath
     /// The entity of the listed records; the first one if there are several.
     public var entity: String
     /// The key paths and entities of an envelope; empty if there is one list.
     public var envelope: [EnvelopePart] = []
     /// The pagination style.
-    public var pagination: Pagination
+    package var pagination: Pagination
     /// The continuation of a scan whose further pages the server refuses; nil if that is an error.
     public var deep: DeepPages?
     /// The limits of a scan.
@@ -51,7 +51,7 @@ public struct Endpoint: Sendable, Hashable {
     /// The metadata of a response that is stored with its entry.
     public var metadata: [Metadata] = []
     /// The location of the declaration, for error texts: `forge.yaml:41`.
-    public var place = ""
+    package var place = ""
 
     /// The part of a scan that is one change of the store.
     public enum CommitUnit: Sendable, Hashable {
@@ -67,11 +67,11 @@ public struct Endpoint: Sendable, Hashable {
     /// The limits of a scan, in addition to ``APIClient/Options/pageLimit``.
     public struct Limits: Sendable, Hashable {
         /// The maximum number of pages; nil for the mirror's limit only.
-        public var pages: Int?
+        package var pages: Int?
         /// The maximum number of listed records; nil for no limit.
-        public var records: Int?
+        package var records: Int?
         /// Whether an incomplete scan stops at a limit without an error.
-        public var stopsQuietly: Bool
+        package var stopsQuietly: Bool
 
         /// Creates limits of a scan; by default there are none.
         public init(pages: Int? = nil, records: Int? = nil, stopsQuietly: Bool = false) {
@@ -84,9 +84,9 @@ public struct Endpoint: Sendable, Hashable {
     /// A value of a response that is stored with its entry and returned with every answer.
     public struct Metadata: Sendable, Hashable {
         /// The name of the value in answers.
-        public var name: String
+        package var name: String
         /// The key path from the root of the document.
-        public var path: JSONPath
+        package var path: JSONPath
 
         /// Creates a named value.
         public init(_ name: String, _ path: JSONPath) {
@@ -98,9 +98,9 @@ public struct Endpoint: Sendable, Hashable {
     /// A named value of a request.
     public struct Parameter: Sendable, Hashable {
         /// The name in the path or the query.
-        public var name: String
+        package var name: String
         /// The value, not percent-encoded.
-        public var value: String
+        package var value: String
 
         /// Creates a parameter.
         public init(_ name: String, _ value: String) {
@@ -112,11 +112,11 @@ public struct Endpoint: Sendable, Hashable {
     /// The parent records that an endpoint is scanned for.
     public struct ForEach: Sendable, Hashable {
         /// The entity of the parent records.
-        public var entity: String
+        package var entity: String
         /// The to-one relationship of the listed entity that refers to the parent.
-        public var parent: String?
+        package var parent: String?
         /// The variable of the parent in the path: the entity's name, its first letter lower-cased.
-        public var variable: String
+        package var variable: String
 
         /// Creates the declaration of parent records.
         public init(entity: String, parent: String?, variable: String) {

@@ -5,27 +5,27 @@ public struct OrphanReport: Sendable, Hashable {
     /// Records that the server no longer lists and that were examined.
     public var candidates = 0
     /// Candidates that complete scans have not missed often enough yet; a later scan decides.
-    public var waiting = 0
+    package var waiting = 0
     /// Candidates that were deleted, without cascades of delete rules.
     public var deleted = 0
     /// Candidates whose reference to the parent record was cleared.
     public var unlinked = 0
     /// Candidates that a dry run would have deleted or unlinked.
-    public var due = 0
+    package var due = 0
     /// Candidates that another response lists.
-    public var listedElsewhere = 0
+    package var listedElsewhere = 0
     /// Candidates that a condition of the description keeps.
     public var kept = 0
     /// Candidates that ``APIMirror/Options/mayDelete`` keeps.
-    public var vetoed = 0
+    package var vetoed = 0
     /// Candidates with local changes that have not reached the server.
-    public var changedLocally = 0
+    package var changedLocally = 0
     /// Candidates that a delete rule keeps.
-    public var denied = 0
+    package var denied = 0
     /// Candidates that the server still has, as individual requests show.
-    public var existing = 0
+    package var existing = 0
     /// The reasons why orphans were not looked for.
-    public var refusals: [String] = []
+    package var refusals: [String] = []
     /// The first records that were deleted or unlinked, or are due.
     public var records: [String] = []
 

@@ -28,22 +28,22 @@ public struct Orphans: Sendable, Hashable {
     }
 
     /// The records among which orphans are looked for.
-    public var scope: Scope
+    package var scope: Scope
     /// The number of complete scans in a row that must miss a record.
     ///
     /// Pages shift during a scan: one scan is enough only if the pages are stable.
-    public var scans: Int
+    package var scans: Int
     /// A condition that keeps a record although it is an orphan.
-    public var keep: Condition?
+    package var keep: Condition?
     /// Whether a scan that lists nothing counts; otherwise it is refused.
-    public var allowsEmpty: Bool
+    package var allowsEmpty: Bool
     /// The action on orphans.
-    public var action: Action
+    package var action: Action
     /// The path template of a request for one record.
     ///
     /// A 404 or 410 makes the record an orphan at once; a success or a redirect shows that it
     /// exists. `{issue.number}` is replaced by an attribute of the record.
-    public var check: String?
+    package var check: String?
 
     /// Creates rules for orphans.
     ///

@@ -4,11 +4,11 @@ import TarnStore
 /// The cache section of a description, for a ``RecordCache`` and `tarn fetch`.
 public struct CacheDescription: Sendable, Hashable {
     /// The policy of requests that have none of their own.
-    public var policy: CachePolicy
+    package var policy: CachePolicy
     /// The rules of HTTP, as configured.
-    public var rules: CacheRules
+    package var rules: CacheRules
     /// The limits of the cache.
-    public var limits: CacheLimits
+    package var limits: CacheLimits
 
     /// Creates the description of a private cache; by default of a million entries or a gibibyte.
     public init(

@@ -105,7 +105,7 @@ extension Pagination {
     }
 
     /// Pages are numbered in a query parameter.
-    public static func pageNumber(parameter: String, start: Int = 1, size: PageSize? = nil) -> Pagination {
+    package static func pageNumber(parameter: String, start: Int = 1, size: PageSize? = nil) -> Pagination {
         pageNumber(.query(parameter), start: start, size: size)
     }
 }

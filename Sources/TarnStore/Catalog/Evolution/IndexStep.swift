@@ -8,7 +8,7 @@ struct IndexStep {
     var count = 0
     var bytes = 0
     /// The violation of an index that was to be unique. The caller throws it or keeps it.
-    var violation: StoreError?
+    var violation: StoreWriteError?
     /// Whether an index has another phase after the step.
     var isTransition: Bool
 }

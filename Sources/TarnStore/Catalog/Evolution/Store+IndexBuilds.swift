@@ -35,7 +35,7 @@ extension Store {
     ///
     /// - Throws: the error that stops it; at the end, the violation of the last index taken back.
     func finishIndexes(_ options: IndexBuildOptions, progress: ((IndexBuildProgress) -> Void)? = nil) throws {
-        var violation: StoreError?
+        var violation: StoreWriteError?
         while state.hasIndexWork {
             let step = try write(alone: true) { writer in try writer.indexStep(options) }
             guard let step else {
@@ -55,7 +55,7 @@ extension StoreWriter {
     /// The result of a step, for its caller.
     struct FinishedIndexStep {
         var progress: [IndexBuildProgress]
-        var violation: StoreError?
+        var violation: StoreWriteError?
         var isTransition: Bool
     }
 

@@ -11,8 +11,9 @@ extension Store {
     /// the index may continue to read, and gets `.schemaChanged` when it writes. Opening the store
     /// with that schema builds the index again.
     ///
-    /// - Throws: `StoreError.unknownEntity`, `.unknownField` if there is no such index, `.inUse` if
-    ///   a relationship needs it or if it belongs to a parent of the entity; the errors of `write`.
+    /// - Throws: `StoreError.unknownEntity`, `.unknownField` if there is no such index;
+    ///   `StoreMaintenanceError.inUse` if a relationship needs it or if it belongs to a parent of
+    ///   the entity; the errors of `write`.
     public func remove(index name: String, of entityName: String) throws {
         try changeCatalog { catalog, access in
             let entity = try access.state.entity(entityName)
@@ -24,10 +25,10 @@ extension Store {
             try catalog.checkDeclared(place.entity, entity, name)
             if let field = place.field.flatMap({ entity.field(id: $0) }) {
                 if case .reference = field.kind {
-                    throw StoreError.inUse(entity: entityName, name: name, by: "the relationship itself")
+                    throw StoreMaintenanceError.inUse(entity: entityName, name: name, by: "the relationship itself")
                 }
                 if let user = catalog.join(through: field.id, of: entity) {
-                    throw StoreError.inUse(entity: entityName, name: name, by: user)
+                    throw StoreMaintenanceError.inUse(entity: entityName, name: name, by: user)
                 }
             }
             catalog = catalog.takingBack(id, isNew: true)
@@ -48,9 +49,9 @@ extension Store {
     ///
     /// - Parameter step: the largest number of records that a step reads.
     /// - Returns: the number of records that had a value.
-    /// - Throws: `StoreError.unknownEntity`, `.unknownField`; `.inUse` if the key, an index, or a
-    ///   joined relationship needs the field, or if it belongs to a parent of the entity; the
-    ///   errors of `write`.
+    /// - Throws: `StoreError.unknownEntity`, `.unknownField`; `StoreMaintenanceError.inUse` if the
+    ///   key, an index, or a joined relationship needs the field, or if it belongs to a parent of
+    ///   the entity; the errors of `write`.
     @discardableResult
     public func remove(field name: String, of entityName: String, step: Int = 1000) throws -> Int {
         precondition(step > 0, "a step must check at least one record")
@@ -91,8 +92,8 @@ extension Store {
     ///
     /// - Parameter step: the largest number of records that a step deletes.
     /// - Returns: the number of records deleted.
-    /// - Throws: `StoreError.unknownEntity`; `.inUse` while a relationship of another entity leads
-    ///   to it, or another entity has it as its parent; the errors of `write`.
+    /// - Throws: `StoreError.unknownEntity`; `StoreMaintenanceError.inUse` while a relationship of
+    ///   another entity leads to it, or another entity has it as its parent; the errors of `write`.
     @discardableResult
     public func remove(entity name: String, step: Int = 1000) throws -> Int {
         precondition(step > 0, "a step must delete at least one record")
@@ -195,13 +196,13 @@ extension Catalog {
     /// Checks that the entity itself declares one of its parts.
     ///
     /// - Throws: `.inUse` if an ancestor declares it.
-    fileprivate func checkDeclared(_ owner: UInt16, _ entity: Entity, _ name: String) throws(StoreError) {
+    fileprivate func checkDeclared(_ owner: UInt16, _ entity: Entity, _ name: String) throws(StoreMaintenanceError) {
         guard owner != entity.id else { return }
         let parent = self.entity(id: owner)?.name ?? ""
         throw .inUse(entity: entity.name, name: name, by: "\(parent), which declares it")
     }
 
-    fileprivate func checkUnused(_ field: Field, of entity: Entity) throws(StoreError) {
+    fileprivate func checkUnused(_ field: Field, of entity: Entity) throws(StoreMaintenanceError) {
         if entity.key.contains(field.id) { throw .inUse(entity: entity.name, name: field.name, by: "the key") }
         guard declares(entity, field.id) else {
             let owner = ancestors(of: entity.id).last { self.entity(id: $0)?.field(id: field.id) != nil }
@@ -220,7 +221,7 @@ extension Catalog {
         }
     }
 
-    fileprivate func checkUnused(_ entity: Entity) throws(StoreError) {
+    fileprivate func checkUnused(_ entity: Entity) throws(StoreMaintenanceError) {
         for other in entities where other.id != entity.id {
             if other.parent == entity.id {
                 throw .inUse(entity: entity.name, name: nil, by: "\(other.name), a descendant of it")

@@ -21,8 +21,8 @@ import Foundation
 ///   of the store. A closure is evaluated for each observer.
 /// - Each iteration is an observer of its own. It ends when its task is cancelled, and is removed
 ///   when it is no longer iterated. It keeps the store open meanwhile.
-/// - An error of the evaluation ends the iteration: `StoreError.schemaChanged`, `.unknownEntity`
-///   and the like if another process has changed the schema incompatibly.
+/// - An error of the evaluation ends the iteration: `StoreError.unknownEntity` and the like if
+///   another process has changed the schema incompatibly.
 public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
     /// A result with its commit.
     public typealias Element = Observed<Value>

@@ -80,7 +80,7 @@ extension Store {
     /// outside the write transaction. `APIMirror` calls this method automatically.
     ///
     /// - Returns: The names of the entities for which this call stored a dictionary.
-    /// - Throws: The errors of `write`, including `StoreError.storeFull`.
+    /// - Throws: The errors of `write`, including `StoreWriteError.storeFull`.
     @discardableResult
     public func trainDictionaries() throws -> [String] {
         var trained: [String] = []

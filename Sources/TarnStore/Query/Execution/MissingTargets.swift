@@ -1,14 +1,14 @@
 internal import LMDB
 
 /// Targets of a relationship that are not in the store.
-public struct MissingTargets: Sendable {
+package struct MissingTargets: Sendable {
     /// The targets, each once, in ascending order.
     ///
     /// Keys are `.reference` values. For a joined relationship these are the values that no record
     /// has.
-    public var targets: [Value]
+    package var targets: [Value]
     /// The number of further targets of a joined relationship, too long for its index.
-    public var unnamedCount: Int
+    package var unnamedCount: Int
     /// The token for the next part of the list; nil if there is none.
-    public var next: ContinuationToken?
+    package var next: ContinuationToken?
 }

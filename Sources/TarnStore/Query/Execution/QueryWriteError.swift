@@ -7,7 +7,7 @@ internal import LMDB
 public struct QueryWriteError: Error, CustomStringConvertible {
     /// The result of the committed steps.
     public var report: QueryWriteReport
-    /// The error of the failed step: a `StoreError` for every failure in the store itself.
+    /// The error of the failed step: a `StoreFailure` for every failure in the store itself.
     public var reason: any Error
 
     public var description: String {

@@ -9,5 +9,5 @@ public struct QueryWriteReport: Sendable, Hashable {
     /// A record that already has the values is not changed.
     public var changed = 0
     /// The number of writes committed.
-    public var steps = 0
+    package var steps = 0
 }

@@ -67,7 +67,7 @@ extension Store {
     ///
     /// - Throws: before anything is deleted, `StoreError` if the query does not fit the catalog;
     ///   after that ``QueryWriteError``, with a report of the committed steps. Its reason is
-    ///   `StoreError.deleteDenied` if a delete rule forbids a deletion.
+    ///   `StoreWriteError.deleteDenied` if a delete rule forbids a deletion.
     @discardableResult
     public func delete(_ query: Query, step: Int = 1000) throws -> QueryWriteReport {
         try run(queryWrite(query, isLocal: false) { _, _ in .delete }, step)
@@ -160,8 +160,8 @@ extension StoreWriter {
     ///
     /// For changes in steps see ``Store/update(_:set:step:)-(Query,_,_)``.
     ///
-    /// - Throws: `StoreError`. Some records may be changed by then: let the error end the write, so
-    ///   that nothing is kept.
+    /// - Throws: `StoreError`, `StoreWriteError`. Some records may be changed by then: let the
+    ///   error end the write, so that nothing is kept.
     @discardableResult
     public mutating func update(_ query: Query, set values: [String: Value]) throws -> QueryWriteReport {
         try run(query) { .update(try RecordChange(values, $1, $0)) }
@@ -179,8 +179,8 @@ extension StoreWriter {
     ///
     /// It deletes the records that delete rules add, too.
     ///
-    /// - Throws: `StoreError`. Some records may be deleted by then: let the error end the write, so
-    ///   that nothing is kept.
+    /// - Throws: `StoreError`, `StoreWriteError`. Some records may be deleted by then: let the
+    ///   error end the write, so that nothing is kept.
     @discardableResult
     public mutating func delete(_ query: Query) throws -> QueryWriteReport {
         try run(query) { _, _ in .delete }

@@ -13,7 +13,7 @@ extension StoreReader {
     ///   - limit: the largest number of targets; nil for all.
     ///   - after: the token of an earlier part of the same list.
     /// - Throws: `StoreError.unknownEntity`, `.unknownField`, `.wrongToken`, `.damagedRow`.
-    public func missingTargets(
+    package func missingTargets(
         of entity: String, _ relationship: String, limit: Int? = nil, after: ContinuationToken? = nil
     ) throws -> MissingTargets {
         precondition(limit ?? 0 >= 0, "the limit must not be negative")

@@ -15,7 +15,7 @@ extension Condition {
     ///
     /// A condition without a text of its own is written as an equivalent one: an empty `and` as
     /// `all`, an `and` or `or` of one part as that part.
-    public var text: String {
+    package var text: String {
         var text = ""
         append(to: &text, within: .none)
         return text

@@ -32,7 +32,7 @@ extension Array where Element == Query.Order {
     }
 
     /// The order as text, which ``init(text:)`` parses to the same order.
-    public var text: String {
+    package var text: String {
         map { $0.path.text + ($0.isDescending ? " desc" : "") }.joined(separator: ", ")
     }
 }

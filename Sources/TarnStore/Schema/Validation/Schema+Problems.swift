@@ -6,7 +6,7 @@ extension Schema {
     /// A name consists of the letters a–z and A–Z, digits and `_`. An entity's begins with a
     /// letter, a field's with a letter or `_`. Names are ASCII, since they compare by bytes
     /// everywhere and look-alikes would be two names.
-    public func problems() -> [SchemaError] {
+    package func problems() -> [SchemaError] {
         locatedProblems().map(\.error)
     }
 

@@ -168,7 +168,7 @@ enum GoldenStores {
         for compression in [EntityDefinition.Compression.none, .zstd] {
             let target = "\(folder)/format-\(Store.format)/\(name)-\(compression == .none ? "plain" : "compressed")"
             guard !FileManager.default.fileExists(atPath: target) else {
-                throw StoreError.notAStore(path: target, detail: "it is there, and stays as it is")
+                throw StoreOpenError.notAStore(path: target, detail: "it is there, and stays as it is")
             }
             let temporary = try TemporaryFolder()
             do {
@@ -226,7 +226,7 @@ enum GoldenStores {
             let value = try RowDictionary.key(1).withUnsafeBytes {
                 try reader.access.raw.get(reader.access.state.meta, $0)
             }
-            guard let value else { throw StoreError.notAStore(path: path, detail: "nothing was trained") }
+            guard let value else { throw StoreOpenError.notAStore(path: path, detail: "nothing was trained") }
             return Array(value.dropFirst(2))
         }
     }

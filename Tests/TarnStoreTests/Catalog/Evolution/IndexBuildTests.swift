@@ -102,7 +102,7 @@ struct IndexBuildTests {
             try store.indexStates.filter { $0.state == .building }.map(\.name).sorted() == ["byGroup", "late", "name"])
         #expect(try store.indexStates.filter { $0.state == .building }.allSatisfy { $0.done == 150 && $0.total == 500 })
         let error = storeError { _ = try store.read { try $0.first("Item", index: "name", equalTo: [.string("n1")]) } }
-        #expect(error == .indexIncomplete(entity: "Item", index: "name", done: 150, total: 500))
+        #expect(error == StoreError.indexIncomplete(entity: "Item", index: "name", done: 150, total: 500))
         #expect(error?.description.contains("150 of 500") == true)
         #expect(try store.record("Item", 7)?["name"] == .string("n7"))
         #expect(try store.related("Item", 7, "previous") == [])
@@ -215,7 +215,7 @@ struct IndexBuildTests {
         let path = try filled(300) { $0 == 250 ? "n7" : "n\($0)" }
         let before = try Forge.open(path, nil).catalog
         let error = storeError { _ = try Self.open(path, Self.unique, rows: rows) }
-        #expect(error == .notUnique(entity: "Item", index: "name", keys: ["7", "250"]))
+        #expect(error == StoreWriteError.notUnique(entity: "Item", index: "name", keys: ["7", "250"]))
         let store = try Forge.open(path, nil)
         #expect(store.catalog.entity("Item")?.field("name") == before.entity("Item")?.field("name"))
         #expect(try IndexVerification.problem(in: store) == nil)
@@ -226,7 +226,7 @@ struct IndexBuildTests {
         #expect(try IndexVerification.problem(in: again) == nil)
         #expect(
             storeError { try again.put("Item", 1000, ["name": .string("n7")]) }
-                == .notUnique(entity: "Item", index: "name", keys: ["7", "1000"]))
+                == StoreWriteError.notUnique(entity: "Item", index: "name", keys: ["7", "1000"]))
     }
 
     @Test("an index that becomes unique is checked in steps, answers meanwhile, and stays, not unique, if it cannot be")
@@ -236,7 +236,7 @@ struct IndexBuildTests {
         let index = try #require(try Forge.open(path, nil).catalog.entity("Item")?.field("name")?.index)
         #expect(
             storeError { _ = try Self.open(path, Self.unique, rows: 20) }
-                == .notUnique(entity: "Item", index: "name", keys: ["7", "250"]))
+                == StoreWriteError.notUnique(entity: "Item", index: "name", keys: ["7", "250"]))
         do {
             let store = try Forge.open(path, nil)
             #expect(store.catalog.entity("Item")?.field("name")?.index == index)
@@ -265,11 +265,11 @@ struct IndexBuildTests {
         // Rows up to 49 are in it.
         #expect(
             storeError { try store.put("Item", 1000, ["name": .string("n7")]) }
-                == .notUnique(entity: "Item", index: "name", keys: ["7", "1000"]))
+                == StoreWriteError.notUnique(entity: "Item", index: "name", keys: ["7", "1000"]))
         try store.put("Item", 1001, ["name": .string("n200")])
         #expect(
             storeError { try store.finishIndexes(options) }
-                == .notUnique(entity: "Item", index: "name", keys: ["200", "1001"]))
+                == StoreWriteError.notUnique(entity: "Item", index: "name", keys: ["200", "1001"]))
         #expect(store.catalog.entity("Item")?.field("name")?.index == nil)
         #expect(try store.count("Item") == 301)
         #expect(try IndexVerification.problem(in: store) == nil)
@@ -320,7 +320,8 @@ struct IndexBuildTests {
             }
         }
         #expect(
-            storeError { _ = try Self.open(path, Self.indexed, rows: 20) } == .damagedRow(entity: "Item", key: "200"))
+            storeError { _ = try Self.open(path, Self.indexed, rows: 20) }
+                == StoreError.damagedRow(entity: "Item", key: "200"))
         let store = try Self.open(path, nil, rows: 20)
         #expect(try store.indexStates.first { $0.name == "name" }?.done == 200)
         try store.put("Item", 1, ["name": .string("still writable")])

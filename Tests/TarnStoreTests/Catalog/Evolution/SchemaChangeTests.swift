@@ -177,7 +177,7 @@ struct SchemaChangeTests {
         #expect(try store.read { try $0.first("Ticket", index: "byHeadline", equalTo: [.string("ada")])?.key } == 1)
         #expect(
             storeError { _ = try store.record("Item", 1) }
-                == .unknownEntity(name: "Item", known: ["Ticket", "User", "Defect"]))
+                == StoreError.unknownEntity(name: "Item", known: ["Ticket", "User", "Defect"]))
         // Once more, and by a program that does not know the old names.
         var plain = new
         for e in plain.entities.indices { plain.entities[e].renamedFrom = nil }
@@ -227,7 +227,7 @@ struct SchemaChangeTests {
         let labels = try #require(store.catalog.entity("Issue")?.field("labels"))
         #expect(try store.remove(field: "number", of: "Issue", step: 7) == 50)
         // This process's own schema names it.
-        guard case .schemaChanged? = storeError({ try store.put("Issue", 1, [:]) }) else {
+        guard case StoreWriteError.schemaChanged? = storeError({ try store.put("Issue", 1, [:]) }) else {
             Issue.record("not locked out")
             return
         }
@@ -262,7 +262,7 @@ struct SchemaChangeTests {
         }
         let store = try Forge.open(path, nil)
         let refusal = storeError { _ = try store.remove(entity: "Label") }
-        #expect(refusal == .inUse(entity: "Label", name: nil, by: "Issue.labels"))
+        #expect(refusal == StoreMaintenanceError.inUse(entity: "Label", name: nil, by: "Issue.labels"))
         #expect(refusal?.description == "cannot remove Label: it is used by Issue.labels; remove that first")
         let id = try #require(store.catalog.entity("Issue")?.id)
         #expect(try store.remove(entity: "Issue", step: 7) == 30)
@@ -295,22 +295,22 @@ struct SchemaChangeTests {
         let store = try Forge.open(path, nil)
         #expect(
             storeError { try store.remove(index: "name", of: "Item") }
-                == .inUse(entity: "Item", name: "name", by: "Item.same"))
+                == StoreMaintenanceError.inUse(entity: "Item", name: "name", by: "Item.same"))
         #expect(
             storeError { try store.remove(index: "next", of: "Item") }
-                == .inUse(entity: "Item", name: "next", by: "the relationship itself"))
+                == StoreMaintenanceError.inUse(entity: "Item", name: "next", by: "the relationship itself"))
         #expect(
             storeError { try store.remove(index: "both", of: "Bug") }
-                == .inUse(entity: "Bug", name: "both", by: "Item, which declares it"))
+                == StoreMaintenanceError.inUse(entity: "Bug", name: "both", by: "Item, which declares it"))
         #expect(
             storeError { try store.remove(field: "id", of: "Item") }
-                == .inUse(entity: "Item", name: "id", by: "the key"))
+                == StoreMaintenanceError.inUse(entity: "Item", name: "id", by: "the key"))
         #expect(
             storeError { try store.remove(field: "name", of: "Item") }
-                == .inUse(entity: "Item", name: "name", by: "Item.same"))
+                == StoreMaintenanceError.inUse(entity: "Item", name: "name", by: "Item.same"))
         #expect(
             storeError { _ = try store.remove(entity: "Item") }
-                == .inUse(entity: "Item", name: nil, by: "Bug, a descendant of it"))
+                == StoreMaintenanceError.inUse(entity: "Item", name: nil, by: "Bug, a descendant of it"))
         let old = try #require(store.catalog.entity("Item")?.index("both")?.id)
         try store.remove(index: "both", of: "Item")
         #expect(store.catalog.entity("Bug")?.index("both") == nil)

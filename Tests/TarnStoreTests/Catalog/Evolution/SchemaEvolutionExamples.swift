@@ -52,7 +52,7 @@ for index in try store.indexStates where index.state != .complete {
     private func writing(_ store: Store) throws {
 do {
     try store.write { writer in try writer.put("Issue", RecordKey(1), []) }
-} catch StoreError.schemaChanged(_, let detail) {
+} catch StoreWriteError.schemaChanged(_, let detail) {
     print("update this program: \(detail)")
 }
     }

@@ -57,17 +57,17 @@ struct WithoutModelTests {
         // Unique: of an attribute, and of a declared index that is partial and without case.
         #expect(
             storeError { try store.put("Person", "bob", ["mail": .string("a@x")]) }
-                == .notUnique(entity: "Person", index: "mail", keys: ["ada", "bob"]))
+                == StoreWriteError.notUnique(entity: "Person", index: "mail", keys: ["ada", "bob"]))
         #expect(
             storeError { try store.put("Item", 3, ["title": .string("ONE")]) }
-                == .notUnique(entity: "Item", index: "slug", keys: ["1", "3"]))
+                == StoreWriteError.notUnique(entity: "Item", index: "slug", keys: ["1", "3"]))
         try store.put("Item", 3, ["title": .string("ONE"), "state": .string("closed")])
         // Values that do not fit the catalog.
-        guard case .wrongType? = storeError({ try store.put("Item", 4, ["title": .int(3)]) }) else {
+        guard case StoreError.wrongType? = storeError({ try store.put("Item", 4, ["title": .int(3)]) }) else {
             Issue.record("a wrong type")
             return
         }
-        guard case .unknownField? = storeError({ try store.put("Item", 4, ["name": .int(3)]) }) else {
+        guard case StoreError.unknownField? = storeError({ try store.put("Item", 4, ["name": .int(3)]) }) else {
             Issue.record("an unknown field")
             return
         }
@@ -78,7 +78,8 @@ struct WithoutModelTests {
         #expect(try store.related("Item", 1, "parts") == [2])
         #expect(Set(try store.related("Item", 1, "teammates")) == [1, 2])
         // Delete rules: deny, nullify, cascade.
-        guard case .deleteDenied? = storeError({ _ = try store.write { try $0.delete("Item", 1) } }) else {
+        guard case StoreWriteError.deleteDenied? = storeError({ _ = try store.write { try $0.delete("Item", 1) } })
+        else {
             Issue.record("not denied")
             return
         }

@@ -10,7 +10,8 @@ import Testing
 
 /// Iterates an observation in its own task, and keeps all results.
 final class Collected<Value: Sendable>: Sendable {
-    private let content = Guarded<(results: [Observed<Value>], error: StoreError?, isFinished: Bool)>(([], nil, false))
+    private let content = Guarded<(results: [Observed<Value>], error: (any StoreFailure)?, isFinished: Bool)>(
+        ([], nil, false))
     private let task = Guarded<Task<Void, Never>?>(nil)
 
     init(_ observation: StoreObservation<Value>) {
@@ -19,7 +20,7 @@ final class Collected<Value: Sendable>: Sendable {
             do {
                 for try await result in observation { content.withLock { $0.results.append(result) } }
             } catch {
-                content.withLock { $0.error = error as? StoreError }
+                content.withLock { $0.error = error as? any StoreFailure }
             }
             content.withLock { $0.isFinished = true }
         }
@@ -32,7 +33,7 @@ final class Collected<Value: Sendable>: Sendable {
 
     var results: [Observed<Value>] { content.withLock { $0.results } }
     var values: [Value] { results.map(\.value) }
-    var error: StoreError? { content.withLock { $0.error } }
+    var error: (any StoreFailure)? { content.withLock { $0.error } }
     var isFinished: Bool { content.withLock { $0.isFinished } }
 }
 

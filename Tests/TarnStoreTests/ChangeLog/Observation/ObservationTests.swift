@@ -193,19 +193,19 @@ struct ObservationTests {
         let store = try open()
         let found = Collected(
             store.observe(entities: ["User"]) { reader in
-                guard try reader.count("User") < 1 else { throw StoreError.keyCollision(entity: "made up") }
+                guard try reader.count("User") < 1 else { throw StoreWriteError.keyCollision(entity: "made up") }
                 return 1
             })
         try await eventually("the first result is there") { found.values == [1] }
         try put(store, "a")
         try await eventually("it has ended") { found.isFinished }
-        #expect(found.error == .keyCollision(entity: "made up"))
+        #expect(found.error == StoreWriteError.keyCollision(entity: "made up"))
         let unknown = Collected(store.observe(entities: ["Nothing"]) { _ in 1 })
         try await eventually("it has ended") { unknown.isFinished }
-        #expect(unknown.error == .unknownEntity(name: "Nothing", known: store.catalog.entities.map(\.name)))
+        #expect(unknown.error == StoreError.unknownEntity(name: "Nothing", known: store.catalog.entities.map(\.name)))
         let wrong = Collected(store.observe("User", "ada"))
         try await eventually("it has ended") { wrong.isFinished }
-        guard case .wrongKey? = wrong.error else { throw try #require(wrong.error) }
+        guard case StoreError.wrongKey? = wrong.error else { throw try #require(wrong.error) }
         try await eventually("nobody observes") { store.observers.count == 0 && !store.observers.isWatching }
     }
 

@@ -61,11 +61,11 @@ struct IncludingTests {
         let wrong = try TypedStore.error {
             try store.store.read { r in _ = try r.fetch(Ticket.all, including: Ticket.related(.author, to: Tag.self)) }
         }
-        #expect(wrong == .wrongType(entity: "Ticket", field: "author", expected: "Person", found: "Tag"))
+        #expect(wrong == StoreError.wrongType(entity: "Ticket", field: "author", expected: "Person", found: "Tag"))
         let unknown = try TypedStore.error {
             try store.store.read { r in _ = try r.fetch(Ticket.all, including: Ticket.related(.title, to: Tag.self)) }
         }
-        #expect(unknown == .unknownField(entity: "Ticket", name: "title", known: ["author", "labels"]))
+        #expect(unknown == StoreError.unknownField(entity: "Ticket", name: "title", known: ["author", "labels"]))
     }
 
     @Test(
@@ -133,7 +133,7 @@ struct IncludingTests {
         }
         for path in ["authr", "author.nope", "title", "author.login"] {
             let error = storeError { try store.read { r in _ = try r.fetch(Query("Issue"), including: [path]) } }
-            guard case .unknownField? = error else {
+            guard case StoreError.unknownField? = error else {
                 Issue.record("\(path): \(String(describing: error))")
                 continue
             }

@@ -187,13 +187,13 @@ struct QueryWriteTests {
         } catch let error as QueryWriteError {
             #expect(error.report == QueryWriteReport(matched: 6, changed: 33, steps: 3))
             #expect(
-                error.reason as? StoreError
-                    == .deleteDenied(entity: "Box", key: "3", relationship: "seals", by: "Seal 1"))
+                error.reason as? StoreWriteError
+                    == StoreWriteError.deleteDenied(entity: "Box", key: "3", relationship: "seals", by: "Seal 1"))
             #expect(error.description.contains("33 records in 3 earlier steps were written"))
         }
         #expect(try store.count("Box") == 3 && store.count("Item") == 30)
         // In one write nothing is kept.
-        #expect(throws: StoreError.self) {
+        #expect(throws: StoreWriteError.self) {
             try store.write { writer in try writer.delete(Query("Box", sortedBy: [.descending("id")])) }
         }
         #expect(try store.count("Box") == 3)
@@ -206,18 +206,21 @@ struct QueryWriteTests {
     func refused() throws {
         let folder = try TemporaryFolder(), store = try QueryWriteTests.store(folder, items: 3)
         let before = try store.sequence
-        func error(_ values: [String: Value]) -> StoreError? {
+        func error(_ values: [String: Value]) -> (any StoreFailure)? {
             storeError { try store.update(Query("Item"), set: values) }
         }
         #expect(
             error(["nmae": .null])
-                == .unknownField(entity: "Item", name: "nmae", known: ["id", "n", "name", "due", "box", "twin"]))
-        #expect(error(["n": .string("1")]) == .wrongType(entity: "Item", field: "n", expected: "int", found: "\"1\""))
-        guard case .wrongKey? = error(["id": .int(1)]) else {
+                == StoreError.unknownField(
+                    entity: "Item", name: "nmae", known: ["id", "n", "name", "due", "box", "twin"]))
+        #expect(
+            error(["n": .string("1")])
+                == StoreError.wrongType(entity: "Item", field: "n", expected: "int", found: "\"1\""))
+        guard case StoreError.wrongKey? = error(["id": .int(1)]) else {
             Issue.record("the key can be changed")
             return
         }
-        guard case .wrongType? = error(["box": .string("a")]) else {
+        guard case StoreError.wrongType? = error(["box": .string("a")]) else {
             Issue.record("a key of another form")
             return
         }
@@ -284,7 +287,7 @@ struct QueryWriteTests {
         #expect(inWrite.changed == 2 && calls == 1)
         #expect(try (1...4).map { try store.get(Ticket.self, $0)?.title } == ["t1", "first", "first", "t4"])
         let error = try TypedStore.error { try store.store.update(Ticket.all) { $0.set(.id, Int64(1)) } }
-        guard case .wrongKey? = error else {
+        guard case StoreError.wrongKey? = error else {
             Issue.record("\(String(describing: error))")
             return
         }

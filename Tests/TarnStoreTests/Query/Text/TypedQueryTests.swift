@@ -122,7 +122,7 @@ struct TypedQueryTests {
     func wrongTypes() throws {
         let store = try store()
         let error = try TypedStore.error { _ = try ids(Ticket.where { $0[.comments] == "many" }, store) }
-        guard case .wrongType(entity: "Ticket", field: "comments", _, _)? = error else {
+        guard case StoreError.wrongType(entity: "Ticket", field: "comments", _, _)? = error else {
             Issue.record("\(String(describing: error))")
             return
         }

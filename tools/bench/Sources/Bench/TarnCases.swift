@@ -84,7 +84,7 @@ enum TarnCases {
 
     /// The used part of the file: the rest is free for later writes.
     private static func usedBytes(_ options: Options) throws -> Int {
-        let statistics = try StoreStatistics(ofStoreAt: options.store.path)
+        let statistics = try StoreInspector(at: options.store.path).statistics()
         return (statistics.lastPage + 1 - statistics.freePages) * statistics.pageSize
     }
 }

@@ -71,7 +71,7 @@ final class FuzzBed {
                 throw Undone()
             }
         } catch {
-            precondition(error is Undone || error is ImportError || error is StoreError, "\(error)")
+            precondition(error is Undone || error is ImportError || error is any StoreFailure, "\(error)")
             importer.discard()
         }
     }

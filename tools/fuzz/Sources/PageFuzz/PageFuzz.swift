@@ -46,17 +46,17 @@ enum PageFuzz {
             var pages = 0
             _ = snapshot.forEachFreePage(&scan) { _, _ in pages += 1 }
         } catch {
-            precondition(error is StoreError, "\(error)")
+            precondition(error is any StoreFailure, "\(error)")
         }
     }
 
     static func lookAtEverything() {
         func typed(_ body: () throws -> Void) {
-            do { try body() } catch { precondition(error is StoreError, "\(error)") }
+            do { try body() } catch { precondition(error is any StoreFailure, "\(error)") }
         }
-        typed { _ = try StoreVerification(ofStoreAt: bed.path) }
-        typed { _ = try StoreStatistics(ofStoreAt: bed.path) }
-        typed { try StoreDump(storeAt: bed.path).records(line: { _ in }, damaged: { _ in }) }
+        typed { _ = try StoreInspector(at: bed.path).verification() }
+        typed { _ = try StoreInspector(at: bed.path).statistics() }
+        typed { try StoreInspector(at: bed.path).dumpRecords(line: { _ in }, damaged: { _ in }) }
     }
 
     /// Changes of pointers: meta pages, headers, the list of nodes.

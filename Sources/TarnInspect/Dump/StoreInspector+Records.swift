@@ -2,46 +2,7 @@
 
 import TarnStore
 
-/// A dump of the readable records of a store, which may be damaged in any way.
-public struct StoreDump {
-    private let path: String
-    /// The reason why no read transaction holds the file; nil if one does.
-    public let aloneBecause: String?
-
-    /// Checks that the file is a store with a readable catalog.
-    ///
-    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore`, `.newerFormat`, `.damagedCatalog`;
-    ///   `.lmdb` without permission; `.changedMeanwhile` if no transaction holds the file and
-    ///   commits were made meanwhile.
-    public init(storeAt path: String) throws {
-        self.path = path
-        aloneBecause = try StoreFile.open(at: path) { file in
-            try StoreDump.check(file, path)
-            return file.aloneBecause
-        }
-    }
-
-    private static func check(_ file: StoreFile, _ path: String) throws(StoreError) {
-        guard let problem = file.formatProblem else { return }
-        switch problem.code {
-        case .newerFormat:
-            throw .newerFormat(path: path, found: file.format, known: Store.format)
-        case .catalog: throw .damagedCatalog(path: path, detail: problem.detail)
-        default: throw .notAStore(path: path, detail: problem.detail)
-        }
-    }
-
-    /// An unreadable record or page.
-    public struct Damage: Sendable, Hashable, CustomStringConvertible {
-        /// The location: a record, or a page of the file.
-        public var place: String
-        /// The reason why it is unreadable.
-        public var reason: String
-        /// Whether the damage concerns the file or its pages, not a single record.
-        public var isOfPages = false
-        public var description: String { "\(place): \(reason)" }
-    }
-
+extension StoreInspector {
     /// Calls `line` with every record, entity by entity, in key order, as of one snapshot.
     ///
     ///     {"entity":"Issue","key":7,"version":3,"fields":{"id":7,"title":"…"}}
@@ -52,27 +13,42 @@ public struct StoreDump {
     /// Unreadable rows, rows with a wrong checksum and unreadable pages are reported to `damaged`,
     /// and the dump continues.
     ///
-    /// - Throws: The error of `line`; at the end `StoreError.changedMeanwhile` if no transaction
-    ///   held the file and the output may mix several commits.
-    public func records(
+    /// - Returns: The reason why no read transaction held the state; nil if one did.
+    /// - Throws: The error of `line`; `StoreError.unknownEntity`; `StoreOpenError`: `.noSuchStore`,
+    ///   `.notAStore`, `.newerFormat`, `.store` with `.damagedCatalog`, and with `.lmdb` without
+    ///   permission; at the end `StoreMaintenanceError.changedMeanwhile` if no transaction held the
+    ///   file and the output may mix several commits.
+    @discardableResult
+    public func dumpRecords(
         of name: String? = nil, withVersions: Bool = true, line: (String) throws -> Void, damaged: (Damage) -> Void
-    ) throws {
-        try StoreFile.open(at: path) { file in
-            try StoreDump.check(file, path)
+    ) throws -> String? {
+        try open { file in
+            try checkIsReadable(file)
             let all = file.catalog.entities
             if let name, file.catalog.entity(name) == nil {
                 throw StoreError.unknownEntity(name: name, known: all.map(\.name))
             }
             for entity in name.map({ name in all.filter { $0.name == name } }) ?? all.filter({ $0.root == $0.id }) {
-                try StoreDump.records(of: entity, file, withVersions, line, damaged)
+                try StoreInspector.dumpRecords(of: entity, file, withVersions, line, damaged)
             }
             for finding in file.findings.list where finding.code.isOfPages {
                 damaged(Damage(place: finding.place, reason: finding.detail, isOfPages: true))
             }
+            return file.aloneBecause
         }
     }
 
-    private static func records(
+    /// Checks that the file is a store with a readable catalog.
+    func checkIsReadable(_ file: StoreFile) throws(StoreOpenError) {
+        guard let problem = file.formatProblem else { return }
+        switch problem.code {
+        case .newerFormat: throw .newerFormat(path: path, found: file.format, known: Store.format)
+        case .catalog: throw .store(.damagedCatalog(path: path, detail: problem.detail))
+        default: throw .notAStore(path: path, detail: problem.detail)
+        }
+    }
+
+    private static func dumpRecords(
         of entity: Catalog.Entity, _ file: StoreFile, _ withVersions: Bool, _ line: (String) throws -> Void,
         _ damaged: (Damage) -> Void
     ) throws {

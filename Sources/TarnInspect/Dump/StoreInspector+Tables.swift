@@ -4,41 +4,33 @@
 import LMDBPages
 import TarnStore
 
-/// A dump of the readable tables of any LMDB data file, as `mdb_dump -a` writes it.
-///
-/// The format is `format=bytevalue`.
-///
-/// Entries of the table of tables that are no tables come first, as in a dump of a file without
-/// named tables.
-public struct TableDump {
-    private let path: String
-
-    /// Creates a dump of a data file, which is opened by ``tables(line:damaged:)``.
-    public init(fileAt path: String) { self.path = path }
-
-    /// Calls `line` with every line of the dump.
+extension StoreInspector {
+    /// Calls `line` with every line of a dump of all readable tables, as `mdb_dump -a` writes it.
     ///
-    /// Each table has a header, then keys and values in turn, as hexadecimal digits.
+    /// Works for any LMDB data file. The format is `format=bytevalue`: each table has a header,
+    /// then keys and values in turn, as hexadecimal digits. Entries of the table of tables that are
+    /// no tables come first, as in a dump of a file without named tables.
     ///
     /// - Returns: The reason why no read transaction held the state; nil if one did.
-    /// - Throws: `StoreError`: `.noSuchStore`, `.notAStore` for a file that is not an LMDB data
-    ///   file, `.lmdb` without permission; `.changedMeanwhile` at the end if no transaction held
-    ///   the state and the output may mix several commits.
+    /// - Throws: The error of `line`; `StoreOpenError.noSuchStore`, `.notAStore` for a file that is
+    ///   not an LMDB data file, `.store(.lmdb)` without permission; at the end
+    ///   `StoreMaintenanceError.changedMeanwhile` if no transaction held the state and the output
+    ///   may mix several commits.
     @discardableResult
-    public func tables(line: (String) throws -> Void, damaged: (StoreDump.Damage) -> Void) throws -> String? {
-        try StoreFile.open(at: path) { file in
+    public func dumpTables(line: (String) throws -> Void, damaged: (Damage) -> Void) throws -> String? {
+        try open { file in
             func entry(_ key: Bytes, _ value: Bytes) throws {
-                try line(" " + TableDump.hexadecimal(key))
-                try line(" " + TableDump.hexadecimal(value))
+                try line(" " + StoreInspector.hexadecimal(key))
+                try line(" " + StoreInspector.hexadecimal(value))
             }
             if file.snapshot.ownEntries > 0, !file.isStore {
-                try TableDump.head(nil, file.snapshot.meta.main, file, line)
+                try StoreInspector.head(nil, file.snapshot.meta.main, file, line)
                 try file.forEachOwnEntry(entry)
                 try line("DATA=END")
             }
             for name in file.snapshot.names {
                 guard let record = file.snapshot.tables[name] else { continue }
-                try TableDump.head(name, record, file, line)
+                try StoreInspector.head(name, record, file, line)
                 // `meta` was scanned when the file was opened.
                 if file.counts[name] != nil {
                     try file.again(name, asStored: true, entry)
@@ -48,7 +40,7 @@ public struct TableDump {
                 try line("DATA=END")
             }
             for finding in file.findings.list where finding.code.isOfPages {
-                damaged(StoreDump.Damage(place: finding.place, reason: finding.detail, isOfPages: true))
+                damaged(Damage(place: finding.place, reason: finding.detail, isOfPages: true))
             }
             return file.aloneBecause
         }

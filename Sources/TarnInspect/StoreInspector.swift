@@ -1,0 +1,50 @@
+// The entry of the inspector: a file, and a function for each question about it.
+
+/// An inspector of a store's file, which may be damaged in any way. Read-only.
+///
+///     let inspector = StoreInspector(at: "forge.tarn")
+///     print(try inspector.statistics().entities)
+///     guard try inspector.verification().isSound else { … }
+///
+/// Each question opens the file, and its answer is of one commit: a read transaction holds that
+/// commit while other processes read and write. A file that liblmdb would not open, or that this
+/// user may not lock, is read without a transaction; the answer then has the reason
+/// (`aloneBecause`), and commits that may have changed it meanwhile are an error
+/// (`StoreMaintenanceError.changedMeanwhile`).
+///
+/// A question is a function in an extension of its own. Long ones take a `progress` closure, and
+/// those that return lines report unreadable parts to a `damaged` closure and continue.
+public struct StoreInspector: Sendable {
+    /// The path of the store, of its `data.mdb`, or of any other LMDB data file.
+    public let path: String
+
+    /// Creates an inspector. The file is opened by each question.
+    ///
+    /// - Parameter path: The path of a store, of its `data.mdb`, or of any other LMDB data file.
+    public init(at path: String) { self.path = path }
+
+    /// The progress of a question that reads the whole file.
+    public struct Progress: Sendable, Hashable {
+        /// The number of pages read so far; a page may count more than once.
+        public var pages: Int
+        /// The number of pages of the file.
+        public var total: Int
+    }
+
+    /// An unreadable record or page.
+    public struct Damage: Sendable, Hashable, CustomStringConvertible {
+        /// The location: a record, or a page of the file.
+        public var place: String
+        /// The reason why it is unreadable.
+        public var reason: String
+        /// Whether the damage concerns the file or its pages, not a single record.
+        public var isOfPages = false
+        public var description: String { "\(place): \(reason)" }
+    }
+
+    /// Opens the file for one question.
+    func open<Result>(progress: ((Progress) -> Void)? = nil, _ body: (StoreFile) throws -> Result) throws -> Result {
+        try StoreFile.open(
+            at: path, progress: progress.map { told in { told(Progress(pages: $0, total: $1)) } }, body)
+    }
+}

@@ -30,8 +30,8 @@ extension StoreAccess {
                 guard own.type.reads(stored), own.isOptional || own.defaultValue != nil || !field.isOptional else {
                     throw StoreError.wrongType(
                         entity: entity.name, field: field.name,
-                        expected: stored.expectation + (field.isOptional ? "?" : ""),
-                        found: own.type.expectation + (own.isOptional ? "?" : ""))
+                        expected: stored.descriptor.expectation + (field.isOptional ? "?" : ""),
+                        found: own.type.descriptor.expectation + (own.isOptional ? "?" : ""))
                 }
             case (.reference(let reference), _, let own?):
                 let destination = catalog.entity(id: reference.destination)?.name ?? ""

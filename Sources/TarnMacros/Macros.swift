@@ -19,8 +19,8 @@
 /// Every stored property with a type is a field of the same name, and takes its value from the JSON
 /// key of that name (`updatedAt` from `updated_at`). A property may be a
 /// `Bool`, `Int`, `Int64`, `UInt64`, `Double`, `ExactDecimal`, `String`, `Timestamp`, `Date`,
-/// `UUID`, `URL`, `Data`, an enumeration that is an `AttributeValue`, an optional or a list of them,
-/// a `Reference` or `References`. An `Inverse` is a relationship that the other side stores.
+/// `UUID`, `URL`, `Data`, an enumeration that is an `AttributeValue`, an optional or a list of
+/// them, a `Reference` or `References`. An `Inverse` is a relationship that the other side stores.
 /// Static and computed properties are not fields, and neither is one with ``Transient()``.
 ///
 /// - Parameters:
@@ -41,8 +41,8 @@ public macro Record(
 
 /// Makes a property the primary key, or a part of it in the order of the declarations.
 ///
-/// Its type is `Int`, `Int64`, `String` or `UUID`; or a `Reference`, for a record that its owner and
-/// a part of its own identify.
+/// Its type is `Int`, `Int64`, `String` or `UUID`; or a `Reference`, for a record that its owner
+/// and a part of its own identify.
 @attached(peer)
 public macro Key() = #externalMacro(module: "TarnMacrosPlugin", type: "FieldMacro")
 
@@ -106,8 +106,8 @@ public macro Relationship(
 /// Declares a relationship whose other side is named by a text, which the compiler checks.
 ///
 /// An `Inverse` with a delete rule names the relationship that is stored:
-/// `@Relationship(inverse: "post", onDelete: .cascade) var comments: Inverse<Comment>`. Two key paths
-/// that lead to each other are a circle, which the compiler does not accept.
+/// `@Relationship(inverse: "post", onDelete: .cascade) var comments: Inverse<Comment>`. Two key
+/// paths that lead to each other are a circle, which the compiler does not accept.
 ///
 /// - Parameters:
 ///   - sources: the key paths in the JSON, in the order in which they are tried; none for an

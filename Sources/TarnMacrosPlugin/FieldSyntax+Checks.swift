@@ -22,7 +22,8 @@ extension FieldSyntax {
         }
         let unwrapped = type.unwrapped.trimmedDescription
         let isWrong =
-            ["Bool", "Double", "Float", "UInt64", "Date", "Timestamp", "Data", "URL", "ExactDecimal"].contains(unwrapped)
+            ["Bool", "Double", "Float", "UInt64", "Date", "Timestamp", "Data", "URL", "ExactDecimal"].contains(
+                unwrapped)
             || type.unwrapped.element != nil || isToMany
         if isWrong { context.report(.keyType(name, unwrapped), at: type) }
         if let value = defaultValue { context.report(.defaultOfKey(name), at: value) }

@@ -10,7 +10,9 @@ extension FieldSyntax {
     /// Reads a property; nil if it is no field, or if it has a problem that was reported.
     init?(_ property: VariableDeclSyntax, _ context: some MacroExpansionContext) {
         let modifiers = property.modifiers.map(\.name.text)
-        guard !modifiers.contains("static"), !modifiers.contains("class"), !modifiers.contains("lazy") else { return nil }
+        guard !modifiers.contains("static"), !modifiers.contains("class"), !modifiers.contains("lazy") else {
+            return nil
+        }
         guard let binding = property.bindings.first else { return nil }
         if let accessors = binding.accessorBlock, FieldSyntax.isComputed(accessors) { return nil }
         guard let pattern = binding.pattern.as(IdentifierPatternSyntax.self) else {
@@ -65,7 +67,8 @@ extension FieldSyntax {
     private static func typeFix(_ binding: PatternBindingSyntax) -> FixIt? {
         guard let value = binding.initializer?.value, let type = LiteralType(value)?.rawValue else { return nil }
         let typed = binding.with(\.pattern, binding.pattern.trimmed).with(
-            \.typeAnnotation, TypeAnnotationSyntax(
+            \.typeAnnotation,
+            TypeAnnotationSyntax(
                 colon: .colonToken(trailingTrivia: .space), type: TypeSyntax(stringLiteral: "\(type) ")))
         return .replace("add the type \(type)", binding, typed)
     }

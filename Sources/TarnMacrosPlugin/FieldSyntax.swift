@@ -1,7 +1,8 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// A property of a record that is a field, or the name of a relationship that the other side stores.
+/// A property of a record that is a field, or the name of a relationship that the other side
+/// stores.
 struct FieldSyntax {
     let property: VariableDeclSyntax
     /// The name as it is written in code, perhaps in backquotes.

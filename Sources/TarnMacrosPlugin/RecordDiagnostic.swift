@@ -49,7 +49,8 @@ enum RecordDiagnostic: DiagnosticMessage {
         case .indexOfList(let name): "'\(name)' cannot be indexed: a list has no order"
         case .foldedIndex(let name, let type): "the index of '\(name)' cannot ignore case: \(type) is no text"
         case .orderedToOne(let name): "'\(name)' has one target, so there is no order"
-        case .wrongDefault(let name, let type, let found): "the default of '\(name)' is \(found), but its type is \(type)"
+        case .wrongDefault(let name, let type, let found):
+            "the default of '\(name)' is \(found), but its type is \(type)"
         case .inverseIsNoField(let name):
             "'\(name)' is stored by the other side: only @Relationship(inverse:onDelete:) applies to it"
         case .inverseForm: #"the inverse is a key path such as \User.issues, or the name of a property as a literal"#

@@ -1,7 +1,8 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-// The reading and writing of a record, in an extension: the struct keeps its memberwise initializer.
+// The reading and writing of a record, in an extension: the struct keeps its memberwise
+// initializer.
 extension RecordSyntax {
     func conformance(of type: some TypeSyntaxProtocol) throws -> ExtensionDeclSyntax {
         let entity = attribute.unlabeled?.trimmedDescription ?? "\"\(self.type)\""

@@ -68,7 +68,8 @@ struct ColumnTests {
         #expect(found.map { $0.1?.login } == ["Ada", "Ada", "bob"])
         #expect(found.map { $0.2.map(\.name) } == [["bug", "ui"], [], ["ui"]])
         #expect(found.map { $0.3?.login } == ["bob", nil, nil])
-        for (issue, author) in try bed.store.read({ try $0.fetch(Issue.where { $0.state == .open }.include(\.author)) }) {
+        for (issue, author) in try bed.store.read({ try $0.fetch(Issue.where { $0.state == .open }.include(\.author)) })
+        {
             #expect(issue.author.key == author?.id)
         }
     }
@@ -104,7 +105,9 @@ struct ColumnTests {
         try await bed.store.write { writer in
             for id in [20, 21] as [Int64] {
                 try writer.put(
-                    Issue(id: id, number: .max, title: "", state: .open, thumbsUp: 0, author: Reference(5), labels: References([])))
+                    Issue(
+                        id: id, number: .max, title: "", state: .open, thumbsUp: 0, author: Reference(5),
+                        labels: References([])))
             }
         }
         #expect(throws: StoreError.self) { try bed.store.read { _ = try $0.sum(of: \.number, Issue.all) } }

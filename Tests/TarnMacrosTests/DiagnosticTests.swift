@@ -28,7 +28,8 @@ struct DiagnosticTests {
             "@Record struct «A» { var name: String }",
             "a record needs a key: mark the property that identifies it with @Key"),
         Wrong(
-            "@Record struct «A» { var id: Int }", "a record needs a key: mark the property that identifies it with @Key",
+            "@Record struct «A» { var id: Int }",
+            "a record needs a key: mark the property that identifies it with @Key",
             fix: "mark 'id' with @Key"),
         Wrong(
             "@Record struct A { @Key var id: Int; var «count» = 0 }",
@@ -115,7 +116,9 @@ struct DiagnosticTests {
         Wrong(
             "@Record struct A { @Key var id: Int; @Attribute(from: «1») var a: Int }",
             "cannot convert value of type 'Int' to expected argument type 'ValueSource'"),
-        Wrong("let A = User.where { $0.name «==» 1 }", "binary operator '==' cannot be applied to operands of type 'Column<String>' and 'Int'"),
+        Wrong(
+            "let A = User.where { $0.name «==» 1 }",
+            "binary operator '==' cannot be applied to operands of type 'Column<String>' and 'Int'"),
         Wrong("let A = User.where { $0.«nam» == \"\" }", "value of type 'QueryFields<User>' has no"),
     ]
 
@@ -129,17 +132,21 @@ struct DiagnosticTests {
         """
 
     private static func source(_ number: Int, _ wrong: Wrong) -> String {
-        wrong.source.replacingOccurrences(of: " A ", with: " A\(number) ").replacingOccurrences(of: " A«", with: " A\(number)«")
-            .replacingOccurrences(of: "«A»", with: "«A\(number)»")
+        wrong.source.replacingOccurrences(of: " A ", with: " A\(number) ").replacingOccurrences(
+            of: " A«", with: " A\(number)«"
+        )
+        .replacingOccurrences(of: "«A»", with: "«A\(number)»")
     }
 
     private static func compile() throws -> [String] {
-        let folder = try TemporaryFolder(), build = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
+        let folder = try TemporaryFolder(),
+            build = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
         let file = folder("Wrong.swift"), output = folder("output")
         let lines = wrong.enumerated().map { source($0, $1).filter { $0 != "«" && $0 != "»" } }
         try Data((head + lines.joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: file))
         try Data().write(to: URL(fileURLWithPath: output))
-        let root = Checkout.root, process = Process(), handle = try FileHandle(forWritingTo: URL(fileURLWithPath: output))
+        let root = Checkout.root, process = Process(),
+            handle = try FileHandle(forWritingTo: URL(fileURLWithPath: output))
         let maps = [
             root + "/Sources/CLMDB/module.modulemap", root + "/Sources/CZstd/module.modulemap",
             root + "/Sources/CCurl/module.modulemap", root + "/Sources/CCrypto/module.modulemap",
@@ -159,7 +166,9 @@ struct DiagnosticTests {
         return try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n").map(String.init)
     }
 
-    @Test("a wrong declaration is an error at the code that is wrong, with the fix if there is one", arguments: wrong.indices)
+    @Test(
+        "a wrong declaration is an error at the code that is wrong, with the fix if there is one",
+        arguments: wrong.indices)
     func diagnostics(_ number: Int) throws {
         let wrong = Self.wrong[number], output = try Self.output.get()
         let source = Self.source(number, wrong), first = try #require(source.firstIndex(of: "«"))

@@ -16,7 +16,10 @@ struct RecordClientTests {
         let forge = try ForgeServer()
         #expect(try await forge.client.all(.issues("acme/anvil")).map(\.id) == [1, 2, 3])
         #expect(try stored(forge.client) == [1, 2, 3])
-        #expect(forge.server.targets == ["/repos/acme/anvil/issues?per_page=2", "/repos/acme/anvil/issues?per_page=2&page=2"])
+        #expect(
+            forge.server.targets == [
+                "/repos/acme/anvil/issues?per_page=2", "/repos/acme/anvil/issues?per_page=2&page=2",
+            ])
         var sources: [CachedAnswer.Source] = []
         for try await page in forge.client.pages(.issues("acme/anvil").policy(.networkFirst)) {
             sources.append(page.source)
@@ -33,7 +36,8 @@ struct RecordClientTests {
         #expect(try await forge.client.one(.labels("acme/anvil", name: "ui")).id == 2)
         #expect(
             forge.server.targets == [
-                "/repos/acme/anvil/issues?state=closed&per_page=2", "/repos/acme/anvil/labels", "/repos/acme/anvil/labels/ui",
+                "/repos/acme/anvil/issues?state=closed&per_page=2", "/repos/acme/anvil/labels",
+                "/repos/acme/anvil/labels/ui",
             ])
     }
 
@@ -214,7 +218,9 @@ struct RecordClientTests {
     @Test("a base that is no URL, and records whose mapping does not fit, are errors at once")
     func misuse() throws {
         let folder = try TemporaryFolder()
-        #expect(throws: MirrorError.self) { _ = try RecordClient(base: "forge", records: User.self, store: folder("a")) }
+        #expect(throws: MirrorError.self) {
+            _ = try RecordClient(base: "forge", records: User.self, store: folder("a"))
+        }
         #expect(throws: MirrorError.self) {
             _ = try RecordClient(base: "https://x.example", records: User.self, store: folder("b")) {
                 $0.mapping.entities["User"]?.paths["surname"] = ["last_name"]

@@ -24,10 +24,12 @@ struct RecordMacroTests {
     func roundTrip() async throws {
         let bed = try RecordFixture(importing: nil)
         let full = Issue(
-            id: -3, number: .max, title: "\u{0}ß", state: .closed, thumbsUp: .min, updatedAt: Date(timeIntervalSince1970: 0.25),
+            id: -3, number: .max, title: "\u{0}ß", state: .closed, thumbsUp: .min,
+            updatedAt: Date(timeIntervalSince1970: 0.25),
             link: URL(string: "/relative?x=1"), reactions: .init(heart: 1, url: ""), author: Reference(9),
             labels: References([3, 1, 2]), milestone: Reference(4))
-        let empty = Issue(id: 4, number: 0, title: "", state: .open, thumbsUp: 0, author: Reference(9), labels: References([]))
+        let empty = Issue(
+            id: 4, number: 0, title: "", state: .open, thumbsUp: 0, author: Reference(9), labels: References([]))
         try await bed.store.write { writer in
             try writer.put(full)
             try writer.put(empty)
@@ -75,7 +77,7 @@ struct RecordMacroTests {
     @Test("a unique index that ignores case finds a duplicate")
     func uniqueIndex() async throws {
         let bed = try RecordFixture()
-        await #expect(throws: StoreError.self) {
+        await #expect(throws: StoreWriteError.self) {
             try await bed.store.write { try $0.put(User(id: 6, login: "ADA")) }
         }
     }

@@ -11,7 +11,8 @@ struct ValidationTests {
         EntityDefinition(
             "Issue", key: ["id"],
             attributes: [
-                .init("id", .int), .init("title", .string, optional: true), .init("state", .enumeration(["open", "stale"])),
+                .init("id", .int), .init("title", .string, optional: true),
+                .init("state", .enumeration(["open", "stale"])),
             ])
     ])
 

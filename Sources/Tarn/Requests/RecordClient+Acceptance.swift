@@ -15,7 +15,8 @@ extension RecordClient {
     /// let response = try await httpClient.execute(…)
     /// let page = try await forge.accept(
     ///     .issues("acme/anvil"), url: url, status: Int(response.status.code),
-    ///     headers: TransportHeaders(response.headers.map { .init($0.name, $0.value) }), body: bytes)
+    ///     headers: TransportHeaders(response.headers.map { .init($0.name, $0.value) }), body:
+    ///     bytes)
     /// ```
     ///
     /// - Parameters:

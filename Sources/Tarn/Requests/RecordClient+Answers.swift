@@ -33,7 +33,9 @@ extension RecordClient {
                     if let request = asked(request, fetch, isEmpty: last.isEmpty) {
                         do {
                             var reports: [ImportReport] = []
-                            for try await page in pages(request) { if let report = page.report { reports.append(report) } }
+                            for try await page in pages(request) {
+                                if let report = page.report { reports.append(report) }
+                            }
                             last = try local(query)
                             continuation.yield(.remote(last, reports))
                         } catch {

@@ -13,9 +13,9 @@ extension RecordClient {
     ///
     /// - Parameters:
     ///   - requests: the requests; all of their pages are fetched.
-    ///   - isAtomic: whether the group is one change of the store: readers see all of it or nothing,
-    ///     and if one request fails, nothing is stored. Every request then goes to the server, with
-    ///     conditions.
+    ///   - isAtomic: whether the group is one change of the store: readers see all of it or
+    ///     nothing, and if one request fails, nothing is stored. Every request then goes to the
+    ///     server, with conditions.
     /// - Throws: the failure of the first request in the group that failed. Without `atomic`, the
     ///   others are stored all the same. `CancellationError` if the task is cancelled.
     public func batch<each Value: MappedRecord>(

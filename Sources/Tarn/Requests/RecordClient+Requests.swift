@@ -18,14 +18,15 @@ extension RecordClient {
 
     /// Returns the one record of a response: the object at the request's key path.
     ///
-    /// - Throws: `CacheError`, with `.request(.status(404, …), …)` if there is no such record at the
-    ///   server; `MirrorError.endpoint` if the response has no record, or several.
+    /// - Throws: `CacheError`, with `.request(.status(404, …), …)` if there is no such record at
+    ///   the server; `MirrorError.endpoint` if the response has no record, or several.
     public func one<Value>(_ request: Request<Value>) async throws -> Value {
         let records = try await page(request).records
         guard let record = records.first, records.count == 1 else {
             throw MirrorError.endpoint(
                 place: request.endpoint.place,
-                message: "one record was expected, but the response has \(records.count): use all, or name its key path")
+                message: "one record was expected, but the response has \(records.count): use all, or name its key path"
+            )
         }
         return record
     }

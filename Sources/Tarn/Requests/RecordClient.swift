@@ -8,10 +8,11 @@ public import TarnStore
 ///
 /// ```swift
 /// let forge = try RecordClient(
-///     base: "https://api.forge.example", records: Issue.self, User.self, Label.self, store: "forge.tarn")
+///     base: "https://api.forge.example", records: Issue.self, User.self, Label.self,
+///     store: "forge.tarn")
 /// let issues = try await forge.all(.issues("acme/anvil"))           // [Issue], every page
 /// let issue = try await forge.one(.issue(17, in: "acme/anvil"))     // Issue
-/// for try await page in forge.pages(.issues("acme/anvil")) { print(page.records.count, page.source) }
+/// for try await page in forge.pages(.issues("acme/anvil")) { print(page.records.count) }
 /// let open = try forge.store.read { try $0.fetch(Issue.where { $0.state == .open }) }
 /// ```
 ///
@@ -49,17 +50,18 @@ public final class RecordClient: Sendable {
     ///   - path: the path of the store.
     ///   - transport: the transport; nil for libcurl with the options of the API.
     ///   - options: the options of the client.
-    ///   - configure: changes the description of the API: authentication, header fields, pace, retry,
-    ///     the rules of its cache, the naming of its JSON.
+    ///   - configure: changes the description of the API: authentication, header fields, pace,
+    ///     retry, the rules of its cache, the naming of its JSON.
     /// - Throws: `StoreError` if the store cannot be opened; `MirrorError.missingToken` if an
-    ///   environment variable of the authentication is not set; `MirrorError.endpoint` if the base URL
-    ///   is not valid or the mapping does not fit the records.
+    ///   environment variable of the authentication is not set; `MirrorError.endpoint` if the base
+    ///   URL is not valid or the mapping does not fit the records.
     public convenience init(
         base: String, records: any MappedRecord.Type..., store path: String, transport: (any Transport)? = nil,
         options: APIClient.Options = APIClient.Options(), configure: (inout Description) throws -> Void = { _ in }
     ) throws {
         var description = Description(
-            file: base, storePath: path, api: APIDescription(base: base.hasSuffix("/") ? String(base.dropLast()) : base),
+            file: base, storePath: path,
+            api: APIDescription(base: base.hasSuffix("/") ? String(base.dropLast()) : base),
             schema: Schema(records: records), mapping: Mapping(records: records), endpoints: [])
         try configure(&description)
         let url = description.api.base

@@ -9,10 +9,14 @@ import TarnStore
 /// ```swift
 /// extension Request where Value == Issue {
 ///     static func issues(_ repository: String, state: State? = nil) -> Self {
-///         .get("/repos/{+repository}/issues", ["repository": repository, "state": state?.rawValue])
+///         .get(
+///             "/repos/{+repository}/issues",
+///             ["repository": repository, "state": state?.rawValue])
 ///     }
 ///     static func issue(_ number: Int, in repository: String) -> Self {
-///         .get("/repos/{+repository}/issues/{number}", ["repository": repository, "number": "\(number)"])
+///         .get(
+///             "/repos/{+repository}/issues/{number}",
+///             ["repository": repository, "number": "\(number)"])
 ///     }
 /// }
 /// let issues = try await forge.all(.issues("acme/anvil", state: .open))
@@ -33,8 +37,8 @@ public struct Request<Value: MappedRecord>: Sendable {
     /// Returns a GET request for records.
     ///
     /// - Parameters:
-    ///   - path: the path below the base URL, a template of RFC 6570. A group in parentheses is left
-    ///     out if a variable in it has no value: `/users(/{username})`.
+    ///   - path: the path below the base URL, a template of RFC 6570. A group in parentheses is
+    ///     left out if a variable in it has no value: `/users(/{username})`.
     ///   - parameters: the values of the path's variables; the others become the query.
     ///   - records: the key path of the records in the response; by default, the whole response is
     ///     the list, or the one record.

@@ -30,8 +30,8 @@ extension StoreReader {
 
     /// Returns a copied record as a struct.
     ///
-    /// - Throws: `StoreError` as ``get(_:_:)-(_,Record.Key)``; `.unknownEntity` and `.unknownField` if
-    ///   the record is not of this store.
+    /// - Throws: `StoreError` as ``get(_:_:)-(_,Record.Key)``; `.unknownEntity` and
+    ///   `.unknownField` if the record is not of this store.
     public func decode<Struct: StoredRecord>(_ type: Struct.Type, from record: Record) throws -> Struct {
         let plan = try access.plan(type), entity = try access.state.entity(record.entity)
         var fields: [(id: UInt16, value: Value)] = []

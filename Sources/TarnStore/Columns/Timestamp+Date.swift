@@ -7,7 +7,8 @@ extension Timestamp {
     /// Creates a point in time from a date, rounded to a microsecond and clamped to the range.
     public init(_ date: Date) {
         let microseconds = (date.timeIntervalSince1970 * 1_000_000).rounded()
-        // A date that is not a number is clamped, too: it is neither less nor greater than anything.
+        // A date that is not a number is clamped, too: it is neither less nor greater than
+        // anything.
         guard microseconds < 0x1p63 else {
             self.init(microseconds: .max)
             return

@@ -1,5 +1,3 @@
-// Foundation's dates and URLs as values of fields.
-
 public import Foundation
 
 extension Date: StoredValue {
@@ -15,19 +13,4 @@ extension Date: StoredValue {
 
 extension Date: AttributeValue {
     public static var attributeType: AttributeType { .date }
-}
-
-extension URL: StoredValue {
-    /// Reads a URL; nil for a text that is none.
-    @inlinable
-    public init?(_ value: ValueView) {
-        guard let text = String(value) else { return nil }
-        self.init(string: text)
-    }
-
-    public func encode(into value: inout ValueEncoder) { absoluteString.encode(into: &value) }
-}
-
-extension URL: AttributeValue {
-    public static var attributeType: AttributeType { .url }
 }

@@ -27,17 +27,19 @@ extension RecordSyntax {
 
     private var mapping: DeclSyntax {
         let sources = fields.filter { !$0.sources.isEmpty }.map { field in
-            "mapping.paths[\"\(field.name)\"] = [\(field.sources.map(\.trimmedDescription).joined(separator: ", "))]"
+            "\"\(field.name)\": [\(field.sources.map(\.trimmedDescription).joined(separator: ", "))]"
         }
         let rules = fields.compactMap { field in
-            field.declaration?.argument("rules").map { "mapping.fields[\"\(field.name)\"] = \($0.trimmedDescription)" }
+            field.declaration?.argument("rules").map { "\"\(field.name)\": \($0.trimmedDescription)" }
         }
+        var arguments: [String] = []
+        if !sources.isEmpty { arguments.append("paths: [\(sources.joined(separator: ", "))]") }
+        if !rules.isEmpty { arguments.append("fields: [\(rules.joined(separator: ", "))]") }
         return """
             \(raw: access)static var mapping: EntityMapping {
-            var mapping = EntityMapping()
-            \(raw: (sources + rules).joined(separator: "\n"))
-            configure(&mapping)
-            return mapping
+                var mapping = EntityMapping(\(raw: arguments.joined(separator: ", ")))
+                configure(&mapping)
+                return mapping
             }
             """
     }

@@ -12,7 +12,7 @@ public struct EntityMapping: Sendable, Hashable {
     /// Key paths of known but unwanted values, relative to the record.
     ///
     /// `*` matches any run of characters in one key. A path also covers everything below it.
-    package var ignored: [JSONPath]
+    public var ignored: [JSONPath]
     /// Derived relationships that may appear in this entity's JSON under their own name.
     ///
     /// Their references are stored at the other side. Relationships with `paths` need not be

@@ -4,7 +4,7 @@ import Foundation
 import TarnMacros
 import TestSupport
 
-extension Request where Value == Issue {
+extension RecordRequest where Value == Issue {
     static func issues(_ repository: String, state: State? = nil) -> Self {
         .get("/repos/{+repository}/issues", ["repository": repository, "state": state?.rawValue, "per_page": "2"])
     }
@@ -14,7 +14,7 @@ extension Request where Value == Issue {
     }
 }
 
-extension Request where Value == Label {
+extension RecordRequest where Value == Label {
     static func labels(_ repository: String, name: String? = nil) -> Self {
         .get("/repos/{+repository}/labels(/{name})", ["repository": repository, "name": name])
     }

@@ -43,8 +43,8 @@ struct RecordClientTests {
 
     @Test("groups of a path may be nested, and parentheses alone stay")
     func pathGroups() throws {
-        func path(_ path: String, _ values: Request<Label>.Parameters) -> String {
-            Request<Label>.get(path, values).description
+        func path(_ path: String, _ values: RecordRequest<Label>.Parameters) -> String {
+            RecordRequest<Label>.get(path, values).description
         }
         #expect(path("/a(/{b}(/{c}))/d", ["b": "1", "c": "2"]) == "GET /a/{b}/{c}/d")
         #expect(path("/a(/{b}(/{c}))/d", ["b": "1", "c": nil]) == "GET /a/{b}/d")

@@ -29,7 +29,7 @@ extension RecordClient {
     /// - Throws: `CacheError` if the response is a failure, is not JSON, or the URL does not belong
     ///   to the API.
     public func accept<Value>(
-        _ request: Request<Value>, url: String? = nil, status: Int = 200, headers: TransportHeaders, body: [UInt8]
+        _ request: RecordRequest<Value>, url: String? = nil, status: Int = 200, headers: TransportHeaders, body: [UInt8]
     ) async throws -> ResponsePage<Value> {
         do {
             var asked = request.cacheRequest()

@@ -23,7 +23,7 @@ extension RecordClient {
     ///   - fetch: the condition on which the server is asked.
     /// - Throws: `StoreError` if the query cannot be answered.
     public func answers<Value: Equatable>(
-        _ request: Request<Value>, local query: TypedQuery<Value>, fetch: RemoteFetch = .always
+        _ request: RecordRequest<Value>, local query: TypedQuery<Value>, fetch: RemoteFetch = .always
     ) -> AsyncThrowingStream<RequestAnswer<Value>, any Error> {
         AsyncThrowingStream { continuation in
             let task = Task {
@@ -62,7 +62,9 @@ extension RecordClient {
     }
 
     /// The request to send; nil if the server is not asked.
-    private func asked<Value>(_ request: Request<Value>, _ fetch: RemoteFetch, isEmpty: Bool) -> Request<Value>? {
+    private func asked<Value>(_ request: RecordRequest<Value>, _ fetch: RemoteFetch, isEmpty: Bool) -> RecordRequest<
+        Value
+    >? {
         switch fetch {
         case .always: request
         case .ifNoLocalRecords: isEmpty ? request : nil

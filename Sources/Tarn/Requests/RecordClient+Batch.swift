@@ -19,7 +19,7 @@ extension RecordClient {
     /// - Throws: the failure of the first request in the group that failed. Without `atomic`, the
     ///   others are stored all the same. `CancellationError` if the task is cancelled.
     public func batch<each Value: MappedRecord>(
-        _ requests: repeat Request<each Value>, atomic isAtomic: Bool = false
+        _ requests: repeat RecordRequest<each Value>, atomic isAtomic: Bool = false
     ) async throws -> (repeat [each Value]) {
         guard !isAtomic else { return try await atomicBatch(repeat each requests) }
         let tasks = (repeat Task { [self] in try await all(each requests) })
@@ -33,7 +33,7 @@ extension RecordClient {
     }
 
     private func atomicBatch<each Value: MappedRecord>(
-        _ requests: repeat Request<each Value>
+        _ requests: repeat RecordRequest<each Value>
     ) async throws -> (repeat [each Value]) {
         var endpoints: [Endpoint] = []
         for request in repeat each requests { endpoints.append(request.endpoint) }
@@ -56,7 +56,7 @@ extension RecordClient {
     /// The records that the stored responses to a request list, over all pages.
     ///
     /// They are read whatever the rules of HTTP say: the responses have just been fetched.
-    private func listed<Value>(_ request: Request<Value>) async throws -> [Value] {
+    private func listed<Value>(_ request: RecordRequest<Value>) async throws -> [Value] {
         var records: [Value] = [], next: CacheRequest?
         repeat {
             let prepared = try await cache.prepared(

@@ -9,7 +9,7 @@ extension RecordClient {
     ///
     /// - Throws: `CacheError`.
     func imported<Value>(
-        _ request: Request<Value>, at next: ResponsePage<Value>.NextPage?
+        _ request: RecordRequest<Value>, at next: ResponsePage<Value>.NextPage?
     ) async throws -> ResponsePage<Value> {
         let target = EndpointRequest(client: client, endpoint: request.endpoint, fingerprint: "", authScope: "")
         var url = ""

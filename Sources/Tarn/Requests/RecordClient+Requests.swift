@@ -10,7 +10,7 @@ extension RecordClient {
     /// - Throws: `CacheError`; nothing is returned then, but the pages before are imported. Also if
     ///   the limit of pages is reached and more follow: a part of a list is never returned for the
     ///   whole. `CancellationError` if the task is cancelled.
-    public func all<Value>(_ request: Request<Value>) async throws -> [Value] {
+    public func all<Value>(_ request: RecordRequest<Value>) async throws -> [Value] {
         var records: [Value] = []
         for try await page in pages(request) { records += page.records }
         return records
@@ -20,7 +20,7 @@ extension RecordClient {
     ///
     /// - Throws: `CacheError`, with `.request(.status(404, …), …)` if there is no such record at
     ///   the server; `MirrorError.endpoint` if the response has no record, or several.
-    public func one<Value>(_ request: Request<Value>) async throws -> Value {
+    public func one<Value>(_ request: RecordRequest<Value>) async throws -> Value {
         let records = try await page(request).records
         guard let record = records.first, records.count == 1 else {
             throw MirrorError.endpoint(
@@ -35,7 +35,7 @@ extension RecordClient {
     ///
     /// A loop may stop at any time: what it has seen is in the store. If the task is cancelled, the
     /// transfer ends.
-    public func pages<Value>(_ request: Request<Value>) -> ResponsePages<Value> {
+    public func pages<Value>(_ request: RecordRequest<Value>) -> ResponsePages<Value> {
         ResponsePages(client: self, request: request)
     }
 
@@ -43,7 +43,7 @@ extension RecordClient {
     ///
     /// - Throws: `CacheError`; `MirrorError` for a request that is not cached.
     public func page<Value>(
-        _ request: Request<Value>, at next: ResponsePage<Value>.NextPage? = nil
+        _ request: RecordRequest<Value>, at next: ResponsePage<Value>.NextPage? = nil
     ) async throws -> ResponsePage<Value> {
         guard request.endpoint.method == "GET", request.endpoint.body == nil else {
             return try await imported(request, at: next)
@@ -68,7 +68,7 @@ extension RecordClient {
 
     /// The records of an answer as structs, from the store or as the server has sent them.
     private func records<Value>(
-        of answer: CachedAnswer, _ request: Request<Value>
+        of answer: CachedAnswer, _ request: RecordRequest<Value>
     ) throws -> [Value] {
         try store.read(verifyingRows: true) { reader in
             // A response that must not be stored leaves nothing in the store.

@@ -3,18 +3,18 @@ public import TarnImport
 /// The pages of a request, as a sequence that requests each one when it is asked for.
 public struct ResponsePages<Value: MappedRecord>: AsyncSequence, Sendable {
     let client: RecordClient
-    let request: Request<Value>
+    let request: RecordRequest<Value>
 
     public func makeAsyncIterator() -> Iterator { Iterator(client: client, request: request) }
 
     /// The iterator of the pages of a request.
     public struct Iterator: AsyncIteratorProtocol {
         private let client: RecordClient
-        private let request: Request<Value>
+        private let request: RecordRequest<Value>
         private var next: ResponsePage<Value>.NextPage?
         private var isOver = false
 
-        init(client: RecordClient, request: Request<Value>) {
+        init(client: RecordClient, request: RecordRequest<Value>) {
             self.client = client
             self.request = request
         }

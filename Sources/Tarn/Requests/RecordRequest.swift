@@ -7,7 +7,7 @@ import TarnStore
 /// A program declares its requests once, as static functions, and names them where it needs them:
 ///
 /// ```swift
-/// extension Request where Value == Issue {
+/// extension RecordRequest where Value == Issue {
 ///     static func issues(_ repository: String, state: State? = nil) -> Self {
 ///         .get(
 ///             "/repos/{+repository}/issues",
@@ -23,7 +23,7 @@ import TarnStore
 /// ```
 ///
 /// `Value` is the type of the records that the response lists. See ``RecordClient``.
-public struct Request<Value: MappedRecord>: Sendable {
+public struct RecordRequest<Value: MappedRecord>: Sendable {
     /// The request, its pagination and its limits.
     var endpoint: Endpoint
     /// The source of the answer; nil for that of the client.
@@ -46,8 +46,8 @@ public struct Request<Value: MappedRecord>: Sendable {
     public static func get(
         _ path: String, _ parameters: Parameters = [:], records: JSONPath = JSONPath(keys: []),
         pagination: Pagination = .automatic
-    ) -> Request {
-        Request(path, parameters, method: "GET", records, pagination)
+    ) -> RecordRequest {
+        RecordRequest(path, parameters, method: "GET", records, pagination)
     }
 
     /// Returns a POST request for records, for an API whose queries are in the body.
@@ -63,8 +63,8 @@ public struct Request<Value: MappedRecord>: Sendable {
     public static func post(
         _ path: String, body: TransportBody, _ parameters: Parameters = [:], records: JSONPath = JSONPath(keys: []),
         pagination: Pagination = .automatic
-    ) -> Request {
-        var request = Request(path, parameters, method: "POST", records, pagination)
+    ) -> RecordRequest {
+        var request = RecordRequest(path, parameters, method: "POST", records, pagination)
         request.endpoint.body = body
         return request
     }
@@ -76,7 +76,8 @@ public struct Request<Value: MappedRecord>: Sendable {
         let known = Set(values.map(\.name))
         let path = PathGroups.resolved(path) { known.contains($0) }
         endpoint = Endpoint(
-            name: Request.name(method, path), path: path, parameters: values, records: records, entity: Value.entity,
+            name: RecordRequest.name(method, path), path: path, parameters: values, records: records,
+            entity: Value.entity,
             pagination: pagination)
         endpoint.method = method
         endpoint.place = "the request \(method) \(path)"
@@ -91,12 +92,12 @@ public struct Request<Value: MappedRecord>: Sendable {
     // MARK: Options
 
     /// Returns the request with a source of its answer.
-    public func policy(_ policy: CachePolicy) -> Request { with { $0.policy = policy } }
+    public func policy(_ policy: CachePolicy) -> RecordRequest { with { $0.policy = policy } }
 
     /// Returns the request with a stale answer permitted if the server fails.
     ///
     /// - Parameter seconds: for how long after its freshness has ended (RFC 5861 §4).
-    public func staleIfError(seconds: Int) -> Request {
+    public func staleIfError(seconds: Int) -> RecordRequest {
         with { $0.directives.append("stale-if-error=\(max(0, seconds))") }
     }
 
@@ -105,7 +106,7 @@ public struct Request<Value: MappedRecord>: Sendable {
     /// - Parameters:
     ///   - pages: the maximum number of pages.
     ///   - records: the maximum number of records; the page with the last one is kept whole.
-    public func limit(pages: Int? = nil, records: Int? = nil) -> Request {
+    public func limit(pages: Int? = nil, records: Int? = nil) -> RecordRequest {
         with { $0.endpoint.limits = Endpoint.Limits(pages: pages, records: records, stopsQuietly: true) }
     }
 
@@ -114,14 +115,14 @@ public struct Request<Value: MappedRecord>: Sendable {
     /// - Parameters:
     ///   - name: the name of the value in the answer.
     ///   - path: the key path from the root of the response.
-    public func metadata(_ name: String, at path: JSONPath) -> Request {
+    public func metadata(_ name: String, at path: JSONPath) -> RecordRequest {
         with { $0.endpoint.metadata.append(Endpoint.Metadata(name, path)) }
     }
 
     /// Returns the request with rules for responses. The first one that matches applies.
-    public func responses(_ rules: ResponseRule...) -> Request { with { $0.endpoint.responses += rules } }
+    public func responses(_ rules: ResponseRule...) -> RecordRequest { with { $0.endpoint.responses += rules } }
 
-    private func with(_ change: (inout Request) -> Void) -> Request {
+    private func with(_ change: (inout RecordRequest) -> Void) -> RecordRequest {
         var request = self
         change(&request)
         return request
@@ -135,7 +136,7 @@ public struct Request<Value: MappedRecord>: Sendable {
     }
 }
 
-extension Request: CustomStringConvertible {
+extension RecordRequest: CustomStringConvertible {
     /// The method and the path, without the values of parameters.
     public var description: String { "\(endpoint.method) \(endpoint.path)" }
 }

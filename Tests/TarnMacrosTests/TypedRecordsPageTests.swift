@@ -20,7 +20,7 @@ struct TypedRecordsPageTests {
             lines(try String(contentsOfFile: folder + name + ".swift", encoding: .utf8))
         }
         let blocks = page.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
-        #expect(blocks.count == 8)
+        #expect(blocks.count == 9)
         for block in blocks { #expect(own.contains { $0.contains(lines(block)) }, "\(block)") }
     }
 
@@ -54,6 +54,11 @@ struct TypedRecordsPageTests {
             )
         }
         #expect(newest == nil && comments == 0 && byState.map(\.count) == [3])
+
+        var body: [UInt8] = []
+        let isThere = try forge.store.read { try $0.writeJSON(Issue.self, 1, into: &body) }
+        let count = try forge.store.read { try $0.writeJSON(open.include(\.author, \.labels), into: &body) }
+        #expect(isThere && count == 3 && body.first == UInt8(ascii: "{") && body.last == UInt8(ascii: "]"))
 
         var shown: [String] = []
         func show(_ what: String, _ issues: [Issue]) { shown.append("\(what): \(issues.count)") }

@@ -24,7 +24,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
-            swiftSettings: inside)
+            packageAccess: false, swiftSettings: inside)
     ],
     swiftLanguageModes: [.v6]
 )

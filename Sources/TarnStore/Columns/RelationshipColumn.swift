@@ -8,6 +8,9 @@ public protocol RelationshipColumn: Sendable {
     /// The names of the relationships that lead to the targets.
     var names: [String] { get }
 
+    /// Whether a record may have several targets.
+    static var isToMany: Bool { get }
+
     /// Returns the targets of one record.
     static func included(_ targets: [Target]) -> Included
 }

@@ -23,6 +23,7 @@ public struct ToManyColumn<Target: StoredRecord>: Sendable {
 
 extension ToManyColumn: RelationshipColumn {
     public var names: [String] { path.names + [name] }
+    public static var isToMany: Bool { true }
 
     @inlinable
     public static func included(_ targets: [Target]) -> [Target] { targets }

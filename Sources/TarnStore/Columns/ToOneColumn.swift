@@ -50,6 +50,7 @@ public struct ToOneColumn<Target: StoredRecord>: Sendable {
 
 extension ToOneColumn: RelationshipColumn {
     public var names: [String] { path.names + [name] }
+    public static var isToMany: Bool { false }
 
     @inlinable
     public static func included(_ targets: [Target]) -> Target? { targets.first }

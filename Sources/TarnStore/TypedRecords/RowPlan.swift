@@ -32,6 +32,10 @@ final class RowPlan: Sendable {
     ///
     /// The second is 255 if the value itself has to be checked.
     let tags: [(text: UInt8, sufficient: UInt8)]
+    /// The names of the fields as members of a JSON object: `"title":`, each after a comma.
+    let members: [UInt8]
+    /// The end of each field's name in ``members``.
+    let memberEnds: [Int]
     /// The attribute of the key if the key is a single `int`.
     let intKey: UInt16?
     /// Whether the struct has every field that the catalog requires.
@@ -88,6 +92,14 @@ final class RowPlan: Sendable {
         self.state = state
         self.fields = fields
         tags = fields.map { ($0.textTag, $0.sufficientTag ?? 0xFF) }
+        var members = JSONText(), ends: [Int] = []
+        for field in fields {
+            members.append(UInt8(ascii: ","))
+            members.append(name: field.name)
+            ends.append(members.count)
+        }
+        self.members = Array(members.writer.bytes)
+        memberEnds = ends
         intKey = entity.keyTypes == [.int] ? entity.key.first : nil
         self.relationships = relationships
         checksEveryKey = Record.Key.attributeType == nil

@@ -127,7 +127,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = (days + 719_468).flooredDivision(by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
@@ -143,7 +143,7 @@ private func pad(_ value: Int64, _ digits: Int) -> String {
 }
 
 extension Int64 {
-    fileprivate func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+    func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (q, r) = quotientAndRemainder(dividingBy: divisor)
         return r < 0 ? (q - 1, r + divisor) : (q, r)
     }

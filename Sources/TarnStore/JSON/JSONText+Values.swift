@@ -1,0 +1,86 @@
+import Foundation
+internal import LMDB
+
+extension JSONText {
+    /// Appends a value as `Value.appendJSON(to:)` does, without copying it first.
+    ///
+    /// - Parameter whole: returns the key for a storage key that is a digest.
+    /// - Returns: false if the value is malformed.
+    mutating func append(
+        _ value: EncodedValue, _ access: StoreAccess, whole: (Bytes) -> RecordKey?
+    ) throws -> Bool {
+        switch value.form {
+        case .null: append(json: "null")
+        case .bool: append(json: value.tag == ValueTag.true ? "true" : "false")
+        case .integer:
+            guard let number = value.int else { return false }
+            append(number)
+        case .largeInteger:
+            guard let number = value.eightBytes else { return false }
+            append(number)
+        case .double:
+            guard let number = value.eightBytes.map(Double.init(bitPattern:)) else { return false }
+            append(json: number.isFinite ? "\(number)" : "null")
+        case .decimal: append(json: value.payload)
+        case .text:
+            if value.tag == ValueTag.json { append(json: value.payload) } else { append(string: value.payload) }
+        case .bytes:
+            append(UInt8(ascii: "\""))
+            append(json: Data(value.payload).base64EncodedString())
+            append(UInt8(ascii: "\""))
+        case .fixedInteger:
+            guard let time = value.date else { return false }
+            append(time)
+        case .uuid:
+            guard value.payload.count == 16 else { return false }
+            append(uuid: value.payload)
+        case .list: return try append(list: value, access, whole: whole)
+        case .reference:
+            guard let target = value.reference else { return false }
+            return append(key: target, whole)
+        case .references, .edges:
+            append(UInt8(ascii: "["))
+            var isFirst = true, isSound = true
+            let isComplete = try access.forEachReference(value) { target in
+                if !isFirst { append(UInt8(ascii: ",")) }
+                isFirst = false
+                isSound = append(key: target, whole)
+                return isSound
+            }
+            append(UInt8(ascii: "]"))
+            return isComplete && isSound
+        case nil: return false
+        }
+        return true
+    }
+
+    private mutating func append(
+        list value: EncodedValue, _ access: StoreAccess, whole: (Bytes) -> RecordKey?
+    ) throws -> Bool {
+        append(UInt8(ascii: "["))
+        var isFirst = true, isSound = true
+        let isComplete = try value.forEachElement { element in
+            guard isSound else { return }
+            if !isFirst { append(UInt8(ascii: ",")) }
+            isFirst = false
+            isSound = try append(element, access, whole: whole)
+        }
+        append(UInt8(ascii: "]"))
+        return isComplete && isSound
+    }
+
+    /// Appends the key that a storage key stands for: a number, a text, or a list.
+    private mutating func append(key: Bytes, _ whole: (Bytes) -> RecordKey?) -> Bool {
+        if let number = Int64(storageKey: key) {
+            append(number)
+            return true
+        }
+        guard
+            let known = StorageKey.isDigest(key) ? whole(key) ?? RecordKey(reference: key) : RecordKey(storageKey: key)
+        else { return false }
+        var text = ""
+        known.appendJSON(to: &text)
+        append(json: text)
+        return true
+    }
+}

@@ -1,0 +1,144 @@
+/// A growable JSON text in UTF-8, written from the encoded values of rows.
+struct JSONText: ~Copyable {
+    private(set) var writer = ByteWriter(capacity: 4096)
+
+    var count: Int { writer.count }
+
+    mutating func append(_ byte: UInt8) { writer.append(byte) }
+
+    /// Appends bytes that are JSON already.
+    mutating func append(json bytes: Bytes) { writer.append(bytes) }
+
+    mutating func append(json text: String) { writer.append(text) }
+
+    /// Appends a name as a JSON string, and a colon.
+    mutating func append(name: String) {
+        var name = name
+        name.withUTF8 { append(string: Bytes($0)) }
+        append(UInt8(ascii: ":"))
+    }
+
+    /// Appends UTF-8 as a JSON string (RFC 8259 §7). Only bytes that must be escaped are escaped.
+    mutating func append(string text: Bytes) {
+        append(UInt8(ascii: "\""))
+        var start = 0
+        while start < text.count {
+            let end = JSONText.escaped(in: text, from: start)
+            writer.append(text.slice(start..<end))
+            guard end < text.count else { break }
+            append(escaped: text[end])
+            start = end + 1
+        }
+        append(UInt8(ascii: "\""))
+    }
+
+    /// Returns the place of the next byte that must be escaped, or the end. Eight bytes at a time.
+    private static func escaped(in text: Bytes, from start: Int) -> Int {
+        var place = start
+        while place + 8 <= text.count {
+            let word = text.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            // The highest bit of each byte that is below 0x20, a quotation mark, or a backslash. A
+            // borrow may mark a byte after one that is marked rightly: it is looked at below.
+            let control = (word &- 0x2020_2020_2020_2020) & ~word
+            let quote = word ^ 0x2222_2222_2222_2222, backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
+            let marks =
+                control | ((quote &- 0x0101_0101_0101_0101) & ~quote)
+                | ((backslash &- 0x0101_0101_0101_0101) & ~backslash)
+            guard marks & 0x8080_8080_8080_8080 == 0 else { break }
+            place += 8
+        }
+        while place < text.count {
+            let byte = text[place]
+            if byte < 0x20 || byte == 0x22 || byte == 0x5C { return place }
+            place += 1
+        }
+        return place
+    }
+
+    private mutating func append(escaped byte: UInt8) {
+        append(UInt8(ascii: "\\"))
+        switch byte {
+        case 0x22, 0x5C: append(byte)
+        case 0x0A: append(UInt8(ascii: "n"))
+        case 0x0D: append(UInt8(ascii: "r"))
+        case 0x09: append(UInt8(ascii: "t"))
+        default:
+            append(json: "u00")
+            append(JSONText.digit(byte >> 4))
+            append(JSONText.digit(byte & 15))
+        }
+    }
+
+    /// Appends an integer in decimal digits.
+    mutating func append(_ number: Int64) {
+        if number < 0 { append(UInt8(ascii: "-")) }
+        append(number.magnitude)
+    }
+
+    /// Appends an integer in decimal digits.
+    mutating func append(_ number: UInt64) {
+        var rest = number, digits: (UInt64, UInt64, UInt32) = (0, 0, 0)
+        withUnsafeMutableBytes(of: &digits) { digits in
+            var place = digits.count
+            repeat {
+                place -= 1
+                digits[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            writer.append(Bytes(rebasing: digits[place...]))
+        }
+    }
+
+    /// Appends a number with leading zeros.
+    private mutating func append(_ number: Int, digits: Int) {
+        var scale = 1
+        for _ in 1..<digits { scale *= 10 }
+        while scale > 0 {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / scale % 10))
+            scale /= 10
+        }
+    }
+
+    /// Appends a point in time as RFC 3339 text in UTC.
+    mutating func append(_ time: Timestamp) {
+        append(UInt8(ascii: "\""))
+        let civil = CivilTime(time)
+        if (0...9999).contains(civil.year) {
+            append(civil.year, digits: 4)
+            append(UInt8(ascii: "-"))
+            append(civil.month, digits: 2)
+            append(UInt8(ascii: "-"))
+            append(civil.day, digits: 2)
+            append(UInt8(ascii: "T"))
+            append(civil.hour, digits: 2)
+            append(UInt8(ascii: ":"))
+            append(civil.minute, digits: 2)
+            append(UInt8(ascii: ":"))
+            append(civil.second, digits: 2)
+            if civil.microsecond > 0 {
+                append(UInt8(ascii: "."))
+                append(civil.microsecond, digits: 6)
+                while writer.bytes[writer.count - 1] == UInt8(ascii: "0") { writer.truncate(to: writer.count - 1) }
+            }
+            append(UInt8(ascii: "Z"))
+        } else {
+            append(json: time.description)
+        }
+        append(UInt8(ascii: "\""))
+    }
+
+    /// Appends 16 bytes as a UUID in lower case.
+    mutating func append(uuid bytes: Bytes) {
+        append(UInt8(ascii: "\""))
+        for (place, byte) in bytes.enumerated() {
+            if [4, 6, 8, 10].contains(place) { append(UInt8(ascii: "-")) }
+            append(JSONText.digit(byte >> 4))
+            append(JSONText.digit(byte & 15))
+        }
+        append(UInt8(ascii: "\""))
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+}

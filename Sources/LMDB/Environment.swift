@@ -155,24 +155,7 @@ public final class Environment: Sendable {
     private static func create(path: String, options: Options) throws(LMDBError) -> Environment {
         let dataPath = path + "/data.mdb"
         try options.check(FileSystemKind(path: path), path: path)
-        // Whether liblmdb initialises the file.
-        var isNew = false
-        if access(dataPath, F_OK) == 0 {
-            try DataFile.checkKind(path: dataPath)
-            if !options.isReadOnly { try UnfinishedFile.empty(in: path) }
-            try DataFile.check(path: dataPath)
-            var status = stat()
-            isNew = stat(dataPath, &status) == 0 && status.st_size == 0
-        } else if options.creates && !options.isReadOnly {
-            isNew = true
-            if mkdir(path, FileMode.directory(for: options.fileMode)) != 0 && errno != EEXIST {
-                throw LMDBError(code: errno, operation: "open", path: path)
-            }
-        } else {
-            throw LMDBError(
-                errno == ENOENT ? .noSuchFile : LMDBError(code: errno, operation: "").kind, operation: "open",
-                path: dataPath)
-        }
+        let isNew = try prepareData(dataPath, in: path, options)
         // In an existing environment, a new file gets the mode of the data file.
         let mode = access(dataPath, F_OK) == 0 ? FileMode.inside(path) : options.fileMode
         var files = Files()
@@ -212,6 +195,30 @@ public final class Environment: Sendable {
             }
             mapSize /= 2
         }
+    }
+
+    /// Checks the data file, or makes the directory for a new one.
+    ///
+    /// - Returns: whether liblmdb initialises the file.
+    private static func prepareData(
+        _ dataPath: String, in path: String, _ options: Options
+    ) throws(LMDBError) -> Bool {
+        if access(dataPath, F_OK) == 0 {
+            try DataFile.checkKind(path: dataPath)
+            if !options.isReadOnly { try UnfinishedFile.empty(in: path) }
+            try DataFile.check(path: dataPath)
+            var status = stat()
+            return stat(dataPath, &status) == 0 && status.st_size == 0
+        }
+        guard options.creates && !options.isReadOnly else {
+            throw LMDBError(
+                errno == ENOENT ? .noSuchFile : LMDBError(code: errno, operation: "").kind, operation: "open",
+                path: dataPath)
+        }
+        if mkdir(path, FileMode.directory(for: options.fileMode)) != 0 && errno != EEXIST {
+            throw LMDBError(code: errno, operation: "open", path: path)
+        }
+        return true
     }
 
     /// Flushes the meta pages of a new file to the disk before anything is written behind them.

@@ -198,6 +198,32 @@ struct RecordClientTests {
         }
     }
 
+    @Test("a URL belongs to the request with the most specific path, and what was fetched there becomes its records")
+    func routes() async throws {
+        let forge = try ForgeServer(), base = forge.server.base
+        var routes = RequestRoutes()
+        routes.add("/{+any}") { RecordRequest<User>.get("/{+any}", ["any": $0["any"]]) }
+        routes.add("/repos/{+repository}/issues") { .issues($0["repository"]) }
+        routes.add("/repos/{+repository}/labels/{name}") { .labels($0["repository"], name: $0["name"]) }
+        routes.add("/issues/{number}.json") { .issue(Int($0["number"]) ?? 0) }
+        func accept(_ url: String, _ body: String) async throws -> [any MappedRecord]? {
+            try await forge.client.accept(url: url, headers: TransportHeaders(), body: Array(body.utf8), by: routes)
+        }
+        let issues = try await accept(base + "/repos/acme/anvil/issues?per_page=2&page=7", "[\(ForgeServer.issue(1))]")
+        #expect((issues as? [Issue])?.map(\.id) == [1])
+        let labels = try await accept(base + "/repos/acme/anvil/labels/a%2Fb", #"{"id":3,"name":"a/b"}"#)
+        #expect((labels as? [Label])?.map(\.name) == ["a/b"])
+        #expect((try await accept(base + "/issues/7.json", ForgeServer.issue(7)) as? [Issue])?.map(\.number) == [70])
+        let user = try await accept(base + "/people/9", #"{"id":9,"login":"eve"}"#)
+        #expect((user as? [User])?.map(\.login) == ["eve"])
+        let foreign = try await accept("https://other.example/issues/7.json", "{}")
+        #expect(foreign.map(\.count) == nil)
+        #expect(forge.server.requests.isEmpty)
+        let unknown = try await forge.client.accept(
+            url: base + "/x", headers: TransportHeaders(), body: [], by: RequestRoutes())
+        #expect(unknown.map(\.count) == nil)
+    }
+
     @Test("a cancelled task ends its transfer")
     func cancellation() async throws {
         let gate = ThreadGate()

@@ -62,7 +62,12 @@ extension RecordClient {
             let prepared = try await cache.prepared(
                 request.cacheRequest(next), to: request.endpoint, fingerprint(of: request.endpoint))
             next = try store.read(verifyingRows: true) { reader in
-                guard let view = try reader.access.responses.view(prepared.digest) else { return nil }
+                // Another program may have removed it: a part must not pass for the whole list.
+                guard let view = try reader.access.responses.view(prepared.digest) else {
+                    throw MirrorError.endpoint(
+                        place: request.endpoint.place,
+                        message: "the response of \(prepared.shownURL) was removed from the store: fetch it again")
+                }
                 let keys = ListedResponse(view, reader).listed()
                 records += try reader.records(Value.self, listed: keys)
                 return prepared.next(view.page(keys).end)

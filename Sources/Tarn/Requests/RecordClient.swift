@@ -52,7 +52,7 @@ public final class RecordClient: Sendable {
     ///   - options: the options of the client.
     ///   - configure: changes the description of the API: authentication, header fields, pace,
     ///     retry, the rules of its cache, the naming of its JSON.
-    /// - Throws: `StoreError` if the store cannot be opened; `MirrorError.missingToken` if an
+    /// - Throws: `StoreOpenError`; `MirrorError.missingToken` if an
     ///   environment variable of the authentication is not set; `MirrorError.endpoint` if the base
     ///   URL is not valid or the mapping does not fit the records.
     public convenience init(

@@ -92,14 +92,7 @@ final class RowPlan: Sendable {
         self.state = state
         self.fields = fields
         tags = fields.map { ($0.textTag, $0.sufficientTag ?? 0xFF) }
-        var members = JSONText(), ends: [Int] = []
-        for field in fields {
-            members.append(UInt8(ascii: ","))
-            members.append(name: field.name)
-            ends.append(members.count)
-        }
-        self.members = Array(members.writer.bytes)
-        memberEnds = ends
+        (members, memberEnds) = RowPlan.members(fields)
         intKey = entity.keyTypes == [.int] ? entity.key.first : nil
         self.relationships = relationships
         checksEveryKey = Record.Key.attributeType == nil
@@ -116,6 +109,17 @@ final class RowPlan: Sendable {
     }
 
     deinit { slots.deallocate() }
+
+    /// The names of fields as members of a JSON object, and the end of each.
+    private static func members(_ fields: [Catalog.Field]) -> ([UInt8], ends: [Int]) {
+        var text = JSONText(), ends: [Int] = []
+        for field in fields {
+            text.append(UInt8(ascii: ","))
+            text.append(name: field.name)
+            ends.append(text.count)
+        }
+        return (Array(text.writer.bytes), ends)
+    }
 
     func relationship(_ name: String) throws(StoreError) -> RelationshipPlan {
         for plan in relationships where plan.relationship.name == name { return plan }

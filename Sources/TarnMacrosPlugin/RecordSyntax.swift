@@ -73,7 +73,7 @@ struct RecordSyntax {
 }
 
 extension DeclGroupSyntax {
-    /// What the declaration is, for messages.
+    /// The kind of the declaration, for messages.
     fileprivate var kindName: String {
         switch kind {
         case .classDecl: "a class"

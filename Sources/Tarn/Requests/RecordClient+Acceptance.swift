@@ -37,17 +37,7 @@ extension RecordClient {
             let prepared = try await cache.prepared(asked, to: request.endpoint, fingerprint(of: request.endpoint))
             let response = TransportResponse(status: status, headers: headers, body: body)
             let stored = try store.read { try $0.access.responses.view(prepared.digest)?.entry }
-            let isEmpty: Bool
-            switch prepared.request.decision(about: response, sent: prepared.message.headers) {
-            case .records(let empty): isEmpty = empty
-            case .last, .ignored: isEmpty = true
-            case .failed(let text):
-                throw MirrorError.refusal(
-                    response, method: "GET", url: prepared.shownURL, message: text ?? response.refusalMessage)
-            case .notModified, .refused:
-                throw MirrorError.refusal(
-                    response, method: "GET", url: prepared.shownURL, message: response.refusalMessage)
-            }
+            let isEmpty = try isEmpty(response, to: prepared.message, prepared.request)
             let now = client.now
             let transfer = try await cache.take(response, prepared, stored, isEmpty: isEmpty, now, now)
             let records: [Value] = try store.read(verifyingRows: true) { reader in

@@ -19,13 +19,7 @@ extension RecordClient {
             url = pages.url
             let message = target.message(for: pages.request)
             let response = try await client.transport(for: request.endpoint).send(message)
-            let isEmpty: Bool
-            switch target.decision(about: response, sent: message.headers) {
-            case .records(let empty): isEmpty = empty
-            case .last, .ignored: isEmpty = true
-            case .failed(let text): throw refusal(response, message, text)
-            case .notModified, .refused: throw refusal(response, message, nil)
-            }
+            let isEmpty = try isEmpty(response, to: message, target)
             let (transfer, records) = try await stored(response, target, pages, Value.self, isEmpty: isEmpty)
             let hasNext = try pages.advance(transfer.page.facts, answeredBy: transfer.page.answeredBy)
             var page = ResponsePage<Value>(
@@ -37,11 +31,21 @@ extension RecordClient {
         }
     }
 
-    private func refusal(
-        _ response: TransportResponse, _ message: TransportRequest, _ text: String?
-    ) -> MirrorError {
-        .refusal(
-            response, method: message.method, url: Redaction.url(message.url), message: text ?? response.refusalMessage)
+    /// Returns whether a response lists nothing by a rule, and is not parsed.
+    ///
+    /// - Throws: `MirrorError.refusal` if the response is a failure.
+    func isEmpty(
+        _ response: TransportResponse, to message: TransportRequest, _ target: EndpointRequest
+    ) throws -> Bool {
+        var reason = response.refusalMessage
+        switch target.decision(about: response, sent: message.headers) {
+        case .records(let isEmpty): return isEmpty
+        case .last, .ignored: return true
+        case .failed(let text): reason = text ?? reason
+        case .notModified, .refused: break
+        }
+        throw MirrorError.refusal(
+            response, method: message.method, url: Redaction.url(message.url), message: reason)
     }
 
     /// Imports a response, and reads its records.

@@ -19,19 +19,7 @@ struct IncludedPath<Target: StoredRecord> {
     @inlinable
     func load() throws -> IncludedTargets<Target> {
         let (chain, last) = try follow()
-        var records: [Target] = []
-        let places = try last.load(plan()) { row in
-            do {
-                records.append(try Row<Target>(row).copy())
-                return true
-            } catch let error as StoreError {
-                // A partial record lacks a required value: it is left out. Every other error fails
-                // the query.
-                guard case .missingValue(_, _, _, isPartial: true) = error else { throw error }
-                return false
-            }
-        }
-        return IncludedTargets(chain: chain, last: Included(records, places))
+        return IncludedTargets(chain: chain, last: try RelatedRecords<Target>(last, plan()).load())
     }
 
     @usableFromInline

@@ -10,7 +10,7 @@ extension Row {
     /// bytes in base64, numbers exact. A reference is the key of its target: a number, a text, or a
     /// list for a composite key.
     ///
-    /// - Throws: `StoreError.damagedRow`; then nothing is appended.
+    /// - Throws: `StoreError`: `.damagedRow`, `.lmdb`; then nothing is appended.
     public func writeJSON(into bytes: inout [UInt8]) throws(StoreError) {
         var text = JSONText()
         try lent.appendJSON(to: &text)
@@ -39,10 +39,16 @@ extension RowView {
             let start = (slot == 0 ? 0 : ends[slot - 1]) + (isFirst ? 1 : 0)
             members.withUnsafeBytes { text.append(json: Bytes(rebasing: $0[start..<ends[slot]])) }
             isFirst = false
-            let isSound = try? text.append(EncodedValue(bytes), access) { digest in
-                access.wholeKey(ofDigest: digest, in: fields[slot])
+            let isSound: Bool
+            do {
+                isSound = try text.append(EncodedValue(bytes), access) { digest in
+                    access.wholeKey(ofDigest: digest, in: fields[slot])
+                }
+            } catch {
+                // Reading a long list may fail for other reasons than damage.
+                throw error as? StoreError ?? (error as? LMDBError).map { .lmdb($0) } ?? damaged
             }
-            guard isSound == true else { throw damaged }
+            guard isSound else { throw damaged }
         }
         if !isOpen { text.append(UInt8(ascii: "}")) }
         return !isFirst

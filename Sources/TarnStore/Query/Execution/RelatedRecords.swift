@@ -22,6 +22,13 @@ struct RelatedRecords<Target: StoredRecord> {
         plan = try access.plan(Target.self)
     }
 
+    /// The targets of relationships that were resolved before.
+    @usableFromInline
+    init(_ keys: RelatedKeys, _ plan: Unmanaged<RowPlan>) {
+        self.keys = keys
+        self.plan = plan
+    }
+
     @inlinable
     func load() throws -> Included<Target> {
         var records: [Target] = []

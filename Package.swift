@@ -4,8 +4,8 @@ import PackageDescription
 
 // Data moves one way through the layers; a layer imports only those below it. `tools/check-layers` proves it.
 //
-//   TarnCLI → Tarn → TarnHTTP, TarnImport → TarnStore → LMDB → CLMDB;   TarnCLI → TarnInspect → TarnStore
-//   LMDB, TarnInspect → LMDBPages;   all → Locking;   TarnMacros → Tarn (the macros are expanded by TarnMacrosPlugin, inside of the compiler)
+//   TarnCLI → TarnDescription → Tarn → TarnHTTP, TarnImport → TarnStore → LMDB → CLMDB;   TarnCLI → TarnInspect → TarnStore
+//   LMDB, TarnInspect → LMDBPages;   all → Locking;   TarnDescription, TarnMacros → Tarn (the macros are expanded by TarnMacrosPlugin, inside of the compiler)
 
 /// Targets that *declare* borrowing API (`@_lifetime`) need the feature; their clients do not.
 let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
@@ -24,6 +24,7 @@ let package = Package(
     name: "tarn",
     products: [
         .library(name: "Tarn", targets: ["Tarn"]),
+        .library(name: "TarnDescription", targets: ["TarnDescription"]),
         .library(name: "TarnMacros", targets: ["TarnMacros"]),
         .library(name: "TarnInspect", targets: ["TarnInspect"]),
         .executable(name: "tarn", targets: ["TarnCLI"]),
@@ -64,9 +65,10 @@ let package = Package(
         .target(
             name: "Tarn",
             dependencies: [
-                "TarnHTTP", "TarnImport", "TarnStore", "Locking", .product(name: "Yams", package: "Yams"),
-                .product(name: "Logging", package: "swift-log"),
+                "TarnHTTP", "TarnImport", "TarnStore", "Locking", .product(name: "Logging", package: "swift-log"),
             ]),
+        // `tarn.yaml` in a module of its own: who declares records in Swift builds no reader of YAML.
+        .target(name: "TarnDescription", dependencies: ["Tarn", "TarnHTTP", "TarnImport", "TarnStore", .product(name: "Yams", package: "Yams")]),
         .macro(
             name: "TarnMacrosPlugin",
             dependencies: [
@@ -81,7 +83,7 @@ let package = Package(
         .executableTarget(
             name: "TarnCLI",
             dependencies: [
-                "Tarn", "TarnInspect", "Locking", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: program),
+                "Tarn", "TarnDescription", "TarnInspect", "Locking", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: program),
                 // The server of `tarn proxy`; the library has none.
                 .product(name: "NIOCore", package: "swift-nio", condition: program), .product(name: "NIOPosix", package: "swift-nio", condition: program),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: program),
@@ -93,7 +95,7 @@ let package = Package(
         .executableTarget(name: "StoreWorker", dependencies: ["TarnStore", "TarnImport", "TarnInspect", "LMDB"]),
 
         // A process that syncs from a server that sends anything. Not part of any product.
-        .executableTarget(name: "HostileSync", dependencies: ["Tarn", "TarnInspect", "Locking", "CZstd"]),
+        .executableTarget(name: "HostileSync", dependencies: ["Tarn", "TarnDescription", "TarnInspect", "Locking", "CZstd"]),
 
         // Shared by all tests: local servers, folders, waiting, random numbers.
         .target(name: "TestSupport", path: "Tests/Support"),
@@ -108,14 +110,14 @@ let package = Package(
             dependencies: [
                 "TarnHTTP", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
             ]),
-        .testTarget(name: "TarnTests", dependencies: ["Tarn", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log")]),
+        .testTarget(name: "TarnTests", dependencies: ["Tarn", "TarnDescription", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log")]),
         .testTarget(name: "TarnMacrosTests", dependencies: ["TarnMacros", "TestSupport"]),
         // An extension as users of the library write it: without access to `package` declarations.
         .target(name: "ExtensionSample", dependencies: ["Tarn"], path: "Tests/ExtensionSample", packageAccess: false),
-        .testTarget(name: "ExtensionTests", dependencies: ["ExtensionSample", "Tarn", "TestSupport"]),
+        .testTarget(name: "ExtensionTests", dependencies: ["ExtensionSample", "Tarn", "TarnDescription", "TestSupport"]),
         .testTarget(name: "TarnInspectTests", dependencies: ["TarnInspect", "TarnStore", "LMDB", "LMDBPages", "CZstd", "TestSupport"]),
         .testTarget(
-            name: "TarnCLITests", dependencies: ["TarnCLI", "Tarn", "TarnInspect", "TarnStore", "LMDB", "FixtureServer", "HostileSync", "TestSupport"]),
+            name: "TarnCLITests", dependencies: ["TarnCLI", "Tarn", "TarnDescription", "TarnInspect", "TarnStore", "LMDB", "FixtureServer", "HostileSync", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

@@ -5,6 +5,7 @@ import Foundation
 import Glibc
 import Locking
 import Tarn
+import TarnDescription
 import TarnInspect
 
 final class HostileRun: Sendable {

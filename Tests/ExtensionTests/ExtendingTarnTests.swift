@@ -5,6 +5,7 @@
 import ExtensionSample
 import Foundation
 import Tarn
+import TarnDescription
 import TestSupport
 import Testing
 

@@ -13,7 +13,8 @@ let package = Package(
         .executableTarget(
             name: "ImportFuzz", dependencies: ["FuzzDriver", .product(name: "Tarn", package: "tarn")], swiftSettings: inside),
         .executableTarget(
-            name: "MessageFuzz", dependencies: ["FuzzDriver", .product(name: "Tarn", package: "tarn")], swiftSettings: inside),
+            name: "MessageFuzz",
+            dependencies: ["FuzzDriver", .product(name: "Tarn", package: "tarn"), .product(name: "TarnDescription", package: "tarn")], swiftSettings: inside),
         .executableTarget(
             name: "PageFuzz", dependencies: ["FuzzDriver", .product(name: "TarnInspect", package: "tarn")], swiftSettings: inside),
         .executableTarget(

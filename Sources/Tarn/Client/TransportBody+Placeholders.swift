@@ -1,10 +1,10 @@
 // The placeholders of a request body: strings that are `{name}`, replaced by values.
 
-import TarnHTTP
+package import TarnHTTP
 
 extension TransportBody {
     /// The names in strings that are `{name}` and nothing else.
-    var placeholders: [String] {
+    package var placeholders: [String] {
         switch self {
         case .json(let value): value.placeholders
         case .form(let fields): fields.compactMap { TransportBody.placeholder($0.value) }

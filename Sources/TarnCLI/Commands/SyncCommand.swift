@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import Tarn
+import TarnDescription
 
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

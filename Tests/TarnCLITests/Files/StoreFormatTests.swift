@@ -3,6 +3,7 @@
 
 import Foundation
 import Tarn
+import TarnDescription
 import TarnInspect
 import TestSupport
 import Testing

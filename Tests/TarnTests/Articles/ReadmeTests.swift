@@ -4,6 +4,7 @@
 
 import Foundation
 import Tarn
+import TarnDescription
 import Testing
 
 @Suite("README")

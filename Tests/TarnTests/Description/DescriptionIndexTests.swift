@@ -1,6 +1,7 @@
 // Indexes, kinds, unique attributes and defaults in a description file.
 
 import Tarn
+import TarnDescription
 import TarnStore
 import Testing
 

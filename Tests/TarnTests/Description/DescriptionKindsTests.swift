@@ -1,5 +1,6 @@
 // Kinds of records, envelopes, and records without a key in a description.
 
+import TarnDescription
 import TarnImport
 import TarnStore
 import TestSupport

@@ -2,6 +2,7 @@
 
 import Foundation
 import Tarn
+import TarnDescription
 import Testing
 
 @Suite("Description: the mapping for an importer")

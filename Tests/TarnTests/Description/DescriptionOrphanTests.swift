@@ -1,6 +1,7 @@
 // Commits and orphans of endpoints, and local changes of entities, in a description.
 
 import Tarn
+import TarnDescription
 import Testing
 
 @Suite("Description file: commits, orphans and local changes")

@@ -1,6 +1,7 @@
 // Every rule of the description file, broken once: message and position.
 
 import Tarn
+import TarnDescription
 import Testing
 
 @Suite("Description file: problems")

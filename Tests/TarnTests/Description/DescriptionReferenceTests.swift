@@ -3,6 +3,7 @@
 
 import Foundation
 import Tarn
+import TarnDescription
 import Testing
 
 @Suite("Description file: reference page")

@@ -1,6 +1,7 @@
 // Delete rules, joins and keys that hold a relationship, in a description file.
 
 import Tarn
+import TarnDescription
 import TarnStore
 import Testing
 

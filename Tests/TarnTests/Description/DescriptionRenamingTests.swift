@@ -1,6 +1,7 @@
 // `was` in a description: the names that entities, attributes, relationships and indexes had
 // before.
 
+import TarnDescription
 import TarnStore
 import Testing
 

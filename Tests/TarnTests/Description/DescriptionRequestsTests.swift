@@ -3,6 +3,7 @@
 
 import Foundation
 import Tarn
+import TarnDescription
 import Testing
 
 private let refreshing: OAuth2 = {

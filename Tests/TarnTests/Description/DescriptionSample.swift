@@ -2,6 +2,7 @@
 // breaks.
 
 import Tarn
+import TarnDescription
 import Testing
 
 let soundDescription = """

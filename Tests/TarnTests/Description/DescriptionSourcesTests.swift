@@ -1,5 +1,6 @@
 // Sources of values, and names, in a description.
 
+import TarnDescription
 import TarnImport
 import Testing
 

@@ -1,6 +1,7 @@
 // Rules for values in a description.
 
 import Foundation
+import TarnDescription
 import TarnImport
 import Testing
 

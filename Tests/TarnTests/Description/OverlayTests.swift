@@ -1,6 +1,7 @@
 // Overlays: a second file that replaces the sources of values in a description.
 
 import Foundation
+import TarnDescription
 import TarnImport
 import Testing
 

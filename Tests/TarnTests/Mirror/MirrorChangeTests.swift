@@ -2,6 +2,7 @@
 
 import Foundation
 import Tarn
+import TarnDescription
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import Tarn
+import TarnDescription
 import Testing
 
 @Suite("Mirror: envelopes, kinds and overlays in units and orphans")

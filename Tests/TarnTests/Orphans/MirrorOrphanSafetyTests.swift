@@ -2,6 +2,7 @@
 // another scan.
 
 import Tarn
+import TarnDescription
 import Testing
 
 @Suite("Mirror: what is no orphan")

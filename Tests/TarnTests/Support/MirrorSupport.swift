@@ -4,6 +4,7 @@
 import Foundation
 import Synchronization
 import Tarn
+import TarnDescription
 import TestSupport
 import Testing
 

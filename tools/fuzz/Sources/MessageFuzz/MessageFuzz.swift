@@ -5,6 +5,7 @@ import Foundation
 import FuzzDriver
 
 @testable import Tarn
+import TarnDescription
 @testable import TarnHTTP
 
 @_cdecl("MessageFuzz_main")

@@ -3,27 +3,9 @@
 // An overlay is merged into the text, not into the values read from it. So the result is validated
 // like any description, and an error names the file that it is in.
 
-import TarnHTTP
-import TarnImport
-import TarnStore
+public import Tarn
 
 extension Description {
-    /// The texts of a description, read again with each overlay. It does not affect equality.
-    struct Origin: Sendable, Hashable {
-        var text: String
-        var paginationStyles: PaginationStyles
-        var overlays: [Overlay] = []
-
-        struct Overlay: Sendable {
-            var text: String
-            var file: String
-        }
-
-        static func == (a: Origin, b: Origin) -> Bool { true }
-
-        func hash(into hasher: inout Hasher) {}
-    }
-
     /// Returns this description with the mapping of an overlay. Everything else is unchanged.
     ///
     /// - Parameter path: the path of a file in the form of a description. It has `api` and
@@ -50,7 +32,7 @@ extension Description {
                     "overlays need a description that was read from a file: change the mapping in code instead")
             ])
         }
-        origin.overlays.append(Origin.Overlay(text: text, file: file))
+        origin.overlays.append(DescriptionOrigin.Overlay(text: text, file: file))
         let read = try Description.parse(origin, file: self.file, transformers: mapping.transformers)
         var result = self
         result.mapping = read.mapping

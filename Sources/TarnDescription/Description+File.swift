@@ -1,65 +1,9 @@
-// A description file as values: an API, its entities and its endpoints, read by
-// `DescriptionReader`.
+// Reading a description file: the functions of `Description` that need YAML.
 
 import Glibc
-import TarnHTTP
-import TarnImport
-import TarnStore
+public import Tarn
 
-/// A validated description file: the store, the API, its entities, their mapping, the endpoints.
-///
-/// <doc:DescriptionFile> is the reference of the format.
-public struct Description: Sendable, Hashable {
-    /// The path of the file, as the caller has passed it.
-    public var file: String
-    /// The path of the store. A relative path in the file is resolved against the file's directory.
-    public var storePath: String
-    /// The description of the API.
-    public var api: APIDescription
-    /// The schema of the records. It is valid: `schema.problems()` is empty.
-    public var schema: Schema {
-        didSet { declareRelationships() }
-    }
-    /// The mapping from JSON to records, for an `Importer`.
-    ///
-    /// It has the declared attributes and relationships. For each entity it also names the
-    /// relationships that the other side stores and that may be listed here
-    /// (`EntityMapping.declared`).
-    ///
-    ///     let importer = try Importer(description.mapping, store.catalog)
-    public var mapping: Mapping {
-        didSet { declareRelationships() }
-    }
-    /// The endpoints, in the order of the file; may be empty.
-    public var endpoints: [Endpoint]
-    /// The text it was read from; nil if it was created by code.
-    var origin: Origin?
-
-    /// Creates a description from values.
-    public init(
-        file: String, storePath: String, api: APIDescription, schema: Schema, mapping: Mapping, endpoints: [Endpoint]
-    ) {
-        self.file = file
-        self.storePath = storePath
-        self.api = api
-        self.schema = schema
-        self.mapping = mapping
-        self.endpoints = endpoints
-        declareRelationships()
-    }
-
-    /// Adds every relationship of the schema to the mapping.
-    ///
-    /// A list may be at the side that does not store the relationship.
-    private mutating func declareRelationships() {
-        var completed = mapping
-        for entity in schema.entities where !entity.relationships.isEmpty {
-            completed.entities[entity.name, default: EntityMapping()].declared.formUnion(
-                entity.relationships.map(\.name))
-        }
-        if completed != mapping { mapping = completed }
-    }
-
+extension Description {
     /// The maximum size of a file, in bytes.
     package static let sizeLimit = 10_000_000
 
@@ -103,12 +47,12 @@ public struct Description: Sendable, Hashable {
         paginationStyles: PaginationStyles = .standard
     ) throws(DescriptionError) -> Description {
         try parse(
-            Origin(text: text, paginationStyles: paginationStyles), file: file, transformers: transformers)
+            DescriptionOrigin(text: text, paginationStyles: paginationStyles), file: file, transformers: transformers)
     }
 
     /// Validates the text of a description file, with overlays applied in order.
     static func parse(
-        _ origin: Origin, file: String, transformers: [ValueTransformer]
+        _ origin: DescriptionOrigin, file: String, transformers: [ValueTransformer]
     ) throws(DescriptionError) -> Description {
         guard origin.text.utf8.count <= sizeLimit else { throw tooLarge(file) }
         var document = try YAMLDocument.parse(origin.text, file: file)
@@ -158,12 +102,5 @@ public struct Description: Sendable, Hashable {
             // Checked while reading, not before: a device or a pipe has no size.
             guard bytes.count <= sizeLimit else { throw tooLarge(path) }
         }
-    }
-}
-
-extension Description: CustomStringConvertible {
-    /// One line: the file, its API and the counts of what it declares.
-    public var description: String {
-        "\(file): \(Redaction.url(api.base)), \(schema.entities.count) entities, \(endpoints.count) endpoints"
     }
 }

@@ -1,0 +1,69 @@
+// A description as values: an API, its entities and its endpoints. `TarnDescription` reads it from
+// a file.
+
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+/// A description of an API: the store, the API, its entities, their mapping, the endpoints.
+///
+/// A program creates one, or reads a description file with the module `TarnDescription`;
+/// <doc:DescriptionFile> is the reference of the format.
+public struct Description: Sendable, Hashable {
+    /// The path of the file, as the caller has passed it.
+    public var file: String
+    /// The path of the store. A relative path in the file is resolved against the file's directory.
+    public var storePath: String
+    /// The description of the API.
+    public var api: APIDescription
+    /// The schema of the records. It is valid: `schema.problems()` is empty.
+    public var schema: Schema {
+        didSet { declareRelationships() }
+    }
+    /// The mapping from JSON to records, for an `Importer`.
+    ///
+    /// It has the declared attributes and relationships. For each entity it also names the
+    /// relationships that the other side stores and that may be listed here
+    /// (`EntityMapping.declared`).
+    ///
+    ///     let importer = try Importer(description.mapping, store.catalog)
+    public var mapping: Mapping {
+        didSet { declareRelationships() }
+    }
+    /// The endpoints, in the order of the file; may be empty.
+    public var endpoints: [Endpoint]
+    /// The text it was read from; nil if it was created by code. It does not affect equality.
+    package var origin: DescriptionOrigin?
+
+    /// Creates a description from values.
+    public init(
+        file: String, storePath: String, api: APIDescription, schema: Schema, mapping: Mapping, endpoints: [Endpoint]
+    ) {
+        self.file = file
+        self.storePath = storePath
+        self.api = api
+        self.schema = schema
+        self.mapping = mapping
+        self.endpoints = endpoints
+        declareRelationships()
+    }
+
+    /// Adds every relationship of the schema to the mapping.
+    ///
+    /// A list may be at the side that does not store the relationship.
+    private mutating func declareRelationships() {
+        var completed = mapping
+        for entity in schema.entities where !entity.relationships.isEmpty {
+            completed.entities[entity.name, default: EntityMapping()].declared.formUnion(
+                entity.relationships.map(\.name))
+        }
+        if completed != mapping { mapping = completed }
+    }
+}
+
+extension Description: CustomStringConvertible {
+    /// One line: the file, its API and the counts of what it declares.
+    public var description: String {
+        "\(file): \(Redaction.url(api.base)), \(schema.entities.count) entities, \(endpoints.count) endpoints"
+    }
+}

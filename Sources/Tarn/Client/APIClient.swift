@@ -114,13 +114,15 @@ public struct APIClient: Sendable {
 
     /// The chain of transports for the requests of an endpoint.
     ///
-    /// - Parameter retry: the retry policy that replaces that of the options.
-    func transport(for endpoint: Endpoint, retry: RetryPolicy? = nil) -> RetryingTransport {
+    /// - Parameters:
+    ///   - retry: the retry policy that replaces that of the options.
+    ///   - logger: the logger of retries that replaces that of the options.
+    func transport(for endpoint: Endpoint, retry: RetryPolicy? = nil, logger: Logger? = nil) -> RetryingTransport {
         var transport = RetryingTransport(
             RedirectGuard(recording ?? authorized, redirects), policy: retry ?? options.retry ?? description.api.retry,
             rules: rules(of: endpoint),
             refresh: { [authorized] () async throws(TransportError) in try await authorized.refresh() },
-            time: options.time, logger: options.logger)
+            time: options.time, logger: logger ?? options.logger)
         transport.onWait = options.onWait
         return transport
     }

@@ -16,6 +16,8 @@ struct EndpointRequest: Sendable {
     let authScope: String
     /// The record that the endpoint is requested for; nil without `for_each`.
     var parent: ParentRecord?
+    /// The priority among requests that wait for the pace or for a limit.
+    var priority = TaskPriority.medium
 
     /// The place of the endpoint's declaration, for errors about a scan of it.
     var place: String { "\(endpoint.place), endpoint \(endpoint.name)" }
@@ -52,6 +54,7 @@ struct EndpointRequest: Sendable {
     func message(for page: PageRequest) -> TransportRequest {
         var message = client.request(page.url)
         message.method = endpoint.method
+        message.priority = priority.rawValue
         if let body = page.body {
             message.body = Array(body.text.utf8)
             if message.headers["Content-Type"] == nil { message.headers["Content-Type"] = body.contentType }

@@ -30,6 +30,8 @@ struct EndpointScan {
     private(set) var hooks = ImportHooks()
     /// The part of the checkpoint's name that distinguishes scans of one endpoint; nil for its own.
     var variant: String?
+    /// The name by which an atomic group calls the hooks of several scans once; nil for the endpoint's.
+    var hooksName: String?
     /// Whether all pages are requested without conditions.
     var isUnconditional = false
     /// Requests whose 304 is void: another request has replaced the stored entry meanwhile.

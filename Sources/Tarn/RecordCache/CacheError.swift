@@ -32,6 +32,9 @@ public indirect enum CacheError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether the task or the domain of the call was cancelled.
+    public var isCancelled: Bool { if case .request(.cancelled, _) = self { true } else { false } }
+
     init(_ error: any Error, url: String, place: String) {
         self = (error as? CacheError) ?? .request(MirrorError(error, url: Redaction.url(url), place: place), nil)
     }

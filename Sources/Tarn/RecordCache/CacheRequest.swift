@@ -76,7 +76,8 @@ extension RecordCache {
 
     /// Looks up a request to an endpoint that the description need not have.
     func prepared(
-        _ request: CacheRequest, to endpoint: Endpoint, _ fingerprint: String
+        _ request: CacheRequest, to endpoint: Endpoint, _ fingerprint: String,
+        options: TransferOptions = TransferOptions()
     ) async throws -> PreparedRequest {
         var endpoint = endpoint
         let description = client.description
@@ -94,6 +95,7 @@ extension RecordCache {
         endpoint.replaceParameters(by: parameters)
         var target = EndpointRequest(
             client: client, endpoint: endpoint, fingerprint: fingerprint, authScope: try await client.authScope())
+        target.priority = options.priority
         if let url = request.url {
             // A URL of another server is refused, unless a link of the previous page leads there
             // and the description allows it.
@@ -120,7 +122,8 @@ extension RecordCache {
                 place: endpoint.place,
                 message: "the pages are requested with a body, and such responses are not cached: use a mirror")
         }
-        return PreparedRequest(target, at: pages, isPositioned: isPositioned, directives: request.directives)
+        return PreparedRequest(
+            target, at: pages, isPositioned: isPositioned, directives: request.directives, options: options)
     }
 
     /// The page sequence of a request, positioned at its page.

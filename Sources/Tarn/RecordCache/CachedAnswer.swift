@@ -49,4 +49,12 @@ public struct CachedAnswer: Sendable {
     /// server, a page loop, a limit), its ``CacheRequest/failure`` has the reason, and fetching it
     /// throws that error.
     public var next: CacheRequest?
+    /// The status of the response, or of the stored one; nil if it is unknown.
+    var status: Int?
+    /// The number of elements whose records are unknown.
+    var skipped = 0
+    /// Whether the list ends here because of a limit.
+    var isCutOff = false
+    /// The body of the response, if the request's options ask for it.
+    var body: [UInt8]?
 }

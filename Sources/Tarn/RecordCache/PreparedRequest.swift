@@ -19,12 +19,18 @@ public struct PreparedRequest: Sendable {
     ///
     /// Otherwise only the URL of the page is known.
     let isPositioned: Bool
+    /// The options of its transfer.
+    let options: TransferOptions
 
-    init(_ request: EndpointRequest, at pages: PageSequence, isPositioned: Bool, directives: String?) {
+    init(
+        _ request: EndpointRequest, at pages: PageSequence, isPositioned: Bool, directives: String?,
+        options: TransferOptions
+    ) {
         self.request = request
         self.pages = pages
         self.isPositioned = isPositioned
         self.directives = directives
+        self.options = options
         key = request.key(of: pages.request)
         digest = key.digest
         url = key.url

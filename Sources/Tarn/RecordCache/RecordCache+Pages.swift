@@ -5,7 +5,11 @@ import TarnStore
 
 extension PreparedRequest {
     /// The request for the page after this one; nil after the last page.
-    func next(_ end: PageEnd) -> CacheRequest? {
+    func next(_ end: PageEnd) -> CacheRequest? { following(end).next }
+
+    /// The request for the page after this one, nil after the last page, and whether the list was
+    /// cut off at a limit.
+    func following(_ end: PageEnd) -> (next: CacheRequest?, isCutOff: Bool) {
         var next = CacheRequest(endpoint.name, parameters: endpoint.parameters, url: "", parent: request.parent?.key)
         do throws(PaginationError) {
             var pages = pages
@@ -13,13 +17,13 @@ extension PreparedRequest {
             if !isPositioned {
                 try pages.move(to: url, position: end.position.map { ($0.page, $0.recordsBefore) }, end.facts)
             }
-            guard try pages.advance(end.facts, answeredBy: end.answeredBy) else { return nil }
+            guard try pages.advance(end.facts, answeredBy: end.answeredBy) else { return (nil, pages.isCutOff) }
             next.url = pages.url
             next.continuation = .page(pages)
         } catch {
             next.continuation = .failure(error, place: endpoint.place)
         }
-        return next
+        return (next, false)
     }
 
 }
@@ -32,7 +36,7 @@ extension RecordCache {
         var pages = prepared.pages
         guard prepared.isPositioned, (try? pages.restart(afterStatus: status)) == true else { return nil }
         return PreparedRequest(
-            prepared.request, at: pages, isPositioned: true, directives: prepared.directives)
+            prepared.request, at: pages, isPositioned: true, directives: prepared.directives, options: prepared.options)
     }
 
     /// The stored request that replaces one for a refused page; nil if there is none.

@@ -17,12 +17,16 @@ extension RecordCache {
         let request = known.map { options.rules.validation(of: $0, for: prepared.message) } ?? prepared.message
         await client.pause()
         let sent = client.now
-        let response = try await client.transport(for: prepared.endpoint).send(request)
+        let response = try await client.transport(
+            for: prepared.endpoint, logger: prepared.options.logger
+        ).send(request)
         let received = client.now
         await client.pause()
         switch prepared.request.decision(about: response, sent: request.headers) {
         case .records(let isEmpty):
-            return try await take(response, prepared, stored, isEmpty: isEmpty, sent, received)
+            var transfer = try await take(response, prepared, stored, isEmpty: isEmpty, sent, received)
+            if prepared.options.keepsBody { transfer.body = response.body }
+            return transfer
         case .failed(let message): throw refusal(response, prepared, message)
         case .ignored, .last: throw refusal(response, prepared, nil)
         case .notModified:
@@ -30,13 +34,16 @@ extension RecordCache {
                 throw refusal(response, prepared, "not modified, but the request had no condition")
             }
             guard case .confirmed(let headers) = options.rules.validate(known, with: response),
-                let transfer = try await confirm(stored, headers, prepared, sent, received)
+                let transfer = try await !prepared.options.isPersisted
+                    ? Transfer(stored, .revalidated) : confirm(stored, headers, prepared, sent, received)
                 // The 304 is about another representation, or the entry was removed meanwhile.
             else { return try await perform(prepared, isConditional: false) }
             return transfer
         case .refused:
             // The list itself is gone: its stored response is no longer an answer.
-            if response.status == 404 || response.status == 410, stored != nil { try await forget(prepared) }
+            if response.status == 404 || response.status == 410, stored != nil, prepared.options.isPersisted {
+                try await forget(prepared)
+            }
             throw refusal(response, prepared, nil)
         }
     }
@@ -103,7 +110,7 @@ extension RecordCache {
     ) async throws -> Transfer {
         let lent = try importers.take(store)
         defer { importers.give(back: lent) }
-        lent.value.hooks = options.hooks?(prepared.endpoint) ?? ImportHooks()
+        lent.value.hooks = hooks(for: prepared.endpoint, prepared.options)
         let importer = try PageImporter(prepared.request, prepared.pages.wants)
         let page = PageImporter.Page(
             url: prepared.url, shownURL: prepared.shownURL, position: prepared.pages.listed)
@@ -119,10 +126,19 @@ extension RecordCache {
             selecting: CacheRules.selectingFields(of: prepared.message.headers, by: response.headers).flat,
             usedAt: received)
         entry.listing.position = prepared.isPositioned ? prepared.pages.listPosition : stored?.listing.position
+        guard prepared.options.isPersisted else { return try await show(entry, lent) }
         guard options.rules.storability(of: response, to: prepared.message) == .storable else {
-            return try await show(entry, prepared, lent, isReplacing: stored != nil)
+            let transfer = try await show(entry, lent)
+            // The entry that was stored before is no longer the answer.
+            if stored != nil { try await forget(prepared) }
+            return transfer
         }
         return try await keep(entry, prepared, lent)
+    }
+
+    /// The import hooks of the cache, followed by those of a request.
+    func hooks(for endpoint: Endpoint, _ request: TransferOptions) -> ImportHooks {
+        request.hooks.following(options.hooks?(endpoint) ?? ImportHooks())
     }
 
     private func keep(_ entry: ResponseEntry, _ prepared: PreparedRequest, _ lent: ImporterPool.Lent) async throws
@@ -150,9 +166,7 @@ extension RecordCache {
     /// Imports a response that must not be stored into a transaction that is rolled back.
     ///
     /// RFC 9111 §5.2.1.5, §5.2.2.5.
-    private func show(
-        _ entry: ResponseEntry, _ prepared: PreparedRequest, _ lent: ImporterPool.Lent, isReplacing: Bool
-    ) async throws -> Transfer {
+    func show(_ entry: ResponseEntry, _ lent: ImporterPool.Lent) async throws -> Transfer {
         do {
             try await store.write(alone: true) { writer in
                 let report = try lent.value.commit(into: &writer)
@@ -164,8 +178,6 @@ extension RecordCache {
             }
             preconditionFailure("a transaction that must be rolled back was committed")
         } catch let end as NotStored {
-            // The entry that was stored before is no longer the answer.
-            if isReplacing { try await forget(prepared) }
             return end.transfer
         }
     }

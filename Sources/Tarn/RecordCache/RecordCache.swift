@@ -234,7 +234,9 @@ public final class RecordCache: Sendable {
             guard decision.isHit else { return }
             answer = try self.answer(view, decision, copying, reader, prepared)
         }
-        if answer != nil, decision.outcome == .stale(revalidates: true), policy != .cacheOnly {
+        if answer != nil, decision.outcome == .stale(revalidates: true), policy != .cacheOnly,
+            prepared.options.isPersisted
+        {
             revalidateInBackground(prepared)
         }
         return (answer, decision)
@@ -277,7 +279,9 @@ public final class RecordCache: Sendable {
         var answer = CachedAnswer(
             source: source, decision: decision, age: decision.freshness?.age ?? 0, listed: keys,
             records: copying == .records ? try listed.records() : [], metadata: page.kept)
-        answer.next = prepared.next(page.end)
+        answer.status = view.status
+        answer.skipped = view.skipped
+        (answer.next, answer.isCutOff) = prepared.following(page.end)
         return answer
     }
 
@@ -288,7 +292,11 @@ public final class RecordCache: Sendable {
     ) async throws -> CachedAnswer {
         let transfer: Transfer, isShared: Bool
         do {
-            (transfer, isShared) = try await self.transfer(prepared, isConditional: policy != .networkOnly)
+            (transfer, isShared) = try await prepared.options.deadline.run(
+                method: prepared.message.method, url: prepared.message.url
+            ) { [self] in
+                try await self.transfer(prepared, isConditional: policy != .networkOnly)
+            }
         } catch {
             let error = MirrorError(error, url: prepared.shownURL, place: prepared.endpoint.place)
             guard policy != .networkOnly, let failure = error.cacheFailure else { throw CacheError.request(error, nil) }
@@ -305,7 +313,10 @@ public final class RecordCache: Sendable {
             source: transfer.source, decision: decision, age: 0, listed: transfer.listed, records: [],
             metadata: transfer.metadata,
             report: transfer.report, isStored: transfer.isStored, isShared: isShared || transfer.isAnothers)
-        answer.next = prepared.next(transfer.page)
+        (answer.next, answer.isCutOff) = prepared.following(transfer.page)
+        answer.status = transfer.status
+        answer.skipped = transfer.skipped
+        answer.body = transfer.body
         if let records = transfer.records {
             answer.records = records
         } else if copying == .records {
@@ -318,10 +329,12 @@ public final class RecordCache: Sendable {
 
     /// Shares one transfer among all callers, in this process and others.
     ///
-    /// The transfer is cancelled with its last caller.
+    /// The transfer is cancelled with its last caller. One with options of its own is not shared.
     func transfer(_ prepared: PreparedRequest, isConditional: Bool) async throws -> (Transfer, isShared: Bool) {
-        try await flights.value(prepared.digest.bytes) { [self] in
-            try await claimed(prepared) { try await perform(prepared, isConditional: isConditional) }
+        let isOwn = prepared.options.isOwn
+        return try await flights.value(prepared.options.flight(prepared.digest.bytes)) { [self] in
+            if isOwn { return try await perform(prepared, isConditional: isConditional) }
+            return try await claimed(prepared) { try await perform(prepared, isConditional: isConditional) }
         }
     }
 

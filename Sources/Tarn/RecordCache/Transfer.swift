@@ -16,6 +16,12 @@ struct Transfer: Sendable {
     var records: [Record]?
     /// Whether another process has made the transfer.
     var isAnothers = false
+    /// The status of the response, or of the stored one that a 304 has confirmed.
+    var status: Int
+    /// The number of elements whose records are unknown.
+    var skipped: Int
+    /// The body of the response, if the options ask for it.
+    var body: [UInt8]?
 
     init(_ entry: ResponseEntry, _ source: CachedAnswer.Source, report: ImportReport? = nil) {
         self.source = source
@@ -24,5 +30,7 @@ struct Transfer: Sendable {
         listed = entry.listing.listed
         metadata = PageMetadata.read(entry.listing.metadata).kept
         self.report = report
+        status = entry.validation.status
+        skipped = entry.listing.skipped
     }
 }

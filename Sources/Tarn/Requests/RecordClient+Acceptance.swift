@@ -34,16 +34,14 @@ extension RecordClient {
         do {
             var asked = request.cacheRequest()
             asked.url = url
-            let prepared = try await cache.prepared(asked, to: request.endpoint, fingerprint(of: request.endpoint))
+            let prepared = try await cache.prepared(
+                asked, to: request.endpoint, fingerprint(of: request), options: request.options.transfer)
             let response = TransportResponse(status: status, headers: headers, body: body)
             let stored = try store.read { try $0.access.responses.view(prepared.digest)?.entry }
             let isEmpty = try isEmpty(response, to: prepared.message, prepared.request)
             let now = client.now
             let transfer = try await cache.take(response, prepared, stored, isEmpty: isEmpty, now, now)
-            let records: [Value] = try store.read(verifyingRows: true) { reader in
-                if let records = transfer.records { return try records.map { try reader.decode(Value.self, from: $0) } }
-                return try reader.records(Value.self, listed: transfer.listed)
-            }
+            let records = try records(of: transfer, request)
             var page = ResponsePage<Value>(
                 records: records, source: .fetched, age: 0, metadata: transfer.metadata, report: transfer.report)
             page.next = prepared.next(transfer.page).map { .init(place: .cached($0)) }

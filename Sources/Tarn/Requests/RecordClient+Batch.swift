@@ -15,13 +15,20 @@ extension RecordClient {
     ///   - requests: the requests; all of their pages are fetched.
     ///   - isAtomic: whether the group is one change of the store: readers see all of it or
     ///     nothing, and if one request fails, nothing is stored. Every request then goes to the
-    ///     server, with conditions.
+    ///     server, with conditions. The shortest deadline is that of the group.
     /// - Throws: the failure of the first request in the group that failed. Without `atomic`, the
     ///   others are stored all the same. `CancellationError` if the task is cancelled.
+    ///   `MirrorError.endpoint` if a request of an atomic group is not stored: POST, or not
+    ///   persisted.
     public func batch<each Value: MappedRecord>(
         _ requests: repeat RecordRequest<each Value>, atomic isAtomic: Bool = false
     ) async throws -> (repeat [each Value]) {
-        guard !isAtomic else { return try await atomicBatch(repeat each requests) }
+        guard !isAtomic else {
+            var group: [GroupedRequest] = []
+            for request in repeat each requests { group.append(grouped(request)) }
+            try await commit(group)
+            return (repeat try await listed(each requests))
+        }
         let tasks = (repeat Task { [self] in try await all(each requests) })
         return try await withTaskCancellationHandler {
             // All of them end before the first failure is thrown.
@@ -32,25 +39,111 @@ extension RecordClient {
         }
     }
 
-    private func atomicBatch<each Value: MappedRecord>(
-        _ requests: repeat RecordRequest<each Value>
-    ) async throws -> (repeat [each Value]) {
-        var endpoints: [Endpoint] = []
-        for request in repeat each requests { endpoints.append(request.endpoint) }
-        let mirror = APIMirror(client)
-        let report = await mirror.sync(isAtomic: true) { pipeline, scope in
-            endpoints.map { endpoint in
-                var scan = EndpointScan(
-                    EndpointRequest(
-                        client: client, endpoint: endpoint, fingerprint: fingerprint(of: endpoint), authScope: scope),
-                    mirror.options, pipeline: pipeline)
-                scan.variant = EndpointScan.variant(of: endpoint.parameters)
+    /// Fetches several requests for records of one type concurrently, and returns those of each.
+    ///
+    /// - Parameters:
+    ///   - requests: the requests; all of their pages are fetched.
+    ///   - isAtomic: whether the group is one change of the store, as for requests of several
+    ///     types.
+    /// - Returns: the records of each request, in the order of the requests.
+    /// - Throws: the failure of the first request in the group that failed. Without `atomic`, the
+    ///   others are stored all the same; ``results(of:)`` returns them.
+    public func batch<Value>(
+        _ requests: [RecordRequest<Value>], atomic isAtomic: Bool = false
+    ) async throws -> [[Value]] {
+        guard isAtomic else { return try await results(of: requests).map { try $0.get() } }
+        try await commit(requests.map { grouped($0) })
+        var lists: [[Value]] = []
+        for request in requests { lists.append(try await listed(request)) }
+        return lists
+    }
+
+    /// Fetches several requests concurrently, and returns the records or the failure of each.
+    ///
+    /// - Returns: a result for each request, in the order of the requests.
+    public func results<Value>(of requests: [RecordRequest<Value>]) async -> [Result<[Value], any Error>] {
+        await withTaskGroup(of: (Int, Result<[Value], any Error>).self) { group in
+            for (index, request) in requests.enumerated() {
+                group.addTask { [self] in
+                    do { return (index, .success(try await all(request))) } catch { return (index, .failure(error)) }
+                }
+            }
+            var results = requests.map { _ in Result<[Value], any Error>.failure(CancellationError()) }
+            for await (index, result) in group { results[index] = result }
+            return results
+        }
+    }
+
+    // MARK: Atomic groups
+
+    /// A request of a group, without the type of its records.
+    private struct GroupedRequest: Sendable {
+        var endpoint: Endpoint
+        var options: RequestOptions
+        var fingerprint: String
+    }
+
+    private func grouped<Value>(_ request: RecordRequest<Value>) -> GroupedRequest {
+        GroupedRequest(
+            endpoint: request.endpoint, options: request.options, fingerprint: fingerprint(of: request))
+    }
+
+    /// Fetches a group, and stores it as one change.
+    private func commit(_ group: [GroupedRequest]) async throws {
+        for request in group {
+            guard request.endpoint.method == "GET", request.endpoint.body == nil, request.options.transfer.isPersisted
+            else {
+                throw MirrorError.endpoint(
+                    place: request.endpoint.place, message: "a group that is one change stores all of its responses")
+            }
+        }
+        let domains = group.reduce(into: Set<String>()) { $0.formUnion($1.options.domains) }
+        let deadline = group.compactMap(\.options.timeLimit).min().map { RequestDeadline($0) }
+        let report = try await self.domains.call(in: domains).run { [self] in
+            try await deadline.run(method: "GET", url: client.description.api.base) { [self] in
+                let report = await sync(group)
+                try Task.checkCancellation()
+                return report
+            }
+        }
+        for (request, report) in zip(group, report.endpoints) { log(report, of: request) }
+        if let failure = report.failures.first { throw failure }
+    }
+
+    private func sync(_ group: [GroupedRequest]) async -> SyncReport {
+        await APIMirror(client).sync(isAtomic: true) { pipeline, scope in
+            group.map { grouped in
+                var request = EndpointRequest(
+                    client: client, endpoint: grouped.endpoint, fingerprint: grouped.fingerprint, authScope: scope)
+                request.priority = grouped.options.transfer.priority
+                var options = APIMirror.Options()
+                options.hooks = { [cache] in cache.hooks(for: $0, grouped.options.transfer) }
+                var scan = EndpointScan(request, options, pipeline: pipeline)
+                scan.variant = EndpointScan.variant(of: grouped.endpoint.parameters)
+                // Requests of one path share the hooks of the client, and may have others.
+                scan.hooksName =
+                    ([grouped.endpoint.name] + grouped.options.transfer.hooks.places).joined(separator: "\n")
                 return scan
             }
         }
-        try Task.checkCancellation()
-        if let failure = report.failures.first { throw failure }
-        return (repeat try await listed(each requests))
+    }
+
+    private func log(_ report: SyncReport.Endpoint, of request: GroupedRequest) {
+        guard let logger = request.options.transfer.logger else { return }
+        if let failure = report.failures.first {
+            logger.notice(
+                "no answer",
+                metadata: [
+                    "method": "\(request.endpoint.method)", "path": "\(request.endpoint.path)", "reason": "\(failure)",
+                ])
+        } else {
+            logger.info(
+                "answer",
+                metadata: [
+                    "method": "\(request.endpoint.method)", "path": "\(request.endpoint.path)",
+                    "pages": "\(report.pages)", "notModified": "\(report.notModified)", "records": "\(report.listed)",
+                ])
+        }
     }
 
     /// The records that the stored responses to a request list, over all pages.
@@ -59,8 +152,7 @@ extension RecordClient {
     private func listed<Value>(_ request: RecordRequest<Value>) async throws -> [Value] {
         var records: [Value] = [], next: CacheRequest?
         repeat {
-            let prepared = try await cache.prepared(
-                request.cacheRequest(next), to: request.endpoint, fingerprint(of: request.endpoint))
+            let prepared = try await prepared(request, at: next)
             next = try store.read(verifyingRows: true) { reader in
                 // Another program may have removed it: a part must not pass for the whole list.
                 guard let view = try reader.access.responses.view(prepared.digest) else {

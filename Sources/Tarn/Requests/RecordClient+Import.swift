@@ -9,26 +9,43 @@ extension RecordClient {
     ///
     /// - Throws: `CacheError`.
     func imported<Value>(
-        _ request: RecordRequest<Value>, at next: ResponsePage<Value>.NextPage?
+        _ request: RecordRequest<Value>, at next: ResponsePage<Value>.NextPage?, _ deadline: RequestDeadline?
     ) async throws -> ResponsePage<Value> {
-        let target = EndpointRequest(client: client, endpoint: request.endpoint, fingerprint: "", authScope: "")
-        var url = ""
+        var target = EndpointRequest(client: client, endpoint: request.endpoint, fingerprint: "", authScope: "")
+        target.priority = request.options.transfer.priority
+        var pages: PageSequence
         do {
-            var pages: PageSequence
             if case .sequence(let known)? = next?.place { pages = known } else { pages = try target.pages() }
-            url = pages.url
-            let message = target.message(for: pages.request)
-            let response = try await client.transport(for: request.endpoint).send(message)
-            let isEmpty = try isEmpty(response, to: message, target)
-            let (transfer, records) = try await stored(response, target, pages, Value.self, isEmpty: isEmpty)
-            let hasNext = try pages.advance(transfer.page.facts, answeredBy: transfer.page.answeredBy)
-            var page = ResponsePage<Value>(
-                records: records, source: .fetched, age: 0, metadata: transfer.metadata, report: transfer.report)
-            if hasNext { page.next = .init(place: .sequence(pages)) }
-            return page
         } catch {
-            throw CacheError(error, url: url, place: request.endpoint.place)
+            throw CacheError(error, url: "", place: request.endpoint.place)
         }
+        let url = pages.url
+        return try await logged(request, url: Redaction.url(url)) {
+            do {
+                return try await imported(request, target, pages, deadline)
+            } catch {
+                throw CacheError(error, url: url, place: request.endpoint.place)
+            }
+        }
+    }
+
+    private func imported<Value>(
+        _ request: RecordRequest<Value>, _ target: EndpointRequest, _ pages: PageSequence, _ deadline: RequestDeadline?
+    ) async throws -> ResponsePage<Value> {
+        var pages = pages
+        let message = target.message(for: pages.request)
+        let transport = client.transport(for: request.endpoint, logger: request.options.transfer.logger)
+        let response = try await deadline.run(method: message.method, url: message.url) {
+            try await transport.send(message)
+        }
+        let isEmpty = try isEmpty(response, to: message, target)
+        let (transfer, records) = try await stored(response, target, pages, request, isEmpty: isEmpty)
+        let hasNext = try pages.advance(transfer.page.facts, answeredBy: transfer.page.answeredBy)
+        var page = ResponsePage<Value>(
+            records: records, source: .fetched, age: 0, metadata: transfer.metadata, report: transfer.report)
+        page.status = response.status
+        if hasNext { page.next = .init(place: .sequence(pages)) }
+        return page
     }
 
     /// Returns whether a response lists nothing by a rule, and is not parsed.
@@ -49,21 +66,25 @@ extension RecordClient {
     }
 
     /// Imports a response, and reads its records.
-    private func stored<Value: MappedRecord>(
-        _ response: TransportResponse, _ target: EndpointRequest, _ pages: PageSequence, _ type: Value.Type,
-        isEmpty: Bool
+    private func stored<Value>(
+        _ response: TransportResponse, _ target: EndpointRequest, _ pages: PageSequence,
+        _ request: RecordRequest<Value>, isEmpty: Bool
     ) async throws -> (Transfer, [Value]) {
         let lent = try cache.importers.take(store)
         defer { cache.importers.give(back: lent) }
-        lent.value.hooks = cache.options.hooks?(target.endpoint) ?? ImportHooks()
+        lent.value.hooks = cache.hooks(for: target.endpoint, request.options.transfer)
         let importer = try PageImporter(target, pages.wants)
         let page = PageImporter.Page(url: pages.url, shownURL: Redaction.url(pages.url), position: pages.listed)
         let added =
             try isEmpty ? Importer.Added(listed: [], count: 0) : importer.draft(response, page, into: lent.value)
         let entry = importer.entry(
             target.key(of: pages.request), response, headers: response.headers, added, at: client.now)
-        let report = try await lent.value.commit(to: store)
-        let records = try store.read(verifyingRows: true) { try $0.records(Value.self, listed: added.listed) }
-        return (Transfer(entry, .fetched, report: report), records)
+        var transfer = Transfer(entry, .fetched)
+        if request.options.transfer.isPersisted {
+            transfer.report = try await lent.value.commit(to: store)
+        } else {
+            transfer = try await cache.show(entry, lent)
+        }
+        return (transfer, try records(of: transfer, request))
     }
 }

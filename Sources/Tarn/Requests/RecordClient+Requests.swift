@@ -12,7 +12,8 @@ extension RecordClient {
     ///   whole. `CancellationError` if the task is cancelled.
     public func all<Value>(_ request: RecordRequest<Value>) async throws -> [Value] {
         var records: [Value] = []
-        for try await page in pages(request) { records += page.records }
+        let pages = ResponsePages(client: self, request: request, deadline: request.options.deadline)
+        for try await page in pages { records += page.records }
         return records
     }
 
@@ -45,37 +46,74 @@ extension RecordClient {
     public func page<Value>(
         _ request: RecordRequest<Value>, at next: ResponsePage<Value>.NextPage? = nil
     ) async throws -> ResponsePage<Value> {
+        let deadline = request.options.deadline
+        return try await domains.call(in: request.options.domains).run { [self] in
+            try await fetch(request, at: next, deadline)
+        }
+    }
+
+    /// Returns one page of a request, as a part of a call with a deadline.
+    func fetch<Value>(
+        _ request: RecordRequest<Value>, at next: ResponsePage<Value>.NextPage?, _ deadline: RequestDeadline?
+    ) async throws -> ResponsePage<Value> {
         guard request.endpoint.method == "GET", request.endpoint.body == nil else {
-            return try await imported(request, at: next)
+            return try await imported(request, at: next, deadline)
         }
         var known: CacheRequest?
         if case .cached(let request)? = next?.place { known = request }
-        let prepared: PreparedRequest
-        do {
-            prepared = try await cache.prepared(
-                request.cacheRequest(known), to: request.endpoint, fingerprint(of: request.endpoint))
-        } catch {
-            throw CacheError(error, url: known?.url ?? "", place: request.endpoint.place)
+        let prepared = try await prepared(request, at: known, deadline)
+        return try await logged(request, url: prepared.shownURL) {
+            let answer = try await cache.fetch(prepared, policy: request.options.policy, copying: .keys)
+            let records = try records(of: answer, request)
+            var page = ResponsePage<Value>(
+                records: records, source: answer.source, decision: answer.decision, age: answer.age,
+                metadata: answer.metadata, report: answer.report, failure: answer.failure)
+            page.status = answer.status
+            page.next = answer.next.map { .init(place: .cached($0)) }
+            return page
         }
-        let answer = try await cache.fetch(prepared, policy: request.policy, copying: .keys)
-        let records = try records(of: answer, request)
-        var page = ResponsePage<Value>(
-            records: records, source: answer.source, decision: answer.decision, age: answer.age,
-            metadata: answer.metadata, report: answer.report, failure: answer.failure)
-        page.next = answer.next.map { .init(place: .cached($0)) }
-        return page
+    }
+
+    /// Looks up a page of a request.
+    ///
+    /// - Throws: `CacheError`.
+    func prepared<Value>(
+        _ request: RecordRequest<Value>, at next: CacheRequest? = nil, _ deadline: RequestDeadline? = nil
+    ) async throws -> PreparedRequest {
+        let url = next?.url ?? client.description.api.base + request.endpoint.path
+        do {
+            var options = request.options.transfer
+            options.deadline = deadline
+            return try await deadline.run(method: request.endpoint.method, url: url) { [self, options] in
+                try await cache.prepared(
+                    request.cacheRequest(next), to: request.endpoint, fingerprint(of: request), options: options)
+            }
+        } catch {
+            throw CacheError(error, url: url, place: request.endpoint.place)
+        }
     }
 
     /// The records of an answer as structs, from the store or as the server has sent them.
-    private func records<Value>(
-        of answer: CachedAnswer, _ request: RecordRequest<Value>
-    ) throws -> [Value] {
+    private func records<Value>(of answer: CachedAnswer, _ request: RecordRequest<Value>) throws -> [Value] {
+        // A response that must not be stored leaves nothing in the store.
+        try records(listed: answer.listed, copies: answer.isStored ? nil : answer.records)
+    }
+
+    /// The records of a transfer as structs.
+    func records<Value>(of transfer: Transfer, _ request: RecordRequest<Value>) throws -> [Value] {
+        try records(listed: transfer.listed, copies: transfer.records)
+    }
+
+    /// Listed records as structs, from copies if there are any, and otherwise from the store.
+    ///
+    /// Records of other entities, which an envelope may list, too, are left out.
+    private func records<Value: MappedRecord>(listed: [ListedRecord], copies: [Record]?) throws -> [Value] {
         try store.read(verifyingRows: true) { reader in
-            // A response that must not be stored leaves nothing in the store.
-            guard answer.isStored else {
-                return try answer.records.map { try reader.decode(Value.self, from: $0) }
+            guard let copies else { return try reader.records(Value.self, listed: listed) }
+            let catalog = reader.catalog, root = catalog.entity(Value.entity)?.root
+            return try copies.filter { catalog.entity($0.entity)?.root == root }.map {
+                try reader.decode(Value.self, from: $0)
             }
-            return try reader.records(Value.self, listed: answer.listed)
         }
     }
 }

@@ -27,6 +27,7 @@ public final class RecordClient: Sendable {
     public let cache: RecordCache
     /// The store of the records.
     public var store: Store { client.store }
+    let domains = RequestDomains()
     private let fingerprints = Guarded<[Endpoint: String]>([:])
 
     /// Creates a client over a client of the API.
@@ -79,6 +80,23 @@ public final class RecordClient: Sendable {
             try APIClient(
                 description, store: store, transport: transport ?? CurlTransport(description.api.transport),
                 options: options))
+    }
+
+    /// Cancels the calls of all requests in a domain, with their transfers.
+    ///
+    /// Sequences of pages and batches end, too, and throw: ``CacheError/isCancelled`` is true then.
+    /// Later calls in the domain are not affected, and neither is a transfer that callers outside
+    /// of the domain wait for.
+    ///
+    /// - Returns: the number of cancelled calls.
+    @discardableResult
+    public func cancel(domain name: String) -> Int { domains.cancel(name) }
+
+    /// The fingerprint of the import of a request's responses, with the places of its hooks.
+    func fingerprint<Value>(of request: RecordRequest<Value>) -> String {
+        let plain = fingerprint(of: request.endpoint), hooks = request.options.transfer.hooks
+        guard !hooks.isEmpty else { return plain }
+        return String(SHA256.hexadecimal(plain + "\n" + hooks.places.joined(separator: "\n")).prefix(16))
     }
 
     /// The fingerprint of the import of an endpoint's responses, computed once.

@@ -26,10 +26,8 @@ import TarnStore
 public struct RecordRequest<Value: MappedRecord>: Sendable {
     /// The request, its pagination and its limits.
     var endpoint: Endpoint
-    /// The source of the answer; nil for that of the client.
-    var policy: CachePolicy?
-    /// Request directives for the cache only, such as `max-stale=60`.
-    var directives: [String] = []
+    /// The options of a call.
+    var options = RequestOptions()
 
     /// The values of parameters, in order. One that is nil is left out.
     public typealias Parameters = KeyValuePairs<String, String?>
@@ -89,40 +87,7 @@ public struct RecordRequest<Value: MappedRecord>: Sendable {
         return String(name.map { $0.isWhitespace ? "_" : $0 })
     }
 
-    // MARK: Options
-
-    /// Returns the request with a source of its answer.
-    public func policy(_ policy: CachePolicy) -> RecordRequest { with { $0.policy = policy } }
-
-    /// Returns the request with a stale answer permitted if the server fails.
-    ///
-    /// - Parameter seconds: for how long after its freshness has ended (RFC 5861 §4).
-    public func staleIfError(seconds: Int) -> RecordRequest {
-        with { $0.directives.append("stale-if-error=\(max(0, seconds))") }
-    }
-
-    /// Returns the request with limits of its list.
-    ///
-    /// - Parameters:
-    ///   - pages: the maximum number of pages.
-    ///   - records: the maximum number of records; the page with the last one is kept whole.
-    public func limit(pages: Int? = nil, records: Int? = nil) -> RecordRequest {
-        with { $0.endpoint.limits = Endpoint.Limits(pages: pages, records: records, stopsQuietly: true) }
-    }
-
-    /// Returns the request with a value of the response that answers have as metadata.
-    ///
-    /// - Parameters:
-    ///   - name: the name of the value in the answer.
-    ///   - path: the key path from the root of the response.
-    public func metadata(_ name: String, at path: JSONPath) -> RecordRequest {
-        with { $0.endpoint.metadata.append(Endpoint.Metadata(name, path)) }
-    }
-
-    /// Returns the request with rules for responses. The first one that matches applies.
-    public func responses(_ rules: ResponseRule...) -> RecordRequest { with { $0.endpoint.responses += rules } }
-
-    private func with(_ change: (inout RecordRequest) -> Void) -> RecordRequest {
+    func with(_ change: (inout RecordRequest) -> Void) -> RecordRequest {
         var request = self
         change(&request)
         return request
@@ -131,6 +96,7 @@ public struct RecordRequest<Value: MappedRecord>: Sendable {
     /// The request as the cache knows it.
     func cacheRequest(_ next: CacheRequest? = nil) -> CacheRequest {
         var request = next ?? CacheRequest(endpoint.name)
+        let directives = options.directives
         request.directives = directives.isEmpty ? nil : directives.joined(separator: ", ")
         return request
     }

@@ -20,6 +20,8 @@ public struct ResponsePage<Value: MappedRecord>: Sendable {
     public var failure: CacheError?
     /// The following page; nil after the last one.
     public var next: NextPage?
+    /// The status of the response, or of the stored one; nil if it is unknown.
+    var status: Int?
 
     /// A page that follows another one, for ``RecordClient/page(_:at:)``.
     public struct NextPage: Sendable {

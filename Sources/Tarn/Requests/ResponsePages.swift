@@ -4,19 +4,22 @@ public import TarnImport
 public struct ResponsePages<Value: MappedRecord>: AsyncSequence, Sendable {
     let client: RecordClient
     let request: RecordRequest<Value>
+    /// The deadline of all pages; nil if each has the time of the request.
+    var deadline: RequestDeadline?
 
-    public func makeAsyncIterator() -> Iterator { Iterator(client: client, request: request) }
+    public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
     /// The iterator of the pages of a request.
     public struct Iterator: AsyncIteratorProtocol {
-        private let client: RecordClient
-        private let request: RecordRequest<Value>
+        private let pages: ResponsePages
+        /// The whole sequence is one call in its domain.
+        private let call: DomainCall?
         private var next: ResponsePage<Value>.NextPage?
         private var isOver = false
 
-        init(client: RecordClient, request: RecordRequest<Value>) {
-            self.client = client
-            self.request = request
+        init(_ pages: ResponsePages) {
+            self.pages = pages
+            call = pages.client.domains.call(in: pages.request.options.domains)
         }
 
         /// Returns the next page; nil after the last one, and after an error.
@@ -25,7 +28,9 @@ public struct ResponsePages<Value: MappedRecord>: AsyncSequence, Sendable {
         public mutating func next() async throws -> ResponsePage<Value>? {
             guard !isOver else { return nil }
             isOver = true
-            let page = try await client.page(request, at: next)
+            let (client, request, known) = (pages.client, pages.request, next)
+            let deadline = pages.deadline ?? request.options.deadline
+            let page = try await call.run { try await client.fetch(request, at: known, deadline) }
             next = page.next
             isOver = page.next == nil
             return page

@@ -6,6 +6,8 @@ import Metrics
 
 /// A transport that keeps a ``Pace``. Requests to an origin are sent in their order of arrival.
 ///
+/// A request of a higher priority is sent before those that wait already.
+///
 /// One instance should be shared by all clients of the same servers. The rate limits of servers can
 /// be read from ``budgets``, stored, and passed to the next instance: a limit that was exhausted
 /// before a restart stays exhausted.
@@ -13,6 +15,7 @@ package final class PacedTransport: Transport, Sendable {
     /// A request in a queue.
     private struct Waiter {
         var ticket: UInt64
+        var priority: UInt8
         var resume: @Sendable (Failure?) -> Void
     }
 
@@ -28,6 +31,12 @@ package final class PacedTransport: Transport, Sendable {
         var waiters: ArraySlice<Waiter> = []
         /// The timer that admits requests when time has passed.
         var timer: Task<Void, Never>?
+
+        /// Adds a waiter behind those of its priority, and before those of lower ones.
+        mutating func append(_ waiter: Waiter) {
+            let last = waiters.lastIndex { $0.priority >= waiter.priority }
+            waiters.insert(waiter, at: last.map { $0 + 1 } ?? waiters.startIndex)
+        }
     }
 
     private struct State {
@@ -81,7 +90,7 @@ package final class PacedTransport: Transport, Sendable {
         // A malformed URL does not wait: the inner transport rejects it.
         guard let url = try? HTTPURL(request.url) else { return try await inner.send(request) }
         let origin = url.origin, started = time.now()
-        if let failure = await turn(origin) {
+        if let failure = await turn(origin, request.priority) {
             switch failure {
             case .cancelled:
                 throw TransportError(
@@ -109,7 +118,7 @@ package final class PacedTransport: Transport, Sendable {
     }
 
     /// Waits until a request is admitted. Returns nil then, and otherwise the reason of a failure.
-    private func turn(_ origin: String) async -> Failure? {
+    private func turn(_ origin: String, _ priority: UInt8) async -> Failure? {
         let ticket = state.withLock { state in
             state.lastTicket += 1
             return state.lastTicket
@@ -120,8 +129,8 @@ package final class PacedTransport: Transport, Sendable {
             await withCheckedContinuation { continuation in
                 let isCancelled = state.withLock { state in
                     if state.cancelled.remove(ticket) != nil { return true }
-                    state.lines[origin, default: Line()].waiters.append(
-                        Waiter(ticket: ticket) { continuation.resume(returning: $0) })
+                    state.lines[origin, default: Line()].append(
+                        Waiter(ticket: ticket, priority: priority) { continuation.resume(returning: $0) })
                     return false
                 }
                 if isCancelled { return continuation.resume(returning: .cancelled) }

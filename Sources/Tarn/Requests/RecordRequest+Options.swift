@@ -1,0 +1,139 @@
+// The options of a request: each returns the request with one of them.
+
+public import Logging
+public import TarnHTTP
+public import TarnImport
+import TarnStore
+
+extension RecordRequest {
+    /// Returns the request with a source of its answer.
+    public func policy(_ policy: CachePolicy) -> RecordRequest { with { $0.options.policy = policy } }
+
+    /// Returns the request with a stale answer permitted if the server fails.
+    ///
+    /// - Parameter seconds: for how long after its freshness has ended (RFC 5861 §4).
+    public func staleIfError(seconds: Int) -> RecordRequest {
+        with { $0.options.directives.append("stale-if-error=\(max(0, seconds))") }
+    }
+
+    /// Returns the request with limits of its list.
+    ///
+    /// - Parameters:
+    ///   - pages: the maximum number of pages.
+    ///   - records: the maximum number of records; the page with the last one is kept whole.
+    public func limit(pages: Int? = nil, records: Int? = nil) -> RecordRequest {
+        with { $0.endpoint.limits = Endpoint.Limits(pages: pages, records: records, stopsQuietly: true) }
+    }
+
+    /// Returns the request with a value of the response that answers have as metadata.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the value in the answer.
+    ///   - path: the key path from the root of the response.
+    public func metadata(_ name: String, at path: JSONPath) -> RecordRequest {
+        with { $0.endpoint.metadata.append(Endpoint.Metadata(name, path)) }
+    }
+
+    /// Returns the request with rules for responses. The first one that matches applies.
+    public func responses(_ rules: ResponseRule...) -> RecordRequest { with { $0.endpoint.responses += rules } }
+
+    // MARK: The store
+
+    /// Returns the request whose records are stored, or only returned.
+    ///
+    /// If they are not stored, the response leaves nothing in the store: no record, no entry, no
+    /// confirmation. The returned records are those that the store would have had: values that the
+    /// response lacks are those of stored records. The store still answers, as the policy permits.
+    public func persisting(_ isPersisted: Bool) -> RecordRequest { with { $0.options.transfer.isPersisted = isPersisted } }
+
+    // MARK: Hooks
+
+    /// Returns the request with a closure that completes the keys of records, nested ones included.
+    ///
+    /// The closure receives the entity, the record's JSON, and that of the enclosing record, if
+    /// any. It returns texts and numbers by the names of the key's attributes and relationships. It
+    /// must be a pure function: it is called wherever the key is needed. Its values have precedence
+    /// over those of the client's hooks.
+    ///
+    /// A hook runs when a response is imported. A stored answer has the effect of the hooks with
+    /// which it was imported: the place of the call is a part of the answer's identity, so that
+    /// requests with other hooks do not share answers. Values that a closure captures must follow
+    /// from the request.
+    public func injectingKeys(
+        file: StaticString = #fileID, line: UInt = #line,
+        _ keys: @escaping @Sendable (_ entity: String, _ json: JSONValue, _ parent: JSONValue?) -> [String: JSONValue]
+    ) -> RecordRequest {
+        with { $0.options.transfer.hooks.injectKeys(at: "\(file):\(line) keys", keys) }
+    }
+
+    /// Returns the request with a closure that edits each listed element before it is drafted.
+    ///
+    /// The closure runs after the hooks of the client, and before the identity of the record is
+    /// determined. It may set values that the response lacks:
+    ///
+    /// ```swift
+    /// .get("/repos/acme/anvil/issues").editing { _, json in json["repository"] = .string("anvil") }
+    /// ```
+    ///
+    /// See ``injectingKeys(file:line:_:)`` on answers of the store.
+    public func editing(
+        file: StaticString = #fileID, line: UInt = #line,
+        _ edit: @escaping @Sendable (_ entity: String, _ json: inout JSONValue) -> Void
+    ) -> RecordRequest {
+        with { request in
+            request.options.transfer.hooks.edit(at: "\(file):\(line) edit") { entity, json in
+                edit(entity, &json)
+                return true
+            }
+        }
+    }
+
+    /// Returns the request with a condition on its listed elements; the others are left out.
+    ///
+    /// The closure runs after the hooks of the client. See ``injectingKeys(file:line:_:)`` on
+    /// answers of the store.
+    public func filtering(
+        file: StaticString = #fileID, line: UInt = #line,
+        _ isIncluded: @escaping @Sendable (_ entity: String, _ json: JSONValue) -> Bool
+    ) -> RecordRequest {
+        with { $0.options.transfer.hooks.edit(at: "\(file):\(line) filter") { isIncluded($0, $1) } }
+    }
+
+    /// Returns the request with a closure that edits each draft before it is merged.
+    ///
+    /// It is called for nested records, too, after the hooks of the client. In an atomic batch it
+    /// is called for the records of all requests. See ``injectingKeys(file:line:_:)`` on answers of
+    /// the store.
+    public func editingDrafts(
+        file: StaticString = #fileID, line: UInt = #line, _ edit: @escaping @Sendable (_ draft: inout ImportedDraft) -> Void
+    ) -> RecordRequest {
+        with { $0.options.transfer.hooks.editDrafts(at: "\(file):\(line) draft", edit) }
+    }
+
+    // MARK: The call
+
+    /// Returns the request with a priority among those that wait for the pace or for a limit.
+    ///
+    /// A request of a higher priority is sent before those that wait already; equal ones are sent
+    /// in their order. A transfer that another caller has begun keeps its priority.
+    public func priority(_ priority: TaskPriority) -> RecordRequest { with { $0.options.transfer.priority = priority } }
+
+    /// Returns the request in a domain: ``RecordClient/cancel(domain:)`` cancels its calls.
+    public func domain(_ name: String) -> RecordRequest { with { $0.options.domain = name } }
+
+    /// Returns the request with a limit on the time that a call takes.
+    ///
+    /// The limit covers waits and retries, and all pages of ``RecordClient/all(_:)``. In a sequence
+    /// of pages each page has the whole time, since the loop's body belongs to the caller. At the
+    /// deadline the transfer ends, and a stored response answers if the policy and
+    /// ``staleIfError(seconds:)`` permit it; otherwise the call throws `CacheError` with a
+    /// `TransportError` of the kind `timeout`.
+    public func deadline(_ limit: Duration) -> RecordRequest { with { $0.options.timeLimit = limit } }
+
+    /// Returns the request with a logger of its own.
+    ///
+    /// Every answer is logged at the level `info`, with the method, the URL without secrets, the
+    /// status, the source and the reason of the cache's decision, and the counts of records; a
+    /// failure at the level `notice`. Retries of this request are logged to it, too.
+    public func logging(to logger: Logger) -> RecordRequest { with { $0.options.transfer.logger = logger } }
+}

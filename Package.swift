@@ -5,12 +5,14 @@ import PackageDescription
 // Data moves one way through the layers; a layer imports only those below it. `tools/check-layers` proves it.
 //
 //   TarnCLI → TarnDescription → Tarn → TarnHTTP, TarnImport → TarnStore → LMDB → CLMDB;   TarnCLI → TarnInspect → TarnStore
-//   LMDB, TarnInspect → LMDBPages;   all → Locking;   TarnDescription, TarnMacros → Tarn (the macros are expanded by TarnMacrosPlugin, inside of the compiler)
+//   LMDB, TarnInspect → LMDBPages;   all → Locking;   TarnDescription, TarnService, TarnMacros → Tarn
+//   (the macros are expanded by TarnMacrosPlugin, inside of the compiler)
 
 /// Targets that *declare* borrowing API (`@_lifetime`) need the feature; their clients do not.
 let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
 
-/// The condition of dependencies that only the program `tarn` needs.
+/// The condition of dependencies that only the program `tarn` and the product TarnService need. A trait of its own for the latter is
+/// out of the question: with two, SwiftPM orders their defines at random, and builds everything anew.
 let program: TargetDependencyCondition? = .when(traits: ["CommandLine"])
 
 /// `TARN_PART=store` leaves out what the tests of the lower layers do not need, and every dependency: tools/sanitize builds all of it anew.
@@ -26,13 +28,17 @@ let package = Package(
         .library(name: "Tarn", targets: ["Tarn"]),
         .library(name: "TarnDescription", targets: ["TarnDescription"]),
         .library(name: "TarnMacros", targets: ["TarnMacros"]),
+        .library(name: "TarnService", targets: ["TarnService"]),
         .library(name: "TarnInspect", targets: ["TarnInspect"]),
         .executable(name: "tarn", targets: ["TarnCLI"]),
     ],
     traits: [
         .trait(
             name: "CommandLine",
-            description: "The program `tarn`, with swift-argument-parser and SwiftNIO. The library needs neither."),
+            description: """
+                The program `tarn`, with swift-argument-parser and SwiftNIO, and the product TarnService, with swift-service-lifecycle and \
+                swift-distributed-tracing. The other products need none of them.
+                """),
         .default(enabledTraits: ["CommandLine"]),
     ],
     dependencies: [
@@ -42,6 +48,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     ],
     targets: [
         // The C libraries: Debian's, reached through the smallest possible shims; and one instruction of the processor.
@@ -79,6 +87,13 @@ let package = Package(
                 .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
             ]),
         .target(name: "TarnMacros", dependencies: ["Tarn", "TarnMacrosPlugin"]),
+        .target(
+            name: "TarnService",
+            dependencies: [
+                "Tarn", "Locking", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: program),
+                .product(name: "Tracing", package: "swift-distributed-tracing", condition: program),
+            ]),
         .target(name: "TarnInspect", dependencies: ["TarnStore", "LMDB", "LMDBPages"]),
         .executableTarget(
             name: "TarnCLI",
@@ -112,6 +127,12 @@ let package = Package(
             ]),
         .testTarget(name: "TarnTests", dependencies: ["Tarn", "TarnDescription", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log")]),
         .testTarget(name: "TarnMacrosTests", dependencies: ["TarnMacros", "TestSupport"]),
+        .testTarget(
+            name: "TarnServiceTests",
+            dependencies: [
+                "TarnService", "TarnMacros", "TestSupport", .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: program),
+            ]),
         // An extension as users of the library write it: without access to `package` declarations.
         .target(name: "ExtensionSample", dependencies: ["Tarn"], path: "Tests/ExtensionSample", packageAccess: false),
         .testTarget(name: "ExtensionTests", dependencies: ["ExtensionSample", "Tarn", "TarnDescription", "TestSupport"]),

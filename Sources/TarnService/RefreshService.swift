@@ -1,0 +1,252 @@
+import Foundation
+import Locking
+public import Logging
+public import Metrics
+public import ServiceLifecycle
+import Tarn
+public import Tracing
+
+#if !CommandLine
+    #error("TarnService needs the trait CommandLine of the package tarn: remove `traits: []` from its .package(…) line")
+#endif
+
+/// A service that keeps records up to date: repeats requests and syncs on their schedules.
+///
+/// ```swift
+/// let refreshes = RefreshService([
+///     ScheduledRefresh(.issues("acme/anvil"), of: forge, every: .seconds(60)),
+///     ScheduledRefresh(.labels("acme/anvil"), of: forge, every: .seconds(3600)),
+/// ])
+/// let group = ServiceGroup(
+///     services: [refreshes, server], gracefulShutdownSignals: [.sigterm], logger: logger)
+/// try await group.run()
+/// ```
+///
+/// Each refresh has a schedule of its own: one that fails does not delay the others, and is retried
+/// after waits that double. Graceful shutdown ends a refresh after the page under way; every page
+/// that was answered is in the store, and the next refresh confirms it with a conditional request.
+/// Cancellation also ends the transfer under way.
+///
+/// Logs are lines at level info for complete refreshes, and at level warning for failures. Metrics
+/// and spans are listed in <doc:Services>.
+public final class RefreshService: Service, Sendable {
+    /// The first refresh of a process.
+    public enum Start: Sendable, Hashable {
+        /// It starts at once.
+        case immediately
+        /// It starts when the interval has passed since the last complete refresh, also one of an
+        /// earlier process.
+        case whenDue
+        /// It starts after an interval.
+        case afterInterval
+    }
+
+    /// The waits after failures: each is twice the one before.
+    public struct Retry: Sendable, Hashable {
+        /// The wait after the first failure; at most the interval of the refresh.
+        public var first: Duration
+        /// The longest wait.
+        public var maximum: Duration
+
+        /// Creates waits.
+        public init(first: Duration = .seconds(5), maximum: Duration = .seconds(600)) {
+            self.first = first
+            self.maximum = maximum
+        }
+    }
+
+    /// The options of a service.
+    public struct Options: Sendable {
+        /// The first refresh of this process.
+        public var start = Start.whenDue
+        /// The number of refreshes that run at once. The others wait in the order of priorities.
+        public var concurrency = 4
+        /// The waits after failures.
+        public var retry = Retry()
+        /// The time between two records of the ages as metrics.
+        public var ageInterval = Duration.seconds(15)
+        /// The logger; nil for none.
+        public var logger: Logger?
+        /// The factory of metrics; nil for the one of the process.
+        public var metrics: (any MetricsFactory)?
+        /// The tracer; nil for the one of the process.
+        public var tracer: (any Tracer)?
+
+        /// Creates the default options.
+        public init() {}
+    }
+
+    private let options: Options
+    private let queue: RefreshQueue
+    private let states: Guarded<[RefreshState]>
+    private let count: Int
+
+    /// Creates a service.
+    ///
+    /// The times of earlier refreshes are read from the stores: ``health`` knows them before
+    /// ``run()``.
+    ///
+    /// - Throws: `StoreError` if a store cannot be read.
+    /// - Precondition: no two refreshes have the same name.
+    public init(_ refreshes: [ScheduledRefresh], options: Options = Options()) throws {
+        precondition(Set(refreshes.map(\.name)).count == refreshes.count, "two refreshes have the same name: name them")
+        self.options = options
+        queue = RefreshQueue(options.concurrency)
+        count = refreshes.count
+        states = Guarded(
+            try refreshes.map { refresh in
+                var state = RefreshState(refresh)
+                try state.restore()
+                return state
+            })
+    }
+
+    /// The health of the refreshes now. Reading it takes a lock for a moment, and no transaction.
+    public var health: RefreshHealth {
+        let states = states.withLock(\.self)
+        return RefreshHealth(states, at: Date())
+    }
+
+    /// Repeats the refreshes until the service shuts down.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled.
+    public func run() async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            for place in 0..<count { group.addTask { try await self.untilShutdown { try await self.keep(place) } } }
+            group.addTask { try await self.untilShutdown { try await self.recordAges() } }
+        }
+    }
+
+    /// Runs an endless closure; its cancellation by a graceful shutdown is its end.
+    private func untilShutdown(_ body: () async throws -> Void) async throws {
+        do { try await body() } catch is CancellationError where Task.isShuttingDownGracefully && !Task.isCancelled {}
+    }
+
+    private func recordAges() async throws {
+        let metrics = RefreshMetrics(factory: options.metrics ?? MetricsSystem.factory)
+        while true {
+            metrics.note(ages: health)
+            try await pause(options.ageInterval)
+        }
+    }
+
+    private func pause(_ wait: Duration) async throws {
+        try await cancelWhenGracefulShutdown { try await Task.sleep(for: wait) }
+    }
+
+    // MARK: One refresh
+
+    /// Repeats one refresh.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled or the service shuts down.
+    private func keep(_ place: Int) async throws {
+        let (refresh, first) = states.withLock { states in
+            (states[place].refresh, states[place].firstWait(options.start, now: Date()))
+        }
+        var wait = first
+        while true {
+            change(place) { $0.nextStart = Date() + wait.inSeconds }
+            try await pause(wait)
+            try await queue.take(refresh.priority)
+            defer { queue.release() }
+            change(place) {
+                $0.isRunning = true
+                $0.nextStart = nil
+            }
+            await run(refresh, place)
+            try Task.checkCancellation()
+            wait = states.withLock { $0[place].nextWait(options.retry) }
+        }
+    }
+
+    /// Runs one refresh once, and notes its outcome.
+    private func run(_ refresh: ScheduledRefresh, _ place: Int) async {
+        let started = Date(), clock = ContinuousClock.now
+        let tracer = options.tracer ?? InstrumentationSystem.tracer
+        let run = RefreshRun(tracer)
+        let outcome = await tracer.withAnySpan("tarn.refresh") { span in
+            span.attributes["tarn.refresh.name"] = refresh.name
+            let outcome = await RefreshRun.$current.withValue(run) { await self.outcome(of: refresh, run) }
+            span.attributes["tarn.refresh.outcome"] = outcome.name
+            span.attributes["tarn.refresh.pages"] = run.totals.pages.values.reduce(0, +)
+            span.attributes["tarn.refresh.records"] = run.totals.listed
+            if case .failed = outcome { span.setStatus(SpanStatus(code: .error)) }
+            return outcome
+        }
+        let duration = ContinuousClock.now - clock
+        await note(outcome, refresh, place, startedAt: started)
+        let metrics = RefreshMetrics(factory: options.metrics ?? MetricsSystem.factory)
+        metrics.note(refresh.name, outcome: outcome.name, run.totals, duration)
+        metrics.note(ages: health)
+        log(outcome, refresh, run.totals, duration)
+    }
+
+    private enum Outcome {
+        case complete, interrupted
+        /// The description of the failure, without secrets.
+        case failed(String)
+
+        var name: String {
+            switch self {
+            case .complete: "complete"
+            case .interrupted: "interrupted"
+            case .failed: "failed"
+            }
+        }
+    }
+
+    private func outcome(of refresh: ScheduledRefresh, _ run: RefreshRun) async -> Outcome {
+        do {
+            return try await refresh.run(run) ? .complete : .interrupted
+        } catch {
+            return Task.isCancelled ? .interrupted : .failed("\(error)")
+        }
+    }
+
+    private func note(_ outcome: Outcome, _ refresh: ScheduledRefresh, _ place: Int, startedAt: Date) async {
+        let now = Date()
+        if case .complete = outcome {
+            let (name, checkpoint) = states.withLock { $0[place].checkpoint(startedAt: startedAt, completedAt: now) }
+            do {
+                try await refresh.store.write { try $0.setCheckpoint(name, checkpoint) }
+            } catch {
+                // The records are stored: only the next process will not know the time.
+                options.logger?.warning("the time of a refresh was not stored", metadata: ["error": "\(error)"])
+            }
+        }
+        change(place) { state in
+            state.isRunning = false
+            switch outcome {
+            case .complete:
+                state.lastComplete = now
+                state.completed &+= 1
+                (state.failure, state.failures) = (nil, 0)
+            case .failed(let text):
+                state.failure = text
+                state.failures += 1
+            case .interrupted: break
+            }
+        }
+    }
+
+    private func log(
+        _ outcome: Outcome, _ refresh: ScheduledRefresh, _ totals: RefreshRun.Totals, _ duration: Duration
+    ) {
+        guard let logger = options.logger else { return }
+        let changed = totals.entities.values.reduce(0) { $0 + $1.created + $1.updated + $1.deleted }
+        var metadata: Logger.Metadata = [
+            "refresh": "\(refresh.name)", "pages": "\(totals.pages.values.reduce(0, +))", "listed": "\(totals.listed)",
+            "changed": "\(changed)", "seconds": "\(duration.inSeconds)",
+        ]
+        if case .failed(let text) = outcome {
+            metadata["error"] = "\(text)"
+            logger.warning("refresh failed", metadata: metadata)
+        } else {
+            logger.info("refresh \(outcome.name)", metadata: metadata)
+        }
+    }
+
+    private func change(_ place: Int, _ body: (inout RefreshState) -> Void) {
+        states.withLock { body(&$0[place]) }
+    }
+}

@@ -1,0 +1,90 @@
+public import Tarn
+
+/// A refresh that a ``RefreshService`` repeats: a request or endpoints of a mirror, and a schedule.
+///
+/// ```swift
+/// var issues = ScheduledRefresh(.issues("acme/anvil"), of: forge, every: .seconds(60))
+/// issues.priority = .high
+/// ```
+public struct ScheduledRefresh: Sendable {
+    /// The order in which refreshes start that wait for others.
+    public enum Priority: Int, Sendable, Hashable, Comparable {
+        case low, normal, high
+
+        public static func < (a: Priority, b: Priority) -> Bool { a.rawValue < b.rawValue }
+    }
+
+    /// The name in health values, metrics, spans and logs: unique in a service.
+    public var name: String
+    /// The time between the end of a complete refresh and the start of the next one.
+    public var interval: Duration
+    /// The largest random addition to each wait, as a fraction of it.
+    ///
+    /// It keeps the programs of a fleet, and the refreshes of one program, from asking a server at
+    /// the same moments.
+    public var jitter = 0.1
+    /// The order of refreshes that wait for others: ``RefreshService/Options/concurrency``.
+    public var priority = Priority.normal
+    /// Whether the service is unavailable until this refresh has been complete once.
+    public var isRequired = true
+    /// The age after which the records are out of date; nil for twice the interval with its jitter.
+    public var staleAfter: Duration?
+
+    let store: Store
+    /// Runs the refresh once; false if a shutdown has ended it before the last page.
+    let run: @Sendable (RefreshRun) async throws -> Bool
+
+    /// Creates a refresh of a typed request, page by page.
+    ///
+    /// The server is asked for every page, with a condition if the page is stored. A shutdown ends
+    /// the refresh after the page under way.
+    ///
+    /// - Parameters:
+    ///   - request: the request. Its policy does not matter.
+    ///   - client: the client that sends it.
+    ///   - name: the name of the refresh; nil for the method and the path, without the values of
+    ///     parameters.
+    ///   - interval: the time between two refreshes.
+    public init<Value>(
+        _ request: RecordRequest<Value>, of client: RecordClient, name: String? = nil, every interval: Duration
+    ) {
+        self.init(name ?? request.description, client.store, every: interval) { run in
+            try await run.follow(client.pages(request.policy(.networkFirst)))
+        }
+    }
+
+    /// Creates a refresh of endpoints of a mirror.
+    ///
+    /// A shutdown ends it before the next page; the next refresh continues there, also in another
+    /// process.
+    ///
+    /// - Parameters:
+    ///   - endpoints: the names of the endpoints; nil for all of the description.
+    ///   - mirror: the mirror.
+    ///   - name: the name of the refresh; nil for the names of the endpoints.
+    ///   - interval: the time between two refreshes.
+    public init(
+        endpoints: Set<String>? = nil, of mirror: APIMirror, name: String? = nil, every interval: Duration
+    ) {
+        let own = endpoints.map { $0.sorted().joined(separator: " ") } ?? "mirror"
+        self.init(name ?? own, mirror.client.store, every: interval) { run in
+            try await run.sync(mirror, endpoints)
+        }
+    }
+
+    private init(
+        _ name: String, _ store: Store, every interval: Duration,
+        _ run: @escaping @Sendable (RefreshRun) async throws -> Bool
+    ) {
+        self.name = name
+        self.interval = max(interval, .milliseconds(1))
+        self.store = store
+        self.run = run
+    }
+
+    /// The age after which the records are out of date.
+    var limitOfAge: Duration { staleAfter ?? interval * (2 * (1 + max(0, jitter))) }
+
+    /// Returns a wait with its random addition.
+    func jittered(_ wait: Duration) -> Duration { wait * (1 + max(0, jitter) * Double.random(in: 0..<1)) }
+}

@@ -1,0 +1,91 @@
+// The rule of health, and the waits between refreshes.
+
+import Foundation
+import TarnMacros
+import TestSupport
+import Testing
+
+@testable import TarnService
+
+@Suite("Refresh health")
+struct RefreshHealthTests {
+    private let now = Date(timeIntervalSince1970: 1_800_000_000)
+    private let state: RefreshState
+
+    init() throws {
+        let forge = try ForgeServer(), client = try forge.client()
+        var refresh = ScheduledRefresh(.issues(), of: client, every: .seconds(100))
+        refresh.jitter = 0
+        state = RefreshState(refresh)
+    }
+
+    private func state(completeBefore seconds: Double?, failures: Int = 0, isRequired: Bool = true) -> RefreshState {
+        var refresh = state.refresh
+        refresh.isRequired = isRequired
+        var state = RefreshState(refresh)
+        state.lastComplete = seconds.map { now - $0 }
+        state.failures = failures
+        return state
+    }
+
+    @Test("a refresh is healthy for twice its interval, then degraded; after a failure it is degraded at once")
+    func items() {
+        #expect(state(completeBefore: nil).health(at: now).status == .unavailable)
+        #expect(state(completeBefore: 200).health(at: now).status == .healthy)
+        #expect(state(completeBefore: 201).health(at: now).status == .degraded)
+        #expect(state(completeBefore: 201).health(at: now).age == 201)
+        #expect(state(completeBefore: 1, failures: 1).health(at: now).status == .degraded)
+        #expect(state(completeBefore: nil, failures: 1).health(at: now).status == .unavailable)
+    }
+
+    @Test("a service is unavailable while a required refresh has never been complete, healthy if all are")
+    func overall() {
+        func status(_ states: RefreshState...) -> RefreshHealth.Status { RefreshHealth(states, at: now).status }
+        let fresh = state(completeBefore: 1), old = state(completeBefore: 500)
+        #expect(status(fresh, fresh) == .healthy && status() == .healthy)
+        #expect(status(fresh, old) == .degraded)
+        #expect(status(fresh, state(completeBefore: nil)) == .unavailable)
+        #expect(status(fresh, state(completeBefore: nil, isRequired: false)) == .degraded)
+    }
+
+    @Test("health is JSON with the names and states of the refreshes")
+    func json() throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let health = RefreshHealth([state(completeBefore: nil, failures: 2)], at: now)
+        #expect(
+            String(decoding: try encoder.encode(health), as: UTF8.self)
+                == #"{"refreshes":[{"failures":2,"isRunning":false,"name":"GET \/issues","status":"unavailable"}],"status":"unavailable"}"#
+        )
+    }
+
+    @Test("the waits after failures double up to the longest, and begin with at most the interval")
+    func waits() {
+        let retry = RefreshService.Retry(first: .seconds(30), maximum: .seconds(600))
+        let waits = (0...7).map { state(completeBefore: 1, failures: $0).nextWait(retry) }
+        #expect(waits == [100, 30, 60, 120, 240, 480, 600, 600].map { .seconds($0) })
+        #expect(state(completeBefore: 1, failures: 1000).nextWait(retry) == .seconds(600))
+        let slow = RefreshService.Retry(first: .seconds(300), maximum: .seconds(600))
+        #expect(state(completeBefore: 1, failures: 1).nextWait(slow) == .seconds(100))
+    }
+
+    @Test("the first refresh starts at once, after the interval, or for the rest of it")
+    func firstWaits() {
+        #expect(state(completeBefore: 30).firstWait(.immediately, now: now) == .zero)
+        #expect(state(completeBefore: 30).firstWait(.afterInterval, now: now) == .seconds(100))
+        #expect(state(completeBefore: 30).firstWait(.whenDue, now: now) == .seconds(70))
+        #expect(state(completeBefore: 130).firstWait(.whenDue, now: now) == .zero)
+        #expect(state(completeBefore: nil).firstWait(.whenDue, now: now) == .zero)
+        // The clock was set back.
+        #expect(state(completeBefore: -5000).firstWait(.whenDue, now: now) == .seconds(100))
+    }
+
+    @Test("jitter lengthens waits by at most its fraction, and differs")
+    func jitter() {
+        var refresh = state.refresh
+        refresh.jitter = 0.5
+        let waits = (0..<200).map { _ in refresh.jittered(.seconds(10)) }
+        #expect(waits.allSatisfy { $0 >= .seconds(10) && $0 <= .seconds(15) })
+        #expect(Set(waits).count > 100)
+    }
+}

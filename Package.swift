@@ -130,7 +130,7 @@ let package = Package(
         .testTarget(
             name: "TarnServiceTests",
             dependencies: [
-                "TarnService", "TarnMacros", "TestSupport", .product(name: "MetricsTestKit", package: "swift-metrics"),
+                "TarnService", "TarnMacros", "TarnDescription", "TestSupport", .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: program),
             ]),
         // An extension as users of the library write it: without access to `package` declarations.

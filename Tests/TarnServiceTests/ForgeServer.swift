@@ -2,6 +2,7 @@
 
 import Foundation
 import Synchronization
+import TarnDescription
 import TarnMacros
 import TestSupport
 

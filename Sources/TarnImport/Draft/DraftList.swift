@@ -20,6 +20,8 @@ struct DraftList: ~Copyable {
         var hash: UInt64
         /// The index of the kept JSON that is equivalent to the body; -1 if there is none.
         var excerpt: Int32 = -1
+        /// The record's location in a document, for diagnostics of the merge.
+        var location = DraftLocation()
         /// Whether the response reports the record as deleted.
         var isDeleted = false
         /// Whether a rule chooses exactly the plan's entity.
@@ -30,6 +32,8 @@ struct DraftList: ~Copyable {
     /// The inheritance trees. A record belongs to a tree, whatever its concrete entity.
     var kinds = PlanKinds()
     var plans: [EntityPlan] = []
+    /// The location of drafts that are added from now on.
+    var location = DraftLocation()
     private var arena = ByteWriter(capacity: 1 << 20)
     private var slots: [Int32] = Array(repeating: -1, count: 1 << 12)
     private let hasher = KeyedHash()
@@ -99,7 +103,7 @@ struct DraftList: ~Copyable {
                     plan: Int32(plan), root: root, isComplete: isComplete, isWide: isWide, keyLength: UInt8(key.count),
                     key: keyOffset,
                     body: bodyOffset, bodyLength: body.count, prefix: key.prefix64, hash: hash,
-                    isDeleted: deletion ?? false, isExact: isExact))
+                    location: location, isDeleted: deletion ?? false, isExact: isExact))
             return nil
         }
         drafts[index].isComplete = drafts[index].isComplete || isComplete

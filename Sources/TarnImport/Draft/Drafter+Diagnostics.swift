@@ -49,6 +49,7 @@ extension Drafter {
         var diagnostic = Diagnostic(
             code: code, path: path(tape, index), entity: plan.entity.name, key: key, field: field, message: message)
         diagnostic.sample = tape.sample(index)
+        diagnostic.source = source
         diagnostics.add(diagnostic)
     }
 

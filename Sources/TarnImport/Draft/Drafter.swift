@@ -50,6 +50,10 @@ struct Drafter: ~Copyable {
     var pathBudget = Drafter.pathBudget
     static let pathBudget = 1 << 24
 
+    /// The lists of the unit's documents, as far as records were drafted from them.
+    private(set) var lists: [DocumentList] = []
+    /// The name of the current document.
+    private(set) var source: String?
     private var stack: [Pending] = []
     /// The surroundings of waiting objects; empty if no source needs them.
     private var surroundings: [Surroundings] = []
@@ -101,6 +105,7 @@ struct Drafter: ~Copyable {
         failure = nil
         tombstones.removeAll()
         claims.removeAll()
+        lists.removeAll()
         originPath = nil
     }
 
@@ -108,7 +113,22 @@ struct Drafter: ~Copyable {
     ///
     /// - Parameter document: the whole document; nil if it is read in parts.
     mutating func begin(_ context: ImportContext, _ document: Tape?) {
+        source = context.source
         documentValues.fill(plan.documentSources, context, document)
+    }
+
+    /// Begins a list of the current document.
+    mutating func beginList(_ path: String) {
+        lists.append(DocumentList(path: path, source: source))
+    }
+
+    /// Returns the path and the document of a draft's first occurrence.
+    func location(of draft: DraftList.Draft) -> (path: String, source: String?) {
+        let location = draft.location
+        guard lists.indices.contains(Int(location.list)) else { return ("$", nil) }
+        let list = lists[Int(location.list)]
+        let record = location.position < 0 ? list.path : "\(list.path)[\(location.position)]"
+        return (location.isNested ? record + "…" : record, list.source)
     }
 
     /// Sets the location of the next listed record. The position is -1 if the record is in no list.
@@ -145,6 +165,8 @@ struct Drafter: ~Copyable {
                         position: ordinal < 0 ? -1 : ordinal + documentValues.firstPosition)),
                 injectedField: parent?.field ?? 0, injectedKey: derived.keep(parent?.key ?? []),
                 injectedTuple: derived.keep(parent?.tuple ?? [])))
+        list.location = DraftLocation(
+            list: Int32(lists.count - 1), position: Int32(truncatingIfNeeded: origin.position))
         var listedKey: [UInt8]?, isFirst = true
         while var next = stack.popLast() {
             children.removeAll(keepingCapacity: true)
@@ -161,6 +183,7 @@ struct Drafter: ~Copyable {
             if isFirst {
                 isFirst = false
                 if hasKey { listedKey = Array(key.bytes) }
+                list.location.isNested = true
             }
             // The first child is on top of the stack: later values win in document order. Children
             // were found in the order of the slots.

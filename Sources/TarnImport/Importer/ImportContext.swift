@@ -13,13 +13,19 @@ public struct ImportContext: Sendable, Hashable {
     ///
     /// It is the `@position` of this document's first record.
     package var firstPosition: Int
+    /// The name of the document in diagnostics, such as its URL without secrets.
+    public var source: String?
 
     /// Creates a context.
     ///
-    /// - Parameter headers: names and values, in the order of the response.
+    /// - Parameters:
+    ///   - headers: names and values, in the order of the response.
+    ///   - source: the name of the document in diagnostics.
     public init(
-        headers: [(name: String, value: String)] = [], parameters: [String: String] = [:], firstPosition: Int = 0
+        headers: [(name: String, value: String)] = [], parameters: [String: String] = [:], firstPosition: Int = 0,
+        source: String? = nil
     ) {
+        self.source = source
         self.parameters = parameters
         self.firstPosition = firstPosition
         for header in headers {

@@ -5,8 +5,8 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The body is not JSON (RFC 8259), or is nested too deep.
     ///
     /// `offset` is the first byte that cannot be part of a document, or the number of bytes if the
-    /// document is truncated.
-    case invalidJSON(reason: String, offset: Int, beginning: String)
+    /// document is truncated. `path` leads to the value there, such as `$.items[3].title`.
+    case invalidJSON(reason: String, offset: Int, path: String, beginning: String)
     /// The key path to the records leads to no value.
     case recordsNotFound(path: String, missing: String, present: [String])
     /// The value at the key path is neither a list nor an object.
@@ -38,10 +38,20 @@ public enum ImportError: Error, Sendable, Hashable, CustomStringConvertible {
         case element
     }
 
+    /// The path in the response, such as `$.items[3]`; nil if the error concerns no value of it.
+    public var path: String? {
+        switch self {
+        case .invalidJSON(_, _, let path, _), .recordWithoutKey(_, let path, _): path
+        case .recordsNotFound(let path, _, _), .notRecords(let path, _): path.isEmpty ? "$" : "$." + path
+        case .unknownEntity, .unknownField, .tooLarge, .unknownTransformer, .rootUnavailable, .noKind, .outOfMemory:
+            nil
+        }
+    }
+
     public var description: String {
         switch self {
-        case .invalidJSON(let reason, let offset, let beginning):
-            "not valid JSON at byte \(offset): \(reason)"
+        case .invalidJSON(let reason, let offset, let path, let beginning):
+            "not valid JSON at byte \(offset)\(path == "$" ? "" : ", in \(path)"): \(reason)"
                 + (beginning.allSatisfy(\.isWhitespace) ? "" : " It begins with: \(beginning)")
         case .recordsNotFound(let path, let missing, let present):
             "no records at `\(path)`: the key `\(missing)` is missing; found \(present.isEmpty ? "no keys" : present.map { "`\($0)`" }.joined(separator: ", "))"

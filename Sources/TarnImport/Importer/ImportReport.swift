@@ -1,6 +1,6 @@
 // The report of an import.
 
-package import TarnStore
+public import TarnStore
 
 /// The counts and diagnostics of an import. Also a successful import has one.
 public struct ImportReport: Sendable, Hashable {
@@ -88,12 +88,22 @@ public struct ImportReport: Sendable, Hashable {
     public var listed = 0
     /// The number of records that occurred again in the same unit with different values.
     package var conflicts = 0
+    /// The keys of created, updated and deleted records, for ``keys(_:)``.
+    var outcomeKeys = OutcomeKeys()
+    /// The maximum number of keys for each outcome. A sum has the largest limit of its parts.
+    public internal(set) var keyLimit = ImportReport.keyLimit
 
     /// The default limit on the diagnostics of a report.
     package static let diagnosticLimit = 100
 
+    /// The default limit on the keys of a report, for each outcome.
+    package static let keyLimit = 100
+
     /// Creates an empty report.
     package init() {}
+
+    /// Creates an empty report with a limit on its keys.
+    package init(keyLimit: Int) { self.keyLimit = max(0, keyLimit) }
 
     /// The number of created records of all entities.
     public var created: Int { entities.values.reduce(0) { $0 + $1.created } }
@@ -142,6 +152,8 @@ public struct ImportReport: Sendable, Hashable {
         dropped += other.dropped
         listed += other.listed
         conflicts += other.conflicts
+        keyLimit = max(keyLimit, other.keyLimit)
+        outcomeKeys.add(other.outcomeKeys, limit: keyLimit)
         for path in other.unmapped {
             if let known = unmapped.firstIndex(where: { $0.entity == path.entity && $0.path == path.path }) {
                 unmapped[known].count += path.count

@@ -6,37 +6,54 @@ internal import TarnStore
 ///
 /// Each record counts once, although its references may be set after its row.
 struct ImportTally {
+    /// The outcome that a draft counts for.
+    enum DraftOutcome: UInt8 {
+        case none, created, updated, unchanged, deleted
+    }
+
     private(set) var counts: [ImportReport.Counts]
-    /// Whether each draft counts as unchanged.
-    private var isUnchanged: [Bool]
+    /// The outcome of each draft.
+    private(set) var outcomes: [DraftOutcome]
     /// The keys of counted records without a draft, by plan.
     private var others: [Int: Set<[UInt8]>] = [:]
+    /// The first of those records, up to a limit, in the order in which they were updated.
+    private(set) var otherUpdates: [(plan: Int, key: [UInt8])] = []
+    private let keyLimit: Int
 
-    init(plans: Int, drafts: Int) {
+    init(plans: Int, drafts: Int, keyLimit: Int) {
         counts = Array(repeating: ImportReport.Counts(), count: plans)
-        isUnchanged = Array(repeating: false, count: drafts)
+        outcomes = Array(repeating: .none, count: drafts)
+        self.keyLimit = keyLimit
     }
 
     mutating func stored(_ plan: Int, draft: Int, _ outcome: StoreWriter.Outcome) {
         switch outcome {
-        case .created: counts[plan].created += 1
-        case .updated: counts[plan].updated += 1
+        case .created:
+            counts[plan].created += 1
+            outcomes[draft] = .created
+        case .updated:
+            counts[plan].updated += 1
+            outcomes[draft] = .updated
         case .unchanged:
             counts[plan].unchanged += 1
-            isUnchanged[draft] = true
+            outcomes[draft] = .unchanged
         }
     }
 
     mutating func older(_ plan: Int) { counts[plan].older += 1 }
 
-    mutating func deleted(_ plan: Int) { counts[plan].deleted += 1 }
+    mutating func deleted(_ plan: Int, draft: Int) {
+        counts[plan].deleted += 1
+        outcomes[draft] = .deleted
+    }
 
     mutating func partial(_ plan: Int) { counts[plan].partial += 1 }
 
     mutating func skipped(_ plan: Int, _ count: Int = 1) { counts[plan].skipped += count }
 
     /// Uncounts a record whose write was undone.
-    mutating func dropped(_ plan: Int, draft: Int?, _ outcome: StoreWriter.Outcome) {
+    mutating func dropped(_ plan: Int, _ key: [UInt8], draft: Int?, _ outcome: StoreWriter.Outcome) {
+        if let draft { outcomes[draft] = .none } else { otherUpdates.removeAll { $0.key == key } }
         switch outcome {
         case .created: counts[plan].created -= 1
         case .updated: counts[plan].updated -= 1
@@ -47,11 +64,14 @@ struct ImportTally {
     /// Counts an update of a record by a reference, after its draft (if any) was stored.
     mutating func updated(_ plan: Int, _ key: [UInt8], draft: Int?) {
         guard let draft else {
-            if others[plan, default: []].insert(key).inserted { counts[plan].updated += 1 }
+            if others[plan, default: []].insert(key).inserted {
+                counts[plan].updated += 1
+                if otherUpdates.count < keyLimit { otherUpdates.append((plan, key)) }
+            }
             return
         }
-        guard isUnchanged[draft] else { return }
-        isUnchanged[draft] = false
+        guard outcomes[draft] == .unchanged else { return }
+        outcomes[draft] = .updated
         counts[plan].unchanged -= 1
         counts[plan].updated += 1
     }

@@ -133,14 +133,15 @@ extension Importer {
         let path = "$" + records.keys.map { Tape.step($0) }.joined()
         var elements = 0
         func take(_ part: DocumentSplitter.Part) throws {
+            parser.origin = JSONParser.Origin(path: path, firstElement: elements)
+            defer { parser.origin = JSONParser.Origin() }
             let tape = try parse(part.text) { $0 + part.offset }
             // An element must precede and follow every comma.
             if tape.isEmpty(Tape.root), !(part.isFirst && part.isLast) {
                 let problem = JSONProblem(kind: .valueExpected, offset: part.offset + part.text.count - 1)
-                throw ImportError.invalidJSON(reason: problem.reason, offset: problem.offset, beginning: "")
+                throw ImportError.invalidJSON(
+                    reason: problem.reason, offset: problem.offset, path: "\(path)[\(elements)]", beginning: "")
             }
-            parser.origin = JSONParser.Origin(path: path, firstElement: elements)
-            defer { parser.origin = JSONParser.Origin() }
             tape.forEachElement(Tape.root) { _ in elements += 1 }
             try body(tape, Tape.root)
         }
@@ -190,8 +191,8 @@ extension Importer {
         do throws(ImportError) {
             return try parser.parse(bytes)
         } catch {
-            guard case .invalidJSON(let reason, let found, let beginning) = error else { throw error }
-            throw .invalidJSON(reason: reason, offset: offset(found), beginning: beginning)
+            guard case .invalidJSON(let reason, let found, let path, let beginning) = error else { throw error }
+            throw .invalidJSON(reason: reason, offset: offset(found), path: path, beginning: beginning)
         }
     }
 }

@@ -37,6 +37,13 @@ public final class Importer {
         set { drafter.diagnostics.limit = max(0, newValue) }
     }
 
+    /// The maximum number of keys that a report names for each outcome (default: 100); 0 for none.
+    ///
+    /// All records are counted. See ``ImportReport/keys(_:)``.
+    public var keyLimit = ImportReport.keyLimit {
+        didSet { keyLimit = max(0, keyLimit) }
+    }
+
     /// Creates an importer.
     ///
     /// - Throws: an `ImportError` such as `.unknownEntity` or `.unknownField` if the mapping names
@@ -167,6 +174,7 @@ public final class Importer {
         let isList = tape.kind(place) == .array
         let list = tape.path(to: place), first = place == Tape.root ? parser.origin.firstElement : 0
         let entity = plan.plans[target.plan].entity
+        drafter.beginList(list)
         func draft(_ index: Int) {
             added.count += 1
             let position = isList ? first + added.count - 1 : -1

@@ -96,6 +96,9 @@ final class JSONParser {
         } catch {
             throw .invalidJSON(
                 reason: error.reason, offset: error.offset + mark,
+                path: JSONLocation.path(
+                    to: error.offset, in: Bytes(start: source, count: count), from: origin.path,
+                    firstElement: origin.firstElement),
                 beginning: JSONParser.sample(Bytes(start: source, count: count)))
         }
     }

@@ -133,7 +133,7 @@ private struct PlanBuilder {
         var places: [PlaceName: Int] = [:]
         // The attribute that keeps unmapped keys has no source of its own.
         for (index, slot) in slots.enumerated() where details[index].name != entityMapping.rest {
-            for (rank, source) in sources(of: details[index].name, slot, entityMapping).enumerated() {
+            for (rank, source) in sources(of: details[index], slot, entityMapping).enumerated() {
                 add(source, rank: rank, index, slot, details[index], to: plan, &places)
             }
         }
@@ -204,13 +204,33 @@ private struct PlanBuilder {
 
     // MARK: Sources
 
-    /// Returns the sources of a field: declared alternates, its own name, a key's absent value.
-    private func sources(of name: String, _ slot: Slot, _ entityMapping: EntityMapping) -> [ValueSource] {
-        let rules = mapping.rules(of: entityMapping, name)
+    /// Returns the sources of a field: declared alternates, its own name, the names of bare keys, a
+    /// key's absent value.
+    private func sources(of details: SlotDetails, _ slot: Slot, _ entityMapping: EntityMapping) -> [ValueSource] {
+        let name = details.name, rules = mapping.rules(of: entityMapping, name)
         let declared = entityMapping.paths[name] ?? []
-        let own = mapping.naming.with(rules.naming).jsonKeys(for: name).map { ValueSource.path(JSONPath(keys: [$0])) }
+        let naming = mapping.naming.with(rules.naming)
+        var keys = naming.jsonKeys(for: name)
+        if let isToMany = takesBareKeys(slot, details) {
+            keys += naming.referenceKeys(for: name, isToMany: isToMany).filter { !keys.contains($0) }
+        }
+        let own = keys.map { ValueSource.path(JSONPath(keys: [$0])) }
         let last = slot.isKey ? rules.absentValue.map { [ValueSource.constant($0)] } ?? [] : []
         return declared + own.filter { !declared.contains($0) } + last
+    }
+
+    /// Returns whether a relationship is to-many; nil for attributes, and for relationships to an
+    /// entity whose key is not one attribute.
+    private func takesBareKeys(_ slot: Slot, _ details: SlotDetails) -> Bool? {
+        let (destination, isToMany): (Int, Bool)
+        switch slot.kind {
+        case .attribute: return nil
+        case .toOne(let position): (destination, isToMany) = (position, false)
+        case .toMany(let position): (destination, isToMany) = (position, true)
+        case .derived(let derived): (destination, isToMany) = (Int(derived.owner), derived.isToMany)
+        }
+        let target = catalog.entities[destination]
+        return target.keyTypes.count == 1 && !target.hasOwner ? isToMany : nil
     }
 
     /// A place that keys lead to, and whether it is located where only the record's key is read.

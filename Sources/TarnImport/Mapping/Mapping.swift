@@ -3,7 +3,7 @@
 /// The mapping of an API: its naming convention and, for every entity, the sources of its values.
 public struct Mapping: Sendable, Hashable {
     /// The correspondence of JSON keys and schema names.
-    package var naming: NamingConvention
+    public var naming: NamingConvention
     /// Entity mappings by entity name. Without one, every field takes its value from its own name.
     package var entities: [String: EntityMapping]
     /// The rules of fields for which neither the field nor its entity declares any.

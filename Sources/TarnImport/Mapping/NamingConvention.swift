@@ -13,14 +13,26 @@ public struct NamingConvention: Sendable, Hashable {
     /// A word with capitals (`URL`) keeps them in a name, except at the name's beginning.
     package var words: [String: String]
 
+    /// The suffixes of JSON keys that hold the bare key of a relationship's target, such as `_id`.
+    ///
+    /// If there are any, a relationship `author` without a value of its own takes that of
+    /// `author_id`, and a to-many relationship `labels` that of `label_ids`. See
+    /// ``referenceKeys(for:isToMany:)``. Default: none, so that no key is taken by its name alone.
+    public var referenceSuffixes: [String]
+
     /// Creates a convention.
-    public init(_ style: NamingStyle = .snakeCase, words: [String: String] = [:]) {
+    public init(
+        _ style: NamingStyle = .snakeCase, words: [String: String] = [:], referenceSuffixes: [String] = []
+    ) {
         self.style = style
         self.words = words
+        self.referenceSuffixes = referenceSuffixes
     }
 
     /// Returns this convention with another style. Nil keeps the style.
-    package func with(_ style: NamingStyle?) -> NamingConvention { NamingConvention(style ?? self.style, words: words) }
+    package func with(_ style: NamingStyle?) -> NamingConvention {
+        NamingConvention(style ?? self.style, words: words, referenceSuffixes: referenceSuffixes)
+    }
 
     /// Returns the JSON keys of a schema name in the order in which they are tried.
     ///
@@ -33,12 +45,22 @@ public struct NamingConvention: Sendable, Hashable {
     /// Returns the JSON key of a schema name.
     package func jsonKey(for name: String) -> String {
         guard style != .none else { return name }
+        let converted = style.join(jsonWords(of: name))
+        return converted.isEmpty ? name : converted
+    }
+
+    /// Returns the JSON key of a schema name and a suffix of one or more words.
+    func jsonKey(for name: String, suffix: String) -> String {
+        style.join(jsonWords(of: name) + NamingConvention.words(of: suffix))
+    }
+
+    /// Returns the words of a schema name as they are in JSON.
+    private func jsonWords(of name: String) -> [String] {
         // Sorted: if two words have the same replacement, the choice is deterministic.
         let back = Dictionary(
             words.sorted { $0.key < $1.key }.map { ($0.value.lowercased(), $0.key) },
             uniquingKeysWith: { first, _ in first })
-        let converted = style.join(NamingConvention.words(of: name).map { back[$0] ?? $0 })
-        return converted.isEmpty ? name : converted
+        return NamingConvention.words(of: name).map { back[$0] ?? $0 }
     }
 
     /// Returns the schema name for a JSON key: `updated_at` → `updatedAt`.

@@ -135,12 +135,14 @@ extension Importer {
         func describe(_ key: [UInt8]) -> String {
             key.withUnsafeBytes { RecordKey(storageKey: $0)?.description ?? "…" }
         }
-        report(
-            Diagnostic(
-                code: .relationshipConflict, path: second.path, entity: entity.name,
-                key: key.withUnsafeBytes { RecordKey(storageKey: $0)?.description }, field: field,
-                message:
-                    "\(second.entity) \(describe(second.key)) refers to it here, but \(first.entity) \(describe(first.key)) does at \(first.path); the \(firstWins ? "earlier" : "later") reference is kept"
-            ))
+        var diagnostic = Diagnostic(
+            code: .relationshipConflict, path: second.path, entity: entity.name,
+            key: key.withUnsafeBytes { RecordKey(storageKey: $0)?.description }, field: field,
+            message:
+                "\(second.entity) \(describe(second.key)) refers to it here, but \(first.entity) \(describe(first.key)) does at \(first.path); the \(firstWins ? "earlier" : "later") reference is kept"
+        )
+        let root = catalog.entities.first { $0.name == second.entity }?.root
+        diagnostic.source = root.flatMap { root in second.key.withUnsafeBytes { location(of: $0, root).source } }
+        report(diagnostic)
     }
 }

@@ -118,7 +118,9 @@ extension Importer {
                     of: relationship.owner,
                     member, &writer)
             guard let outcome else {
-                report(relationship.unstorable(member, of: target, path: path(of: list)))
+                var diagnostic = relationship.unstorable(member, of: target, path: path(of: list))
+                diagnostic.source = target.withUnsafeBytes { location(of: $0, relationship.root).source }
+                report(diagnostic)
                 continue
             }
             if case .updated = outcome { countUpdated(ownerPlan, member, in: &tally) }

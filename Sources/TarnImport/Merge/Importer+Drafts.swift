@@ -8,7 +8,7 @@ extension Importer {
         writer.remembersRecords = !isStrict
         defer { writer.remembersRecords = false }
         var merge = UnitMerge(
-            tally: ImportTally(plans: plan.plans.count, drafts: drafter.list.count),
+            tally: ImportTally(plans: plan.plans.count, drafts: drafter.list.count, keyLimit: keyLimit),
             hasLocal: try writer.access.localChanges.hasMarks)
         try mergeDrafts(&merge, &writer)
         try connectDerived(&writer, &merge.tally, except: merge.olderRecords, hasLocal: merge.hasLocal)
@@ -128,6 +128,7 @@ extension Importer {
         merge.report.presence = drafter.presence.fields(plan.plans)
         merge.report.skipped += drafter.skipped
         merge.report.conflicts = drafter.list.conflicts
+        noteKeys(&merge)
         for plan in plan.plans {
             for (path, count) in plan.takeUnmapped() {
                 merge.report.unmapped.append(
@@ -135,5 +136,41 @@ extension Importer {
             }
         }
         merge.report.unmapped.sort { ($0.entity, $0.path) < ($1.entity, $1.path) }
+    }
+
+    /// Notes the keys of the report, up to the limit: drafts in document order, then the records
+    /// that only references have changed.
+    private func noteKeys(_ merge: inout UnitMerge) {
+        merge.report.keyLimit = keyLimit
+        var total = ImportReport.Counts()
+        for counts in merge.tally.counts { total.add(counts) }
+        var created = min(keyLimit, total.created), updated = min(keyLimit, total.updated)
+        var deleted = min(keyLimit, total.deleted)
+        for (index, outcome) in merge.tally.outcomes.enumerated() {
+            if created + updated + deleted == 0 { return }
+            switch outcome {
+            case .created where created > 0:
+                created -= 1
+                note(index, &merge.report.outcomeKeys.created)
+            case .updated where updated > 0:
+                updated -= 1
+                note(index, &merge.report.outcomeKeys.updated)
+            case .deleted where deleted > 0:
+                deleted -= 1
+                note(index, &merge.report.outcomeKeys.deleted)
+            default: break
+            }
+        }
+        for other in merge.tally.otherUpdates.prefix(updated) {
+            other.key.withUnsafeBytes {
+                merge.report.outcomeKeys.updated.append($0, of: plan.plans[other.plan].entity.name)
+            }
+        }
+    }
+
+    private func note(_ index: Int, _ keys: inout KeyList) {
+        let draft = drafter.list.drafts[index], key = drafter.list.key(draft)
+        let entity = plan.plans[Int(draft.plan)].entity
+        keys.append(key, of: entity.name) { drafter.list.body(draft)?.key(of: entity) }
     }
 }

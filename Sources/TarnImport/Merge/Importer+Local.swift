@@ -185,11 +185,13 @@ extension Importer {
     }
 
     func reportKept(_ entity: Catalog.Entity, _ key: Bytes, _ field: String?, _ message: String) {
-        report(
-            Diagnostic(
-                code: .localKept, path: "$", entity: entity.name, key: RecordKey(storageKey: key)?.description,
-                field: field,
-                message: message))
+        let (path, source) = location(of: key, entity.root)
+        var diagnostic = Diagnostic(
+            code: .localKept, path: path, entity: entity.name, key: RecordKey(storageKey: key)?.description,
+            field: field,
+            message: message)
+        diagnostic.source = source
+        report(diagnostic)
     }
 
     /// Counts a diagnostic, and keeps it if there is room.

@@ -16,15 +16,27 @@ extension Importer {
         tally.updated(draft.map { Int(drafter.list.drafts[$0].plan) } ?? plan, key, draft: draft)
     }
 
+    /// Returns the path and the document of a record's first occurrence in the unit.
+    ///
+    /// - Parameter entity: the id of the record's root entity.
+    func location(of key: Bytes, _ entity: UInt16) -> (path: String, source: String?) {
+        for position in plan.plans.indices where plan.plans[position].entity.root == entity {
+            guard let draft = drafter.list.find(position, key) else { continue }
+            return drafter.location(of: drafter.list.drafts[draft])
+        }
+        return ("$", nil)
+    }
+
     /// Reports a value from a hook that the attribute's type refuses.
     func reportRefused(_ plan: EntityPlan, _ key: Bytes, _ field: String, _ json: JSONValue) {
         guard drafter.diagnostics.keepsNext(.valueType, plan.entity.name, field) else { return }
-        let text = json.text
+        let text = json.text, (path, source) = location(of: key, plan.entity.root)
         var diagnostic = Diagnostic(
-            code: .valueType, path: "$", entity: plan.entity.name, key: RecordKey(storageKey: key)?.description,
+            code: .valueType, path: path, entity: plan.entity.name, key: RecordKey(storageKey: key)?.description,
             field: field,
             message: "a hook returned a value of another type; the value of the response is stored")
         diagnostic.sample = text.count > 80 ? text.prefix(79) + "…" : text
+        diagnostic.source = source
         drafter.diagnostics.add(diagnostic)
     }
 
@@ -82,7 +94,7 @@ extension Importer {
             do {
                 // The root entity: the stored record may be of any concrete entity of the tree.
                 if try writer.delete(root(of: plan.entity).name, key) {
-                    tally.deleted(Int(draft.plan))
+                    tally.deleted(Int(draft.plan), draft: index)
                 } else {
                     // An earlier response of the same unit may list it.
                     report.dropped.append(
@@ -91,10 +103,12 @@ extension Importer {
             } catch let error as StoreWriteError {
                 guard case .deleteDenied = error else { throw error }
                 guard drafter.diagnostics.keepsNext(.deleteDenied, plan.entity.name, nil) else { continue }
-                drafter.diagnostics.add(
-                    Diagnostic(
-                        code: .deleteDenied, path: "$", entity: plan.entity.name, key: key.description, field: nil,
-                        message: "deleted at the server, but kept in the store: \(error)"))
+                let (path, source) = drafter.location(of: draft)
+                var diagnostic = Diagnostic(
+                    code: .deleteDenied, path: path, entity: plan.entity.name, key: key.description, field: nil,
+                    message: "deleted at the server, but kept in the store: \(error)")
+                diagnostic.source = source
+                drafter.diagnostics.add(diagnostic)
             }
         }
     }
@@ -110,7 +124,7 @@ extension Importer {
             }.first
             guard let position = found.map({ Int(drafter.list.drafts[$0.1].plan) }) ?? plans.first else { continue }
             let entity = plan.plans[position].entity
-            tally.dropped(position, draft: found?.1, dropped.outcome)
+            tally.dropped(position, dropped.storageKey, draft: found?.1, dropped.outcome)
             report.skipped += 1
             tally.skipped(position)
             if case .created = dropped.outcome {
@@ -118,13 +132,15 @@ extension Importer {
             }
             guard drafter.diagnostics.keepsNext(.notUnique, entity.name, dropped.index) else { continue }
             func describe(_ key: [UInt8]) -> String { key.withUnsafeBytes { writer.access.describe($0) } }
-            drafter.diagnostics.add(
-                Diagnostic(
-                    code: .notUnique, path: "$", entity: entity.name, key: describe(dropped.storageKey),
-                    field: dropped.index,
-                    message:
-                        "\(entity.name) \(describe(dropped.holder)) has the same \(dropped.index), which must be unique; this record was not changed"
-                ))
+            let (path, source) = found.map { drafter.location(of: drafter.list.drafts[$0.1]) } ?? ("$", nil)
+            var diagnostic = Diagnostic(
+                code: .notUnique, path: path, entity: entity.name, key: describe(dropped.storageKey),
+                field: dropped.index,
+                message:
+                    "\(entity.name) \(describe(dropped.holder)) has the same \(dropped.index), which must be unique; this record was not changed"
+            )
+            diagnostic.source = source
+            drafter.diagnostics.add(diagnostic)
         }
     }
 }

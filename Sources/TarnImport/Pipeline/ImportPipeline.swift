@@ -25,8 +25,15 @@ public import TarnStore
 ///     while pipeline.isFull, let report = try await pipeline.finish() { print(report) }
 ///     await pipeline.start(to: store)
 public final class ImportPipeline {
+    private struct Outcome: Sendable {
+        var report: ImportReport
+        /// The time from the start to the commit.
+        var duration: Duration
+        var trainingFailure: (any Error)?
+    }
+
     private struct Unit {
-        let task: Task<(report: ImportReport, trainingFailure: (any Error)?), any Error>
+        let task: Task<Outcome, any Error>
         let cancellation: Cancellation
         /// The position of the unit's importer, and the bytes that it keeps.
         let importer: Int
@@ -48,6 +55,8 @@ public final class ImportPipeline {
     ///
     /// The unit is stored all the same, and later rows are stored without a dictionary.
     public private(set) var trainingFailure: (any Error)?
+    /// The time that the commit of the last finished unit took, with its wait for other writers.
+    package private(set) var commitDuration = Duration.zero
 
     /// Creates a pipeline.
     ///
@@ -109,13 +118,14 @@ public final class ImportPipeline {
         nonisolated(unsafe) let importer = importer
         let used = current, byteCount = importer.byteCount
         current = free.removeLast()
-        let commit = enqueue(importer, store)
-        let task = Task.detached { [chain] () async throws -> (report: ImportReport, trainingFailure: (any Error)?) in
+        let started = ContinuousClock.now, commit = enqueue(importer, store)
+        let task = Task.detached { [chain] () async throws -> Outcome in
             // Keeps the store open until the commit has ended.
             defer { withExtendedLifetime(store) {} }
-            let report: ImportReport
+            var outcome: Outcome
             do {
-                report = try await commit.report()
+                let report = try await commit.report()
+                outcome = Outcome(report: report, duration: ContinuousClock.now - started)
             } catch {
                 importer.cancellation = nil
                 importer.discard()
@@ -124,10 +134,10 @@ public final class ImportPipeline {
             importer.cancellation = nil
             do {
                 if trains { try chain.train(store) }
-                return (report, nil)
             } catch {
-                return (report, error)
+                outcome.trainingFailure = error
             }
+            return outcome
         }
         underWay.append(Unit(task: task, cancellation: commit.cancellation, importer: used, byteCount: byteCount))
         if !importer.hooks.isEmpty {
@@ -161,6 +171,7 @@ public final class ImportPipeline {
                     unit.cancellation.cancel()
                 } : unit.task.value
             trainingFailure = finished.trainingFailure
+            commitDuration = finished.duration
             return finished.report
         } catch {
             // Later units fail with `UnitBeforeFailed`: the chain is broken.

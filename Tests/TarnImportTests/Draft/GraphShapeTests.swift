@@ -85,7 +85,7 @@ struct GraphShapeTests {
             #expect {
                 try bed.add("[\(deep)]", "User")
             } throws: { error in
-                guard case .invalidJSON(let reason, let offset, _)? = error as? ImportError else { return false }
+                guard case .invalidJSON(let reason, let offset, _, _)? = error as? ImportError else { return false }
                 return reason.contains("deep") && offset > 1000 && offset < open.utf8.count * 1100
             }
         }

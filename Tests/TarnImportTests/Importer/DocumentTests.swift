@@ -33,7 +33,7 @@ struct DocumentTests {
             "[{\"id\":2,\"name\":\"a\u{01}\"}]", #"[{"id":2,"name":"\x"}]"#, "undefined", "NaN", "\u{0}",
         ])
     func notJSON(_ text: String) throws {
-        guard case .invalidJSON(_, _, let beginning)? = try refusal(text) else {
+        guard case .invalidJSON(_, _, _, let beginning)? = try refusal(text) else {
             Issue.record("it was taken, or refused otherwise: \(text)")
             return
         }
@@ -104,7 +104,7 @@ struct DocumentTests {
     @Test("the error of a document says at which byte it is wrong, counted from the first byte of the body")
     func offsetIsExact() throws {
         for (text, offset) in [(#"[{"id":1},{"id":x}]"#, 16), ("[1,2", 4), ("\u{FEFF}[1,]", 6), ("<html>", 0)] {
-            guard case .invalidJSON(_, offset, _)? = try refusal(text) else {
+            guard case .invalidJSON(_, offset, _, _)? = try refusal(text) else {
                 Issue.record("\(text): \(String(describing: try refusal(text)))")
                 continue
             }
@@ -112,7 +112,7 @@ struct DocumentTests {
         let error = try #require(try refusal(#"{"id":01}"#))
         #expect(
             "\(error)"
-                == #"not valid JSON at byte 6: a number must not have leading zeros. It begins with: {"id":01}"#
+                == #"not valid JSON at byte 6, in $.id: a number must not have leading zeros. It begins with: {"id":01}"#
         )
     }
 
@@ -126,7 +126,7 @@ struct DocumentTests {
                 try bed.add(bad, "Thing")
                 Issue.record("it was taken: \(bad)")
             } catch let error as ImportError {
-                guard case .invalidJSON(_, let offset, _) = error else { continue }
+                guard case .invalidJSON(_, let offset, _, _) = error else { continue }
                 #expect(offset <= bad.utf8.count, "\(bad): \(error)")
             }
         }
@@ -135,7 +135,7 @@ struct DocumentTests {
         do {
             _ = try bed.importer.add([0x5B, 0x22, 0xFF, 0x22, 0x5D], entity: "Thing")
         } catch {
-            if case .invalidJSON(_, let offset, _) = error { #expect(offset <= 5, "\(error)") }
+            if case .invalidJSON(_, let offset, _, _) = error { #expect(offset <= 5, "\(error)") }
         }
     }
 

@@ -128,9 +128,9 @@ struct PartsTests {
                     let parts = try refusal(document, ["a"], partSize: size)
                     switch (whole, parts) {
                     case (nil, nil): break
-                    case (.invalidJSON(_, let offset, _)?, .invalidJSON(_, let other, _)?):
+                    case (.invalidJSON(_, let offset, let path, _)?, .invalidJSON(_, let other, let otherPath, _)?):
                         refused += 1
-                        #expect(offset == other, "\(example.name) \(size)")
+                        #expect(offset == other && path == otherPath, "\(example.name) \(size): \(path) \(otherPath)")
                     default:
                         Issue.record(
                             "\(example.name) \(size): \(String(describing: whole)), \(String(describing: parts))")
@@ -145,7 +145,7 @@ struct PartsTests {
     func cuts(_ size: Int) throws {
         let document = Array(#"{"m":"]","a":[{"id":1,"data":"\"}]"},{"id":2},{"id":3,"data":[[]]}],"z":[1]}"#.utf8)
         for length in 0..<document.count {
-            guard case .invalidJSON(_, length, _)? = try refusal(Array(document[..<length]), ["a"], partSize: size)
+            guard case .invalidJSON(_, length, _, _)? = try refusal(Array(document[..<length]), ["a"], partSize: size)
             else {
                 Issue.record(
                     "\(length): \(String(describing: try refusal(Array(document[..<length]), ["a"], partSize: size)))")

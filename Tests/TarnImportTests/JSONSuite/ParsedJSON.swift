@@ -42,7 +42,7 @@ enum ParsedJSON: Equatable {
             }
             self = .taken(words: Array(tape.words), strings: strings, numbers: numbers)
         } catch {
-            guard case .invalidJSON(let reason, let offset, _) = error else {
+            guard case .invalidJSON(let reason, let offset, _, _) = error else {
                 self = .refused(offset: -1, reason: "\(error)")
                 return
             }

@@ -44,7 +44,7 @@ public struct RecordKey: Sendable, Hashable, CustomStringConvertible {
 
     /// Decodes the storage key in a reference. A digest becomes a ``KeyComponent/digest(_:)``.
     /// Nil if the bytes are no storage key.
-    init?(reference storageKey: Bytes) {
+    package init?(reference storageKey: Bytes) {
         if StorageKey.isDigest(storageKey) {
             self.init([.digest(Array(storageKey))])
         } else {

@@ -23,5 +23,5 @@ package enum StorageKey {
         return mayBeDigest && reader.offset == longest ? digestLength : reader.offset
     }
 
-    static func isDigest(_ key: Bytes) -> Bool { key.count == digestLength }
+    package static func isDigest(_ key: Bytes) -> Bool { key.count == digestLength }
 }

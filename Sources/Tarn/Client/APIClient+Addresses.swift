@@ -40,11 +40,20 @@ extension APIClient {
         return HTTPURL.rebase(link: url, from: [base], onto: description.api.base) ?? url
     }
 
+    /// The header fields of the API, with those of an endpoint in their place.
+    func headers(_ fields: [TransportHeaders.Field]) -> TransportHeaders {
+        var headers = TransportHeaders(description.api.headers)
+        for field in fields { headers[field.name] = field.value }
+        return headers
+    }
+
     /// A GET request for a URL of the API, without credentials.
     ///
     /// A successful body is read fully, and only the beginning of a refusal.
-    func request(_ url: String) -> TransportRequest {
-        let headers = TransportHeaders(description.api.headers)
+    ///
+    /// - Parameter fields: the header fields of the endpoint.
+    func request(_ url: String, headers fields: [TransportHeaders.Field] = []) -> TransportRequest {
+        let headers = headers(fields)
         var request = TransportRequest(url: requestURL(url), headers: headers)
         if let target = try? HTTPURL(url), let home = try? HTTPURL(description.api.base),
             !target.hasSameOrigin(as: home)

@@ -33,8 +33,16 @@ public struct APIClient: Sendable {
         ///
         /// Recordings contain no secrets. Conditions are not sent while recording.
         package var recordsTo: String?
-        /// The logger of requests, waits and retries, without secrets; nil for none.
+        /// The logger of requests, waits, retries and imports, without secrets; nil for none.
+        ///
+        /// Requests are logged at `debug`, imports at `info`, their diagnostics and retries at
+        /// `notice`.
         public var logger: Logger?
+        /// The maximum number of keys that the report of an import names for each outcome; 0 for
+        /// none.
+        ///
+        /// See `ImportReport.keys(_:)`.
+        public var keyLimit = 100
         /// The clock of waits and of stored times, and the random source of waits.
         public var time = TimeSource.system
         /// Called wherever a sync or a cache is suspended: tests of races delay it there.

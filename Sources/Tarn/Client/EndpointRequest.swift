@@ -10,6 +10,7 @@ import TarnStore
 /// under which a page's response is stored.
 struct EndpointRequest: Sendable {
     let client: APIClient
+    /// The endpoint, with the parameters of its API.
     let endpoint: Endpoint
     /// The fingerprint of the endpoint's mapping: another one changes the keys of responses.
     let fingerprint: String
@@ -18,6 +19,16 @@ struct EndpointRequest: Sendable {
     var parent: ParentRecord?
     /// The priority among requests that wait for the pace or for a limit.
     var priority = TaskPriority.medium
+
+    init(
+        client: APIClient, endpoint: Endpoint, fingerprint: String, authScope: String, parent: ParentRecord? = nil
+    ) {
+        self.client = client
+        self.endpoint = endpoint.completed(by: client.description.api)
+        self.fingerprint = fingerprint
+        self.authScope = authScope
+        self.parent = parent
+    }
 
     /// The place of the endpoint's declaration, for errors about a scan of it.
     var place: String { "\(endpoint.place), endpoint \(endpoint.name)" }
@@ -52,7 +63,7 @@ struct EndpointRequest: Sendable {
 
     /// The message that requests a page, without conditions and credentials.
     func message(for page: PageRequest) -> TransportRequest {
-        var message = client.request(page.url)
+        var message = client.request(page.url, headers: endpoint.headers)
         message.method = endpoint.method
         message.priority = priority.rawValue
         if let body = page.body {

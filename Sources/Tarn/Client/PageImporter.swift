@@ -106,6 +106,6 @@ struct PageImporter {
         for (name, value) in QueryParameters.values(in: page.url).reversed() { parameters[name] = value }
         return ImportContext(
             headers: response.headers.fields.map { ($0.name, $0.value) }, parameters: parameters,
-            firstPosition: page.position)
+            firstPosition: page.position, source: page.shownURL)
     }
 }

@@ -11,10 +11,16 @@ public struct APIDescription: Sendable, Hashable {
     public var aliases: [String] = []
     /// Base URLs of other servers that links to pages may lead to.
     ///
-    /// Requests there carry neither credentials nor ``headers``.
+    /// Requests there carry neither credentials nor ``headers`` nor ``parameters``.
     public var follows: [String] = []
     /// Header fields of every request, in the order of the file.
     public var headers: [TransportHeaders.Field] = []
+    /// The parameters of every request, in the order of the file, such as `per_page`.
+    ///
+    /// They fill variables of paths and bodies, and the others become query parameters. A parameter
+    /// of the endpoint or of the request with the same name replaces them. They are sent to
+    /// ``base`` only.
+    public var parameters: [Endpoint.Parameter] = []
     /// The authentication of requests. The file contains no secrets.
     public var authentication = Authentication.none
     /// The pace of requests.

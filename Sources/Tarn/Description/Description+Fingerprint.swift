@@ -13,6 +13,7 @@ extension Description {
         var text = ""
         if mapping.naming.style != .snakeCase { text += "naming \(mapping.naming.style.rawValue)\n" }
         for (json, name) in mapping.naming.words.sorted(by: { $0.key < $1.key }) { text += "word \(json) \(name)\n" }
+        if !mapping.naming.referenceSuffixes.isEmpty { text += "references \(mapping.naming.referenceSuffixes)\n" }
         text += DescriptionDigest.text(of: mapping.rules, "rules")
         if let duplicates = mapping.duplicates { text += "duplicates \(duplicates.rawValue)\n" }
         if let keyless = mapping.keyless { text += "keyless \(keyless.rawValue)\n" }
@@ -62,6 +63,11 @@ extension Description {
         text += "signs 1\n"
         if !wants.isEmpty { text += "wants \(wants.values) \(wants.record ?? "") \(wants.fields)\n" }
         for metadata in endpoint.metadata { text += "metadata \(metadata.name) \(metadata.path)\n" }
+        for field in endpoint.headers {
+            let name = field.name.lowercased()
+            // A store contains no digest of a secret.
+            text += "header \(name) \(CacheRules.isCredential(name) ? "" : field.value)\n"
+        }
         if let body = endpoint.body { text += "body \(body.text)\n" }
         if let forEach = endpoint.forEach { text += "parent \(forEach.entity) \(forEach.parent ?? "")\n" }
         return String(SHA256.hexadecimal(text).prefix(16))

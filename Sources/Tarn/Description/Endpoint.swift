@@ -19,6 +19,11 @@ public struct Endpoint: Sendable, Hashable {
     /// Parameters that the path names replace its variables. The others become query parameters, in
     /// this order.
     package var parameters: [Parameter]
+    /// Header fields of every request of the endpoint, in the order of the file.
+    ///
+    /// They replace those of the API with the same names. Other values are another request:
+    /// responses are stored separately. Credentials belong in the API's authentication.
+    public var headers: [TransportHeaders.Field] = []
     /// The body of the request. A string that is `{name}` is replaced by a parameter.
     public var body: TransportBody?
     /// The key path of the list of records in the response.
@@ -140,6 +145,15 @@ public struct Endpoint: Sendable, Hashable {
         self.records = records
         self.entity = entity
         self.pagination = pagination
+    }
+
+    /// Returns the endpoint with the parameters of its API that it does not set itself.
+    func completed(by api: APIDescription) -> Endpoint {
+        guard !api.parameters.isEmpty else { return self }
+        let own = Set(parameters.map(\.name))
+        var endpoint = self
+        endpoint.parameters += api.parameters.filter { !own.contains($0.name) }
+        return endpoint
     }
 
     /// Stops the program if the rules for orphans do not fit the envelope and the parents.

@@ -15,6 +15,9 @@ struct Batch {
         var target: Int
         /// The name under which the listed records are noted; nil if no orphans are looked for.
         var members: String?
+        /// The size of the body, and the time that drafting its records took.
+        var byteCount = 0
+        var drafting = Duration.zero
 
         var isImported: Bool { asked == nil }
     }

@@ -49,7 +49,10 @@ extension EndpointScan {
         do {
             // A cancellation keeps pages that were handed over. A scan that is one change may take
             // long, and is rolled back.
-            if let imported = try await pipeline.finish(isCancellable: unit == .scan) { report.report.add(imported) }
+            if let imported = try await pipeline.finish(isCancellable: unit == .scan) {
+                report.report.add(imported)
+                log(imported, of: done)
+            }
         } catch {
             if let conflict = error as? RevalidationConflict {
                 overtakenRequests.formUnion(conflict.requests)
@@ -65,6 +68,21 @@ extension EndpointScan {
         syncRun?.committed(done.checkpoints)
         for page in done.pages { count(page.entry, isImported: page.isImported) }
         for scan in done.completed { try await lookForOrphans(scan) }
+    }
+}
+
+extension EndpointScan {
+    /// Logs the import of a batch. Pages answered with 304 are no imports.
+    private func log(_ report: ImportReport, of batch: Batch) {
+        guard client.logsImports, let first = batch.pages.first(where: \.isImported) else { return }
+        var log = ImportLog(first.entry.request, pages: 0, bytes: 0, duration: pipeline.commitDuration)
+        for page in batch.pages where page.isImported {
+            log.pages += 1
+            log.bytes += page.byteCount
+            log.duration += page.drafting
+            log.add(endpointOf: page.entry.request)
+        }
+        client.log(report, log)
     }
 }
 

@@ -170,7 +170,7 @@ extension EndpointScan {
     }
 
     private func decision(about response: TransportResponse, _ pages: inout PageSequence) throws -> PageDecision {
-        switch request.decision(about: response, sent: TransportHeaders(client.description.api.headers)) {
+        switch request.decision(about: response, sent: client.headers(endpoint.headers)) {
         case .notModified: return .notModified
         case .records(let isEmpty): return .records(isEmpty: isEmpty)
         case .ignored: return .ignored
@@ -219,11 +219,14 @@ extension EndpointScan {
             ahead = try ask(next, target.request)
         }
         let page = PageImporter.Page(url: fetch.page.url, shownURL: shownURL, position: target.checkpoint.records)
+        let started = ContinuousClock.now
         let added =
             try isEmpty
             ? Importer.Added(listed: [], count: 0) : target.pages.draft(response, page, into: importer)
         let entry = target.pages.entry(fetch.key, response, headers: response.headers, added, at: client.now)
-        return Batch.Page(entry: entry, asked: nil, target: targetIndex)
+        return Batch.Page(
+            entry: entry, asked: nil, target: targetIndex, byteCount: response.body.count,
+            drafting: ContinuousClock.now - started)
     }
 
     /// Marks the current scan as complete.

@@ -77,7 +77,10 @@ struct EndpointScan {
     /// Scans the endpoint, once or for every parent. Failures are in the report.
     mutating func run() async {
         hooks = options.hooks?(endpoint) ?? ImportHooks()
-        pipeline.configure { $0.hooks = hooks }
+        pipeline.configure {
+            $0.hooks = hooks
+            $0.keyLimit = client.options.keyLimit
+        }
         defer { pipeline.configure { $0.hooks = ImportHooks() } }
         do {
             var targets: [ParentRecord?] = [nil]

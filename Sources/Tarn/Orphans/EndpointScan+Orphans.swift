@@ -49,6 +49,7 @@ extension EndpointScan {
         defer {
             report.add(pass.report)
             report.report.add(pass.imported)
+            client.log(orphansOf: endpoint, pass.report, pass.imported)
         }
         try await pass.run()
         try await client.store.write(alone: true) { writer in

@@ -117,7 +117,7 @@ struct OrphanDecision: Sendable {
             {
                 counts.updated = 1
                 outcome.unlinked = 1
-                merge(counts, record.entity, into: &imported)
+                merge(counts, record, .updated, into: &imported)
             }
             try writer.removeScanMember(listed, of: identity.members)
             return .done(1)
@@ -128,7 +128,7 @@ struct OrphanDecision: Sendable {
                 try writer.removeScanMember(listed, of: identity.members)
                 counts.deleted = 1
                 outcome.deleted = 1
-                merge(counts, record.entity, into: &imported)
+                merge(counts, record, .deleted, into: &imported)
                 return .done(count)
             } catch let error as StoreWriteError {
                 guard case .deleteDenied = error else { throw error }
@@ -150,9 +150,13 @@ struct OrphanDecision: Sendable {
         return try writer.clear(field.id, of: listed, entity) == .updated
     }
 
-    private func merge(_ counts: ImportReport.Counts, _ entity: String, into imported: inout ImportReport) {
-        var other = ImportReport()
-        other.entities = [entity: counts]
+    private func merge(
+        _ counts: ImportReport.Counts, _ record: Record, _ outcome: ImportReport.Outcome,
+        into imported: inout ImportReport
+    ) {
+        var other = ImportReport(keyLimit: 0)
+        other.entities = [record.entity: counts]
         imported.add(other)
+        imported.note(record.key.storageKey, of: record.entity, outcome, whole: record.key)
     }
 }

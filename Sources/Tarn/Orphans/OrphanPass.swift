@@ -16,7 +16,7 @@ struct OrphanPass {
     let parent: RecordKey?
     let scan: UInt64
     private(set) var report = OrphanReport()
-    private(set) var imported = ImportReport()
+    private(set) var imported: ImportReport
     /// The ids of entities that are excluded from the pass.
     private var unlisted: Set<UInt16> = []
     /// The number of individual requests that are left.
@@ -33,6 +33,7 @@ struct OrphanPass {
         scan = completed.scan
         checksLeft = options.orphanCheckLimit
         report.isDryRun = options.reportsOrphansOnly
+        imported = ImportReport(keyLimit: request.client.options.keyLimit)
     }
 
     private var client: APIClient { request.client }
@@ -153,7 +154,9 @@ struct OrphanPass {
             try Task.checkCancellation()
             checksLeft -= 1
             // A failed request decides nothing.
-            guard let response = try? await transport.send(client.request(url)) else { continue }
+            guard let response = try? await transport.send(client.request(url, headers: endpoint.headers)) else {
+                continue
+            }
             switch response.status {
             case 404, 410: candidates[index].answer = .gone
             case 200..<400: candidates[index].answer = .exists
@@ -179,8 +182,9 @@ struct OrphanPass {
             }
             return values
         }
-        guard let values else { return nil }
-        return (try? template.expanded(values)).map { client.description.api.base + $0 }
+        guard let values, let path = try? template.expanded(values) else { return nil }
+        let query = client.description.api.parameters.filter { values[$0.name] == nil }.map { ($0.name, $0.value) }
+        return QueryParameters.append(query, to: client.description.api.base + path)
     }
 
     // MARK: Deciding
@@ -189,7 +193,7 @@ struct OrphanPass {
     private struct Step: Sendable {
         var done = 0
         var report = OrphanReport()
-        var imported = ImportReport()
+        var imported: ImportReport
         /// The next record, if its deletion exceeds a step.
         var record: (entity: String, key: RecordKey)?
     }
@@ -203,8 +207,9 @@ struct OrphanPass {
             endpoint: endpoint, rules: rules, identity: identity, parent: parent, scan: scan, limit: options.orphanStep,
             isDryRun: options.reportsOrphansOnly, mayDelete: options.mayDelete,
             keepsLocal: Set(schema.entities.map(\.name).filter { mapping.local(of: $0, in: schema) != .server }))
+        let keyLimit = client.options.keyLimit
         let step = try await client.store.write(alone: true) { writer in
-            var step = Step()
+            var step = Step(imported: ImportReport(keyLimit: keyLimit))
             let (done, record) = try decision.run(
                 candidates.map { ($0.record, $0.answer) }, &writer, &step.report, &step.imported)
             step.done = done

@@ -108,9 +108,10 @@ extension RecordCache {
         _ response: TransportResponse, _ prepared: PreparedRequest, _ stored: ResponseEntry?, isEmpty: Bool,
         _ sent: Timestamp, _ received: Timestamp
     ) async throws -> Transfer {
-        let lent = try importers.take(store)
+        let started = ContinuousClock.now, lent = try importers.take(store)
         defer { importers.give(back: lent) }
         lent.value.hooks = hooks(for: prepared.endpoint, prepared.options)
+        lent.value.keyLimit = client.options.keyLimit
         let importer = try PageImporter(prepared.request, prepared.pages.wants)
         let page = PageImporter.Page(
             url: prepared.url, shownURL: prepared.shownURL, position: prepared.pages.listed)
@@ -123,17 +124,36 @@ extension RecordCache {
         entry.listing.identity = stored?.listing.identity
         entry.caching = ResponseCaching(
             requestedAt: sent,
-            selecting: CacheRules.selectingFields(of: prepared.message.headers, by: response.headers).flat,
+            selecting: CacheRules.selectingFields(of: prepared.message.headers, by: response.headers)
+                .withoutCredentials.flat,
             usedAt: received)
         entry.listing.position = prepared.isPositioned ? prepared.pages.listPosition : stored?.listing.position
-        guard prepared.options.isPersisted else { return try await show(entry, lent) }
+        guard prepared.options.isPersisted else {
+            return logged(try await show(entry, lent), response, prepared, since: started)
+        }
         guard options.rules.storability(of: response, to: prepared.message) == .storable else {
             let transfer = try await show(entry, lent)
             // The entry that was stored before is no longer the answer.
             if stored != nil { try await forget(prepared) }
-            return transfer
+            return logged(transfer, response, prepared, since: started)
         }
-        return try await keep(entry, prepared, lent)
+        return logged(try await keep(entry, prepared, lent), response, prepared, since: started)
+    }
+
+    private func logged(
+        _ transfer: Transfer, _ response: TransportResponse, _ prepared: PreparedRequest,
+        since started: ContinuousClock.Instant
+    ) -> Transfer {
+        if let report = transfer.report {
+            var log: ImportLog {
+                var log = ImportLog(
+                    prepared.key, bytes: response.body.count, duration: ContinuousClock.now - started)
+                log.isStored = transfer.isStored
+                return log
+            }
+            client.log(report, log)
+        }
+        return transfer
     }
 
     /// The import hooks of the cache, followed by those of a request.
@@ -184,6 +204,11 @@ extension RecordCache {
 }
 
 extension TransportHeaders {
+    /// The fields that may be stored. A response that varies by another one is not used again.
+    fileprivate var withoutCredentials: TransportHeaders {
+        TransportHeaders(fields.filter { !CacheRules.isCredential($0.name) })
+    }
+
     /// The fields of a response as they are stored for the requested URL.
     ///
     /// A response after redirects belongs to another URL (RFC 9111 §2), and the lifetime of the

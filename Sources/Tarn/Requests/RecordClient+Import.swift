@@ -70,9 +70,10 @@ extension RecordClient {
         _ response: TransportResponse, _ target: EndpointRequest, _ pages: PageSequence,
         _ request: RecordRequest<Value>, isEmpty: Bool
     ) async throws -> (Transfer, [Value]) {
-        let lent = try cache.importers.take(store)
+        let started = ContinuousClock.now, lent = try cache.importers.take(store)
         defer { cache.importers.give(back: lent) }
         lent.value.hooks = cache.hooks(for: target.endpoint, request.options.transfer)
+        lent.value.keyLimit = client.options.keyLimit
         let importer = try PageImporter(target, pages.wants)
         let page = PageImporter.Page(url: pages.url, shownURL: Redaction.url(pages.url), position: pages.listed)
         let added =
@@ -84,6 +85,11 @@ extension RecordClient {
             transfer.report = try await lent.value.commit(to: store)
         } else {
             transfer = try await cache.show(entry, lent)
+        }
+        if let report = transfer.report {
+            var log = ImportLog(entry.request, bytes: response.body.count, duration: ContinuousClock.now - started)
+            log.isStored = request.options.transfer.isPersisted
+            client.log(report, log)
         }
         return (transfer, try records(of: transfer, request))
     }

@@ -12,7 +12,8 @@ extension DescriptionReader {
             let section = section(
                 value, "api",
                 keys: [
-                    "base", "aliases", "follow", "headers", "auth", "transport", "pace", "retry", "responses", "cache",
+                    "base", "aliases", "follow", "headers", "parameters", "auth", "transport", "pace", "retry",
+                    "responses", "cache",
                     "naming",
                 ] + DescriptionReader.ruleKeys,
                 required: ["base"],
@@ -22,7 +23,12 @@ extension DescriptionReader {
         let aliases = texts(section, "aliases").compactMap { baseURL($0.text, "api.aliases", $0.mark) }
         let follows = texts(section, "follow").compactMap { baseURL($0.text, "api.follow", $0.mark) }
         let authentication = authentication(section)
-        let headers = headers(section, setByAuthentication: authentication.headerField)
+        authenticationField = authentication.headerField
+        let headers = headers(section), parameters = parameters(section, "parameters")
+        apiParameters = parameters
+        if let secret = authentication.queryParameter, parameters.contains(where: { $0.name == secret }) {
+            report(at: "api.parameters.\(secret)", "auth already sets this parameter: remove one of the two")
+        }
         let pace = pace(section), transport = transport(section, pace), retry = retry(section),
             responses = responses(section), cache = caching(section)
         guard let base else { return nil }
@@ -30,6 +36,7 @@ extension DescriptionReader {
         api.aliases = aliases
         api.follows = follows
         api.headers = headers
+        api.parameters = parameters
         api.authentication = authentication
         api.pace = pace
         api.transport = transport
@@ -39,7 +46,9 @@ extension DescriptionReader {
         return api
     }
 
-    /// The naming convention: a style, words, or both. It is in `api` because it is the API's.
+    /// The naming convention: a style, words, suffixes of references, or several of them.
+    ///
+    /// It is in `api` because it is the API's.
     mutating func naming(_ top: Section) -> NamingConvention {
         guard case .mapping(let entries)? = top["api"]?.content,
             let value = entries.first(where: { $0.key == "naming" })?.value
@@ -48,15 +57,31 @@ extension DescriptionReader {
         guard case .mapping(let pairs) = value.content else {
             return NamingConvention(word(section, "naming", "naming style") ?? .snakeCase)
         }
-        // `style` and `words` may also be words of the convention.
+        // `style`, `words` and `references` may also be words of the convention.
         let isLong = pairs.contains { pair in
             if case .mapping = pair.value.content { return pair.key == "words" }
+            if case .list = pair.value.content { return pair.key == "references" }
             guard case .scalar(let text, _) = pair.value.content else { return false }
             return pair.key == "style" && NamingStyle(rawValue: text) != nil
+                || pair.key == "references" && !isWord(text)
         }
         guard isLong else { return NamingConvention(words: words(section, "naming")) }
-        guard let long = self.section(value, "api.naming", keys: ["style", "words"]) else { return NamingConvention() }
-        return NamingConvention(word(long, "style", "naming style") ?? .snakeCase, words: words(long, "words"))
+        guard let long = self.section(value, "api.naming", keys: ["style", "words", "references"]) else {
+            return NamingConvention()
+        }
+        return NamingConvention(
+            word(long, "style", "naming style") ?? .snakeCase, words: words(long, "words"),
+            referenceSuffixes: referenceSuffixes(long))
+    }
+
+    private mutating func referenceSuffixes(_ naming: Section) -> [String] {
+        texts(naming, "references").compactMap { text, mark in
+            if NamingConvention.isReferenceSuffix(text) { return text }
+            report(
+                naming.path("references"), mark,
+                "\"\(text)\" is not a suffix of JSON keys: write the end of such keys, as in references: [_id]")
+            return nil
+        }
     }
 
     private mutating func words(_ section: Section, _ key: String) -> [String: String] {
@@ -109,7 +134,7 @@ extension DescriptionReader {
             return "not an http or https URL: \(form)"
         }
         let rest = text.dropFirst(scheme.count)
-        if rest.contains("?") { return "a base URL cannot have a query: write parameters under with of each endpoint" }
+        if rest.contains("?") { return "a base URL cannot have a query: write it under parameters" }
         if rest.contains("#") { return "a base URL cannot have a fragment: remove the # and everything after it" }
         let authority = rest.prefix { $0 != "/" }
         if authority.contains("@") {
@@ -141,10 +166,11 @@ extension DescriptionReader {
 
     // MARK: Header fields and authentication
 
-    private mutating func headers(_ section: Section, setByAuthentication: String?) -> [TransportHeaders.Field] {
+    /// Reads the header fields of the API or of an endpoint.
+    mutating func headers(_ section: Section) -> [TransportHeaders.Field] {
         var fields: [TransportHeaders.Field] = []
         for entry in entries(section, "headers", of: "field names to values") {
-            let field = "api.headers.\(entry.key)"
+            let field = "\(section.path("headers")).\(entry.key)"
             guard let value = text(entry.value, field) else { continue }
             // RFC 9110 §5.1, §5.6.2: a field name is a token.
             if entry.key.isEmpty || !entry.key.utf8.allSatisfy(DescriptionReader.isTokenByte) {
@@ -168,7 +194,7 @@ extension DescriptionReader {
                     field, entry.keyMark,
                     "duplicate header field (case does not matter): join the values with a comma")
             }
-            if let other = setByAuthentication, name == other.lowercased() {
+            if let other = authenticationField, name == other.lowercased() {
                 report(field, entry.keyMark, "auth already sets this header field: remove one of the two")
             }
             fields.append(.init(entry.key, value))

@@ -17,7 +17,8 @@ extension DescriptionReader {
         let field = "endpoints.\(entry.key)"
         checkName(entry, field)
         guard let section = endpointSection(entry.value, field) else { return nil }
-        let parameters = parameters(section)
+        let own = parameters(section, "with"), headers = headers(section)
+        let names = Set(own.map(\.name)), parameters = own + apiParameters.filter { !names.contains($0.name) }
         let envelope = envelope(section, schema)
         let records = envelope == nil ? recordsPath(section) : nil
         let entity = envelope.map { $0.first?.entity } ?? entityName(section, "entity", schema)
@@ -41,8 +42,9 @@ extension DescriptionReader {
         let responses = responses(section), metadata = metadata(section)
         guard let path = template?.description, let entity else { return nil }
         var endpoint = Endpoint(
-            name: entry.key, path: path, parameters: parameters, records: records ?? JSONPath(keys: []),
+            name: entry.key, path: path, parameters: own, records: records ?? JSONPath(keys: []),
             entity: entity, pagination: pagination ?? .automatic)
+        endpoint.headers = headers
         endpoint.method = method
         endpoint.body = body
         endpoint.envelope = envelope ?? []
@@ -71,7 +73,8 @@ extension DescriptionReader {
         section(
             value, field,
             keys: [
-                "path", "with", "method", "body", "form", "records", "entity", "paginate", "restart", "limit",
+                "path", "with", "headers", "method", "body", "form", "records", "entity", "paginate", "restart",
+                "limit",
                 "more", "for_each", "commit", "orphans",
                 "responses", "metadata",
             ],
@@ -115,15 +118,21 @@ extension DescriptionReader {
     }
 
     /// Reads parameters. A list becomes several parameters of one name.
-    private mutating func parameters(_ section: Section) -> [Endpoint.Parameter] {
-        entries(section, "with", of: "names to values").flatMap { entry -> [Endpoint.Parameter] in
-            let field = "\(section.path("with")).\(entry.key)"
+    mutating func parameters(_ section: Section, _ key: String) -> [Endpoint.Parameter] {
+        entries(section, key, of: "names to values").flatMap { entry -> [Endpoint.Parameter] in
+            let field = "\(section.path(key)).\(entry.key)"
             if entry.key.isEmpty { report(field, entry.keyMark, "a parameter needs a name") }
             guard case .list(let list) = entry.value.content else {
                 return text(entry.value, field).map { [Endpoint.Parameter(entry.key, $0)] } ?? []
             }
             return list.compactMap { value in text(value, field).map { Endpoint.Parameter(entry.key, $0) } }
         }
+    }
+
+    /// The field that declares a parameter: of the endpoint, else of the API.
+    func field(ofParameter name: String, _ section: Section) -> String {
+        let own = "\(section.path("with")).\(name)"
+        return isRecorded(own) || !apiParameters.contains { $0.name == name } ? own : "api.parameters.\(name)"
     }
 
     // MARK: Path
@@ -142,14 +151,14 @@ extension DescriptionReader {
                 usesRecord = true
                 checkVariable(name, attribute: parts.count == 2 ? parts[1] : nil, forEach, section, "path", schema)
                 if parameters.contains(where: { $0.name == name }) {
-                    report(at: "\(section.path("with")).\(name)", "for_each sets this parameter: remove the line")
+                    report(at: field(ofParameter: name, section), "for_each sets this parameter: remove the line")
                 }
             } else if let value = parameters.first(where: { $0.name == name })?.value {
                 // Such a value would name another resource: RFC 3986 §5.2.4 removes these segments.
                 if ["", ".", ".."].contains(value) {
-                    report(at: "\(section.path("with")).\(name)", "a value in the path cannot be \"\(value)\"")
+                    report(at: field(ofParameter: name, section), "a value in the path cannot be \"\(value)\"")
                 }
-            } else if !isReported("\(section.path("with")).\(name)") {
+            } else if !isReported(field(ofParameter: name, section)), !isReported("api.parameters") {
                 reportWithoutValue(name, parts, parameters, forEach, section, schema)
             }
         }

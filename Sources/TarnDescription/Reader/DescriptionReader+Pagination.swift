@@ -153,7 +153,7 @@ extension DescriptionReader {
             if template.variables.contains(name) {
                 report(section, "path", "{\(name)} is what paginate sends as a query parameter: choose another name")
             } else if parameters.contains(where: { $0.name == name }) {
-                report(at: "\(section.path("with")).\(name)", "paginate sends this parameter: remove the line")
+                report(at: field(ofParameter: name, section), "paginate sends this parameter: remove the line")
             }
         }
         let sendsBody = places.contains { if case .body = $0 { true } else { false } }

@@ -30,6 +30,10 @@ struct DescriptionReader {
     /// The pagination styles that the file may name.
     let paginationStyles: PaginationStyles
 
+    /// The parameters of the API, and the header field that its authentication sets.
+    var apiParameters: [Endpoint.Parameter] = []
+    var authenticationField: String?
+
     init(file: String, transformers: [ValueTransformer], paginationStyles: PaginationStyles) {
         self.file = file
         self.transformers = transformers
@@ -86,6 +90,9 @@ struct DescriptionReader {
     mutating func record(_ field: String, of entry: YAMLValue.Entry) {
         places[field] = (entry.keyMark, entry.value.mark)
     }
+
+    /// Whether a key or value of this dotted path was read.
+    func isRecorded(_ field: String) -> Bool { places[field] != nil }
 
     /// Reports a problem at the value of a dotted path, else at the nearest key above it.
     mutating func report(at field: String, _ message: String) {

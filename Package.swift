@@ -126,7 +126,7 @@ let package = Package(
                 "TarnHTTP", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
             ]),
         .testTarget(name: "TarnTests", dependencies: ["Tarn", "TarnDescription", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log")]),
-        .testTarget(name: "TarnMacrosTests", dependencies: ["TarnMacros", "TestSupport"]),
+        .testTarget(name: "TarnMacrosTests", dependencies: ["TarnMacros", "TestSupport", .product(name: "Logging", package: "swift-log")]),
         .testTarget(
             name: "TarnServiceTests",
             dependencies: [

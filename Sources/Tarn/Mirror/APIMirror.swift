@@ -29,6 +29,8 @@ public struct APIMirror: Sendable {
         ///
         /// It runs on the store's writer thread and must not use the store.
         public var mayDelete: (@Sendable (Record) -> Bool)?
+        /// Called after ``mayDelete``, with a reader of the transaction.
+        var decidesOrphan: (@Sendable (Record, StoreReader) throws -> Bool)?
         /// The maximum number of records that one deletion step deletes.
         package var orphanStep = 1000
         /// The maximum number of orphan candidates that one scan requests individually.

@@ -35,7 +35,7 @@ extension EndpointScan {
         let importer = try PageImporter(request, pages.wants)
         let own = variant.map { "\(endpoint.name) #\($0)" } ?? endpoint.name
         let name = request.parent.map { "\(own) \($0.key)" } ?? own
-        let plan = SHA256.hexadecimal(EndpointRequest.text(of: try request.firstPage()) + "\n" + request.fingerprint)
+        let plan = EndpointScan.plan(of: try request.firstPage(), request)
         let identity = ScanIdentity(name: name, request, plan: plan)
         let old = try client.store.read { try $0.checkpoint(name) }
         try await finishOrphans(old, request, identity, name, plan)
@@ -67,6 +67,11 @@ extension EndpointScan {
             checkpoint: checkpoint)
         current = target
         return target
+    }
+
+    /// The digest of a scan's first request and of its mapping.
+    static func plan(of page: PageRequest, _ request: EndpointRequest) -> String {
+        SHA256.hexadecimal(EndpointRequest.text(of: page) + "\n" + request.fingerprint)
     }
 
     // MARK: Requests

@@ -14,6 +14,8 @@ struct OrphanDecision: Sendable {
     let limit: Int
     let isDryRun: Bool
     let mayDelete: (@Sendable (Record) -> Bool)?
+    /// A decision that reads the record as a struct.
+    let decides: (@Sendable (Record, StoreReader) throws -> Bool)?
     /// Entities whose records are kept if they were changed locally.
     let keepsLocal: Set<String>
 
@@ -45,7 +47,7 @@ struct OrphanDecision: Sendable {
             var outcome = OrphanReport()
             outcome.candidates = 1
             let isDue = try isDue(
-                member, candidate.answer, record, isKept: kept.contains(candidate.record), access, &outcome)
+                member, candidate.answer, record, isKept: kept.contains(candidate.record), &writer, &outcome)
             if isDue, !isDryRun {
                 switch try remove(record, candidate.record, &writer, &outcome, &imported) {
                 case .done(let count): deleted += count
@@ -79,9 +81,10 @@ struct OrphanDecision: Sendable {
 
     /// Whether a record is to be removed; otherwise the reason is counted.
     private func isDue(
-        _ member: ScanMember, _ answer: OrphanPass.Answer, _ record: Record, isKept: Bool, _ access: StoreAccess,
+        _ member: ScanMember, _ answer: OrphanPass.Answer, _ record: Record, isKept: Bool, _ writer: inout StoreWriter,
         _ outcome: inout OrphanReport
     ) throws -> Bool {
+        let access = writer.access
         if answer == .exists {
             outcome.existing = 1
         } else if answer != .gone, member.misses < UInt64(rules.scans) {
@@ -93,6 +96,8 @@ struct OrphanDecision: Sendable {
         } else if keepsLocal.contains(record.entity), try access.localChanges.contains(member.record) {
             outcome.changedLocally = 1
         } else if let mayDelete, !mayDelete(record) {
+            outcome.vetoed = 1
+        } else if let decides, try !decides(record, writer.reader()) {
             outcome.vetoed = 1
         } else {
             return true

@@ -20,8 +20,13 @@ struct ScanIdentity: Sendable {
         endpoint = request.endpoint.name
         authScope = request.authScope
         isForEach = request.endpoint.forEach != nil
-        responses = String(SHA256.hexadecimal("walk\n\(name)\n\(authScope)").prefix(32))
+        responses = ScanIdentity.responses(of: name, authScope: authScope)
         members = ScanIdentity.members(responses, plan: plan)
+    }
+
+    /// The name in the entries of the responses to a scan with this name.
+    static func responses(of name: String, authScope: String) -> String {
+        String(SHA256.hexadecimal("walk\n\(name)\n\(authScope)").prefix(32))
     }
 
     static func members(_ scan: String, plan: String) -> String { "\(scan) \(plan)" }

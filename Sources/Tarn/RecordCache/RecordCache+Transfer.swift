@@ -25,7 +25,7 @@ extension RecordCache {
         switch prepared.request.decision(about: response, sent: request.headers) {
         case .records(let isEmpty):
             var transfer = try await take(response, prepared, stored, isEmpty: isEmpty, sent, received)
-            if prepared.options.keepsBody { transfer.body = response.body }
+            if prepared.options.keepsBody { transfer.body = isEmpty ? [] : response.body }
             return transfer
         case .failed(let message): throw refusal(response, prepared, message)
         case .ignored, .last: throw refusal(response, prepared, nil)
@@ -121,7 +121,9 @@ extension RecordCache {
         var entry = importer.entry(
             prepared.key, response, headers: TransportHeaders(stored: response), added, at: received)
         entry.listing.scan = stored?.listing.scan ?? 0
-        entry.listing.identity = stored?.listing.identity
+        entry.listing.identity =
+            prepared.options.scan.map { ScanIdentity.responses(of: $0, authScope: prepared.request.authScope) }
+            ?? stored?.listing.identity
         entry.caching = ResponseCaching(
             requestedAt: sent,
             selecting: CacheRules.selectingFields(of: prepared.message.headers, by: response.headers)

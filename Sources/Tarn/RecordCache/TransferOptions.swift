@@ -17,7 +17,7 @@ struct TransferOptions: Sendable {
     var deadline: RequestDeadline?
     /// The logger of retries, besides those of the client; nil for none.
     var logger: Logger?
-    /// The identity of the scan that the response belongs to; nil for none.
+    /// The name of the scan that the response belongs to; nil for that of the stored response.
     var scan: String?
 
     /// Whether the result differs from that of another caller, who cannot share the transfer.

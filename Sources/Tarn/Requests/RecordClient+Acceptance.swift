@@ -35,15 +35,14 @@ extension RecordClient {
             var asked = request.cacheRequest()
             asked.url = url
             let prepared = try await cache.prepared(
-                asked, to: request.endpoint, fingerprint(of: request), options: request.options.transfer)
+                asked, to: request.endpoint, fingerprint(of: request), options: request.transferOptions)
             let response = TransportResponse(status: status, headers: headers, body: body)
             let stored = try store.read { try $0.access.responses.view(prepared.digest)?.entry }
             let isEmpty = try isEmpty(response, to: prepared.message, prepared.request)
             let now = client.now
             let transfer = try await cache.take(response, prepared, stored, isEmpty: isEmpty, now, now)
             let records = try records(of: transfer, request)
-            var page = ResponsePage<Value>(
-                records: records, source: .fetched, age: 0, metadata: transfer.metadata, report: transfer.report)
+            var page = ResponsePage(transfer, records, request)
             page.next = prepared.next(transfer.page).map { .init(place: .cached($0)) }
             return page
         } catch {

@@ -148,9 +148,10 @@ extension RecordClient {
 
     /// The records that the stored responses to a request list, over all pages.
     ///
-    /// They are read whatever the rules of HTTP say: the responses have just been fetched.
+    /// They are read whatever the rules of HTTP say: the responses have just been fetched. Orphans
+    /// are looked for then.
     private func listed<Value>(_ request: RecordRequest<Value>) async throws -> [Value] {
-        var records: [Value] = [], next: CacheRequest?
+        var records: [Value] = [], list = ListedPages(startedAt: client.now), next: CacheRequest?
         repeat {
             let prepared = try await prepared(request, at: next)
             next = try store.read(verifyingRows: true) { reader in
@@ -162,9 +163,12 @@ extension RecordClient {
                 }
                 let keys = ListedResponse(view, reader).listed()
                 records += try reader.records(Value.self, listed: keys)
-                return prepared.next(view.page(keys).end)
+                let (next, isCutOff) = prepared.following(view.page(keys).end)
+                list.add(PageListing(records: keys, skipped: view.skipped, isCutOff: isCutOff))
+                return next
             }
         } while next != nil
+        if let orphans = request.options.orphans { _ = try await removeOrphans(of: request, orphans, after: list) }
         return records
     }
 }

@@ -41,9 +41,9 @@ extension RecordClient {
         let isEmpty = try isEmpty(response, to: message, target)
         let (transfer, records) = try await stored(response, target, pages, request, isEmpty: isEmpty)
         let hasNext = try pages.advance(transfer.page.facts, answeredBy: transfer.page.answeredBy)
-        var page = ResponsePage<Value>(
-            records: records, source: .fetched, age: 0, metadata: transfer.metadata, report: transfer.report)
-        page.status = response.status
+        var page = ResponsePage(transfer, records, request)
+        page.listing.isCutOff = pages.isCutOff
+        if request.options.transfer.keepsBody { page.body = isEmpty ? [] : response.body }
         if hasNext { page.next = .init(place: .sequence(pages)) }
         return page
     }

@@ -22,14 +22,7 @@ extension RecordClient {
     /// - Throws: `CacheError`, with `.request(.status(404, …), …)` if there is no such record at
     ///   the server; `MirrorError.endpoint` if the response has no record, or several.
     public func one<Value>(_ request: RecordRequest<Value>) async throws -> Value {
-        let records = try await page(request).records
-        guard let record = records.first, records.count == 1 else {
-            throw MirrorError.endpoint(
-                place: request.endpoint.place,
-                message: "one record was expected, but the response has \(records.count): use all, or name its key path"
-            )
-        }
-        return record
+        try await page(request).theOne(request)
     }
 
     /// Returns the pages of a request, one after the other, each imported when it is asked for.
@@ -56,6 +49,10 @@ extension RecordClient {
     func fetch<Value>(
         _ request: RecordRequest<Value>, at next: ResponsePage<Value>.NextPage?, _ deadline: RequestDeadline?
     ) async throws -> ResponsePage<Value> {
+        guard request.options.orphans == nil || request.options.transfer.isPersisted else {
+            throw MirrorError.endpoint(
+                place: request.endpoint.place, message: "a request that does not persist cannot remove orphans")
+        }
         guard request.endpoint.method == "GET", request.endpoint.body == nil else {
             return try await imported(request, at: next, deadline)
         }
@@ -63,14 +60,10 @@ extension RecordClient {
         if case .cached(let request)? = next?.place { known = request }
         let prepared = try await prepared(request, at: known, deadline)
         return try await logged(request, url: prepared.shownURL) {
-            let answer = try await cache.fetch(prepared, policy: request.options.policy, copying: .keys)
-            let records = try records(of: answer, request)
-            var page = ResponsePage<Value>(
-                records: records, source: answer.source, decision: answer.decision, age: answer.age,
-                metadata: answer.metadata, report: answer.report, failure: answer.failure)
-            page.status = answer.status
-            page.next = answer.next.map { .init(place: .cached($0)) }
-            return page
+            // Only the server knows what it no longer lists.
+            let policy = request.options.policy ?? (request.options.orphans == nil ? nil : .networkFirst)
+            let answer = try await cache.fetch(prepared, policy: policy, copying: .keys)
+            return ResponsePage(answer, try records(of: answer, request), request)
         }
     }
 
@@ -82,7 +75,7 @@ extension RecordClient {
     ) async throws -> PreparedRequest {
         let url = next?.url ?? client.description.api.base + request.endpoint.path
         do {
-            var options = request.options.transfer
+            var options = request.transferOptions
             options.deadline = deadline
             return try await deadline.run(method: request.endpoint.method, url: url) { [self, options] in
                 try await cache.prepared(

@@ -37,6 +37,28 @@ extension RecordRequest {
     /// Returns the request with rules for responses. The first one that matches applies.
     public func responses(_ rules: ResponseRule...) -> RecordRequest { with { $0.endpoint.responses += rules } }
 
+    // MARK: The response
+
+    /// Returns the request whose response has records of another type, too, such as an envelope.
+    ///
+    /// They are imported with the others in one change, and read from the store. A call returns the
+    /// records of the request's own type.
+    ///
+    /// - Parameters:
+    ///   - type: the type of the other records: of another entity, and no kind of the same one.
+    ///   - path: their key path from the root of the response.
+    ///   - isOptional: whether they may be absent or null.
+    public func also<Other: MappedRecord>(
+        _ type: Other.Type, at path: JSONPath, optional isOptional: Bool = false
+    ) -> RecordRequest {
+        with { request in
+            if request.endpoint.envelope.isEmpty {
+                request.endpoint.envelope = [EnvelopePart(request.endpoint.records, Value.entity)]
+            }
+            request.endpoint.envelope.append(EnvelopePart(path, Other.entity, optional: isOptional))
+        }
+    }
+
     // MARK: The store
 
     /// Returns the request whose records are stored, or only returned.
@@ -44,7 +66,9 @@ extension RecordRequest {
     /// If they are not stored, the response leaves nothing in the store: no record, no entry, no
     /// confirmation. The returned records are those that the store would have had: values that the
     /// response lacks are those of stored records. The store still answers, as the policy permits.
-    public func persisting(_ isPersisted: Bool) -> RecordRequest { with { $0.options.transfer.isPersisted = isPersisted } }
+    public func persisting(_ isPersisted: Bool) -> RecordRequest {
+        with { $0.options.transfer.isPersisted = isPersisted }
+    }
 
     // MARK: Hooks
 
@@ -105,7 +129,8 @@ extension RecordRequest {
     /// is called for the records of all requests. See ``injectingKeys(file:line:_:)`` on answers of
     /// the store.
     public func editingDrafts(
-        file: StaticString = #fileID, line: UInt = #line, _ edit: @escaping @Sendable (_ draft: inout ImportedDraft) -> Void
+        file: StaticString = #fileID, line: UInt = #line,
+        _ edit: @escaping @Sendable (_ draft: inout ImportedDraft) -> Void
     ) -> RecordRequest {
         with { $0.options.transfer.hooks.editDrafts(at: "\(file):\(line) draft", edit) }
     }

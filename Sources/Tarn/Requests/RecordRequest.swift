@@ -93,6 +93,18 @@ public struct RecordRequest<Value: MappedRecord>: Sendable {
         return request
     }
 
+    /// The name of the scan that the request's responses belong to.
+    var scanName: String {
+        EndpointScan.variant(of: endpoint.parameters).map { "\(endpoint.name) #\($0)" } ?? endpoint.name
+    }
+
+    /// The options of its transfers.
+    var transferOptions: TransferOptions {
+        var transfer = options.transfer
+        transfer.scan = scanName
+        return transfer
+    }
+
     /// The request as the cache knows it.
     func cacheRequest(_ next: CacheRequest? = nil) -> CacheRequest {
         var request = next ?? CacheRequest(endpoint.name)

@@ -9,6 +9,8 @@ struct RequestOptions: Sendable {
     var directives: [String] = []
     /// How the request is sent, and how its response is taken.
     var transfer = TransferOptions()
+    /// The treatment of records that the request no longer lists; nil if they stay.
+    var orphans: OrphanOptions?
     /// The domain of the call: ``RecordClient/cancel(domain:)`` ends all calls in it.
     var domain: String?
     /// The time that a call may take; nil for no limit.

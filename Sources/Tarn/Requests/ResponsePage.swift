@@ -20,8 +20,19 @@ public struct ResponsePage<Value: MappedRecord>: Sendable {
     public var failure: CacheError?
     /// The following page; nil after the last one.
     public var next: NextPage?
+    /// The findings about records that the complete list lacks; nil before its last page, and if
+    /// the request does not remove them.
+    public var orphans: OrphanReport?
     /// The status of the response, or of the stored one; nil if it is unknown.
     var status: Int?
+    /// The body of the response, if the request asks for it.
+    var body: [UInt8]?
+    /// The records that the page lists, of all entities.
+    var listing = PageListing()
+    /// The names of the values that the request declares as metadata.
+    var declared: Set<String> = []
+    /// The request, for errors.
+    var place = ""
 
     /// A page that follows another one, for ``RecordClient/page(_:at:)``.
     public struct NextPage: Sendable {
@@ -31,5 +42,47 @@ public struct ResponsePage<Value: MappedRecord>: Sendable {
         }
 
         var place: Place
+    }
+}
+
+extension ResponsePage {
+    /// Creates the page of an answer to a request.
+    init(_ answer: CachedAnswer, _ records: [Value], _ request: RecordRequest<Value>) {
+        self.init(
+            records: records, source: answer.source, decision: answer.decision, age: answer.age,
+            metadata: answer.metadata, report: answer.report, failure: answer.failure)
+        next = answer.next.map { NextPage(place: .cached($0)) }
+        status = answer.status
+        body = answer.body
+        listing = PageListing(records: answer.listed, skipped: answer.skipped, isCutOff: answer.isCutOff)
+        declare(request)
+    }
+
+    /// Creates the page of a response that the server has sent.
+    init(_ transfer: Transfer, _ records: [Value], _ request: RecordRequest<Value>) {
+        self.init(
+            records: records, source: .fetched, age: 0, metadata: transfer.metadata, report: transfer.report)
+        status = transfer.status
+        body = transfer.body
+        listing = PageListing(records: transfer.listed, skipped: transfer.skipped)
+        declare(request)
+    }
+
+    private mutating func declare(_ request: RecordRequest<Value>) {
+        declared = Set(request.endpoint.metadata.map(\.name))
+        place = request.endpoint.place
+    }
+
+    /// The only record of the page.
+    ///
+    /// - Throws: `MirrorError.endpoint` if there is none, or several.
+    func theOne(_ request: RecordRequest<Value>) throws -> Value {
+        guard let record = records.first, records.count == 1 else {
+            throw MirrorError.endpoint(
+                place: request.endpoint.place,
+                message: "one record was expected, but the response has \(records.count): use all, or name its key path"
+            )
+        }
+        return record
     }
 }

@@ -16,10 +16,13 @@ public struct ResponsePages<Value: MappedRecord>: AsyncSequence, Sendable {
         private let call: DomainCall?
         private var next: ResponsePage<Value>.NextPage?
         private var isOver = false
+        /// The records that the pages have listed; nil if no orphans are looked for.
+        private var list: ListedPages?
 
         init(_ pages: ResponsePages) {
             self.pages = pages
             call = pages.client.domains.call(in: pages.request.options.domains)
+            list = pages.request.options.orphans.map { _ in ListedPages(startedAt: pages.client.client.now) }
         }
 
         /// Returns the next page; nil after the last one, and after an error.
@@ -30,7 +33,19 @@ public struct ResponsePages<Value: MappedRecord>: AsyncSequence, Sendable {
             isOver = true
             let (client, request, known) = (pages.client, pages.request, next)
             let deadline = pages.deadline ?? request.options.deadline
-            let page = try await call.run { try await client.fetch(request, at: known, deadline) }
+            var page = try await call.run { try await client.fetch(request, at: known, deadline) }
+            list?.add(page)
+            if page.next == nil, let list, let orphans = request.options.orphans {
+                let (findings, deleted) = try await call.run {
+                    try await client.removeOrphans(of: request, orphans, after: list)
+                }
+                page.orphans = findings
+                if !deleted.entities.isEmpty {
+                    var report = page.report ?? ImportReport()
+                    report.add(deleted)
+                    page.report = report
+                }
+            }
             next = page.next
             isOver = page.next == nil
             return page

@@ -131,7 +131,7 @@ struct RecordCacheNextTests {
                 ]),
         ]
 
-    private static func recordings(_ list: List) -> [String] {
+    static func recordings(_ list: List) -> [String] {
         list.pages.enumerated().map { index, page in
             guard let ids = page.ids else { return "GET \(page.target)\nHTTP/1.1 422 Too deep\n\n{}" }
             let items = ids.map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ",")
@@ -141,7 +141,7 @@ struct RecordCacheNextTests {
         }
     }
 
-    private static func fixture(_ list: List) throws -> CacheFixture {
+    static func fixture(_ list: List) throws -> CacheFixture {
         var description = try Description.parse(itemsYAML("\(list.endpoint)\n    records: items"), file: "tarn.yaml")
         guard list.name == "custom" else { return try CacheFixture(description) }
         description.endpoints[0].pagination = .custom(name: "counted", wants: PageWants(values: ["more"])) {

@@ -4,9 +4,8 @@
 import Foundation
 import Glibc
 import Synchronization
-import TestSupport
 
-final class HoldingServer: Sendable {
+package final class HoldingServer: Sendable {
     private struct State: Sendable {
         var connections: [Int32] = []
         var held = 0
@@ -14,17 +13,17 @@ final class HoldingServer: Sendable {
         var answer: String?
     }
 
-    let port: Int
+    package let port: Int
     private let descriptor: Int32
     private let state = Mutex(State())
 
-    var base: String { "http://127.0.0.1:\(port)" }
+    package var base: String { "http://127.0.0.1:\(port)" }
     /// The number of requests read.
-    var held: Int { state.withLock { $0.held } }
+    package var held: Int { state.withLock { $0.held } }
     /// The number of clients that closed their connection without a response.
-    var leftByClient: Int { state.withLock { $0.leftByClient } }
+    package var leftByClient: Int { state.withLock { $0.leftByClient } }
 
-    init() throws {
+    package init() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -52,7 +51,7 @@ final class HoldingServer: Sendable {
     deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     /// Answers every request, those that wait and those that come.
-    func answer(_ body: String) {
+    package func answer(_ body: String) {
         let text =
             "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
         let waiting = state.withLock { state in

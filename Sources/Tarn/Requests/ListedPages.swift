@@ -1,0 +1,42 @@
+import TarnStore
+
+/// The records that the pages of one call have listed, for the orphans after its last page.
+struct ListedPages: Sendable {
+    private(set) var records: [ListedRecord] = []
+    private(set) var pages = 0
+    private(set) var skipped = 0
+    /// The reason why the list is not known to be complete; nil if it is.
+    private(set) var refusal: String?
+    /// The time before the first request.
+    let startedAt: Timestamp
+
+    init(startedAt: Timestamp) { self.startedAt = startedAt }
+
+    /// Adds a page.
+    mutating func add<Value>(_ page: ResponsePage<Value>) {
+        if page.source == .stored || page.source == .stale {
+            refusal = refusal ?? "a page was answered from the store: the server was not asked for the whole list"
+        }
+        add(page.listing)
+    }
+
+    /// Adds a page that the server has answered.
+    mutating func add(_ page: PageListing) {
+        records += page.records
+        pages += 1
+        skipped += page.skipped
+        if page.isCutOff {
+            refusal = refusal ?? "the list ended at the limit of its request: later records are unknown"
+        }
+        if page.skipped > 0 { refusal = refusal ?? "unreadable records in the list: the missing records are unknown" }
+    }
+}
+
+/// The records that a page lists.
+struct PageListing: Sendable {
+    var records: [ListedRecord] = []
+    /// The number of elements whose records are unknown.
+    var skipped = 0
+    /// Whether the list ends here because of a limit.
+    var isCutOff = false
+}

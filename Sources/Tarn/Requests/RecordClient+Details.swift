@@ -1,0 +1,119 @@
+// Details: requests for one record, whose paths are made of its own values.
+
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+extension RecordClient {
+    /// Fetches a record anew by the request that its type declares.
+    ///
+    /// ```swift
+    /// let fresh = try await forge.detail(of: issue)
+    /// let other = try await forge.detail(of: issue) { $0.policy(.networkFirst) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - record: the record, which need not be stored. Targets of its relationships are read from
+    ///     the store, if the path needs more than their keys.
+    ///   - deletingGone: whether the stored record is deleted if the server answers 404 or 410.
+    ///   - options: changes the options of the request.
+    /// - Throws: as ``one(_:)``; `MirrorError.endpoint` if the path needs a value that the record
+    ///   does not have.
+    public func detail<Value: DetailedRecord>(
+        of record: Value, deletingGone: Bool = false,
+        _ options: @Sendable (RecordRequest<Value>) -> RecordRequest<Value> = { $0 }
+    ) async throws -> Value {
+        let request = options(Value.detail)
+        let asked: (request: RecordRequest<Value>, key: RecordKey) = try store.read(verifyingRows: true) { reader in
+            let copy = try reader.copy(of: record)
+            return (try filled(request, copy, isStored: true, reader), copy.key)
+        }
+        return try await detail(asked.request, asked.key, deletingGone)
+    }
+
+    /// Fetches a record by its key, with the request that its type declares.
+    ///
+    /// If the path needs more than the key, the other values are those of the stored record.
+    ///
+    /// - Parameters:
+    ///   - deletingGone: whether the stored record is deleted if the server answers 404 or 410.
+    ///   - options: changes the options of the request.
+    /// - Throws: as ``detail(of:deletingGone:_:)``.
+    public func detail<Value: DetailedRecord>(
+        _ type: Value.Type, _ key: Value.Key, deletingGone: Bool = false,
+        _ options: @Sendable (RecordRequest<Value>) -> RecordRequest<Value> = { $0 }
+    ) async throws -> Value {
+        let request = options(Value.detail), key = key.recordKey
+        let asked: RecordRequest<Value> = try store.read(verifyingRows: true) { reader in
+            let stored = try reader.record(Value.entity, key)
+            return try filled(
+                request, stored ?? Record(entity: Value.entity, key: key, fields: []), isStored: stored != nil, reader)
+        }
+        return try await detail(asked, key, deletingGone)
+    }
+
+    private func detail<Value: MappedRecord>(
+        _ request: RecordRequest<Value>, _ key: RecordKey, _ deletingGone: Bool
+    ) async throws -> Value {
+        do {
+            return try await one(request)
+        } catch let error as CacheError {
+            if deletingGone, case .request(.status(let code, _, _, _), _) = error, code == 404 || code == 410 {
+                try await store.write { _ = try $0.delete(Value.entity, key) }
+            }
+            throw error
+        }
+    }
+
+    /// The request with the values of a record for the variables that have none.
+    private func filled<Value>(
+        _ request: RecordRequest<Value>, _ record: Record, isStored: Bool, _ reader: StoreReader
+    ) throws -> RecordRequest<Value> {
+        var request = request
+        let known = Set(request.endpoint.parameters.map(\.name))
+        for name in request.endpoint.variables where !known.contains(name) {
+            let path = name.split(separator: ".").map(String.init)
+            guard let text = try reader.detailText(at: path[...], of: record) else {
+                throw MirrorError.endpoint(
+                    place: request.endpoint.place,
+                    message: "\(record.entity) \(record.key) has no value for {\(name)}"
+                        + (isStored ? "" : ", and is not in the store: fetch it first"))
+            }
+            request.endpoint.parameters.append(Endpoint.Parameter(name, text))
+        }
+        return request
+    }
+}
+
+extension StoreReader {
+    /// The text of a value of a record that need not be stored, or of a target of its to-one
+    /// relationships; nil if there is none.
+    fileprivate func detailText(at path: ArraySlice<String>, of record: Record) throws -> String? {
+        guard let name = path.first, let entity = catalog.entity(record.entity) else { return nil }
+        guard let value = record[name] else {
+            if path.count == 1 { return text(of: name, inKey: record.key, entity) }
+            return catalog.relationship(name, of: entity) == nil ? nil : try text(at: path, of: record)
+        }
+        guard path.count > 1 else { return value == .null ? nil : value.plainText }
+        guard case .reference(let key) = value,
+            let target = catalog.relationship(name, of: entity).flatMap({ catalog.entity(id: $0.destination) })
+        else { return nil }
+        return try detailText(
+            at: path.dropFirst(),
+            of: self.record(target.name, key) ?? Record(entity: target.name, key: key, fields: []))
+    }
+
+    /// The text of an attribute of a key; nil if it is no part of it.
+    private func text(of name: String, inKey key: RecordKey, _ entity: Catalog.Entity) -> String? {
+        let names = (catalog.entity(id: entity.root) ?? entity).key
+        guard let position = names.firstIndex(where: { entity.field(id: $0)?.name == name }),
+            names.count == key.components.count
+        else { return nil }
+        switch key.components[position] {
+        case .int(let value): return "\(value)"
+        case .string(let value): return value
+        case .uuid(let value): return value.uuidString
+        case .digest: return nil
+        }
+    }
+}

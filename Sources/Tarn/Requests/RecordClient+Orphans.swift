@@ -1,0 +1,108 @@
+// Orphans: records that a complete list of a request no longer has.
+
+import TarnHTTP
+import TarnImport
+public import TarnStore
+
+extension RecordRequest {
+    /// Returns the request after whose complete list records are removed that it no longer lists.
+    ///
+    /// ```swift
+    /// .issues("acme/anvil").removingOrphans()
+    /// .issues("acme/anvil").removingOrphans(
+    ///     Orphans(.matching(Issue.where { $0.repository == "acme/anvil" }), scans: 1)
+    /// ) { issue in !issue.isPinned }
+    /// ```
+    ///
+    /// The rules are those of ``Orphans``: by default, a record goes that earlier lists of this
+    /// request had, and that two complete lists in a row lack. Nothing is removed after a part of a
+    /// list: a loop over pages that is left, a limit, a failure, an unreadable record, or a page
+    /// that the store has answered. So the server is asked with conditions, unless the request has
+    /// a policy of its own. Records that another stored response lists stay.
+    ///
+    /// It works with `all`, `batch`, and with `pages` whose loop reaches the last page: that page's
+    /// ``ResponsePage/orphans`` has the findings.
+    ///
+    /// - Parameters:
+    ///   - rules: the records among which orphans are looked for, and the conditions. Rules for
+    ///     parents (`owner`, `unlink`) are those of endpoints of a description.
+    ///   - isRemoved: decides about an orphan, in the transaction that removes it; it must not use
+    ///     the store. By default, all are removed. A record that the struct cannot hold stays.
+    public func removingOrphans(
+        _ rules: Orphans = Orphans(), where isRemoved: (@Sendable (Value) -> Bool)? = nil
+    ) -> RecordRequest {
+        with { request in
+            request.options.orphans = OrphanOptions(rules: rules)
+            guard let isRemoved else { return }
+            request.options.orphans?.mayDelete = { @Sendable record, reader in
+                guard let record = try? reader.decode(Value.self, from: record) else { return false }
+                return isRemoved(record)
+            }
+        }
+    }
+}
+
+extension Orphans.Scope {
+    /// The records of an entity that meet the condition of a query; its order and limit are ignored.
+    public static func matching<Record>(_ query: TypedQuery<Record>) -> Orphans.Scope {
+        .matching(query.query.condition)
+    }
+}
+
+extension RecordClient {
+    /// Notes a complete list of a request, and removes the records that it lacks by the rules.
+    ///
+    /// - Returns: the findings, and the counts of deleted records.
+    func removeOrphans<Value>(
+        of request: RecordRequest<Value>, _ options: OrphanOptions, after list: ListedPages
+    ) async throws -> (orphans: OrphanReport, report: ImportReport) {
+        var refused = OrphanReport()
+        if let refusal = list.refusal { refused.refusals = [refusal] }
+        if list.records.isEmpty, !options.rules.allowsEmpty {
+            refused.refusals.append("the list has no records; allow that in the rules if it is possible")
+        }
+        guard refused.refusals.isEmpty else { return (refused, ImportReport()) }
+        var endpoint = request.endpoint
+        endpoint.orphans = options.rules
+        var target = EndpointRequest(
+            client: client, endpoint: endpoint, fingerprint: fingerprint(of: request),
+            authScope: try await client.authScope())
+        target.priority = request.options.transfer.priority
+        let name = request.scanName, plan = EndpointScan.plan(of: try target.firstPage(), target)
+        let identity = ScanIdentity(name: name, target, plan: plan)
+        try await removeMembers(of: identity, before: plan, name)
+        let now = client.now
+        let scan = try await store.write(alone: true) { writer -> UInt64? in
+            let old = try writer.access.checkpoints.checkpoint(name)
+            // A list that is older than another one knows less.
+            if let ended = old?.completedAt, ended > list.startedAt { return nil }
+            var checkpoint = Checkpoint(
+                state: .complete, plan: plan, scan: (old?.scan ?? 0) + 1, startedAt: list.startedAt, completedAt: now
+            ).counting(pages: list.pages, records: list.records.count, skipped: list.skipped)
+            checkpoint.members = identity.members
+            try writer.noteListed(list.records, of: identity.members, scan: checkpoint.scan)
+            try writer.setCheckpoint(name, checkpoint)
+            return checkpoint.scan
+        }
+        guard let scan else {
+            refused.refusals = ["another list of the same request was completed meanwhile"]
+            return (refused, ImportReport())
+        }
+        var mirror = APIMirror.Options()
+        mirror.decidesOrphan = options.mayDelete
+        var pass = OrphanPass(
+            target, mirror, options.rules,
+            Batch.Completed(identity: identity, parent: nil, checkpointName: name, scan: scan))
+        try await pass.run()
+        return (pass.report, pass.imported)
+    }
+
+    /// Removes the members of earlier lists of another mapping or URL: they are no orphans.
+    private func removeMembers(of identity: ScanIdentity, before plan: String, _ name: String) async throws {
+        guard let old = try store.read({ try $0.checkpoint(name) }), old.plan != plan else { return }
+        let members = ScanIdentity.members(identity.responses, plan: old.plan), step = APIMirror.Options().orphanStep
+        while try store.read({ try $0.access.scans.hasMembers(of: members) }) {
+            _ = try await store.write(alone: true) { try $0.removeScanMembers(of: members, limit: step) }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+// Records that a request no longer lists: removed after a complete list, and only then.
+
+import Foundation
+import Synchronization
+import TarnMacros
+import TestSupport
+import Testing
+
+@Record private struct Topic: Equatable {
+    @Key var id: Int64
+    @Index var forum: String
+    var isPinned: Bool?
+}
+
+extension RecordRequest where Value == Topic {
+    fileprivate static func topics(_ forum: String) -> Self {
+        .get("/topics", ["forum": forum]).editing { _, json in json["forum"] = .string(forum) }
+    }
+}
+
+@Suite("Orphans of a request", .timeLimit(.minutes(2)))
+struct RequestOrphanTests {
+    /// A server of lists by forum, three topics a page.
+    private final class Forum: Sendable {
+        let lists = Mutex<[String: [Int64]]>([:])
+        let fails = Mutex(false)
+        let isFresh = Mutex(false)
+
+        func set(_ forum: String, _ ids: Int64...) { lists.withLock { $0[forum] = ids } }
+
+        func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {
+            guard let url = URLComponents(string: request.target) else { return .init(status: "400 Bad Request") }
+            let query = Dictionary(uniqueKeysWithValues: (url.queryItems ?? []).map { ($0.name, $0.value ?? "") })
+            let page = Int(query["page"] ?? "") ?? 1, forum = query["forum"] ?? ""
+            if page > 1, fails.withLock(\.self) { return .init(status: "500 Broken") }
+            let ids = lists.withLock { $0[forum] ?? [] }
+            let part = ids.dropFirst((page - 1) * 3).prefix(3)
+            var fields = isFresh.withLock(\.self) ? ["Cache-Control: max-age=60"] : []
+            if ids.count > page * 3 {
+                fields.append(
+                    "Link: <http://\(request.field("Host") ?? "")/topics?forum=\(forum)&page=\(page + 1)>; rel=\"next\""
+                )
+            }
+            return .init(fields: fields, body: "[" + part.map { "{\"id\":\($0)}" }.joined(separator: ",") + "]")
+        }
+    }
+
+    private struct API {
+        let forum = Forum()
+        let server: ScriptedServer
+        let folder: TemporaryFolder
+        let client: RecordClient
+
+        init() throws {
+            let forum = forum
+            folder = try TemporaryFolder()
+            server = try ScriptedServer { forum.answer($0) }
+            client = try RecordClient(base: server.base, records: Topic.self, store: folder("topics.tarn")) {
+                $0.api.retry.attempts = 1
+            }
+        }
+
+        func stored() throws -> [Int64] { try client.store.read { try $0.fetch(Topic.all).map(\.id) } }
+    }
+
+    @Test("a record goes that two complete lists lack, and one that a list has again stays")
+    func twoLists() async throws {
+        let api = try API(), request = RecordRequest.topics("a").removingOrphans()
+        api.forum.set("a", 1, 2, 3, 4, 5)
+        #expect(try await api.client.all(request).count == 5)
+        api.forum.set("a", 1, 2, 4)
+        #expect(try await api.client.all(request).count == 3)
+        #expect(try api.stored() == [1, 2, 3, 4, 5])
+        api.forum.set("a", 1, 2, 4, 5)
+        var orphans: [OrphanReport?] = [], deleted: [Int?] = []
+        for try await page in api.client.pages(request) {
+            orphans.append(page.orphans)
+            deleted.append(page.report?.deleted)
+        }
+        #expect(try api.stored() == [1, 2, 4, 5])
+        #expect(orphans.map { $0?.deleted } == [nil, 1] && deleted == [0, 1])
+        #expect(orphans[1]?.records == ["Topic 3"])
+    }
+
+    @Test("a scope has records that no list of the request had, and one list is enough if the rules say so")
+    func scope() async throws {
+        let api = try API()
+        try await api.client.store.write { writer in
+            try writer.put(Topic(id: 8, forum: "a"))
+            try writer.put(Topic(id: 9, forum: "b"))
+        }
+        api.forum.set("a", 1)
+        let rules = Orphans(.matching(Topic.where { $0.forum == "a" }), scans: 1)
+        _ = try await api.client.all(.topics("a").removingOrphans(rules))
+        #expect(try api.stored() == [1, 9])
+    }
+
+    @Test("a closure decides about each orphan, as a struct")
+    func decision() async throws {
+        let api = try API()
+        try await api.client.store.write { writer in
+            for id in 1...3 as ClosedRange<Int64> { try writer.put(Topic(id: id, forum: "a", isPinned: id == 2)) }
+        }
+        api.forum.set("a", 1)
+        let rules = Orphans(.entity, scans: 1)
+        let request = RecordRequest.topics("a").removingOrphans(rules) { topic in topic.isPinned != true }
+        var report: OrphanReport?
+        for try await page in api.client.pages(request) { report = page.orphans }
+        #expect(try api.stored() == [1, 2])
+        #expect(report?.deleted == 1 && report?.candidates == 2)
+    }
+
+    @Test("nothing goes after a part of a list: a loop that is left, a limit, a failure, an empty list")
+    func partialLists() async throws {
+        let api = try API(), rules = Orphans(scans: 1)
+        let request = RecordRequest.topics("a").removingOrphans(rules)
+        api.forum.set("a", 1, 2, 3, 4, 5, 6, 7)
+        _ = try await api.client.all(request)
+        api.forum.set("a", 1, 2, 3, 4, 5)
+        for try await page in api.client.pages(request) {
+            #expect(page.orphans == nil)
+            break
+        }
+        #expect(try api.stored().count == 7)
+        var report: OrphanReport?
+        for try await page in api.client.pages(request.limit(pages: 1)) { report = page.orphans }
+        #expect(report?.deleted == 0 && report?.candidates == 0)
+        api.forum.fails.withLock { $0 = true }
+        await #expect(throws: CacheError.self) {
+            _ = try await api.client.all(RecordRequest.topics("a").removingOrphans(rules).policy(.networkOnly))
+        }
+        api.forum.fails.withLock { $0 = false }
+        api.forum.set("a")
+        _ = try await api.client.all(request)
+        #expect(try api.stored().count == 7)
+        await #expect(throws: MirrorError.self) { _ = try await api.client.all(request.persisting(false)) }
+        api.forum.set("a", 1, 2, 3, 4, 5)
+        _ = try await api.client.all(request)
+        #expect(try api.stored() == [1, 2, 3, 4, 5])
+        let all = RecordRequest.topics("a").removingOrphans(Orphans(scans: 1, allowsEmpty: true))
+        api.forum.set("a")
+        _ = try await api.client.all(all)
+        #expect(try api.stored() == [])
+    }
+
+    @Test("pages that the store has answered prove nothing, and without a policy the server is asked")
+    func storedPages() async throws {
+        let api = try API(), request = RecordRequest.topics("a").removingOrphans(Orphans(scans: 1))
+        api.forum.isFresh.withLock { $0 = true }
+        api.forum.set("a", 1, 2)
+        _ = try await api.client.all(request)
+        api.forum.set("a", 1)
+        var report: OrphanReport?
+        for try await page in api.client.pages(request.policy(.cacheFirst)) { report = page.orphans }
+        #expect(report?.candidates == 0 && api.server.targets.count == 1)
+        _ = try await api.client.all(request)
+        #expect(try api.stored() == [1] && api.server.targets.count == 2)
+    }
+
+    @Test("lists of other parameters are other lists: a record that one of them has stays")
+    func otherParameters() async throws {
+        let api = try API(), rules = Orphans(scans: 1)
+        api.forum.set("a", 1, 2)
+        api.forum.set("b", 3)
+        let a = RecordRequest.topics("a").removingOrphans(rules), b = RecordRequest.topics("b").removingOrphans(rules)
+        _ = try await api.client.batch([a, b])
+        api.forum.set("a", 1)
+        api.forum.set("b", 2, 3)
+        _ = try await api.client.all(b)
+        _ = try await api.client.all(a)
+        #expect(try api.stored() == [1, 2, 3])
+        api.forum.set("b", 3)
+        _ = try await api.client.all(b)
+        #expect(try api.stored() == [1, 3])
+    }
+
+    @Test("an atomic batch removes the orphans of each of its requests after its commit")
+    func atomicBatch() async throws {
+        let api = try API(), rules = Orphans(scans: 1)
+        let a = RecordRequest.topics("a").removingOrphans(rules), b = RecordRequest.topics("b").removingOrphans(rules)
+        api.forum.set("a", 1, 2, 3, 4)
+        api.forum.set("b", 5, 6)
+        _ = try await api.client.batch([a, b], atomic: true)
+        #expect(try api.stored() == [1, 2, 3, 4, 5, 6])
+        api.forum.set("a", 1, 4)
+        api.forum.set("b", 6)
+        let lists = try await api.client.batch([a, b], atomic: true)
+        #expect(lists.map { $0.map(\.id) } == [[1, 4], [6]])
+        #expect(lists[0].allSatisfy { $0.forum == "a" } && lists[1].allSatisfy { $0.forum == "b" })
+        #expect(try api.stored() == [1, 4, 6])
+    }
+}

@@ -15,61 +15,64 @@ extension RecordClient {
     /// ```
     ///
     /// The sequence has no end: leave the loop, or cancel its task. That ends the transfer, too. A
-    /// failure of the server is an answer, and not an error.
+    /// failure of the server is an answer, and not an error. Each answer is made when it is
+    /// requested: a slow loop skips states, and gets the newest one.
     ///
     /// - Parameters:
     ///   - request: the request whose records the query is about. All of its pages are fetched.
     ///   - query: the query that gives the answers.
     ///   - fetch: the condition on which the server is asked.
-    /// - Throws: `StoreError` if the query cannot be answered.
+    /// - Throws: the iteration throws `StoreError` if the query cannot be answered.
     public func answers<Value: Equatable>(
         _ request: RecordRequest<Value>, local query: TypedQuery<Value>, fetch: RemoteFetch = .always
-    ) -> AsyncThrowingStream<RequestAnswer<Value>, any Error> {
-        AsyncThrowingStream { continuation in
-            let task = Task {
-                do {
-                    var last = try local(query)
-                    continuation.yield(.local(last))
-                    if let request = asked(request, fetch, isEmpty: last.isEmpty) {
-                        do {
-                            var reports: [ImportReport] = []
-                            for try await page in pages(request) {
-                                if let report = page.report { reports.append(report) }
-                            }
-                            last = try local(query)
-                            continuation.yield(.remote(last, reports))
-                        } catch {
-                            try Task.checkCancellation()
-                            last = try local(query)
-                            continuation.yield(.failed(error, kept: last))
-                        }
-                    }
-                    for try await change in store.observe(query) where change.value != last {
-                        last = change.value
-                        continuation.yield(.changed(last))
-                    }
-                    continuation.finish()
-                } catch {
-                    continuation.finish(throwing: error)
-                }
-            }
-            continuation.onTermination = { _ in task.cancel() }
-        }
+    ) -> some AsyncSequence<RequestAnswer<Value>, any Error> & Sendable {
+        RequestAnswers(
+            client: self, request: request, fetch: fetch, observation: { [store] in store.observe(query) },
+            records: { records, _ in records })
     }
 
-    private func local<Value>(_ query: TypedQuery<Value>) throws -> [Value] {
-        try store.read(verifyingRows: true) { try $0.fetch(query) }
+    /// Answers a local query with included targets, then fetches a request and answers again, and
+    /// then goes on with every change of the answer.
+    ///
+    /// A change of an included target is a change of the answer. Otherwise as
+    /// ``answers(_:local:fetch:)-(_,TypedQuery<Value>,_)``.
+    public func answers<Value: Equatable, each Column: RelationshipColumn>(
+        _ request: RecordRequest<Value>, local query: IncludingQuery<Value, repeat each Column>,
+        fetch: RemoteFetch = .always
+    ) -> some AsyncSequence<RequestAnswer<(Value, repeat (each Column).Included)>, any Error> & Sendable
+    where repeat (each Column).Included: Equatable {
+        RequestAnswers(
+            client: self, request: request, fetch: fetch, observation: { [store] in store.observe(query) },
+            records: { records, _ in records })
     }
 
-    /// The request to send; nil if the server is not asked.
-    private func asked<Value>(_ request: RecordRequest<Value>, _ fetch: RemoteFetch, isEmpty: Bool) -> RecordRequest<
-        Value
-    >? {
-        switch fetch {
-        case .always: request
-        case .ifNoLocalRecords: isEmpty ? request : nil
-        case .never: nil
-        case .olderThan(let seconds): request.policy(.olderThan(seconds: seconds))
-        }
+    /// Answers a request with the records of its stored answer, then fetches it and answers again,
+    /// and then goes on with every change of the answer.
+    ///
+    /// ```swift
+    /// for try await answer in forge.answers(.issues("acme/anvil")) { show(answer.records) }
+    /// ```
+    ///
+    /// The records are those that the response lists, over all pages, in the server's order. They
+    /// are delivered again if any program stores another list, or changes or deletes one of them.
+    /// While the store has no answer, because it was evicted, the records of the last one stay.
+    ///
+    /// - Parameters:
+    ///   - request: the request. It is a GET request without a body.
+    ///   - fetch: the condition on which the server is asked.
+    /// - Throws: the iteration throws `StoreError`; `MirrorError.endpoint` if the responses to the
+    ///   request are not kept as its answer.
+    public func answers<Value>(
+        _ request: RecordRequest<Value>, fetch: RemoteFetch = .always
+    ) -> some AsyncSequence<RequestAnswer<Value>, any Error> & Sendable {
+        RequestAnswers(
+            client: self, request: request, fetch: fetch,
+            observation: { [self] in
+                let first = try await cache.prepared(
+                    request.cacheRequest(), to: request.endpoint, fingerprint(of: request.endpoint))
+                return StoredAnswer<Value>.observation(of: first, in: store)
+            },
+            // A response that must not be stored is answered with what the server has sent.
+            records: { answer, sent in answer.isStored ? answer.records : sent ?? answer.records })
     }
 }

@@ -1,8 +1,9 @@
+import TarnHTTP
 public import TarnImport
 import TarnStore
 
-/// One of the answers of ``RecordClient/answers(_:local:fetch:)``: the records of a local query.
-public enum RequestAnswer<Value: MappedRecord>: Sendable {
+/// One of the answers of ``RecordClient/answers(_:local:fetch:)-(_,TypedQuery<Value>,_)``.
+public enum RequestAnswer<Value: Sendable>: Sendable {
     /// The records that the store has, before the server is asked.
     case local([Value])
     /// The records after the server's answer, with the reports of its imports.
@@ -24,10 +25,22 @@ public enum RequestAnswer<Value: MappedRecord>: Sendable {
 public enum RemoteFetch: Sendable, Hashable {
     /// It is always asked; a fresh response in the store answers without the network.
     case always
-    /// It is asked if the local query has no record.
+    /// It is asked if the store has no record.
     case ifNoLocalRecords
     /// It is not asked.
     case never
     /// It is asked if the stored response is older.
     case olderThan(seconds: Int)
+
+    /// The request to send; nil if the server is not asked.
+    ///
+    /// - Parameter isEmpty: whether the store has no record.
+    func asked<Value>(_ request: RecordRequest<Value>, isEmpty: Bool) -> RecordRequest<Value>? {
+        switch self {
+        case .always: request
+        case .ifNoLocalRecords: isEmpty ? request : nil
+        case .never: nil
+        case .olderThan(let seconds): request.policy(.olderThan(seconds: seconds))
+        }
+    }
 }

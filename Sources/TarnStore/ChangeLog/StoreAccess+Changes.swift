@@ -4,8 +4,12 @@ internal import LMDB
 
 extension StoreAccess {
     /// Calls the closure with the entries after a token; its second argument copies the change.
+    ///
+    /// - Parameter examine: called with each entry before, also of other entities. It returns false
+    ///   to stop.
     func forEachChange(
         since token: ChangeToken, of names: [String]?, withValues: Bool = true,
+        examine: (ChangeEntry) -> Bool = { _ in true },
         _ body: (ChangeEntry, () throws -> Change) throws -> Bool
     ) throws {
         try changes.check(token)
@@ -16,6 +20,7 @@ extension StoreAccess {
         }
         let entities = Dictionary(catalog.entities.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         try changes.forEachEntry(after: token.sequence, token.ordinal) { entry in
+            guard examine(entry) else { return false }
             if let wanted, !wanted.contains(entry.entity) { return true }
             return try body(entry) {
                 guard let entity = entities[entry.entity] else { throw ChangeLogError.damagedChange(entry) }

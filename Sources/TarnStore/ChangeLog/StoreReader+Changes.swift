@@ -30,11 +30,30 @@ extension StoreReader {
     ///   `.damagedChange`; `StoreError.unknownEntity`.
     public func changes(since token: ChangeToken, of entities: [String]? = nil, limit: Int = 1000) throws -> ChangePage
     {
+        try changes(since: token, of: entities, limit: limit, examining: .max)
+    }
+
+    /// Returns the changes after a token, of a limited part of the log.
+    ///
+    /// - Parameter most: the number of entries, also of other entities, after which the page ends
+    ///   with the current commit. It may have no changes, and more may follow.
+    func changes(
+        since token: ChangeToken, of entities: [String]?, limit: Int, examining most: Int
+    ) throws -> ChangePage {
         precondition(limit > 0, "the limit must be at least 1")
         var page: [Change] = [], hasMore = false
         // The number of changes up to the end of the last whole commit.
         var wholeCount = 0, last = token
-        try access.forEachChange(since: token, of: entities) { entry, change in
+        var examined = 0, commit = token.sequence, end: UInt64?
+        try access.forEachChange(since: token, of: entities) { entry in
+            if examined >= most, entry.sequence != commit {
+                end = commit
+                return false
+            }
+            examined += 1
+            commit = entry.sequence
+            return true
+        } _: { entry, change in
             if !page.isEmpty, entry.sequence != last.sequence {
                 wholeCount = page.count
             }
@@ -45,6 +64,10 @@ extension StoreReader {
             page.append(try change())
             last = ChangeToken(incarnation: token.incarnation, sequence: entry.sequence, ordinal: entry.ordinal)
             return true
+        }
+        if let end {
+            let token = ChangeToken(incarnation: token.incarnation, sequence: end)
+            return ChangePage(changes: page, token: token, hasMore: true)
         }
         guard hasMore else { return ChangePage(changes: page, token: try changeToken, hasMore: false) }
         if wholeCount > 0 {

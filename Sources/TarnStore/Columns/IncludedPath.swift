@@ -49,7 +49,7 @@ struct IncludedPath<Target: StoredRecord> {
 
 /// The targets of a chain of relationships, by the positions of the records of a query.
 @usableFromInline
-struct IncludedTargets<Target: StoredRecord> {
+struct IncludedTargets<Target: StoredRecord>: Sendable {
     private let chain: [IncludedPlaces]
     private let last: Included<Target>
 

@@ -26,6 +26,17 @@ extension StoreReader {
     public func fetch<Record: TypedRecord, each Column: RelationshipColumn>(
         _ query: IncludingQuery<Record, repeat each Column>
     ) throws -> [(Record, repeat (each Column).Included)] {
+        var next: ContinuationToken?
+        return try results(query, isPage: false, next: &next).tuples
+    }
+
+    /// Returns the records of a query, and the targets of its relationships.
+    ///
+    /// - Parameter next: set to the token of the next page, if it is a page.
+    @inlinable
+    func results<Record: TypedRecord, each Column: RelationshipColumn>(
+        _ query: IncludingQuery<Record, repeat each Column>, isPage: Bool, next: inout ContinuationToken?
+    ) throws -> IncludingResults<Record, repeat each Column> {
         let plan = try plan(Record.self)
         let paths = (repeat try path(each query.columns, plan))
         var first: [RelatedKeys] = []
@@ -33,14 +44,12 @@ extension StoreReader {
         var records: [Record] = []
         let plain = query.records.query
         if let limit = plain.limit { records.reserveCapacity(min(limit, 256)) }
-        try forEachLent(plan, plain, addingTo: first) { row in records.append(try Row<Record>(row).copy()) }
-        let targets = (repeat try (each paths).load())
-        var results: [(Record, repeat (each Column).Included)] = []
-        results.reserveCapacity(records.count)
-        for (position, record) in records.enumerated() {
-            results.append((record, repeat (each Column).included((each targets).targets(of: position))))
+        if isPage {
+            next = try pageLent(plan, plain, addingTo: first) { row in records.append(try Row<Record>(row).copy()) }
+        } else {
+            try forEachLent(plan, plain, addingTo: first) { row in records.append(try Row<Record>(row).copy()) }
         }
-        return results
+        return IncludingResults(records: records, targets: (repeat try (each paths).load()))
     }
 
     @usableFromInline
@@ -56,8 +65,20 @@ extension StoreReader {
     public func page<Record: TypedRecord, each Column: RelationshipColumn>(
         _ query: IncludingQuery<Record, repeat each Column>
     ) throws -> (records: [(Record, repeat (each Column).Included)], next: ContinuationToken?) {
-        let page = try page(query.records)
-        guard !page.records.isEmpty else { return ([], page.next) }
-        return (try fetch(query), page.next)
+        var next: ContinuationToken?
+        let records = try results(query, isPage: true, next: &next).tuples
+        return (records, next)
+    }
+
+    /// The entry point of inlined code, for the records of one page.
+    @usableFromInline
+    func pageLent(
+        _ plan: Unmanaged<RowPlan>, _ query: Query, addingTo related: [RelatedKeys], _ body: (RowView) throws -> Void
+    ) throws -> ContinuationToken? {
+        let access = access
+        return try page(query) { _, key, view in
+            try body(access.records.lent(view, plan, key))
+            for keys in related { try keys.add(key, view) }
+        }
     }
 }

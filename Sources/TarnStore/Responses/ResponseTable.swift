@@ -34,9 +34,11 @@ package struct ResponseTable {
     ///
     /// - Parameter keepsBody: whether the stored body stays although the entry declares another
     ///   size, since the caller appends to it.
-    /// - Returns: the entry's id.
+    /// - Returns: the entry's id, and whether its list differs from that of the replaced one.
     @discardableResult
-    func put(_ entry: ResponseEntry, sequence: UInt64, keepsBody: Bool = false) throws -> UInt64 {
+    func put(
+        _ entry: ResponseEntry, sequence: UInt64, keepsBody: Bool = false
+    ) throws -> (id: UInt64, isNewList: Bool) {
         var key = ByteWriter()
         let digest = entry.request.digest
         var id = try self.id(of: digest)
@@ -53,7 +55,7 @@ package struct ResponseTable {
             entry.request.urlKey(next, into: &key)
             try raw.put(state.urls, key.bytes, .empty)
         }
-        guard let id else { return 0 }
+        guard let id else { return (0, false) }
         try count(old, entry)
         // A body of the same size is kept or overwritten.
         if !keepsBody, let size = old?.caching?.bodySize, size != entry.caching?.bodySize {
@@ -72,7 +74,7 @@ package struct ResponseTable {
             try raw.put(state.members, key.bytes, .empty)
         }
         try entry.store(raw, state.responses, id: id, sequence: sequence)
-        return id
+        return (id, old.map { $0.listing.listed != entry.listing.listed } ?? true)
     }
 
     func remove(id: UInt64) throws {

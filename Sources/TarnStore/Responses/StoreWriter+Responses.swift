@@ -5,7 +5,8 @@ internal import LMDB
 extension StoreWriter {
     /// Stores the entry of a response, and replaces the one of the same request.
     package mutating func putResponse(_ entry: ResponseEntry) throws {
-        try access.responses.put(entry, sequence: sequence)
+        let isNewList = try access.responses.put(entry, sequence: sequence).isNewList
+        hasNewList = hasNewList || isNewList
     }
 
     /// Stores a response with its body, whose size the entry must declare.
@@ -13,7 +14,7 @@ extension StoreWriter {
     /// - Precondition: `entry.caching?.bodySize` is the number of bytes.
     package mutating func putResponse(_ entry: ResponseEntry, body: [UInt8]) throws {
         precondition(entry.caching?.bodySize == body.count, "the entry must declare the size of its body")
-        let id = try access.responses.put(entry, sequence: sequence)
+        let id = try access.responses.put(entry, sequence: sequence).id
         try access.responses.putBody(body, of: id)
     }
 
@@ -25,7 +26,7 @@ extension StoreWriter {
     /// - Parameter position: the size of the stored body; bytes beyond it are replaced.
     package mutating func appendResponse(_ entry: ResponseEntry, body: [UInt8], at position: Int) throws {
         precondition(entry.caching?.bodySize == position + body.count, "the entry must declare the size of its body")
-        let id = try access.responses.put(entry, sequence: sequence, keepsBody: true)
+        let id = try access.responses.put(entry, sequence: sequence, keepsBody: true).id
         try access.responses.appendBody(body, of: id, at: position)
     }
 

@@ -24,10 +24,10 @@ extension Store {
     }
 
     private func commitAlone(_ write: any PendingWrite) -> FinishedWrite {
-        var isFreeing = false, changes = 0
+        var isFreeing = false, changes = 0, isObservable = false
         do {
             try inWriteTransaction { transaction, current in
-                changes = try run(write, in: &transaction, current)
+                changes = try run(write, in: &transaction, current, &isObservable)
                 try settleChanges(changes, commits: 1, in: &transaction, current)
                 isFreeing = transaction.isFreeingNearLimit
             }
@@ -36,7 +36,7 @@ extension Store {
             return (write, error)
         }
         settle(after: [], isFreeing: isFreeing)
-        if changes > 0 { wake.touch() }
+        if isObservable { wake.touch() }
         return (write, nil)
     }
 
@@ -44,7 +44,7 @@ extension Store {
     /// If the commit fails, all writes fail.
     private func commitGroup(_ first: any PendingWrite, _ queue: WriteQueue) -> [FinishedWrite] {
         var members: [FinishedWrite] = []
-        var isFreeing = false, changes = 0, commits = 0
+        var isFreeing = false, changes = 0, commits = 0, isObservable = false
         do {
             try inWriteTransaction { transaction, current in
                 let end = ContinuousClock.now + GroupLimit.time
@@ -53,7 +53,7 @@ extension Store {
                     do {
                         let count = try mappingErrors {
                             try transaction.child { child in
-                                let count = try run(write, in: &child, current)
+                                let count = try run(write, in: &child, current, &isObservable)
                                 isFreeing = isFreeing || child.isFreeingNearLimit
                                 return count
                             }
@@ -76,22 +76,27 @@ extension Store {
             return members.map { ($0.write, $0.failure ?? error) }
         }
         settle(after: members.compactMap(\.failure), isFreeing: isFreeing)
-        if changes > 0 { wake.touch() }
+        if isObservable { wake.touch() }
         return members
     }
 
     /// Runs the closure of a write.
     ///
+    /// - Parameter isObservable: Set if observers have to be notified: of a change of a record, or
+    ///   of a response's list.
     /// - Returns: The number of changes.
-    private func run(_ write: any PendingWrite, in transaction: inout WriteTransaction, _ current: StoreState) throws
-        -> Int
-    {
+    private func run(
+        _ write: any PendingWrite, in transaction: inout WriteTransaction, _ current: StoreState,
+        _ isObservable: inout Bool
+    ) throws -> Int {
         let context = current.takeContext()
         defer { current.give(back: context) }
         var writer = try StoreWriter(StoreAccess(transaction.raw, current, context))
         try write.run(&writer)
         // The next closure needs the indexes and the sequence of this one.
-        return try writer.finish()
+        let count = try writer.finish()
+        isObservable = isObservable || count > 0 || writer.hasNewList
+        return count
     }
 
     private func settle(after failures: [any Error], isFreeing: Bool) {

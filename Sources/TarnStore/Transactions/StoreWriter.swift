@@ -22,6 +22,8 @@ public struct StoreWriter: ~Copyable {
     private(set) var changeCount: UInt32 = 0
     /// The number of changes that were undone.
     var undoneCount: UInt32 = 0
+    /// Whether a response was stored whose list differs from the one before.
+    var hasNewList = false
     /// Entries for the change log that are not in its table yet.
     /// For each: u32 length of the value, key, value.
     private var pendingLog = ByteWriter(capacity: 4096)

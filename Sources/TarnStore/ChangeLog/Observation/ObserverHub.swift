@@ -25,6 +25,10 @@ final class ObserverHub: Sendable {
         case everything
         case entities(Set<UInt16>)
         case record(RecordPlace)
+        /// The changes of entities, nil for all, for a consumer of the change log.
+        case changes(Set<UInt16>?)
+        /// Every commit, also one that changes no record but the list of a response.
+        case lists
     }
 
     fileprivate struct Members: Sendable {
@@ -32,6 +36,9 @@ final class ObserverHub: Sendable {
         var everything: [ObjectIdentifier: ObserverSignal] = [:]
         var byEntity: [UInt16: [ObjectIdentifier: ObserverSignal]] = [:]
         var byRecord: [RecordPlace: [ObjectIdentifier: ObserverSignal]] = [:]
+        /// The consumers of the change log.
+        var consumers: [ObjectIdentifier: ObserverSignal] = [:]
+        var lists: [ObjectIdentifier: ObserverSignal] = [:]
         var watch: ObserverWatch?
     }
 
@@ -58,7 +65,7 @@ final class ObserverHub: Sendable {
     var isWatching: Bool { members.withLock { $0.watch != nil } }
 
     func add(_ signal: ObserverSignal, to store: Store) throws {
-        let start = try store.read { try Position($0) }
+        let start = try store.read { try Look($0) }
         let started: ObserverWatch? = members.withLock { members in
             members.change(signal, to: signal)
             guard members.watch == nil else { return nil }
@@ -92,16 +99,34 @@ final class ObserverHub: Sendable {
         }
     }
 
-    /// Marks the observers that the commits after a position concern.
+    /// A snapshot that the thread has looked at.
+    struct Look: Equatable {
+        var position: Position
+        /// The last transaction: it may have changed no record, and the position is the same.
+        var transaction: Int
+
+        init(_ reader: StoreReader) throws {
+            position = try Position(reader)
+            transaction = reader.access.raw.id
+        }
+    }
+
+    /// Marks the observers that the commits after an earlier look concern.
     ///
-    /// - Returns: the position of the snapshot that was read.
-    func look(at store: Store, from last: Position) throws -> Position {
+    /// - Returns: the snapshot that was read.
+    func look(at store: Store, from last: Look) throws -> Look {
         try store.read { reader in
-            let now = try Position(reader)
+            let now = try Look(reader)
             guard now != last else { return now }
             // Read after the snapshot was taken: a later observer evaluates in a later one.
             let members = members.withLock { $0 }
-            for signal in try concerned(reader, now, last, members).values { signal.mark() }
+            for signal in members.lists.values { signal.mark() }
+            guard now.position != last.position else { return now }
+            let concerned = try concerned(reader, now.position, last.position, members)
+            for signal in concerned.values { signal.mark() }
+            for (id, signal) in members.consumers where concerned[id] == nil {
+                signal.pass(from: last.position.sequence, to: now.position.sequence)
+            }
             return now
         }
     }
@@ -116,19 +141,26 @@ final class ObserverHub: Sendable {
         var result = members.everything, entities: Set<UInt16> = [], count = 0
         let roots = Set(members.byRecord.keys.map(\.root))
         var rootOf: [UInt16: UInt16] = [:]
+        // An update may have changed the entity of a record. The log has the new one only.
+        var updatedRoots: Set<UInt16> = []
         try access.changes.forEachEntry(after: last.sequence, .max) { entry in
             count += 1
             if entities.insert(entry.entity).inserted {
                 rootOf[entry.entity] = reader.catalog.entity(id: entry.entity)?.root
             }
-            if let root = rootOf[entry.entity], roots.contains(root),
-                let found = members.byRecord[RecordPlace(root: root, key: Array(entry.storageKey))]
-            {
-                result.merge(found) { first, _ in first }
+            if let root = rootOf[entry.entity] {
+                if entry.operation == .update { updatedRoots.insert(root) }
+                if roots.contains(root),
+                    let found = members.byRecord[RecordPlace(root: root, key: Array(entry.storageKey))]
+                {
+                    result.merge(found) { first, _ in first }
+                }
             }
             return count <= ObserverHub.mostEntries
         }
         guard count <= ObserverHub.mostEntries else { return members.all }
+        for entity in reader.catalog.entities
+        where updatedRoots.contains(entity.root) && members.byEntity[entity.id] != nil { entities.insert(entity.id) }
         for entity in entities {
             for kind in [entity] + reader.catalog.ancestors(of: entity) {
                 if let found = members.byEntity[kind] { result.merge(found) { first, _ in first } }
@@ -148,14 +180,24 @@ extension ObserverHub.Members {
         all[id] = new
         switch signal.interest {
         case .everything: everything[id] = new
-        case .entities(let ids):
-            for entity in ids {
-                byEntity[entity, default: [:]][id] = new
-                if byEntity[entity]?.isEmpty ?? false { byEntity[entity] = nil }
-            }
+        case .lists: lists[id] = new
+        case .changes(nil):
+            consumers[id] = new
+            everything[id] = new
+        case .changes(let ids?):
+            consumers[id] = new
+            change(id, of: ids, to: new)
+        case .entities(let ids): change(id, of: ids, to: new)
         case .record(let place):
             byRecord[place, default: [:]][id] = new
             if byRecord[place]?.isEmpty ?? false { byRecord[place] = nil }
+        }
+    }
+
+    private mutating func change(_ id: ObjectIdentifier, of entities: Set<UInt16>, to new: ObserverSignal?) {
+        for entity in entities {
+            byEntity[entity, default: [:]][id] = new
+            if byEntity[entity]?.isEmpty ?? false { byEntity[entity] = nil }
         }
     }
 }

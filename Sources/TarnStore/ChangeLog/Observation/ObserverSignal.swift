@@ -9,6 +9,8 @@ final class ObserverSignal: Sendable {
         var isMarked = true
         var isEnded = false
         var waiter: CheckedContinuation<Bool, Never>?
+        /// The commits after `from` up to `to` do not concern the observer.
+        var passed: (from: UInt64, to: UInt64)?
     }
 
     let interest: ObserverHub.Interest
@@ -23,6 +25,24 @@ final class ObserverSignal: Sendable {
             return state.waiter
         }
         waiter?.resume(returning: true)
+    }
+
+    /// Notes that commits do not concern the observer, which need not read them.
+    func pass(from: UInt64, to: UInt64) {
+        state.withLock { state in
+            // If commits in between are missing, the earlier ones stay: they have not been used.
+            guard let passed = state.passed else { return state.passed = (from, to) }
+            if passed.to == from { state.passed = (passed.from, to) }
+        }
+    }
+
+    /// Returns the last of the commits after a position that do not concern the observer.
+    func takePassed(after sequence: UInt64) -> UInt64? {
+        state.withLock { state in
+            defer { state.passed = nil }
+            guard let passed = state.passed, passed.from <= sequence, passed.to > sequence else { return nil }
+            return passed.to
+        }
     }
 
     func end() {

@@ -21,9 +21,9 @@ final class ObserverWatch: @unchecked Sendable {
     private var ending: [Int32] = [-1, -1]
     private let isStopped = Atomic(false)
     private var watch: Int32 = -1
-    private var last: ObserverHub.Position
+    private var last: ObserverHub.Look
 
-    init(_ hub: ObserverHub, _ store: Store, from start: ObserverHub.Position, every interval: Duration) {
+    init(_ hub: ObserverHub, _ store: Store, from start: ObserverHub.Look, every interval: Duration) {
         self.hub = hub
         self.store = store
         self.interval = interval

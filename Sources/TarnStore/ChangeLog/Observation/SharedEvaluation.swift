@@ -59,7 +59,9 @@ extension ObserverHub {
     enum EvaluationKey: Hashable, Sendable {
         case records(Query)
         case structs(ObjectIdentifier, Query)
+        case including(ObjectIdentifier, Query, paths: [[String]])
         case count(Query)
+        case existence(Query)
         case record(String, RecordKey)
         case oneStruct(ObjectIdentifier, RecordKey)
     }

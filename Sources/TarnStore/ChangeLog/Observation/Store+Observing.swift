@@ -47,6 +47,23 @@ extension Store {
         }
     }
 
+    /// Observes the result of a closure that depends on the records of types.
+    ///
+    /// ```swift
+    /// let byState = store.observe(of: Issue.self) { reader in
+    ///     try reader.counts(by: \.state, Issue.all).map(\.count)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - types: the types of the records that the result depends on.
+    ///   - body: evaluates the result in a snapshot, as in ``observe(entities:_:)``.
+    public func observe<Value: Equatable & Sendable>(
+        of types: any StoredRecord.Type..., evaluating body: @escaping @Sendable (StoreReader) throws -> Value
+    ) -> StoreObservation<Value> {
+        observe(entities: types.map { $0.entity }, body)
+    }
+
     /// Observes the records of a query that was built from a struct's fields.
     ///
     /// - Throws: the iteration throws as ``StoreReader/fetch(_:_:)`` does.
@@ -62,6 +79,24 @@ extension Store {
             try reader.count(query)
         } interest: { state in
             .entities(try query.entities(in: state))
+        }
+    }
+
+    /// Observes the number of records of a query that was built from a struct's fields.
+    ///
+    /// - Throws: the iteration throws as ``StoreReader/count(_:)-(Query)`` does.
+    public func observe<R: StoredRecord>(countOf query: TypedQuery<R>) -> StoreObservation<Int> {
+        observe(countOf: query.query)
+    }
+
+    /// Observes whether a query has any record.
+    ///
+    /// - Throws: the iteration throws as ``StoreReader/exists(_:)-(Query)`` does.
+    public func observe<R: StoredRecord>(existenceOf query: TypedQuery<R>) -> StoreObservation<Bool> {
+        StoreObservation(store: self, sharing: .existence(query.query), isSame: ==) { reader in
+            try reader.exists(query)
+        } interest: { state in
+            .entities(try query.query.entities(in: state))
         }
     }
 
@@ -114,7 +149,7 @@ extension StoreObservation {
     }
 
     /// Creates an observation whose comparison uses more than the delivered value.
-    fileprivate init<Result: Sendable>(
+    init<Result: Sendable>(
         store: Store, sharing key: ObserverHub.EvaluationKey?, isSame: @escaping @Sendable (Result, Result) -> Bool,
         value: @escaping @Sendable (Result) -> Value, _ body: @escaping @Sendable (StoreReader) throws -> Result,
         interest: @escaping @Sendable (StoreState) throws -> ObserverHub.Interest
@@ -122,10 +157,10 @@ extension StoreObservation {
         self.init(store: store, interest: interest) {
             let shared = store.observers.evaluation(key, of: Result.self)
             var last: (result: Result, revision: UInt64)?
-            return { reader in
+            return { reader, isAlwaysWanted in
                 let new = try shared.result(reader, isSame: isSame, body)
                 // Consecutive revisions differ, equal ones do not, and others have to be compared.
-                if let last,
+                if !isAlwaysWanted, let last,
                     last.revision == new.revision
                         || last.revision + 1 != new.revision && isSame(last.result, new.result)
                 {
@@ -146,13 +181,15 @@ extension Record {
 }
 
 extension Query {
-    /// The entities that the result depends on: its own, and those that its paths lead to.
-    fileprivate func entities(in state: StoreState) throws -> Set<UInt16> {
+    /// The entities that the result depends on: its own, and those that paths lead to.
+    ///
+    /// - Parameter included: the names of relationships whose targets belong to the result.
+    func entities(in state: StoreState, including included: [[String]] = []) throws -> Set<UInt16> {
         let entity = try state.entity(entity)
         var ids: Set<UInt16> = [entity.id]
-        for path in condition.paths + order.map(\.path) {
+        for names in condition.paths.map(\.names) + order.map(\.path.names) + included {
             var owner = entity
-            for name in path.names {
+            for name in names {
                 // A derived relationship is stored in the rows of its destination.
                 guard let relationship = state.catalog.relationship(name, of: owner),
                     let destination = state.catalog.entity(id: relationship.destination)

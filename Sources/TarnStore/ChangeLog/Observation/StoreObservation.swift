@@ -29,12 +29,29 @@ public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
 
     /// Evaluates once per call, for one iteration and on one thread at a time.
     ///
-    /// It returns nil if the result is unchanged.
-    typealias Evaluation = (StoreReader) throws -> Value?
+    /// It returns nil if the result is unchanged, unless its second argument is true.
+    package typealias Evaluation = (StoreReader, _ isAlwaysWanted: Bool) throws -> Value?
 
     let store: Store
     let interest: @Sendable (StoreState) throws -> ObserverHub.Interest
     let makeEvaluation: @Sendable () -> Evaluation
+
+    init(
+        store: Store, interest: @escaping @Sendable (StoreState) throws -> ObserverHub.Interest,
+        makeEvaluation: @escaping @Sendable () -> Evaluation
+    ) {
+        self.store = store
+        self.interest = interest
+        self.makeEvaluation = makeEvaluation
+    }
+
+    /// Creates an observation that is evaluated after every commit, also of a response only.
+    ///
+    /// - Parameter makeEvaluation: returns a closure for one iteration, which is called on one
+    ///   thread at a time.
+    package init(ofLists store: Store, _ makeEvaluation: @escaping @Sendable () -> Evaluation) {
+        self.init(store: store, interest: { _ in .lists }, makeEvaluation: makeEvaluation)
+    }
 
     /// Creates an iteration: a new observer.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(observer: Observer(self)) }
@@ -47,6 +64,11 @@ public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
         ///
         /// - Throws: errors of the evaluation. The iteration is over then.
         public mutating func next() async throws -> Element? { try await observer.next() }
+
+        /// Returns the current result, also if it is the last one; nil after cancellation.
+        ///
+        /// - Throws: as ``next()``.
+        package mutating func current() async throws -> Element? { try await observer.current() }
     }
 }
 
@@ -84,6 +106,16 @@ private final class Observer<Value: Sendable>: @unchecked Sendable {
         return nil
     }
 
+    func current() async throws -> Observed<Value>? {
+        do {
+            guard try begin() != nil, !Task.isCancelled else { return nil }
+            return try await evaluate(isAlwaysWanted: true)
+        } catch {
+            finish()
+            throw error
+        }
+    }
+
     /// Adds the observer to the hub, the first time.
     private func begin() throws -> ObserverSignal? {
         guard let observation, signal == nil else { return signal }
@@ -94,14 +126,14 @@ private final class Observer<Value: Sendable>: @unchecked Sendable {
         return signal
     }
 
-    private func evaluate() async throws -> Observed<Value>? {
+    private func evaluate(isAlwaysWanted: Bool = false) async throws -> Observed<Value>? {
         guard let store = observation?.store else { return nil }
         return try await withCheckedThrowingContinuation { continuation in
             store.observers.queue.async { [self] in
                 continuation.resume(
                     with: Result {
                         try store.read { reader in
-                            try evaluation(reader).map { Observed(value: $0, sequence: try reader.sequence) }
+                            try evaluation(reader, isAlwaysWanted).map { Observed(value: $0, sequence: try reader.sequence) }
                         }
                     })
             }

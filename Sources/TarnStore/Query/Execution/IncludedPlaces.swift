@@ -2,7 +2,7 @@ internal import LMDB
 
 /// The positions of the targets of each owner, without the records themselves.
 @usableFromInline
-struct IncludedPlaces {
+struct IncludedPlaces: Sendable {
     /// Positions in the records of all owners, and the end of each owner's part of them.
     let targets: [Int32], ends: [Int32]
     let missing: Others, partial: Others
@@ -13,7 +13,7 @@ struct IncludedPlaces {
     ///
     /// These are their keys, positions in the keys, and the end of each owner's part. If there are
     /// no keys, there are no ends.
-    struct Others {
+    struct Others: Sendable {
         var keys: [RecordKey?] = []
         var targets: [Int32] = [], ends: [Int32] = []
 

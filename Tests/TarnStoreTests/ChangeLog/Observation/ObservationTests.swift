@@ -112,6 +112,17 @@ struct ObservationTests {
         #expect(pushes.values == [0, 1])
     }
 
+    @Test("a record that becomes one of another kind leaves the result of the former kind")
+    func changedKind() async throws {
+        let store = try Forge.open(folder("k"), InheritanceTests.schema)
+        try store.put("Push", 1)
+        let pushes = Collected(store.observe(Query("Push"))), all = Collected(store.observe(Query("Event")))
+        try await eventually("the first results are there") { pushes.values.count == 1 && all.values.count == 1 }
+        try store.put("Release", 1)
+        try await eventually("both have seen it") { pushes.values.count == 2 && all.values.count == 2 }
+        #expect(pushes.values.map(\.count) == [1, 0] && all.values.last?.map(\.entity) == ["Release"])
+    }
+
     @Test("a query is observed: its entity, and what its paths lead to, decide when it is evaluated")
     func query() async throws {
         let store = try open()
@@ -151,12 +162,13 @@ struct ObservationTests {
         defer { withExtendedLifetime(fixture) {} }
         let typed = Collected(tickets.observe(Ticket.self, Query("Ticket"))),
             built = Collected(tickets.observe(Ticket.where { $0[.comments] > 2 }))
+        let byType = Collected(tickets.observe(of: Ticket.self) { try $0.count(Ticket.all) })
         let counted = Collected(
             tickets.observe(countOf: Query("Ticket", where: .compare("comments", .greater, .int(2)))))
         try await eventually("it is there") { typed.values == [[]] && built.values == [[]] && counted.values == [0] }
         var ticket = Ticket(1, "x")
         try await tickets.write { [ticket] in try $0.put(ticket) }
-        try await eventually("it is there") { typed.values == [[], [ticket]] }
+        try await eventually("it is there") { typed.values == [[], [ticket]] && byType.values.last == 1 }
         ticket.comments = 3
         try await tickets.write { [ticket] in try $0.put(ticket) }
         try await eventually("it is there") { built.values == [[], [ticket]] && counted.values == [0, 1] }
@@ -304,10 +316,11 @@ struct ObservationTests {
 
     @Test(
         "those who observe the same query, count or record share one evaluation for each state of the store",
-        arguments: 0..<5)
+        arguments: 0..<8)
     func sharedEvaluations(_ kind: Int) async throws {
         let typed = try TypedStore(), store = typed.store
         let query = Query("Ticket", where: .compare("comments", .greater, .int(2)))
+        let built = Ticket.where { $0[.comments] > 2 }, isOne = [4, 5, 7].contains(kind)
         func counts(_ observe: () -> StoreObservation<Int>) -> [Collected<Int>] {
             (0..<200).map { _ in Collected(observe()) }
         }
@@ -319,10 +332,10 @@ struct ObservationTests {
             #expect(evaluations() <= 2)
             let before = evaluations()
             for id in 1...3 as ClosedRange<Int64> {
-                var ticket = Ticket(kind == 4 ? 1 : id, "t\(id)")
+                var ticket = Ticket(isOne ? 1 : id, "t\(id)")
                 ticket.comments = 3
                 try typed.put([ticket])
-                try await eventually("all have seen it") { last().allSatisfy { $0 == (kind == 4 ? 1 : Int(id)) } }
+                try await eventually("all have seen it") { last().allSatisfy { $0 == (isOne ? 1 : Int(id)) } }
             }
             #expect(evaluations() - before <= 3)
             cancel()
@@ -336,11 +349,20 @@ struct ObservationTests {
             let all = (0..<200).map { _ in Collected(store.observe(Ticket.self, query)) }
             try await check({ all.map { $0.values.last?.count } }) { all.forEach { $0.cancel() } }
         case 2:
-            let all = (0..<200).map { _ in Collected(store.observe(Ticket.where { $0[.comments] > 2 })) }
+            let all = (0..<200).map { _ in Collected(store.observe(built)) }
             try await check({ all.map { $0.values.last?.count } }) { all.forEach { $0.cancel() } }
         case 3:
             let all = (0..<200).map { _ in Collected(store.observe(countOf: query)) }
             try await check({ all.map { $0.values.last } }) { all.forEach { $0.cancel() } }
+        case 5:
+            let all = (0..<200).map { _ in Collected(store.observe(Ticket.self, 1)) }
+            try await check({ all.map { $0.values.last.map { $0 == nil ? 0 : 1 } } }) { all.forEach { $0.cancel() } }
+        case 6:
+            let all = (0..<200).map { _ in Collected(store.observe(countOf: built)) }
+            try await check({ all.map { $0.values.last } }) { all.forEach { $0.cancel() } }
+        case 7:
+            let all = (0..<200).map { _ in Collected(store.observe(existenceOf: built)) }
+            try await check({ all.map { $0.values.last.map { $0 ? 1 : 0 } } }) { all.forEach { $0.cancel() } }
         default:
             let all = (0..<200).map { _ in Collected(store.observe("Ticket", 1)) }
             try await check({ all.map { $0.values.last.map { $0 == nil ? 0 : 1 } } }) { all.forEach { $0.cancel() } }

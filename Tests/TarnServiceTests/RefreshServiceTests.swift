@@ -15,7 +15,9 @@ struct RefreshServiceTests {
     }
 
     private func issues(_ client: RecordClient, every interval: Duration = .seconds(3600)) -> ScheduledRefresh {
-        ScheduledRefresh(.issues(), of: client, name: "issues", every: interval)
+        var refresh = ScheduledRefresh(.issues(), of: client, name: "issues", every: interval)
+        refresh.staleAfter = .seconds(3600)
+        return refresh
     }
 
     private func labels(_ client: RecordClient, every interval: Duration = .seconds(3600)) -> ScheduledRefresh {
@@ -172,7 +174,8 @@ struct RefreshServiceTests {
         let fails = Switch()
         let forge = try ForgeServer { _ in fails.isOn ? .init(status: "400 Bad Request") : nil }
         let mirror = try forge.mirror()
-        let refresh = ScheduledRefresh(endpoints: ["issues"], of: mirror, every: .milliseconds(20))
+        var refresh = ScheduledRefresh(endpoints: ["issues"], of: mirror, every: .milliseconds(20))
+        refresh.staleAfter = .seconds(3600)
         let running = try RunningService([refresh], .quick)
         try await eventually("a refresh") { running.service.health.status == .healthy }
         #expect(try mirror.client.store.read { try $0.count("Issue") } == 3)

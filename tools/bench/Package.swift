@@ -20,7 +20,7 @@ let package = Package(
         .executableTarget(
             name: "Bench",
             dependencies: [
-                .product(name: "Tarn", package: "tarn"), .product(name: "TarnInspect", package: "tarn"),
+                .product(name: "TarnMacros", package: "tarn"), .product(name: "TarnInspect", package: "tarn"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],

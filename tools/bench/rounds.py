@@ -89,6 +89,7 @@ PROGRAMS = {
     "write.bulk": Program(lambda pages, store, given: ["write-bulk", store, str(10 * given.records)]),
     "memory": Program(),
     "query": Program(),
+    "typed": Program(),
     "observe": Program(),
     "mirror": Program(first="import", is_served=True, peer=dlt),
     "http": Program(workload=lambda given: (None, {}), is_served=True, peer=curl),
@@ -188,6 +189,19 @@ def query_cases(suffix, tarn, scan):
     ]
 
 
+def typed_cases(suffix, tarn):
+    """Structs with `@Record`. The targets apply to uncompressed rows."""
+    def asked(key, least):
+        return {} if suffix else {key: least}
+
+    return [
+        Case("typed.fetch" + suffix, "records/s", "higher", figure("fetch"), "typed", tarn, asked("vs_by_hand", 0.95),
+             beside=("vs_by_hand", lambda line: line["fetch_by_hand"])),
+        Case("typed.query" + suffix, "records/s", "higher", figure("query"), "typed", tarn, asked("vs_peer", 5)),
+        Case("json.record" + suffix, "records/s", "higher", figure("json"), "typed", tarn, asked("vs_peer", 10)),
+    ]
+
+
 def cache_cases(suffix, tarn):
     """The targets of uncompressed rows: microseconds, and the factor to a stored body that is decoded in the same run."""
     asked = {} if suffix else {"keys": {"most": 20, "vs_body": 50}, "fields": {"most": 120, "vs_body": 20}}
@@ -249,6 +263,8 @@ CASES = {case.name: case for case in [
     Case("memory.scan", "MB RssAnon growth", "lower", figure("scan"), "memory", "tarn.zstd", {"most": 16}),
     *query_cases("", "tarn.none", scan=3),
     *query_cases(".zstd", "tarn.zstd", scan=1),
+    *typed_cases("", "tarn.none"),
+    *typed_cases(".zstd", "tarn.zstd"),
     Case("observe", "ms", "lower", figure("wake"), "observe", "tarn.zstd", {"most": 5}),
     Case("observe.idle", "ms/s", "lower", figure("idle"), "observe", "tarn.zstd", {"most": 0.5}),
     Case("observe.writers", "of without", "higher", figure("writers"), "observe", "tarn.zstd", {"least": 0.9}),

@@ -12,6 +12,7 @@ enum TarnCases {
             Contender(name: name, benchmark: "import") { try await importPages($0, compression) },
             Contender(name: name, benchmark: "read") { try await TarnReads.measure($0, compression) },
             Contender(name: name, benchmark: "query") { try await TarnQueries.measure($0, compression) },
+            Contender(name: name, benchmark: "typed") { try await TarnTyped.measure($0, compression) },
             Contender(name: name, benchmark: "scale") { try TarnScale.measure($0, compression) },
             Contender(name: name, benchmark: "cache") { try await TarnCaching.measure($0, compression) },
             Contender(name: name, benchmark: "write.small") { try await TarnWrites.small($0, compression) },

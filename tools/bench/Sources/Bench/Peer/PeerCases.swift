@@ -9,6 +9,7 @@ enum PeerCases {
         Contender(name: "peer", benchmark: "import", measure: importPages),
         Contender(name: "peer", benchmark: "read", measure: PeerReads.measure),
         Contender(name: "peer", benchmark: "query", measure: PeerQueries.measure),
+        Contender(name: "peer", benchmark: "typed", measure: PeerTyped.measure),
         Contender(name: "peer", benchmark: "scale", measure: PeerScale.measure),
         Contender(name: "peer", benchmark: "write.small", measure: PeerWrites.small),
     ] + Shape.allCases.map { shape in

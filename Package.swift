@@ -133,6 +133,12 @@ let package = Package(
                 "TarnService", "TarnMacros", "TarnDescription", "TestSupport", .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: program),
             ]),
+        // The calls of other libraries, each done with this one. The pages "Coming from …" are generated from the tests' names.
+        .testTarget(
+            name: "ConformanceTests", dependencies: ["TarnMacros", "Tarn", "TarnDescription", "FixtureServer", "TestSupport"],
+            path: "Tests/Conformance",
+            exclude: ["BMO", "MMRecord", "RestKit", "SLRESTfulCoreData"].map { "\($0)/page.md" }
+                + ["Apollo", "GRDB", "SwiftData"].map { "Rivals/\($0).md" }),
         // An extension as users of the library write it: without access to `package` declarations.
         .target(name: "ExtensionSample", dependencies: ["Tarn"], path: "Tests/ExtensionSample", packageAccess: false),
         .testTarget(name: "ExtensionTests", dependencies: ["ExtensionSample", "Tarn", "TarnDescription", "TestSupport"]),

@@ -109,7 +109,7 @@ struct MMRecordCacheTests {
         description.endpoints = [endpoint]
         var options = APIMirror.Options()
         options.mayDelete = mayDelete
-        return await APIMirror(
+        return try await APIMirror(
             description, store: api.client.store, transport: CurlTransport(description.api.transport), options: options
         ).sync()
     }
@@ -229,12 +229,12 @@ struct MMRecordCacheTests {
         "MMRecordDebugger and its errors → ImportReport: every answer has counts and diagnostics with the place in the JSON"
     )
     func debugger() async throws {
-        let api = try api(["/items": #"{"items": [{"id": 1, "title": "a"}, {"title": "b"}, {"id": 3, "title": ["c"]}]}"#])
+        let api = try api(["/items": #"{"items": [{"id": 1, "title": "a"}, {"title": "b"}, {"id": 3, "title": "c", "is_favourite": [1]}]}"#])
         let page = try await api.client.page(Self.list)
         let report = try #require(page.report)
         #expect(report.listed == 3 && report.skipped == 1)
         #expect(Set(report.diagnostics.map(\.code)).isSuperset(of: [.keyMissing, .valueType]))
-        #expect(report.diagnostics.contains { $0.path == "$.items[2].title" })
+        #expect(report.diagnostics.contains { $0.path == "$.items[2].is_favourite" })
     }
 
     @Test("MMRecord NSFetchedResultsController over its records → store.observe(_:): every change of a query's result, by whichever writer")

@@ -19,7 +19,7 @@ struct MMRecordImportTests {
         @Key var id: String
         var name: String
         @Attribute(from: "location.lat") var latitude: Double?
-        @Relationship(ordered: true, inverse: "venues") var categories: References<Category>?
+        @Relationship(inverse: "venues", ordered: true) var categories: References<Category>?
         @Relationship(from: "photos.groups.*.items", ordered: true) var photos: References<Photo>?
     }
 

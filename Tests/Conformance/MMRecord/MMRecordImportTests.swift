@@ -94,7 +94,7 @@ struct MMRecordImportTests {
         let people = try people()
         let report = try people.add(#"[{"id": null, "name": "a"}, {"name": "b"}, {"id": [1]}, {"id": 4}]"#, "Person")
         #expect(report.diagnostics.map(\.code) == [.keyMissing, .keyMissing, .keyMissing])
-        #expect(report.diagnostics.map(\.path) == ["$[0].id", "$[1]", "$[2].id"] || report.diagnostics.count == 3)
+        #expect(report.diagnostics.map(\.path) == ["$[0]", "$[1]", "$[2]"])
         #expect(try people.fetch(Person.all).map(\.id) == [4])
     }
 

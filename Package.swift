@@ -135,7 +135,10 @@ let package = Package(
             ]),
         // The calls of other libraries, each done with this one. The pages "Coming from …" are generated from the tests' names.
         .testTarget(
-            name: "ConformanceTests", dependencies: ["TarnMacros", "Tarn", "TarnDescription", "FixtureServer", "TestSupport"],
+            name: "ConformanceTests",
+            dependencies: [
+                "TarnMacros", "Tarn", "TarnDescription", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log"),
+            ],
             path: "Tests/Conformance",
             exclude: ["BMO", "MMRecord", "RestKit", "SLRESTfulCoreData"].map { "\($0)/page.md" }
                 + ["Apollo", "GRDB", "SwiftData"].map { "Rivals/\($0).md" }),

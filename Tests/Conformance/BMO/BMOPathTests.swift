@@ -1,6 +1,7 @@
 // The paths of BMO: text, |variables| and (optional groups).
 
 import Foundation
+import TarnDescription
 import TarnMacros
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 // The options of MMRecord, its class methods to override, and the keys of its models.
 
 import Foundation
+import TarnDescription
 import TarnMacros
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 // The query interface of SLRESTfulCoreData: its fetches and its URLs.
 
 import Foundation
+import TarnDescription
 import TarnMacros
 import TestSupport
 import Testing

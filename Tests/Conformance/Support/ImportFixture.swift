@@ -1,6 +1,7 @@
 // A store that JSON is imported into, without a server.
 
 import Foundation
+import TarnDescription
 import TarnMacros
 import TestSupport
 

@@ -7,12 +7,12 @@ import TarnMacros
 import TestSupport
 import Testing
 
-@Record("Note") struct OldNote {
+@Record("Memo") struct OldMemo {
     @Key var id: Int
     var text: String
 }
 
-@Record struct Note {
+@Record struct Memo {
     @Key var id: Int
     @Attribute(renamedFrom: "text") var title: String
 }
@@ -227,9 +227,9 @@ struct CookbookTests {
     @Test("Rename a property")
     func renaming() async throws {
         let path = server.folder("notes.tarn")
-        try await Store.open(at: path, schema: Schema(records: [OldNote.self])).write { try $0.put(OldNote(id: 1, text: "kept")) }
-        let store = try Store.open(at: path, schema: Schema(records: [Note.self]))
-        #expect(try store.read { try $0.get(Note.self, 1) }?.title == "kept")
+        try await Store.open(at: path, schema: Schema(records: [OldMemo.self])).write { try $0.put(OldMemo(id: 1, text: "kept")) }
+        let store = try Store.open(at: path, schema: Schema(records: [Memo.self]))
+        #expect(try store.read { try $0.get(Memo.self, 1) }?.title == "kept")
     }
 
     private struct BadRequest: Error {}

@@ -68,9 +68,7 @@ extension RecordClient {
         RequestAnswers(
             client: self, request: request, fetch: fetch,
             observation: { [self] in
-                let first = try await cache.prepared(
-                    request.cacheRequest(), to: request.endpoint, fingerprint(of: request.endpoint))
-                return StoredAnswer<Value>.observation(of: first, in: store)
+                StoredAnswer<Value>.observation(of: try await prepared(request), in: store)
             },
             // A response that must not be stored is answered with what the server has sent.
             records: { answer, sent in answer.isStored ? answer.records : sent ?? answer.records })

@@ -45,10 +45,15 @@ extension APIMirror {
                 for index in scans.indices { scans[index].isUnconditional = isUnconditional }
                 // All first pages are requested before the first one is imported.
                 for index in scans.indices { scans[index].askFirst() }
-                var done = 0, isOver = false
+                var done = 0, isOver = false, requested = 0
                 for index in scans.indices {
                     scans[index].holdsCommits = isAtomic
-                    if isOver { scans[index].giveUp() } else { await scans[index].run() }
+                    if isOver {
+                        scans[index].giveUp()
+                    } else {
+                        await scans[index].run()
+                        requested += 1
+                    }
                     let failures = scans[index].report.failures
                     isOver = isOver || failures.contains(where: \.endsEverything) || isAtomic && !failures.isEmpty
                     done += 1
@@ -59,7 +64,10 @@ extension APIMirror {
                 }
                 let isCommitted = isAtomic && !isOver ? await EndpointScan.commitHeld(&scans) : true
                 sync.endpoints = scans.map(\.report)
-                if isCommitted { break }
+                if isCommitted {
+                    for scan in scans.prefix(requested) { await scan.noteOutcome() }
+                    break
+                }
             }
         } catch {
             sync.endpoints = [failed(error)]

@@ -135,6 +135,7 @@ public struct APIMirror: Sendable {
             scan.isLastOfSync = index == requests.count - 1 && !sync.failures.contains(where: \.isInterruption)
             let started = ContinuousClock.now
             await scan.run()
+            await scan.noteOutcome()
             let elapsed = (ContinuousClock.now - started).components
             scan.report.seconds = Double(elapsed.seconds) + Double(elapsed.attoseconds) / 1e18
             sync.endpoints.append(scan.report)
@@ -148,6 +149,13 @@ public struct APIMirror: Sendable {
             addFailure(ofStore: error, to: &sync)
         }
         return sync
+    }
+
+    /// Returns the status of endpoints: the times of complete scans, progress, the last failures.
+    ///
+    /// It is read from the store, and nothing is requested: see ``APIClient/status(of:)``.
+    public func status(of names: Set<String>? = nil) async throws(MirrorError) -> [EndpointStatus] {
+        try await client.status(of: names)
     }
 
     /// Marks a sync as over, unless the next one is to continue it.

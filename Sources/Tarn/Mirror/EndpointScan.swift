@@ -70,6 +70,8 @@ struct EndpointScan {
     }
 
     var client: APIClient { request.client }
+    /// The name of the scan's checkpoint; that of a parent's scan begins with it.
+    var ownName: String { variant.map { "\(endpoint.name) #\($0)" } ?? endpoint.name }
     var endpoint: Endpoint { request.endpoint }
     /// The importer that drafts the next batch.
     var importer: Importer { pipeline.importer }
@@ -187,6 +189,9 @@ struct EndpointScan {
         // The repeated scan counts the failure.
         if !ends, !overtaken.isEmpty { passedBy.removeLast(error) }
     }
+
+    /// Stores the last failure of the scan, or that it has succeeded.
+    func noteOutcome() async { await client.note(report.failures.last, of: ownName) }
 
     // MARK: Progress
 

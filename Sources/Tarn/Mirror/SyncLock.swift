@@ -41,6 +41,13 @@ final class SyncLock: Sendable {
         return claim
     }
 
+    /// The process that scans an endpoint into a store at this moment; nil if there is none.
+    static func holder(of endpoint: String, directory: String) -> Int32? {
+        let descriptor = open(directory + "/claims.lock", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        return SyncLock(descriptor).holder(of: region(of: endpoint))
+    }
+
     private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     /// Unlocks before it closes the file.

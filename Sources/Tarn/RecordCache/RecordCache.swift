@@ -333,8 +333,10 @@ public final class RecordCache: Sendable {
     func transfer(_ prepared: PreparedRequest, isConditional: Bool) async throws -> (Transfer, isShared: Bool) {
         let isOwn = prepared.options.isOwn
         return try await flights.value(prepared.options.flight(prepared.digest.bytes)) { [self] in
-            if isOwn { return try await perform(prepared, isConditional: isConditional) }
-            return try await claimed(prepared) { try await perform(prepared, isConditional: isConditional) }
+            try await prepared.request.noting(prepared.shownURL) {
+                if isOwn { return try await perform(prepared, isConditional: isConditional) }
+                return try await claimed(prepared) { try await perform(prepared, isConditional: isConditional) }
+            }
         }
     }
 

@@ -43,6 +43,23 @@ package struct Checkpoint: Sendable, Hashable {
     /// The time when the last attempt began that has committed a page; in a sync's own checkpoint.
     package var continuedAt: Timestamp?
 
+    /// The failure of the last attempt; nil if it has succeeded since.
+    package var lastFailure: LastFailure?
+
+    /// A failure with its time, for the status of an endpoint.
+    package struct LastFailure: Sendable, Hashable {
+        /// The time of the failure.
+        package var at: Timestamp
+        /// The description of the failure.
+        package var text: String
+
+        /// Creates a failure.
+        package init(at: Timestamp, text: String) {
+            self.at = at
+            self.text = text
+        }
+    }
+
     /// The failure that has stopped the scan for one parent, while the others continue.
     package struct Failure: Sendable, Hashable {
         /// The kind by which failures of several parents are counted, such as `403`.
@@ -81,6 +98,7 @@ package struct Checkpoint: Sendable, Hashable {
         static let startedAt: UInt16 = 6, completedAt: UInt16 = 7, plan: UInt16 = 8
         static let skipped: UInt16 = 9, hasOrphans: UInt16 = 10, members: UInt16 = 11
         static let sync: UInt16 = 12, failureKind: UInt16 = 13, failureText: UInt16 = 14, continuedAt: UInt16 = 15
+        static let failedAt: UInt16 = 16, lastFailure: UInt16 = 17
     }
 
     package init?(_ row: EncodedRow) {
@@ -98,6 +116,7 @@ package struct Checkpoint: Sendable, Hashable {
         sync = row.unsigned(ID.sync)
         failure = row.text(ID.failureKind).map { Failure(kind: $0, text: row.text(ID.failureText) ?? "") }
         continuedAt = row.date(ID.continuedAt)
+        lastFailure = row.date(ID.failedAt).map { LastFailure(at: $0, text: row.text(ID.lastFailure) ?? "") }
     }
 
     func store(_ raw: RawTransaction, _ table: Table, _ key: Bytes, sequence: UInt64) throws(LMDBError) {
@@ -117,6 +136,8 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.failureKind, failure?.kind)
         row.field(ID.failureText, failure?.text)
         row.field(ID.continuedAt, continuedAt)
+        row.field(ID.failedAt, lastFailure?.at)
+        row.field(ID.lastFailure, lastFailure?.text)
         try row.store(raw, table, key, sequence: sequence)
     }
 }

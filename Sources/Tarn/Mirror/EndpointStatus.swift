@@ -1,0 +1,80 @@
+public import TarnStore
+
+/// The state of an endpoint's records in the store: how complete and how old they are, and why they
+/// are not newer.
+public struct EndpointStatus: Sendable, Hashable {
+    /// A failure that has stopped an attempt.
+    public struct Failure: Sendable, Hashable {
+        /// The time of the failure.
+        public var at: Timestamp
+        /// The description of the failure, without secrets: at most 500 Unicode scalars.
+        public var message: String
+    }
+
+    /// The committed part of a scan that has not reached its end.
+    public struct Progress: Sendable, Hashable {
+        /// The time when the scan began.
+        public var startedAt: Timestamp
+        /// The committed pages.
+        public var pages: Int
+        /// The records that they list.
+        public var records: Int
+    }
+
+    /// The name of the endpoint or request.
+    public var name: String
+    /// The number of lists: 1, or with `for_each` the number of stored parents.
+    public var lists = 1
+    /// The number of lists that were scanned to their end at least once.
+    public var completeLists = 0
+    /// The time of the last complete scan; nil if there was none.
+    ///
+    /// Of several lists it is the earliest one, and nil until all of them are complete. Of a request
+    /// it is the earliest time at which the server confirmed one of its stored pages.
+    public var completedAt: Timestamp?
+    /// The time since then, in seconds.
+    public var age: Int?
+    /// The scan that is under way or was interrupted; nil if the last one is complete.
+    ///
+    /// Of several lists it is the sum of their pages and records.
+    public var unfinished: Progress?
+    /// The process that scans the endpoint at this moment; nil if there is none.
+    public var processID: Int32?
+    /// The failure of the last attempt; nil since an attempt has succeeded.
+    ///
+    /// A cancellation is no failure.
+    public var failure: Failure?
+    /// The time until which the rules of HTTP consider the stored response fresh (RFC 9111 §4.2).
+    ///
+    /// Of an endpoint it is that of the first page, of a request the earliest one of its stored
+    /// pages. Nil if no response is stored, and with `for_each`.
+    public var freshUntil: Timestamp?
+
+    /// Creates the status of an endpoint of which nothing is stored.
+    init(name: String) { self.name = name }
+
+    /// Whether the stored response is fresh at a time.
+    public func isFresh(at time: Timestamp) -> Bool { freshUntil.map { $0 > time } ?? false }
+
+    mutating func setAge(at now: Timestamp) {
+        age = completedAt.map { Int(($0.microseconds.distance(to: now.microseconds)) / 1_000_000) }
+    }
+
+    mutating func setFailure(_ stored: Checkpoint.LastFailure?) {
+        failure = stored.map { Failure(at: $0.at, message: $0.text) }
+    }
+
+    /// Adds the progress of one list.
+    mutating func add(_ checkpoint: Checkpoint) {
+        if let time = checkpoint.completedAt {
+            completeLists += 1
+            completedAt = min(completedAt ?? time, time)
+        }
+        // A checkpoint of scan 0 has only a failure.
+        guard checkpoint.state == .underWay, checkpoint.scan > 0 else { return }
+        let known = unfinished ?? Progress(startedAt: checkpoint.startedAt, pages: 0, records: 0)
+        unfinished = Progress(
+            startedAt: min(known.startedAt, checkpoint.startedAt), pages: known.pages + checkpoint.pages,
+            records: known.records + checkpoint.records)
+    }
+}

@@ -43,7 +43,7 @@ extension APIClient {
             for name in names {
                 if let checkpoint = try reader.checkpoint(name) { status.add(checkpoint) }
             }
-            status.setFailure(try reader.checkpoint(endpoint.name)?.lastFailure)
+            status.setFailure(try reader.checkpoint(endpoint.outcomeName)?.lastFailure)
             guard scope != nil, endpoint.forEach == nil, let pages = try? request.pages() else { return }
             guard let entry = try reader.response(to: request.key(of: pages.request)) else { return }
             let decision = CacheRules().decide(
@@ -96,6 +96,13 @@ extension APIClient {
                 "the outcome of a request was not stored", metadata: ["name": "\(name)", "error": "\(error)"])
         }
     }
+}
+
+extension Endpoint {
+    /// The name of the checkpoint that has the last failure of the endpoint's scans.
+    ///
+    /// The scan's own checkpoint is written with its pages only. No endpoint has such a name.
+    var outcomeName: String { "! " + name }
 }
 
 extension EndpointRequest {

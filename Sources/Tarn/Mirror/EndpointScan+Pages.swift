@@ -33,7 +33,7 @@ extension EndpointScan {
         _ request: EndpointRequest, _ pages: inout PageSequence
     ) async throws -> ScanTarget? {
         let importer = try PageImporter(request, pages.wants)
-        let own = ownName
+        let own = variant.map { "\(endpoint.name) #\($0)" } ?? endpoint.name
         let name = request.parent.map { "\(own) \($0.key)" } ?? own
         let plan = EndpointScan.plan(of: try request.firstPage(), request)
         let identity = ScanIdentity(name: name, request, plan: plan)
@@ -48,7 +48,6 @@ extension EndpointScan {
             state: .underWay, plan: plan, nextURL: pages.position, scan: (old?.scan ?? 0) + 1,
             startedAt: client.now, completedAt: old?.completedAt)
         checkpoint.members = endpoint.orphans == nil ? nil : identity.members
-        checkpoint.lastFailure = old?.lastFailure
         let begins = (options.restarts || options.refetches) && (syncRun == nil || old?.sync != syncRun?.id)
         if let old, old.state == .underWay, old.plan == plan, let next = old.nextURL, !begins {
             // Members that are noted under another name, or not at all, are unknown at the end.

@@ -70,8 +70,6 @@ struct EndpointScan {
     }
 
     var client: APIClient { request.client }
-    /// The name of the scan's checkpoint; that of a parent's scan begins with it.
-    var ownName: String { variant.map { "\(endpoint.name) #\($0)" } ?? endpoint.name }
     var endpoint: Endpoint { request.endpoint }
     /// The importer that drafts the next batch.
     var importer: Importer { pipeline.importer }
@@ -190,8 +188,10 @@ struct EndpointScan {
         if !ends, !overtaken.isEmpty { passedBy.removeLast(error) }
     }
 
-    /// Stores the last failure of the scan, or that it has succeeded.
-    func noteOutcome() async { await client.note(report.failures.last, of: ownName) }
+    /// Stores the last failure of the endpoint's own scan, or that it has succeeded.
+    func noteOutcome() async {
+        if variant == nil { await client.note(report.failures.last, of: endpoint.outcomeName) }
+    }
 
     // MARK: Progress
 

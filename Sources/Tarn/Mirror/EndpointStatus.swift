@@ -70,8 +70,7 @@ public struct EndpointStatus: Sendable, Hashable {
             completeLists += 1
             completedAt = min(completedAt ?? time, time)
         }
-        // A checkpoint of scan 0 has only a failure.
-        guard checkpoint.state == .underWay, checkpoint.scan > 0 else { return }
+        guard checkpoint.state == .underWay else { return }
         let known = unfinished ?? Progress(startedAt: checkpoint.startedAt, pages: 0, records: 0)
         unfinished = Progress(
             startedAt: min(known.startedAt, checkpoint.startedAt), pages: known.pages + checkpoint.pages,

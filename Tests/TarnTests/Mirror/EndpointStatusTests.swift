@@ -219,14 +219,16 @@ struct EndpointStatusTests {
         #expect(status.freshUntil.map { $0.microseconds - now.microseconds } == 25_000_000)
     }
 
-    @Test("a checkpoint with a failure is read as before by what does not know the failure")
+    @Test("a failure leaves the checkpoint of the scan as it is: what does not know failures reads what it knows")
     func stored() async throws {
         let store = try MirrorStore(yaml: Self.yaml), server = try Server(), open = try store.open()
         server.fail("/items?page=2&access_token=hunter2")
         _ = try await mirror(store, server.base).sync(["items"])
         let checkpoint = try #require(try store.checkpoint("items"))
         #expect(checkpoint.state == .underWay && checkpoint.pages == 1 && checkpoint.failure == nil)
-        #expect(checkpoint.nextURL?.contains("page=2") == true && checkpoint.lastFailure != nil)
+        #expect(checkpoint.nextURL?.contains("page=2") == true && checkpoint.lastFailure == nil)
+        let outcome = try #require(try store.checkpoint("! items"))
+        #expect(outcome.lastFailure != nil && outcome.scan == 0 && outcome.completedAt == nil)
         withExtendedLifetime(open) {}
     }
 }

@@ -29,8 +29,8 @@ public struct EndpointStatus: Sendable, Hashable {
     public var completeLists = 0
     /// The time of the last complete scan; nil if there was none.
     ///
-    /// Of several lists it is the earliest one, and nil until all of them are complete. Of a request
-    /// it is the earliest time at which the server confirmed one of its stored pages.
+    /// Of several lists it is the earliest one, and nil until all of them are complete. Of a
+    /// request it is the earliest time at which the server confirmed one of its stored pages.
     public var completedAt: Timestamp?
     /// The time since then, in seconds.
     public var age: Int?

@@ -40,9 +40,9 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
     public var code: Code
     /// The path in the response, such as `$[3].user.id`.
     ///
-    /// Diagnostics of the merge, such as ``Code/notUnique``, have the path of the listed record, and
-    /// `…` after it for a record that is nested there. It is `$` if no document of the import has
-    /// the record.
+    /// Diagnostics of the merge, such as ``Code/notUnique``, have the path of the listed record,
+    /// and `…` after it for a record that is nested there. It is `$` if no document of the import
+    /// has the record.
     public var path: String
     /// The response: the URL of the page, without secrets; nil if the importer was not told.
     public var source: String?

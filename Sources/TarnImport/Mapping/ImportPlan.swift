@@ -212,7 +212,14 @@ private struct PlanBuilder {
         let naming = mapping.naming.with(rules.naming)
         var keys = naming.jsonKeys(for: name)
         if let isToMany = takesBareKeys(slot, details) {
-            keys += naming.referenceKeys(for: name, isToMany: isToMany).filter { !keys.contains($0) }
+            // A declared path of one key may have a bare key beside it, too.
+            let beside = declared.flatMap { source in
+                guard case .path(let path) = source, path.isPlain, path.keys.count == 1 else { return [String]() }
+                return naming.referenceKeys(besideJSONKey: path.keys[0], isToMany: isToMany)
+            }
+            for key in beside + naming.referenceKeys(for: name, isToMany: isToMany) where !keys.contains(key) {
+                keys.append(key)
+            }
         }
         let own = keys.map { ValueSource.path(JSONPath(keys: [$0])) }
         let last = slot.isKey ? rules.absentValue.map { [ValueSource.constant($0)] } ?? [] : []

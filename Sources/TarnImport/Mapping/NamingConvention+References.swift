@@ -9,12 +9,26 @@ extension NamingConvention {
     /// `categories` from `category_ids`. The plurals of other languages, and irregular ones, need
     /// declared paths.
     package func referenceKeys(for name: String, isToMany: Bool) -> [String] {
+        referenceKeys(name, isToMany: isToMany, key: jsonKey(for:), words: jsonWords(of:))
+    }
+
+    /// Returns the JSON keys of bare keys that belong to a declared JSON key of a relationship:
+    /// `user_id` for `user`.
+    package func referenceKeys(besideJSONKey key: String, isToMany: Bool) -> [String] {
+        referenceKeys(key, isToMany: isToMany, key: { $0 }, words: NamingConvention.words(of:))
+    }
+
+    private func referenceKeys(
+        _ name: String, isToMany: Bool, key: (String) -> String, words: (String) -> [String]
+    ) -> [String] {
         var keys: [String] = []
         for suffix in referenceSuffixes where !suffix.isEmpty {
             let suffix = isToMany ? suffix + "s" : suffix
             for singular in isToMany ? NamingConvention.singulars(of: name) : [name] {
-                var candidates = [jsonKey(for: singular) + suffix]
-                if style != .none { candidates.insert(jsonKey(for: singular, suffix: suffix), at: 0) }
+                var candidates = [key(singular) + suffix]
+                if style != .none {
+                    candidates.insert(style.join(words(singular) + NamingConvention.words(of: suffix)), at: 0)
+                }
                 for key in candidates where !keys.contains(key) { keys.append(key) }
             }
         }

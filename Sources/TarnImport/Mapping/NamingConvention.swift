@@ -49,13 +49,8 @@ public struct NamingConvention: Sendable, Hashable {
         return converted.isEmpty ? name : converted
     }
 
-    /// Returns the JSON key of a schema name and a suffix of one or more words.
-    func jsonKey(for name: String, suffix: String) -> String {
-        style.join(jsonWords(of: name) + NamingConvention.words(of: suffix))
-    }
-
     /// Returns the words of a schema name as they are in JSON.
-    private func jsonWords(of name: String) -> [String] {
+    func jsonWords(of name: String) -> [String] {
         // Sorted: if two words have the same replacement, the choice is deterministic.
         let back = Dictionary(
             words.sorted { $0.key < $1.key }.map { ($0.value.lowercased(), $0.key) },

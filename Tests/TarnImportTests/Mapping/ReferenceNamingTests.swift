@@ -124,6 +124,22 @@ struct ReferenceNamingTests {
         #expect(naming.referenceKeys(for: name, isToMany: isToMany) == keys)
     }
 
+    @Test("a declared key has its bare key beside it, which comes before that of the name")
+    func beside() throws {
+        let bed = try store(Self.rails) {
+            $0.entities["Issue"]?.paths["author"] = ["user"]
+            $0.entities["Issue"]?.paths["labels"] = ["tags"]
+        }
+        try bed.take(
+            #"[{"id":1,"title":"t","author_id":7,"user_id":9,"tag_ids":[3]},{"id":2,"title":"t","author_id":7}]"#,
+            "Issue")
+        #expect(try bed.value("Issue", 1, "author") == .reference(RecordKey(9)))
+        #expect(try bed.value("Issue", 2, "author") == .reference(RecordKey(7)))
+        #expect(try bed.related("Issue", 1, "labels") == ["3?"])
+        try bed.take(#"[{"id":1,"title":"t","user":{"id":8,"login":"bob"},"user_id":9}]"#, "Issue")
+        #expect(try bed.value("Issue", 1, "author") == .reference(RecordKey(8)))
+    }
+
     @Test("a declared path comes before the convention")
     func declared() throws {
         let bed = try store(Self.rails) { $0.entities["Issue"]?.paths["author"] = ["user_number"] }

@@ -1,0 +1,23 @@
+import TarnHTTP
+
+extension RecordRequest {
+    /// Returns the request with a header field, which replaces that of the API with this name.
+    ///
+    /// It is sent to the API only. The response is stored for this value: a request with another
+    /// one is not answered with it, and replaces it. Credentials belong in the authentication of
+    /// the API.
+    ///
+    /// ```swift
+    /// let issues = try await forge.all(.issues("acme/anvil").header("Accept-Language", "de"))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: the name of the field, compared without case.
+    ///   - value: the value, without line breaks.
+    public func header(_ name: String, _ value: String) -> RecordRequest {
+        with { request in
+            request.endpoint.headers.removeAll { TransportHeaders.same($0.name, name) }
+            request.endpoint.headers.append(.init(name, value))
+        }
+    }
+}

@@ -90,8 +90,10 @@ struct RequestOptionsTests {
 
     // MARK: The call
 
-    @Test("a request of a higher priority is sent before those that wait already")
-    func priority() async throws {
+    @Test(
+        "a request of a higher priority is sent before those that wait already, for the pace or for a connection",
+        arguments: [true, false])
+    func priority(_ isPaced: Bool) async throws {
         let gate = ThreadGate(), folder = try TemporaryFolder()
         let server = try ScriptedServer { request in
             if request.target == "/issues/1" { gate.wait() }
@@ -99,7 +101,10 @@ struct RequestOptionsTests {
         }
         let client = try RecordClient(
             base: server.base, records: Issue.self, User.self, Label.self, Milestone.self, store: folder("a.tarn")
-        ) { $0.api.pace = Pace(concurrent: 1) }
+        ) { description in
+            if isPaced { description.api.pace = Pace(concurrent: 1) }
+            description.api.transport.concurrencyPerHost = isPaced ? 8 : 1
+        }
         var tasks: [Task<Issue, any Error>] = []
         func start(_ number: Int, _ priority: TaskPriority) async throws {
             tasks.append(Task { try await client.one(.issue(number).priority(priority)) })
@@ -114,6 +119,54 @@ struct RequestOptionsTests {
         gate.open()
         for task in tasks { _ = try await task.value }
         #expect(server.targets == [1, 4, 5, 3, 2].map { "/issues/\($0)" })
+    }
+
+    @Test("a batch of one type returns a list for each request; without atomic, a failure loses none of the others")
+    func batchOfOneType() async throws {
+        let forge = try ForgeServer()
+        let lists = try await forge.client.batch([.issues("acme/anvil"), .issue(7)])
+        #expect(lists.map { $0.map(\.id) } == [[1, 2, 3], [7]])
+        let other = try ForgeServer()
+        await #expect(throws: CacheError.self) {
+            _ = try await other.client.batch([.issue(6), .issues("acme/anvil"), .issue(7)])
+        }
+        #expect(try stored(other.client) == [1, 2, 3, 7])
+        let results = await other.client.results(of: [.issue(7), .issue(6), .issues("acme/anvil")])
+        #expect(try results[0].get().map(\.id) == [7] && results[2].get().map(\.id) == [1, 2, 3])
+        #expect(throws: CacheError.self) { try results[1].get() }
+        let whole = try ForgeServer()
+        await #expect(throws: MirrorError.self) {
+            _ = try await whole.client.batch([.issues("acme/anvil"), .issue(6)], atomic: true)
+        }
+        for request in [RecordRequest.search("x"), .issue(7).persisting(false)] {
+            await #expect(throws: MirrorError.self) { _ = try await whole.client.batch([request], atomic: true) }
+        }
+        #expect(try stored(whole.client) == [])
+        let both = try await whole.client.batch([.issues("acme/anvil"), .issue(7)], atomic: true)
+        #expect(both.map { $0.map(\.id) } == [[1, 2, 3], [7]])
+    }
+
+    @Test("an atomic batch has the hooks of the client and of each request, also for equal paths")
+    func hooksOfBatch() async throws {
+        let forge = try ForgeServer { request in
+            request.target.hasPrefix("/labels?")
+                ? .init(body: #"[{"id":\#(request.target.suffix(1)),"name":"x"}]"#) : nil
+        }
+        var options = RecordCache.Options()
+        options.hooks = { _ in
+            ImportHooks(beforeDraft: { _, json in
+                json["name"] = .string("client")
+                return true
+            })
+        }
+        let client = RecordClient(forge.client.client, options: options)
+        func labels(_ id: Int) -> RecordRequest<Label> {
+            .get("/labels", ["id": "\(id)"]).editing { _, json in
+                if case .string(let name)? = json["name"] { json["name"] = .string("\(name) \(id)") }
+            }
+        }
+        let lists = try await client.batch([labels(1), labels(2)], atomic: true)
+        #expect(lists.map { $0.map(\.name) } == [["client 1"], ["client 2"]])
     }
 
     @Test("a domain cancels its requests and batches with their transfers; others go on")

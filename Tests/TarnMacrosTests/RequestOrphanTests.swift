@@ -110,6 +110,22 @@ struct RequestOrphanTests {
         #expect(report?.deleted == 1 && report?.candidates == 2)
     }
 
+    @Test("an orphan is marked instead, and marked once")
+    func marking() async throws {
+        let api = try API()
+        try await api.client.store.write { writer in
+            for id in 1...2 as ClosedRange<Int64> { try writer.put(Topic(id: id, forum: "a")) }
+        }
+        api.forum.set("a", 1)
+        let request = RecordRequest.topics("a").markingOrphans(Orphans(.entity, scans: 1)) { $0.set(.isPinned, true) }
+        var reports: [OrphanReport?] = []
+        for _ in 0..<2 {
+            for try await page in api.client.pages(request) { reports.append(page.orphans) }
+        }
+        #expect(reports.map { $0?.marked } == [1, 0] && reports[0]?.records == ["Topic 2"])
+        #expect(try api.client.store.read { try $0.fetch(Topic.all).map(\.isPinned) } == [nil, true])
+    }
+
     @Test("nothing goes after a part of a list: a loop that is left, a limit, a failure, an empty list")
     func partialLists() async throws {
         let api = try API(), rules = Orphans(scans: 1)

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension ResponseValue<Int> {
-    fileprivate static var total: Self { ResponseValue("total", at: "meta.total") }
+    fileprivate static var sum: Self { ResponseValue("sum", at: "meta.total") }
 }
 
 extension ResponseValue<Date> {
@@ -133,23 +133,23 @@ struct RequestValuesTests {
     @Test("a declared value has its type, of fetched and of stored answers; absent and null are nil")
     func typedMetadata() async throws {
         let api = try Server()
-        let request = RecordRequest.notes.metadata(.total).metadata(.made).metadata(.words)
+        let request = RecordRequest.notes.metadata(.sum).metadata(.made).metadata(.words)
         for source in [CachedAnswer.Source.fetched, .stored] {
             let page = try await api.client.page(request)
             #expect(page.source == source)
-            #expect(try page[.total] == 3)
+            #expect(try page[.sum] == 3)
             #expect(try page[.made] == Date(timeIntervalSince1970: 1_767_323_045))
             #expect(try page[.words] == nil)
             let next = try await api.client.page(request, at: page.next)
             #expect(try next[.made] == nil)
             #expect {
-                _ = try next[.total]
+                _ = try next[.sum]
             } throws: { error in
                 "\(error)".contains("meta.total of the response is no Int: \"many\"")
             }
         }
         let undeclared = try await api.client.page(.notes)
-        #expect(throws: MirrorError.self) { try undeclared[.total] }
+        #expect(throws: MirrorError.self) { try undeclared[.sum] }
     }
 
     // MARK: Details

@@ -10,6 +10,8 @@ public struct OrphanReport: Sendable, Hashable {
     public var deleted = 0
     /// Candidates whose reference to the parent record was cleared.
     public var unlinked = 0
+    /// Candidates that a request has marked instead of deleting them.
+    public var marked = 0
     /// Candidates that a dry run would have deleted or unlinked.
     package var due = 0
     /// Candidates that another response lists.
@@ -26,7 +28,7 @@ public struct OrphanReport: Sendable, Hashable {
     package var existing = 0
     /// The reasons why orphans were not looked for.
     package var refusals: [String] = []
-    /// The first records that were deleted or unlinked, or are due.
+    /// The first records that were deleted, unlinked or marked, or are due.
     public var records: [String] = []
 
     /// The maximum number of records in ``records``.
@@ -42,6 +44,7 @@ public struct OrphanReport: Sendable, Hashable {
         waiting += other.waiting
         deleted += other.deleted
         unlinked += other.unlinked
+        marked += other.marked
         due += other.due
         listedElsewhere += other.listedElsewhere
         kept += other.kept

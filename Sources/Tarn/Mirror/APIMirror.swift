@@ -31,6 +31,8 @@ public struct APIMirror: Sendable {
         public var mayDelete: (@Sendable (Record) -> Bool)?
         /// Called after ``mayDelete``, with a reader of the transaction.
         var decidesOrphan: (@Sendable (Record, StoreReader) throws -> Bool)?
+        /// Changes an orphan instead of deleting it, in the same transaction.
+        var marksOrphan: (@Sendable (RecordKey, inout StoreWriter) throws -> Void)?
         /// The maximum number of records that one deletion step deletes.
         package var orphanStep = 1000
         /// The maximum number of orphan candidates that one scan requests individually.

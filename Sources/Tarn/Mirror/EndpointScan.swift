@@ -30,7 +30,8 @@ struct EndpointScan {
     private(set) var hooks = ImportHooks()
     /// The part of the checkpoint's name that distinguishes scans of one endpoint; nil for its own.
     var variant: String?
-    /// The name by which an atomic group calls the hooks of several scans once; nil for the endpoint's.
+    /// The name by which an atomic group calls the hooks of several scans once; nil for that of the
+    /// endpoint.
     var hooksName: String?
     /// Whether all pages are requested without conditions.
     var isUnconditional = false

@@ -16,6 +16,8 @@ struct OrphanDecision: Sendable {
     let mayDelete: (@Sendable (Record) -> Bool)?
     /// A decision that reads the record as a struct.
     let decides: (@Sendable (Record, StoreReader) throws -> Bool)?
+    /// Changes an orphan instead of deleting it; nil to delete it.
+    let mark: (@Sendable (RecordKey, inout StoreWriter) throws -> Void)?
     /// Entities whose records are kept if they were changed locally.
     let keepsLocal: Set<String>
 
@@ -58,7 +60,7 @@ struct OrphanDecision: Sendable {
                 if isDue { outcome.due = 1 }
                 try writer.putScanMember(member, of: identity.members)
             }
-            if outcome.due + outcome.deleted + outcome.unlinked > 0 {
+            if outcome.due + outcome.deleted + outcome.unlinked + outcome.marked > 0 {
                 outcome.records = ["\(record.entity) \(record.key)"]
             }
             report.add(outcome)
@@ -114,6 +116,17 @@ struct OrphanDecision: Sendable {
         _ imported: inout ImportReport
     ) throws -> Removal {
         var counts = ImportReport.Counts()
+        if let mark {
+            try mark(record.key, &writer)
+            // A record of a scope is a candidate after every list, and may have its mark already.
+            if try writer.access.record(listed)?.fields != record.fields {
+                counts.updated = 1
+                outcome.marked = 1
+                merge(counts, record.entity, into: &imported)
+            }
+            try writer.removeScanMember(listed, of: identity.members)
+            return .done(1)
+        }
         switch rules.action {
         case .unlink:
             guard let relationship = endpoint.forEach?.parent else { return .stays }

@@ -206,7 +206,7 @@ struct OrphanPass {
         let decision = OrphanDecision(
             endpoint: endpoint, rules: rules, identity: identity, parent: parent, scan: scan, limit: options.orphanStep,
             isDryRun: options.reportsOrphansOnly, mayDelete: options.mayDelete,
-            decides: options.decidesOrphan,
+            decides: options.decidesOrphan, mark: options.marksOrphan,
             keepsLocal: Set(schema.entities.map(\.name).filter { mapping.local(of: $0, in: schema) != .server }))
         let keyLimit = client.options.keyLimit
         let step = try await client.store.write(alone: true) { writer in

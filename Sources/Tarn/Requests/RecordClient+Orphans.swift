@@ -42,8 +42,36 @@ extension RecordRequest {
     }
 }
 
+extension RecordRequest {
+    /// Returns the request after whose complete list records are changed that it no longer lists.
+    ///
+    /// ```swift
+    /// .issues("acme/anvil").markingOrphans { $0.set(.isGone, true) }
+    /// ```
+    ///
+    /// The rules are those of ``removingOrphans(_:where:)``. A record that is listed again keeps
+    /// its mark, unless the response or ``editing(file:line:_:)`` sets the attribute.
+    ///
+    /// - Parameters:
+    ///   - rules: the records among which orphans are looked for, and the conditions.
+    ///   - mark: sets fields of an orphan, in the transaction that changes it.
+    public func markingOrphans(
+        _ rules: Orphans = Orphans(), _ mark: @escaping @Sendable (_ record: inout RowEncoder<Value>) throws -> Void
+    ) -> RecordRequest {
+        with { request in
+            request.options.orphans = OrphanOptions(rules: rules)
+            request.options.orphans?.mark = { @Sendable key, writer in
+                guard let key = Value.Key(key) else { return }
+                try writer.patch(Value.self, key) { try mark(&$0) }
+            }
+        }
+    }
+}
+
 extension Orphans.Scope {
-    /// The records of an entity that meet the condition of a query; its order and limit are ignored.
+    /// The records of an entity that meet the condition of a query.
+    ///
+    /// The order and the limit of the query are ignored.
     public static func matching<Record>(_ query: TypedQuery<Record>) -> Orphans.Scope {
         .matching(query.query.condition)
     }
@@ -90,6 +118,7 @@ extension RecordClient {
         }
         var mirror = APIMirror.Options()
         mirror.decidesOrphan = options.mayDelete
+        mirror.marksOrphan = options.mark
         var pass = OrphanPass(
             target, mirror, options.rules,
             Batch.Completed(identity: identity, parent: nil, checkpointName: name, scan: scan))

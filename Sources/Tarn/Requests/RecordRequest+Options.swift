@@ -96,7 +96,7 @@ extension RecordRequest {
     /// determined. It may set values that the response lacks:
     ///
     /// ```swift
-    /// .get("/repos/acme/anvil/issues").editing { _, json in json["repository"] = .string("anvil") }
+    /// .get("/repos/x/anvil/issues").editing { _, json in json["repository"] = .string("anvil") }
     /// ```
     ///
     /// See ``injectingKeys(file:line:_:)`` on answers of the store.
@@ -137,7 +137,8 @@ extension RecordRequest {
 
     // MARK: The call
 
-    /// Returns the request with a priority among those that wait for the pace or for a limit.
+    /// Returns the request with a priority among those that wait for the pace, for a limit, or for
+    /// one of the connections to a server.
     ///
     /// A request of a higher priority is sent before those that wait already; equal ones are sent
     /// in their order. A transfer that another caller has begun keeps its priority.

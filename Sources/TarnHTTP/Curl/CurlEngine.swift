@@ -166,7 +166,7 @@ private final class CurlLoop {
     private let concurrencyPerHost: Int
     private var active: [UnsafeMutableRawPointer: CurlTransfer] = [:]
     private var activeByOrigin: [String: Int] = [:]
-    /// The submissions that wait for a free slot, by origin and in order.
+    /// The submissions that wait for a free slot, by origin and in order of priority and arrival.
     ///
     /// libcurl's own queue (CURLMOPT_MAX_HOST_CONNECTIONS) is unsuitable: its time limits run while
     /// a request waits.
@@ -188,7 +188,7 @@ private final class CurlLoop {
             if submission.ticket.isCancelled {
                 submission.receiver.completion(.failure(.cancelled))
             } else {
-                waiting[submission.origin, default: []].append(submission)
+                waiting[submission.origin, default: []].insert(submission, byPriority: \.request.priority)
             }
         }
         for origin in Set(submissions.map(\.origin)) { startNext(origin) }

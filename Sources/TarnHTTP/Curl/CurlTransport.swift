@@ -49,7 +49,9 @@ public final class CurlTransport: Transport, Sendable {
         /// The first two are added to requests without them, the third to requests with a large
         /// body.
         package var addsFields = true
-        /// The maximum number of concurrent requests to one origin. Others wait, in order.
+        /// The maximum number of concurrent requests to one origin.
+        ///
+        /// Others wait, in order of priority and arrival.
         public var concurrencyPerHost = 4
         /// A file of trusted certificates in PEM, in place of the system's.
         public var certificateAuthorities: String?

@@ -12,7 +12,7 @@ public struct TransportRequest: Sendable, Hashable {
     package var redirects: RedirectScope?
     /// The limits of the response's body, in addition to the transport's; nil for none.
     package var responseLimits: ResponseLimits?
-    /// The raw value of the priority among requests that wait in a ``PacedTransport``.
+    /// The raw value of the priority among requests that wait to be sent.
     package var priority = TaskPriority.medium.rawValue
 
     /// The limits of a response's body, in bytes.

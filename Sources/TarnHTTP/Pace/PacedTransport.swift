@@ -31,12 +31,6 @@ package final class PacedTransport: Transport, Sendable {
         var waiters: ArraySlice<Waiter> = []
         /// The timer that admits requests when time has passed.
         var timer: Task<Void, Never>?
-
-        /// Adds a waiter behind those of its priority, and before those of lower ones.
-        mutating func append(_ waiter: Waiter) {
-            let last = waiters.lastIndex { $0.priority >= waiter.priority }
-            waiters.insert(waiter, at: last.map { $0 + 1 } ?? waiters.startIndex)
-        }
     }
 
     private struct State {
@@ -129,8 +123,9 @@ package final class PacedTransport: Transport, Sendable {
             await withCheckedContinuation { continuation in
                 let isCancelled = state.withLock { state in
                     if state.cancelled.remove(ticket) != nil { return true }
-                    state.lines[origin, default: Line()].append(
-                        Waiter(ticket: ticket, priority: priority) { continuation.resume(returning: $0) })
+                    state.lines[origin, default: Line()].waiters.insert(
+                        Waiter(ticket: ticket, priority: priority) { continuation.resume(returning: $0) },
+                        byPriority: \.priority)
                     return false
                 }
                 if isCancelled { return continuation.resume(returning: .cancelled) }

@@ -48,6 +48,24 @@ struct RequestOptionsTests {
         #expect(try await forge.client.one(.issue(7).policy(.cacheOnly)).id == 7)
     }
 
+    @Test("a request that is imported in another way does not share the transfer of one that is under way")
+    func ownTransfers() async throws {
+        let server = try HoldingServer(), folder = try TemporaryFolder()
+        let client = try ForgeServer.client(server.base, folder)
+        let plain = Task { try await client.one(.issue(1)) }
+        try await eventually("the first request") { server.held == 1 }
+        let shared = Task { try await client.one(.issue(1)) }
+        let shown = Task { try await client.one(.issue(1).persisting(false)) }
+        let edited = Task {
+            try await client.one(.issue(1).editing { _, json in json["title"] = .string("edited") }.persisting(false))
+        }
+        try await eventually("the other requests") { server.held == 3 }
+        server.answer(ForgeServer.issue(1))
+        #expect(try await [plain.value, shared.value, shown.value].map(\.title) == ["t1", "t1", "t1"])
+        #expect(try await edited.value.title == "edited" && server.held == 3)
+        #expect(try client.store.read { try $0.get(Issue.self, 1)?.title } == "t1")
+    }
+
     // MARK: Hooks
 
     @Test("a request completes keys, edits and leaves out elements, and edits drafts, after the client's hooks")

@@ -190,6 +190,21 @@ struct RequestOrphanTests {
         #expect(try api.stored() == [1, 3])
     }
 
+    @Test("a list that began before another one ended removes nothing: it is the older one")
+    func overtakenList() async throws {
+        let api = try API(), request = RecordRequest.topics("a").removingOrphans(Orphans(scans: 1))
+        api.forum.set("a", 1, 2, 3, 4)
+        _ = try await api.client.all(request)
+        var slow = api.client.pages(request).makeAsyncIterator()
+        #expect(try await slow.next()?.records.count == 3)
+        api.forum.set("a", 1, 2, 3, 4, 5)
+        _ = try await api.client.all(request)
+        api.forum.set("a", 1, 2, 3, 4)
+        let last = try await slow.next()
+        #expect(last?.orphans?.candidates == 0 && last?.next == nil)
+        #expect(try api.stored() == [1, 2, 3, 4, 5])
+    }
+
     @Test("an atomic batch removes the orphans of each of its requests after its commit")
     func atomicBatch() async throws {
         let api = try API(), rules = Orphans(scans: 1)

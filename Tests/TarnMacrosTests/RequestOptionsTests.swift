@@ -170,21 +170,29 @@ struct RequestOptionsTests {
             request.target.hasPrefix("/labels?")
                 ? .init(body: #"[{"id":\#(request.target.suffix(1)),"name":"x"}]"#) : nil
         }
+        let calls = Mutex<[String]>([])
         var options = RecordCache.Options()
         options.hooks = { _ in
-            ImportHooks(beforeDraft: { _, json in
-                json["name"] = .string("client")
-                return true
-            })
+            ImportHooks(
+                beforeDraft: { _, json in
+                    json["name"] = .string("client")
+                    return true
+                },
+                afterDraft: { _ in
+                    calls.withLock { $0.append("client") }
+                    return true
+                })
         }
         let client = RecordClient(forge.client.client, options: options)
         func labels(_ id: Int) -> RecordRequest<Label> {
             .get("/labels", ["id": "\(id)"]).editing { _, json in
                 if case .string(let name)? = json["name"] { json["name"] = .string("\(name) \(id)") }
             }
+            .editingDrafts { _ in calls.withLock { $0.append("\(id)") } }
         }
         let lists = try await client.batch([labels(1), labels(2)], atomic: true)
         #expect(lists.map { $0.map(\.name) } == [["client 1"], ["client 2"]])
+        #expect(calls.withLock(\.self) == ["client", "1", "2", "client", "1", "2"])
     }
 
     @Test("a domain cancels its requests and batches with their transfers; others go on")

@@ -48,10 +48,10 @@ extension EndpointScan {
         return true
     }
 
-    /// The hooks for the common merge of all scans: those of each endpoint or request once.
+    /// The hooks for the common merge of all scans: those of each endpoint once, then those of requests.
     private static func mergeHooks(of scans: [EndpointScan]) -> ImportHooks {
         var names: Set<String> = [], all = ImportHooks()
-        for scan in scans where names.insert(scan.hooksName ?? scan.endpoint.name).inserted {
+        for scan in scans where names.insert(scan.endpoint.name).inserted {
             if let own = scan.hooks.afterDraft {
                 let before = all.afterDraft
                 all.afterDraft = { draft in (before?(&draft) ?? true) && own(&draft) }
@@ -64,6 +64,7 @@ extension EndpointScan {
                 }
             }
         }
+        for scan in scans { all.afterDraft = scan.requestHooks.following(all).afterDraft }
         return all
     }
 }

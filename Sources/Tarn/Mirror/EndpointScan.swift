@@ -30,9 +30,8 @@ struct EndpointScan {
     private(set) var hooks = ImportHooks()
     /// The part of the checkpoint's name that distinguishes scans of one endpoint; nil for its own.
     var variant: String?
-    /// The name by which an atomic group calls the hooks of several scans once; nil for that of the
-    /// endpoint.
-    var hooksName: String?
+    /// The hooks of the scan's own request, after those of the endpoint.
+    var requestHooks = RequestHooks()
     /// Whether all pages are requested without conditions.
     var isUnconditional = false
     /// Requests whose 304 is void: another request has replaced the stored entry meanwhile.
@@ -78,8 +77,9 @@ struct EndpointScan {
     /// Scans the endpoint, once or for every parent. Failures are in the report.
     mutating func run() async {
         hooks = options.hooks?(endpoint) ?? ImportHooks()
+        let all = requestHooks.following(hooks)
         pipeline.configure {
-            $0.hooks = hooks
+            $0.hooks = all
             $0.keyLimit = client.options.keyLimit
         }
         defer { pipeline.configure { $0.hooks = ImportHooks() } }

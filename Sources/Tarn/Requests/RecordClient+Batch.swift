@@ -117,12 +117,10 @@ extension RecordClient {
                     client: client, endpoint: grouped.endpoint, fingerprint: grouped.fingerprint, authScope: scope)
                 request.priority = grouped.options.transfer.priority
                 var options = APIMirror.Options()
-                options.hooks = { [cache] in cache.hooks(for: $0, grouped.options.transfer) }
+                options.hooks = cache.options.hooks
                 var scan = EndpointScan(request, options, pipeline: pipeline)
                 scan.variant = EndpointScan.variant(of: grouped.endpoint.parameters)
-                // Requests of one path share the hooks of the client, and may have others.
-                scan.hooksName =
-                    ([grouped.endpoint.name] + grouped.options.transfer.hooks.places).joined(separator: "\n")
+                scan.requestHooks = grouped.options.transfer.hooks
                 return scan
             }
         }

@@ -145,6 +145,50 @@ struct JSONTests {
         #expect(String(decoding: bytes, as: UTF8.self).hasPrefix(#"[{"id":6,"login":"bob","issues":[{"id":3,"#))
     }
 
+    @Test("a record with its targets nested is the element of the query's array; missing targets are left out")
+    func nested() throws {
+        let bed = try RecordFixture()
+        try bed.store.read { reader in
+            for issue in try reader.fetch(Issue.all) {
+                var one: [UInt8] = [], list: [UInt8] = []
+                #expect(
+                    try reader.writeJSON(
+                        Issue.self, issue.id, including: \.author, \.labels, \.milestone.creator, into: &one))
+                let same = Issue.where { $0.id == issue.id }.include(\.author, \.labels, \.milestone.creator)
+                try reader.writeJSON(same, into: &list)
+                #expect("[" + String(decoding: one, as: UTF8.self) + "]" == String(decoding: list, as: UTF8.self))
+            }
+            for user in try reader.fetch(User.all) {
+                var one: [UInt8] = [], list: [UInt8] = []
+                #expect(try reader.writeJSON(User.self, user.id, including: \.issues, into: &one))
+                try reader.writeJSON(User.where { $0.id == user.id }.include(\.issues), into: &list)
+                #expect("[" + String(decoding: one, as: UTF8.self) + "]" == String(decoding: list, as: UTF8.self))
+            }
+            var none: [UInt8] = []
+            #expect(try !reader.writeJSON(Issue.self, 12345, including: \.author, into: &none) && none.isEmpty)
+        }
+    }
+
+    @Test("pages as JSON follow one another by their tokens, and the last one has none")
+    func pages() throws {
+        let bed = try RecordFixture()
+        try bed.store.read { reader in
+            var found: [Any] = [], token: ContinuationToken?, pages = 0
+            let issues = Issue.order(by: \.number, .descending)
+            repeat {
+                var bytes: [UInt8] = []
+                token = try reader.writeJSONPage(issues.limit(2).after(token).include(\.author), into: &bytes)
+                let page = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [Any])
+                #expect(page.count == 2 || token == nil)
+                found += page
+                pages += 1
+            } while token != nil
+            let all = try reader.fetch(issues)
+            #expect(found.compactMap { ($0 as? [String: Any])?["id"] as? Int64 } == all.map(\.id))
+            #expect(pages == (all.count + 1) / 2 && pages > 1)
+        }
+    }
+
     @Test("Foundation's encoder writes a copied record as its row is written, and references as keys")
     func encodable() throws {
         let bed = try RecordFixture()

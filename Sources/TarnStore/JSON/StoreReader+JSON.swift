@@ -60,6 +60,32 @@ extension StoreReader {
     public func writeJSON<Record: TypedRecord, each Column: RelationshipColumn>(
         _ query: IncludingQuery<Record, repeat each Column>, into bytes: inout [UInt8]
     ) throws -> Int {
+        try writeJSON(query, into: &bytes) { query, body in
+            try QueryRun(access, CompiledQuery(query, access.state)).forEach { key, view in
+                try body(key, view)
+                return true
+            }
+            return nil
+        }.count
+    }
+
+    /// Appends a page of a query as a JSON array, as ``writeJSON(_:into:)-(IncludingQuery<Record,_>,_)``
+    /// does, and returns the token of the next page.
+    ///
+    /// - Returns: the token; nil if this is the last page, or the query has no limit.
+    /// - Throws: as ``page(_:)-(TypedQuery<Record>)``.
+    public func writeJSONPage<Record: TypedRecord, each Column: RelationshipColumn>(
+        _ query: IncludingQuery<Record, repeat each Column>, into bytes: inout [UInt8]
+    ) throws -> ContinuationToken? {
+        try writeJSON(query, into: &bytes) { query, body in
+            try page(query) { _, key, view in try body(key, view) }
+        }.next
+    }
+
+    private func writeJSON<Record: TypedRecord, each Column: RelationshipColumn>(
+        _ query: IncludingQuery<Record, repeat each Column>, into bytes: inout [UInt8],
+        _ forEach: (Query, (Bytes, EncodedRow) throws -> Void) throws -> ContinuationToken?
+    ) throws -> (count: Int, next: ContinuationToken?) {
         let plan = try plan(Record.self), access = access
         var included: [IncludedJSON] = []
         for column in repeat each query.columns {
@@ -69,13 +95,11 @@ extension StoreReader {
         // The records are written before their targets are known: each is an object that is still
         // open.
         var records = JSONText(), ends: [(end: Int, hasMembers: Bool)] = []
-        let plain = query.records.query
-        try QueryRun(access, CompiledQuery(plain, access.state)).forEach { key, view in
+        let next = try forEach(query.records.query) { key, view in
             let hasMembers = try access.records.lent(view, plan, key)
                 .appendJSON(to: &records, leavingOut: left, isOpen: true)
             ends.append((records.count, hasMembers))
             for one in included { try one.first.add(key, view) }
-            return true
         }
         for place in included.indices { try included[place].load() }
         var text = JSONText(), start = 0
@@ -93,6 +117,6 @@ extension StoreReader {
         }
         text.append(UInt8(ascii: "]"))
         bytes.append(contentsOf: text.writer.bytes)
-        return ends.count
+        return (ends.count, next)
     }
 }

@@ -1,0 +1,137 @@
+internal import LMDB
+
+/// The targets of a path of relationships, written into the JSON object of one record.
+struct NestedJSON {
+    /// The name of the member: those of the path, joined with dots.
+    let name: String
+    private let names: [String]
+    private let isToMany: Bool
+    private let plan: Unmanaged<RowPlan>
+    private let first: Step
+    private let access: StoreAccess
+
+    /// A relationship and its destination.
+    private typealias Step = (relationship: Catalog.Relationship, destination: Catalog.Entity)
+
+    init<Column: RelationshipColumn>(
+        _ access: StoreAccess, _ owner: Unmanaged<RowPlan>, _ column: Column
+    ) throws(StoreError) {
+        names = column.names
+        name = names.count == 1 ? names[0] : names.joined(separator: ".")
+        isToMany = Column.isToMany
+        plan = try access.plan(Column.Target.self)
+        self.access = access
+        let step = try owner._withUnsafeGuaranteedRef { owner throws(StoreError) in
+            try owner.relationship(column.names.first ?? "")
+        }
+        first = (step.relationship, step.destination)
+    }
+
+    /// Appends the targets of a record: an object or null, or an array.
+    func append(of key: Bytes, _ row: EncodedRow, _ entity: Catalog.Entity, to text: inout JSONText) throws {
+        var isFirst = true
+        if isToMany { text.append(UInt8(ascii: "[")) }
+        try forEachTarget(first, names.dropFirst(), key, row, entity) { target in
+            let mark = access.rowMark
+            defer { access.release(to: mark) }
+            let table = plan._withUnsafeGuaranteedRef { $0.table }
+            // A missing target is left out.
+            guard let bytes = try access.raw.get(table, target),
+                let row = try access.records.lend(bytes, plan, sought: target, borrowed: false, { _ in true })
+            else { return isToMany }
+            if !isFirst { text.append(UInt8(ascii: ",")) }
+            isFirst = false
+            try row.appendJSON(to: &text)
+            return isToMany
+        }
+        if isToMany { text.append(UInt8(ascii: "]")) } else if isFirst { text.append(json: "null") }
+    }
+
+    /// Calls a closure with the storage keys at the end of a path, until it returns false.
+    ///
+    /// - Parameters:
+    ///   - step: the first relationship of the path, which `entity` has.
+    ///   - rest: the names of the others.
+    private func forEachTarget(
+        _ step: Step, _ rest: ArraySlice<String>, _ key: Bytes, _ row: EncodedRow, _ entity: Catalog.Entity,
+        _ body: (Bytes) throws -> Bool
+    ) throws {
+        let (relationship, destination) = step
+        if rest.isEmpty, plan._withUnsafeGuaranteedRef({ $0.entity.id }) != destination.id {
+            throw StoreError.wrongType(
+                entity: entity.name, field: relationship.name, expected: destination.name,
+                found: plan._withUnsafeGuaranteedRef { $0.entity.name })
+        }
+        func follow(_ target: Bytes) throws -> Bool {
+            guard let name = rest.first else { return try body(target) }
+            try access.lending {
+                guard let row = try access.records.row(destination, target) else { return }
+                try forEachTarget(next(name, destination), rest.dropFirst(), target, row, destination, body)
+            }
+            // A path leads through to-one relationships.
+            return false
+        }
+        guard relationship.isStored else { return try access.targets(of: key, relationship, follow) }
+        guard let value = row.body.value(of: relationship.field), !value.isNull else { return }
+        if let target = value.reference {
+            _ = try follow(target)
+        } else if try !access.forEachReference(value, follow) {
+            throw StoreError.damagedRow(entity: entity.name, key: access.describe(key))
+        }
+    }
+
+    private func next(_ name: String, _ entity: Catalog.Entity) throws(StoreError) -> Step {
+        guard let relationship = access.catalog.relationship(name, of: entity),
+            let destination = access.catalog.entity(id: relationship.destination)
+        else {
+            throw .unknownField(
+                entity: entity.name, name: name, known: access.catalog.relationships(of: entity).map(\.name))
+        }
+        return (relationship, destination)
+    }
+}
+
+extension StoreReader {
+    /// Appends a record as a JSON object in UTF-8, with the targets of relationships nested.
+    ///
+    /// ```swift
+    /// let isThere = try store.read {
+    ///     try $0.writeJSON(Issue.self, id, including: \.author, \.labels, into: &body)
+    /// }
+    /// ```
+    ///
+    /// This is the fastest way to an answer of a service: rows are written as they are found. The
+    /// form is that of ``writeJSON(_:into:)-(IncludingQuery<Record,_>,_)``.
+    ///
+    /// - Returns: false if the record does not exist; then nothing is appended.
+    /// - Throws: `StoreError` as ``row(_:_:)``; `.unknownField` if there is no such relationship,
+    ///   `.wrongType` if it leads to another entity.
+    public func writeJSON<Record: TypedRecord, each Included: RelationshipColumn>(
+        _ type: Record.Type, _ key: Record.Key, including columns: repeat KeyPath<Record.Columns, each Included>,
+        into bytes: inout [UInt8]
+    ) throws -> Bool {
+        let mark = rowMark
+        defer { release(to: mark) }
+        let plan = try plan(type), access = access
+        var nested: [NestedJSON] = []
+        for column in repeat each columns {
+            nested.append(try NestedJSON(access, plan, Record.columns[keyPath: column]))
+        }
+        var text = JSONText()
+        let isFound = try key.withStorageKey { storageKey throws -> Bool in
+            guard let row = try find(storageKey, plan, borrowed: false, { key.recordKey }) else { return false }
+            var hasMembers = try row.appendJSON(to: &text, leavingOut: nested.map(\.name), isOpen: true)
+            let view = row.view, entity = plan._withUnsafeGuaranteedRef { $0.entity }
+            for one in nested {
+                if hasMembers { text.append(UInt8(ascii: ",")) }
+                hasMembers = true
+                text.append(name: one.name)
+                try one.append(of: storageKey, view, entity, to: &text)
+            }
+            text.append(UInt8(ascii: "}"))
+            return true
+        }
+        if isFound { bytes.append(contentsOf: text.writer.bytes) }
+        return isFound
+    }
+}

@@ -11,7 +11,9 @@ struct BMOCollectionTests {
 
     private func api(_ bodies: [String: String] = [:]) throws -> APIFixture { try APIFixture(bodies, Gallery.client) }
 
-    private static func photos(_ pagination: Pagination) -> RecordRequest<Photo> { .get("/photos", pagination: pagination) }
+    private static func photos(_ pagination: Pagination) -> RecordRequest<Photo> {
+        .get("/photos", pagination: pagination)
+    }
 
     @Test(
         "BMO RESTOffsetLimitPaginator(offsetKey:limitKey:) → Pagination.offset(_:size:): the next page begins behind the records that the server returned"
@@ -43,7 +45,8 @@ struct BMOCollectionTests {
     func maxID() async throws {
         let api = try api([
             "/photos?count=2": #"[{"id": 9}, {"id": 8}]"#, "/photos?count=2&max_id=8": #"[{"id": 7}]"#,
-            "/photos?max_id=8&count=2": #"[{"id": 7}]"#, "/photos?max_id=7&count=2": "[]", "/photos?count=2&max_id=7": "[]",
+            "/photos?max_id=8&count=2": #"[{"id": 7}]"#, "/photos?max_id=7&count=2": "[]",
+            "/photos?count=2&max_id=7": "[]",
         ])
         let request = Self.photos(.recordCursor(.backward, sends: .query("max_id"), size: .init(.query("count"), 2)))
         #expect(try await api.client.all(request).map(\.id) == [9, 8, 7])
@@ -56,7 +59,8 @@ struct BMOCollectionTests {
     func links() async throws {
         let api = try api(["/photos?after=x": Gallery.photos(2...2)])
         api.answer(
-            "/photos", Gallery.photos(1...1), #"Link: <{base}/photos{?since}>; rel="first", <{base}/photos?after=x>; rel="next""#)
+            "/photos", Gallery.photos(1...1),
+            #"Link: <{base}/photos{?since}>; rel="first", <{base}/photos?after=x>; rel="next""#)
         #expect(try await api.client.all(Self.photos(.headerLink())).map(\.id) == [1, 2])
     }
 
@@ -120,7 +124,8 @@ struct BMOCollectionTests {
     }
 
     private static func endpoint(_ orphans: Orphans) -> Endpoint {
-        var endpoint = Endpoint(name: "photos", path: "/photos", entity: "Photo", pagination: .pageNumber(.query("page")))
+        var endpoint = Endpoint(
+            name: "photos", path: "/photos", entity: "Photo", pagination: .pageNumber(.query("page")))
         endpoint.orphans = orphans
         return endpoint
     }
@@ -130,7 +135,9 @@ struct BMOCollectionTests {
         "BMO CollectionLoader stale deletion after the first page, with canDeleteObjectIdHandler → Orphans and APIMirror.Options.mayDelete: only a complete list decides, in the transaction of its end"
     )
     func staleDeletion() async throws {
-        let api = try api(["/photos?page=1": Gallery.photos(1...3), "/photos?page=2": Gallery.photos(4...5), "/photos?page=3": "[]"])
+        let api = try api([
+            "/photos?page=1": Gallery.photos(1...3), "/photos?page=2": Gallery.photos(4...5), "/photos?page=3": "[]",
+        ])
         let endpoint = Self.endpoint(Orphans(.listed, scans: 1))
         #expect(try await sync(api, endpoint).failures.isEmpty)
         // The second page fails: what it listed is no orphan, and neither is 1.
@@ -151,7 +158,9 @@ struct BMOCollectionTests {
         "BMO CollectionLoader apiOrderProperty → @Attribute(from: \"@position\"): the position in the whole list, over all of its pages"
     )
     func positions() async throws {
-        let api = try api(["/photos?page=1": #"[{"id": 7}, {"id": 3}]"#, "/photos?page=2": #"[{"id": 5}]"#, "/photos?page=3": "[]"])
+        let api = try api([
+            "/photos?page=1": #"[{"id": 7}, {"id": 3}]"#, "/photos?page=2": #"[{"id": 5}]"#, "/photos?page=3": "[]",
+        ])
         _ = try await api.client.all(Self.photos(.pageNumber(.query("page"))))
         #expect(try api.fetch(Photo.order(by: \.place)).map(\.id) == [7, 3, 5])
     }
@@ -162,7 +171,8 @@ struct BMOCollectionTests {
     func unlinking() async throws {
         let api = try api(["/users": #"[{"id": 5, "name": "Ida"}]"#, "/users/5/photos": Gallery.photos(1...2)])
         let users = Endpoint(name: "users", path: "/users", entity: "User", pagination: .headerLink())
-        var photos = Endpoint(name: "photos", path: "/users/{user.id}/photos", entity: "Photo", pagination: .headerLink())
+        var photos = Endpoint(
+            name: "photos", path: "/users/{user.id}/photos", entity: "Photo", pagination: .headerLink())
         photos.forEach = Endpoint.ForEach(entity: "User", parent: "owner", variable: "user")
         photos.orphans = Orphans(.owner, scans: 1, action: .unlink)
         #expect(try await sync(api, users, photos).failures.isEmpty)

@@ -34,7 +34,9 @@ struct BMOImportTests {
     )
     func threeStates() throws {
         let photos = try photos()
-        for json in [#"{"id": 1, "title": "a", "owner": 5}"#, #"{"id": 1, "owner": null}"#] { try photos.add(json, "Photo") }
+        for json in [#"{"id": 1, "title": "a", "owner": 5}"#, #"{"id": 1, "owner": null}"#] {
+            try photos.add(json, "Photo")
+        }
         #expect(try photos.record("Photo", 1)?["title"] == .string("a"))
         #expect(try photos.record("Photo", 1)?["owner"] == .null)
         try photos.add(#"{"id": 1, "title": null}"#, "Photo")
@@ -44,7 +46,8 @@ struct BMOImportTests {
     @Test(
         "BMO Bridge.relationshipMergeType(forRelationshipNamed:inEntity:) → ToManyPolicy: .replace, .append, and .prepend for .insertAtBeginning; the order is kept",
         arguments: [
-            ("replace", ["3", "2"]), ("append", ["1", "2", "3"]), ("prepend", ["3", "1", "2"]), ("patch", ["1", "2", "3"]),
+            ("replace", ["3", "2"]), ("append", ["1", "2", "3"]), ("prepend", ["3", "1", "2"]),
+            ("patch", ["1", "2", "3"]),
         ])
     func mergeTypes(_ policy: String, _ expected: [String]) throws {
         let photos = try photos(policy)
@@ -81,19 +84,20 @@ struct BMOImportTests {
 
     // Fixed there in 2018; another bug of that kind stayed for kinds of one entity.
     @Test(
-        "BMO importer: one uniquing id twice in a response → Importer: one record, with the values of both"
+        "BMO importer that meets one uniquing id twice in a response → Importer: one record, with the values of both"
     )
     func twice() throws {
         let photos = try photos()
         let report = try photos.add(
-            #"[{"id": 1, "title": "a"}, {"id": 2, "owner": {"id": 5, "name": "Ida"}}, {"id": 1, "owner": {"id": "5"}}]"#, "Photo")
+            #"[{"id": 1, "title": "a"}, {"id": 2, "owner": {"id": 5, "name": "Ida"}}, {"id": 1, "owner": {"id": "5"}}]"#,
+            "Photo")
         #expect(report.entities["Photo"]?.created == 2 && report.entities["User"]?.created == 1)
         #expect(try photos.record("Photo", 1)?["title"] == .string("a"))
         #expect(try photos.record("Photo", 1)?["owner"] == .reference(RecordKey(5)))
     }
 
     @Test(
-        "BMO importer: one id as an entity and as its sub-entity → EntityDefinition.parent: kinds share the keys of their parent, so it is one record"
+        "BMO importer that meets one id as an entity and as its sub-entity → EntityDefinition.parent: kinds share the keys of their parent, so it is one record"
     )
     func oneKeyPerTree() throws {
         let media = try ImportFixture(
@@ -109,7 +113,7 @@ struct BMOImportTests {
 
     // Records without an id were inserted anew with each import.
     @Test(
-        "BMO importer: a representation without a uniquing id → Diagnostic.Code.keyMissing: skipped and reported, so that no import makes copies"
+        "BMO importer that meets a representation without a uniquing id → Diagnostic.Code.keyMissing: skipped and reported, so that no import makes copies"
     )
     func withoutID() throws {
         let photos = try photos()

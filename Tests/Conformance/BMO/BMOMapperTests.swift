@@ -100,7 +100,9 @@ struct BMOMapperTests {
     func handlers() throws {
         var samples = try ImportFixture(Sample.self)
         samples.hooks.beforeDraft = { _, json in
-            if case .array(let parts)? = json["path"] { json["first"] = .string(parts.map(\.text).joined(separator: "/")) }
+            if case .array(let parts)? = json["path"] {
+                json["first"] = .string(parts.map(\.text).joined(separator: "/"))
+            }
             return true
         }
         try samples.add(#"{"id": 1, "path": [1, 2]}"#, "Sample")
@@ -117,7 +119,8 @@ struct BMOMapperTests {
     }
 
     // A value of another class was skipped, and only a log told it.
-    @Test("BMO value of a wrong class → Diagnostic.Code.valueType: reported with its path, and the stored value is kept")
+    @Test(
+        "BMO value of a wrong class → Diagnostic.Code.valueType: reported with its path, and the stored value is kept")
     func wrongClass() throws {
         let (found, diagnostics) = try values(#"{"id": 1, "ratio": 1.5}"#, #"{"id": 1, "ratio": {"x": 1}}"#)
         #expect(found?.ratio == 1.5 && diagnostics.map(\.path) == ["$.ratio"])
@@ -166,7 +169,8 @@ struct BMOMapperTests {
     )
     func texts() throws {
         let (found, _) = try values(
-            #"{"id": 1, "link": "https://e.example/a?b", "token": "0B0E8F5C-6b0f-4a57-9c1e-0d8a3f1f2a3b", "data": "AQID"}"#)
+            #"{"id": 1, "link": "https://e.example/a?b", "token": "0B0E8F5C-6b0f-4a57-9c1e-0d8a3f1f2a3b", "data": "AQID"}"#
+        )
         #expect(found?.link == URL(string: "https://e.example/a?b"))
         #expect(found?.token == UUID(uuidString: "0b0e8f5c-6b0f-4a57-9c1e-0d8a3f1f2a3b"))
         #expect(found?.data == Data([1, 2, 3]))
@@ -183,7 +187,8 @@ struct BMOMapperTests {
         #expect(found?.visibility == .unknown && diagnostics.map(\.code) == [.valueUnknown])
     }
 
-    @Test("BMO RESTColorTransformer → ValueTransformer: a colour as numbers; a text with something behind it is refused")
+    @Test(
+        "BMO RESTColorTransformer → ValueTransformer: a colour as numbers; a text with something behind it is refused")
     func colors() throws {
         #expect(try values(##"{"id": 1, "color": "#ff0000"}"##).0?.color == [1, 0, 0])
         #expect(try values(##"{"id": 1, "color": "#ff0000 "}"##).1.map(\.field) == ["color"])
@@ -211,7 +216,8 @@ struct BMOMapperTests {
         let report = try media.add(
             #"[{"id": 1, "seconds": 90}, {"id": 2, "seconds": 9}, {"id": 3, "kind": "gif"}, {"id": 4, "kind": "png8"}, {"id": 5}]"#,
             "Media")
-        #expect(try (1...4).map { try media.record("Media", Int64($0))?.entity } == ["Video", "Clip", "Animation", "Still"])
+        #expect(
+            try (1...4).map { try media.record("Media", Int64($0))?.entity } == ["Video", "Clip", "Animation", "Still"])
         #expect(report.diagnostics.map(\.code) == [.entityUnknown] && report.skipped == 1)
         #expect(try media.record("Media", 5) == nil)
     }

@@ -21,7 +21,10 @@ struct BMOPathTests {
 
     @Test(
         "BMO RESTPath(\"hello/|world|\") → RecordRequest.get(\"/hello/{world}\"): constants and variables",
-        arguments: [("/hello", "/hello"), ("/{a}", "/x"), ("/hello/{a}", "/hello/x"), ("/{a}{b}", "/xy"), ("/{a}-{b}/c", "/x-y/c")])
+        arguments: [
+            ("/hello", "/hello"), ("/{a}", "/x"), ("/hello/{a}", "/hello/x"), ("/{a}{b}", "/xy"),
+            ("/{a}-{b}/c", "/x-y/c"),
+        ])
     func variables(_ path: String, _ expected: String) async throws {
         #expect(try await target(path, ["a": "x", "b": "y"])?.split(separator: "?").first.map(String.init) == expected)
     }
@@ -45,7 +48,9 @@ struct BMOPathTests {
     }
 
     // The part was dropped without a word, and the request was an empty success.
-    @Test("BMO missing variable outside of a group → CacheError: the request fails and names the variable; nothing is sent")
+    @Test(
+        "BMO missing variable outside of a group → CacheError: the request fails and names the variable; nothing is sent"
+    )
     func missing() async throws {
         let folder = try TemporaryFolder()
         let client = try Gallery.client("http://127.0.0.1:9", folder("s.tarn"))
@@ -67,7 +72,10 @@ struct BMOPathTests {
         "BMO variable with a key path, |parent.id| → {milestone.number} with for_each: attributes of a stored record, also through its relationships"
     )
     func keyPaths() async throws {
-        let api = try APIFixture(["/albums": #"[{"id": 4, "owner": {"id": 5, "name": "ida"}}]"#, "/users/ida/albums/4/photos": #"[{"id": 1}]"#]) {
+        let api = try APIFixture([
+            "/albums": #"[{"id": 4, "owner": {"id": 5, "name": "ida"}}]"#,
+            "/users/ida/albums/4/photos": #"[{"id": 1}]"#,
+        ]) {
             base, store in
             let description = try Description.parse(
                 """
@@ -90,6 +98,7 @@ struct BMOPathTests {
         }
         let report = await APIMirror(api.client.client).sync()
         #expect(report.failures.isEmpty)
-        #expect(try api.client.store.read { try $0.record("Photo", RecordKey(1))?["album"] } == .reference(RecordKey(4)))
+        #expect(
+            try api.client.store.read { try $0.record("Photo", RecordKey(1))?["album"] } == .reference(RecordKey(4)))
     }
 }

@@ -145,7 +145,9 @@ struct BMORequestTests {
         let api = try api(["/photos/9": #"{"id": "9", "title": "nine"}"#])
         #expect(try await api.client.one(.photo(9)).title == "nine")
         #expect(try api.get(Photo.self, 9)?.title == "nine")
-        for try await answer in api.client.answers(.photo(9), local: Photo.where { $0.id == 9 }, fetch: .ifNoLocalRecords) {
+        for try await answer in api.client.answers(
+            .photo(9), local: Photo.where { $0.id == 9 }, fetch: .ifNoLocalRecords)
+        {
             #expect(answer.records.map(\.id) == [9])
             break
         }
@@ -189,7 +191,9 @@ struct BMORequestTests {
     }
 
     // "Once the import has started, it cannot be cancelled anymore."
-    @Test("BMO RequestManager.cancelAllOperations() → Task.cancel(): the transfer ends, the task throws once, nothing is stored")
+    @Test(
+        "BMO RequestManager.cancelAllOperations() → Task.cancel(): the transfer ends, the task throws once, nothing is stored"
+    )
     func cancel() async throws {
         let gate = ThreadGate()
         let server = try ScriptedServer { _ in

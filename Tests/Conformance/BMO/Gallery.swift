@@ -31,7 +31,9 @@ enum Gallery {
     }
 
     static func photos(_ ids: ClosedRange<Int>) -> String {
-        "[" + ids.map { #"{"id": \#($0), "title": "photo \#($0)", "owner": {"id": 5, "name": "Ida"}}"# }.joined(separator: ",") + "]"
+        "["
+            + ids.map { #"{"id": \#($0), "title": "photo \#($0)", "owner": {"id": 5, "name": "Ida"}}"# }.joined(
+                separator: ",") + "]"
     }
 }
 

@@ -14,7 +14,9 @@ struct MMRecordCacheTests {
     }
 
     private func api(_ bodies: [String: String] = [:]) throws -> APIFixture {
-        try APIFixture(bodies) { try RecordClient(base: $0, records: Favourite.self, store: $1) { $0.api.retry.attempts = 1 } }
+        try APIFixture(bodies) {
+            try RecordClient(base: $0, records: Favourite.self, store: $1) { $0.api.retry.attempts = 1 }
+        }
     }
 
     private static let list: RecordRequest<Favourite> = .get("/items", records: "items")
@@ -76,7 +78,8 @@ struct MMRecordCacheTests {
     )
     func pageManager() async throws {
         let api = try api([
-            "/items": #"{"items": [{"id": 1, "title": "a"}]}"#, "/items?from=2": #"{"items": [{"id": 2, "title": "b"}]}"#,
+            "/items": #"{"items": [{"id": 1, "title": "a"}]}"#,
+            "/items?from=2": #"{"items": [{"id": 2, "title": "b"}]}"#,
         ])
         let request = RecordRequest<Favourite>.get(
             "/items", records: "items",
@@ -93,7 +96,8 @@ struct MMRecordCacheTests {
             "/items?offset=1&limit=1": #"{"items": [{"id": 2, "title": "b"}], "total": 2}"#,
         ])
         let request = RecordRequest<Favourite>.get(
-            "/items", records: "items", pagination: .offset(.query("offset"), size: .init(.query("limit"), 1), total: "total"))
+            "/items", records: "items",
+            pagination: .offset(.query("offset"), size: .init(.query("limit"), 1), total: "total"))
         #expect(try await api.client.all(request).map(\.id) == [1, 2])
         api.answer("/items?offset=1&limit=1", #"{"items": [], "total": 2}"#)
         await #expect(throws: CacheError.self) { _ = try await api.client.all(request.policy(.networkOnly)) }
@@ -114,7 +118,8 @@ struct MMRecordCacheTests {
         ).sync()
     }
 
-    private static let three = #"{"items": [{"id": 1, "title": "a"}, {"id": 2, "title": "b", "is_favourite": true}, {"id": 3, "title": "c"}]}"#
+    private static let three =
+        #"{"items": [{"id": 1, "title": "a"}, {"id": 2, "title": "b", "is_favourite": true}, {"id": 3, "title": "c"}]}"#
 
     @Test(
         "MMRecordOptions.deleteOrphanedRecordBlock → Orphans and APIMirror.Options.mayDelete: what the server no longer lists is deleted, and a closure or a condition keeps favourites"
@@ -140,7 +145,9 @@ struct MMRecordCacheTests {
     func orphansOfFailures() async throws {
         let api = try api(["/items": Self.three])
         _ = try await sync(api, Orphans(.entity, scans: 1))
-        for (body, status) in [("", "500 Internal Server Error"), (#"{"itms": []}"#, "200 OK"), (#"{"items": []}"#, "200 OK")] {
+        for (body, status) in [
+            ("", "500 Internal Server Error"), (#"{"itms": []}"#, "200 OK"), (#"{"items": []}"#, "200 OK"),
+        ] {
             api.answer("/items", body, status: status)
             let report = try await sync(api, Orphans(.entity, scans: 1))
             #expect(report.orphans?.deleted ?? 0 == 0)
@@ -152,7 +159,9 @@ struct MMRecordCacheTests {
         "MMRecordOptions.deleteOrphanedRecordBlock of one class → Orphans.Scope.listed: records that another response lists are no orphans"
     )
     func orphansOfOneList() async throws {
-        let api = try api(["/items": Self.three, "/others": #"{"items": [{"id": 3, "title": "c"}, {"id": 4, "title": "d"}]}"#])
+        let api = try api([
+            "/items": Self.three, "/others": #"{"items": [{"id": 3, "title": "c"}, {"id": 4, "title": "d"}]}"#,
+        ])
         _ = try await sync(api, Orphans(.listed, scans: 1))
         _ = try await api.client.all(RecordRequest<Favourite>.get("/others", records: "items"))
         api.answer("/items", #"{"items": [{"id": 1, "title": "a"}]}"#)
@@ -167,8 +176,10 @@ struct MMRecordCacheTests {
     func fixtures() async throws {
         let folder = try TemporaryFolder(), recordings = folder("recordings")
         try FileManager.default.createDirectory(atPath: recordings, withIntermediateDirectories: true)
-        try "GET /items\nHTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"items\": [{\"id\": 1, \"title\": \"a\"}]}\n".write(
-            toFile: recordings + "/0000.http", atomically: true, encoding: .utf8)
+        try
+            "GET /items\nHTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"items\": [{\"id\": 1, \"title\": \"a\"}]}\n"
+            .write(
+                toFile: recordings + "/0000.http", atomically: true, encoding: .utf8)
         let client = try RecordClient(
             base: "https://api.test.example", records: Favourite.self, store: folder("s.tarn"),
             transport: FixtureTransport(directory: recordings))
@@ -198,7 +209,8 @@ struct MMRecordCacheTests {
         let api = try api()
         await #expect(throws: CacheError.self) {
             _ = try await api.client.accept(
-                Self.list, status: 500, headers: TransportHeaders(), body: Array(#"{"items": [{"id": 5, "title": "e"}]}"#.utf8))
+                Self.list, status: 500, headers: TransportHeaders(),
+                body: Array(#"{"items": [{"id": 5, "title": "e"}]}"#.utf8))
         }
         #expect(try api.count("Favourite") == 0)
     }
@@ -213,7 +225,8 @@ struct MMRecordCacheTests {
         routes.add("/items/{id}") { values in RecordRequest<Favourite>.get("/items/{id}", ["id": values["id"]]) }
         routes.add("/items/featured") { _ in RecordRequest<Favourite>.get("/items/featured", records: "items") }
         let one = try await api.client.accept(
-            url: api.server.base + "/items/7?x=1", headers: TransportHeaders(), body: Array(#"{"id": 7, "title": "g"}"#.utf8),
+            url: api.server.base + "/items/7?x=1", headers: TransportHeaders(),
+            body: Array(#"{"id": 7, "title": "g"}"#.utf8),
             by: routes)
         let several = try await api.client.accept(
             url: api.server.base + "/items/featured", headers: TransportHeaders(),
@@ -229,7 +242,10 @@ struct MMRecordCacheTests {
         "MMRecordDebugger and its errors → ImportReport: every answer has counts and diagnostics with the place in the JSON"
     )
     func debugger() async throws {
-        let api = try api(["/items": #"{"items": [{"id": 1, "title": "a"}, {"title": "b"}, {"id": 3, "title": "c", "is_favourite": [1]}]}"#])
+        let api = try api([
+            "/items":
+                #"{"items": [{"id": 1, "title": "a"}, {"title": "b"}, {"id": 3, "title": "c", "is_favourite": [1]}]}"#
+        ])
         let page = try await api.client.page(Self.list)
         let report = try #require(page.report)
         #expect(report.listed == 3 && report.skipped == 1)
@@ -237,7 +253,9 @@ struct MMRecordCacheTests {
         #expect(report.diagnostics.contains { $0.path == "$.items[2].is_favourite" })
     }
 
-    @Test("MMRecord NSFetchedResultsController over its records → store.observe(_:): every change of a query's result, by whichever writer")
+    @Test(
+        "MMRecord NSFetchedResultsController over its records → store.observe(_:): every change of a query's result, by whichever writer"
+    )
     func observation() async throws {
         let api = try api(["/items": Self.three])
         var titles: [[String]] = []

@@ -174,7 +174,9 @@ struct MMRecordImportTests {
         try people.add(#"[{"id": 1, "friends": []}]"#, "Person")
         #expect(try people.get(Person.self, 1)?.friends?.keys == [])
         let appended = try ImportFixture(
-            entities: "Person:\n  key: id\n  to_many: append\n  attributes: { id: int }\n  relationships: { friends: [Person] }")
+            entities:
+                "Person:\n  key: id\n  to_many: append\n  attributes: { id: int }\n  relationships: { friends: [Person] }"
+        )
         for list in ["[2, 3]", "[3, 4]", "[]"] { try appended.add("[{\"id\": 1, \"friends\": \(list)}]", "Person") }
         #expect(try appended.related("Person", 1, "friends") == ["2", "3", "4"])
     }

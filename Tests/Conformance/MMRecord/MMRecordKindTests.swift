@@ -69,7 +69,8 @@ struct MMRecordKindTests {
     func kinds() throws {
         let tickets = try tickets()
         #expect(try tickets.fetch(Link.all).map(\.id) == [10, 11, 12])
-        #expect(try tickets.fetch(OutwardLink.all) == [OutwardLink(id: 10, label: "relates to", target: Reference("P-2"))])
+        #expect(
+            try tickets.fetch(OutwardLink.all) == [OutwardLink(id: 10, label: "relates to", target: Reference("P-2"))])
         #expect(try tickets.fetch(InwardLink.all).map(\.id) == [11, 12])
         #expect(try tickets.fetch(BlockingLink.all) == [BlockingLink(id: 12, since: 4)])
         #expect(try tickets.record("Link", 12)?.entity == "BlockingLink")

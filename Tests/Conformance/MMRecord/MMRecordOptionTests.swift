@@ -122,7 +122,8 @@ struct MMRecordOptionTests {
     )
     func representation() throws {
         let names = try ImportFixture(
-            entities: "Name:\n  key: id\n  attributes: { id: int, text: { type: string, from: [a.b, 'c[0]', '{x}-{y}'] } }")
+            entities:
+                "Name:\n  key: id\n  attributes: { id: int, text: { type: string, from: [a.b, 'c[0]', '{x}-{y}'] } }")
         try names.add(#"[{"id": 1, "a": {"b": "1"}}, {"id": 2, "c": ["2"]}, {"id": 3, "x": "p", "y": "q"}]"#, "Name")
         let texts = try (1...3).map { try names.record("Name", Int64($0))?["text"] }
         #expect(texts == [.string("1"), .string("2"), .string("p-q")])

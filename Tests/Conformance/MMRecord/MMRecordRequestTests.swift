@@ -7,7 +7,9 @@ import Testing
 
 @Suite("From MMRecord: requests", .timeLimit(.minutes(2)))
 struct MMRecordRequestTests {
-    private func api(_ bodies: [String: String] = ["/posts": #"{"data": \#(Stream.page), "meta": {"more": false, "max": 103}}"#])
+    private func api(
+        _ bodies: [String: String] = ["/posts": #"{"data": \#(Stream.page), "meta": {"more": false, "max": 103}}"#]
+    )
         throws -> APIFixture
     {
         try APIFixture(bodies, Stream.client)
@@ -27,7 +29,7 @@ struct MMRecordRequestTests {
 
     // A block could not throw, and an undefined server called neither of the two blocks.
     @Test(
-        "MMRecord failureBlock → try await: a refusal is thrown once, with its status, and nothing is stored"
+        "MMRecord failureBlock → `try await`: a refusal is thrown once, with its status, and nothing is stored"
     )
     func failure() async throws {
         let api = try api()
@@ -62,7 +64,8 @@ struct MMRecordRequestTests {
     )
     func pages() async throws {
         let api = try api([
-            "/posts": #"{"data": [\#(Stream.post(4, by: 1)), \#(Stream.post(3, by: 1))], "meta": {"min": 3, "more": true}}"#,
+            "/posts":
+                #"{"data": [\#(Stream.post(4, by: 1)), \#(Stream.post(3, by: 1))], "meta": {"min": 3, "more": true}}"#,
             "/posts?before_id=3": #"{"data": [\#(Stream.post(2, by: 2))], "meta": {"min": 2, "more": true}}"#,
             "/posts?before_id=2": #"{"data": [], "meta": {"min": null, "more": false}}"#,
         ])
@@ -238,7 +241,9 @@ struct MMRecordRequestTests {
         "MMRecord response that is no list and no object → MirrorError.response: a text or a number in place of records is a failure, and no record"
     )
     func noRecords() async throws {
-        let api = try api(["/posts": "\"<html>busy</html>\"", "/posts?count=1": "not json", "/posts?count=2": #"{"date": []}"#])
+        let api = try api([
+            "/posts": "\"<html>busy</html>\"", "/posts?count=1": "not json", "/posts?count=2": #"{"date": []}"#,
+        ])
         for count in [nil, 1, 2] {
             await #expect(throws: CacheError.self) { _ = try await api.client.all(.stream(count)) }
         }

@@ -24,14 +24,20 @@ struct RKConnectionTests {
         return company
     }
 
-    @Test("RKConnectionDescription -initWithRelationship:attributes: on an identifier → @Relationship(from: \"manager_id\"): the id is the reference, without an attribute for it")
+    @Test(
+        "RKConnectionDescription -initWithRelationship:attributes: on an identifier → @Relationship(from: \"manager_id\"): the id is the reference, without an attribute for it"
+    )
     func byIdentifier() throws {
         let company = try company(#"[{"id": 1, "manager_id": 2}, {"id": 2}]"#)
-        #expect(try company.related("Employee", 1, "manager") == ["2"] && company.related("Employee", 2, "reports") == ["1"])
+        #expect(
+            try company.related("Employee", 1, "manager") == ["2"] && company.related("Employee", 2, "reports") == ["1"]
+        )
     }
 
     // A child before its parent, or on an earlier page, stayed without it.
-    @Test("RestKit connection to an object that is mapped later (testShouldConnectRelationshipsByPrimaryKeyRegardlessOfOrder) → Reference: it resolves when the target comes, in any order and from any response")
+    @Test(
+        "RestKit connection to an object that is mapped later (testShouldConnectRelationshipsByPrimaryKeyRegardlessOfOrder) → Reference: it resolves when the target comes, in any order and from any response"
+    )
     func anyOrder() throws {
         let company = try company(#"[{"id": 1, "manager_id": 9, "friend_ids": [8, 7]}]"#)
         let targets = try company.store.read { reader in
@@ -50,7 +56,8 @@ struct RKConnectionTests {
     }
 
     // A foreign key that became null, or vanished, never cleared the relationship.
-    @Test("RestKit connection whose source value is null → Importer: the reference is cleared; a missing value keeps it")
+    @Test(
+        "RestKit connection whose source value is null → Importer: the reference is cleared; a missing value keeps it")
     func nullify() throws {
         let company = try company(#"{"id": 1, "manager_id": 2}"#, #"{"id": 1}"#)
         #expect(try company.related("Employee", 1, "manager") == ["2"])
@@ -58,33 +65,46 @@ struct RKConnectionTests {
         #expect(try company.related("Employee", 1, "manager") == [])
     }
 
-    @Test("RKConnectionDescription with a collection of values → @Relationship(from: \"friend_ids\") var friends: References: a list of ids, in its order")
+    @Test(
+        "RKConnectionDescription with a collection of values → @Relationship(from: \"friend_ids\") var friends: References: a list of ids, in its order"
+    )
     func collections() throws {
         #expect(try company(#"{"id": 1, "friend_ids": [3, "2"]}"#).related("Employee", 1, "friends") == ["3", "2"])
     }
 
-    @Test("RKConnectionDescription -initWithRelationship:attributes: on other attributes → join: the relationship follows the current values of both attributes")
+    @Test(
+        "RKConnectionDescription -initWithRelationship:attributes: on other attributes → `join`: the relationship follows the current values of both attributes"
+    )
     func joins() throws {
         let company = try company(#"[{"id": 1, "department_code": "x"}, {"id": 2, "department_code": "y"}]"#)
         try company.add(#"[{"id": 10, "code": "x"}, {"id": 11, "code": "y"}]"#, "Department")
-        #expect(try company.related("Employee", 1, "department") == ["10"] && company.related("Department", 11, "employees") == ["2"])
+        #expect(
+            try company.related("Employee", 1, "department") == ["10"]
+                && company.related("Department", 11, "employees") == ["2"])
         try company.add(#"{"id": 1, "department_code": "y"}"#, "Employee")
-        #expect(try company.related("Department", 11, "employees") == ["1", "2"] && company.related("Department", 10, "employees") == [])
+        #expect(
+            try company.related("Department", 11, "employees") == ["1", "2"]
+                && company.related("Department", 10, "employees") == [])
     }
 
-    @Test("RKConnectionDescription sourcePredicate → ImportHooks.beforeDraft: code that decides which records are connected")
+    @Test(
+        "RKConnectionDescription sourcePredicate → ImportHooks.beforeDraft: code that decides which records are connected"
+    )
     func sourcePredicate() throws {
         var company = try company()
         company.hooks.beforeDraft = { _, json in
             if json["contractor"] == .bool(true) { json["manager_id"] = .null }
             return true
         }
-        try company.add(#"[{"id": 1, "manager_id": 9}, {"id": 2, "manager_id": 9, "contractor": true}, {"id": 9}]"#, "Employee")
+        try company.add(
+            #"[{"id": 1, "manager_id": 9}, {"id": 2, "manager_id": 9, "contractor": true}, {"id": 9}]"#, "Employee")
         #expect(try company.related("Employee", 9, "reports") == ["1"])
         #expect(try company.related("Employee", 2, "manager") == [])
     }
 
-    @Test("RKConnectionDescription includesSubentities → EntityDefinition.parent: a reference to an entity leads to records of its kinds")
+    @Test(
+        "RKConnectionDescription includesSubentities → EntityDefinition.parent: a reference to an entity leads to records of its kinds"
+    )
     func subentities() throws {
         let zoo = try ImportFixture(
             entities: """
@@ -97,7 +117,9 @@ struct RKConnectionTests {
         #expect(try zoo.related("Keeper", 1, "animal") == ["4"])
     }
 
-    @Test("RKConnectionDescription -initWithRelationship:keyPath: → inverse: the other side of a relationship is derived, and need not be connected")
+    @Test(
+        "RKConnectionDescription -initWithRelationship:keyPath: → `inverse`: the other side of a relationship is derived, and need not be connected"
+    )
     func derived() throws {
         let company = try company(#"[{"id": 1, "manager_id": 3}, {"id": 2, "manager_id": 3}]"#)
         #expect(try company.related("Employee", 3, "reports") == ["1", "2"])

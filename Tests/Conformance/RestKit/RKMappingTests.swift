@@ -40,19 +40,26 @@ struct RKMappingTests {
         var text: String?
     }
 
-    @Test("RKObjectMapping -addAttributeMappingsFromDictionary: and -addAttributeMappingsFromArray: → @Attribute(from:), or the property's name: keys and key paths")
+    @Test(
+        "RKObjectMapping -addAttributeMappingsFromDictionary: and -addAttributeMappingsFromArray: → @Attribute(from:), or the property's name: keys and key paths"
+    )
     func attributes() throws {
         let articles = try ImportFixture(Article.self)
-        try articles.add(#"[{"article_id": 1, "headline": "a", "author": {"name": "x"}}, {"articleID": 2, "authors": [{"name": "y"}]}]"#, "Article")
+        try articles.add(
+            #"[{"article_id": 1, "headline": "a", "author": {"name": "x"}}, {"articleID": 2, "authors": [{"name": "y"}]}]"#,
+            "Article")
         let found = try articles.fetch(Article.all)
         #expect(found.map(\.title) == ["a", nil] && found.map(\.authorName) == ["x", "y"])
     }
 
-    @Test("RestKit @metadata.HTTP.response.headers, @metadata.routing.parameters, @metadata.mapping.collectionIndex, @root → @header, @param, @position, @root: values from around the record")
+    @Test(
+        "RestKit @metadata.HTTP.response.headers, @metadata.routing.parameters, @metadata.mapping.collectionIndex, @root → @header, @param, @position, @root: values from around the record"
+    )
     func metadataSources() throws {
         let articles = try ImportFixture(Article.self)
         try articles.add(
-            #"{"meta": {"section": "news"}, "items": [{"article_id": 7}, {"article_id": 8}]}"#, "Article", records: "items",
+            #"{"meta": {"section": "news"}, "items": [{"article_id": 7}, {"article_id": 8}]}"#, "Article",
+            records: "items",
             context: ImportContext(headers: [("X-Request-Id", "r1")], parameters: ["list": "top"]))
         #expect(
             try articles.get(Article.self, 8)
@@ -74,47 +81,64 @@ struct RKMappingTests {
     @Test("RKEntityMapping identificationAttributes (several) → several @Key: a composite key, with a type of its own")
     func compoundIdentification() throws {
         let members = try ImportFixture(Membership.self)
-        for role in ["a", "b"] { try members.add(#"[{"team_id": 1, "user_id": "2", "role": "\#(role)"}, {"team_id": 2, "user_id": 1}]"#, "Membership") }
+        for role in ["a", "b"] {
+            try members.add(
+                #"[{"team_id": 1, "user_id": "2", "role": "\#(role)"}, {"team_id": 2, "user_id": 1}]"#, "Membership")
+        }
         #expect(try members.fetch(Membership.all).map(\.role) == ["b", nil])
         #expect(try members.get(Membership.self, Membership.Key(teamID: 1, userID: 2))?.role == "b")
     }
 
-    @Test("RestKit identification attributes with duplicates in one payload → Importer: repeated objects are one record")
+    @Test(
+        "RestKit identification attributes with duplicates in one payload → Importer: repeated objects are one record")
     func repeatedObjects() throws {
         let parts = try ImportFixture(Versioned.self, Part.self)
-        try parts.add(#"[{"id": 1, "revision": 1, "text": "a", "children": [{"id": 5}, {"id": 5, "text": "x"}]}, {"id": 2, "revision": 1, "text": "b", "children": [{"id": 5}]}]"#, "Versioned")
+        try parts.add(
+            #"[{"id": 1, "revision": 1, "text": "a", "children": [{"id": 5}, {"id": 5, "text": "x"}]}, {"id": 2, "revision": 1, "text": "b", "children": [{"id": 5}]}]"#,
+            "Versioned")
         #expect(try parts.fetch(Part.all) == [Part(id: 5, text: "x")])
         #expect(try parts.get(Versioned.self, 1)?.children?.keys == [5])
     }
 
     // An unchanged parent hid the changes of its children.
-    @Test("RKEntityMapping modificationAttribute and shouldMapRelationshipsIfObjectIsUnmodified → EntityMapping.version: an older record changes nothing; its children are imported all the same")
+    @Test(
+        "RKEntityMapping modificationAttribute and shouldMapRelationshipsIfObjectIsUnmodified → EntityMapping.version: an older record changes nothing; its children are imported all the same"
+    )
     func modification() throws {
         let records = try ImportFixture(Versioned.self, Part.self)
         try records.add(#"{"id": 1, "revision": 3, "text": "new"}"#, "Versioned")
-        try records.add(#"{"id": 1, "revision": 2, "text": "old", "children": [{"id": 9, "text": "part"}]}"#, "Versioned")
+        try records.add(
+            #"{"id": 1, "revision": 2, "text": "old", "children": [{"id": 9, "text": "part"}]}"#, "Versioned")
         #expect(try records.get(Versioned.self, 1) == Versioned(id: 1, revision: 3, text: "new"))
         #expect(try records.get(Part.self, 9)?.text == "part")
     }
 
-    @Test("RKEntityMapping deletionPredicate (tombstones) → EntityMapping.tombstone: a record that the response marks as deleted is deleted")
+    @Test(
+        "RKEntityMapping deletionPredicate (tombstones) → EntityMapping.tombstone: a record that the response marks as deleted is deleted"
+    )
     func tombstones() throws {
         let records = try ImportFixture(Versioned.self, Part.self)
         try records.add(#"[{"id": 1, "revision": 1, "text": "a"}, {"id": 2, "revision": 1, "text": "b"}]"#, "Versioned")
-        let report = try records.add(#"[{"id": 1, "deleted": true}, {"id": 2, "revision": 2, "text": "b", "deleted": false}]"#, "Versioned")
+        let report = try records.add(
+            #"[{"id": 1, "deleted": true}, {"id": 2, "revision": 2, "text": "b", "deleted": false}]"#, "Versioned")
         #expect(report.deleted == 1)
         #expect(try records.fetch(Versioned.all).map(\.id) == [2])
     }
 
-    @Test("RKEntityMapping discardsInvalidObjectsOnInsert → KeylessPolicy: a record that cannot be stored is skipped and reported, or fails the unit")
+    @Test(
+        "RKEntityMapping discardsInvalidObjectsOnInsert → KeylessPolicy: a record that cannot be stored is skipped and reported, or fails the unit"
+    )
     func invalidObjects() throws {
-        let records = try ImportFixture(entities: "A: { key: id, keyless: fail, attributes: { id: int } }\nB: { key: id, attributes: { id: int } }")
+        let records = try ImportFixture(
+            entities: "A: { key: id, keyless: fail, attributes: { id: int } }\nB: { key: id, attributes: { id: int } }")
         #expect(throws: ImportError.self) { try records.add(#"[{"id": 1}, {}]"#, "A") }
         #expect(try records.add(#"[{"id": 1}, {}]"#, "B").skipped == 1)
         #expect(try records.count("A") == 0 && records.count("B") == 1)
     }
 
-    @Test("RKObjectMapping assignsDefaultValueForMissingAttributes and assignsNilForMissingRelationships → AbsentPolicy, absent: { value: } and default: what a missing value means is declared")
+    @Test(
+        "RKObjectMapping assignsDefaultValueForMissingAttributes and assignsNilForMissingRelationships → `AbsentPolicy`, `absent: { value: }`, `default`: what a missing value means is declared"
+    )
     func missingValues() throws {
         let records = try ImportFixture(
             entities: """
@@ -147,7 +171,9 @@ struct RKMappingTests {
         #expect(try lists.record("Item", 2)?["text"] == .string("b") && lists.count("Item") == 3)
     }
 
-    @Test("RKRelationshipMapping -relationshipMappingFromKeyPath:toKeyPath:withMapping: with null or an ordered set → @Relationship(from:ordered:): the order of the response; null clears")
+    @Test(
+        "RKRelationshipMapping -relationshipMappingFromKeyPath:toKeyPath:withMapping: with null or an ordered set → @Relationship(from:ordered:): the order of the response; null clears"
+    )
     func relationships() throws {
         let lists = try ImportFixture(
             entities: """
@@ -160,7 +186,9 @@ struct RKMappingTests {
         }
     }
 
-    @Test("RKDynamicMapping and RKObjectMappingMatcher (key path, value map, predicate, block) → EntityChoice: conditions and code, in their order")
+    @Test(
+        "RKDynamicMapping and RKObjectMappingMatcher (key path, value map, predicate, block) → EntityChoice: conditions and code, in their order"
+    )
     func dynamicMapping() throws {
         let animals = try ImportFixture(
             entities: """
@@ -174,22 +202,29 @@ struct RKMappingTests {
                 Bird: { parent: Animal }
                 """)
         let report = try animals.add(
-            #"[{"id": 1, "type": "kitten"}, {"id": 2, "traits": {"barks": true}}, {"id": 3, "wings": 2}, {"id": 4}]"#, "Animal")
+            #"[{"id": 1, "type": "kitten"}, {"id": 2, "traits": {"barks": true}}, {"id": 3, "wings": 2}, {"id": 4}]"#,
+            "Animal")
         #expect(try (1...3).map { try animals.record("Animal", Int64($0))?.entity } == ["Cat", "Dog", "Bird"])
         #expect(report.diagnostics.map(\.code) == [.entityUnknown])
     }
 
-    @Test("RKObjectMapping valueTransformer and RKDateFormatters → FieldRules(transformers:dates:): per attribute, with those of the API behind them")
+    @Test(
+        "RKObjectMapping valueTransformer and RKDateFormatters → FieldRules(transformers:dates:): per attribute, with those of the API behind them"
+    )
     func valueTransformers() throws {
         let records = try ImportFixture(
-            entities: "A: { key: id, attributes: { id: int, at: { type: date?, format: [milliseconds, day] }, text: { type: string?, transform: [trim, uppercased] } } }")
+            entities:
+                "A: { key: id, attributes: { id: int, at: { type: date?, format: [milliseconds, day] }, text: { type: string?, transform: [trim, uppercased] } } }"
+        )
         try records.add(#"[{"id": 1, "at": 60000, "text": " a "}, {"id": 2, "at": "1970-01-02"}]"#, "A")
         #expect(try records.record("A", 1)?["at"] == .date(Timestamp(microseconds: 60_000_000)))
         #expect(try records.record("A", 1)?["text"] == .string("A"))
         #expect(try records.record("A", 2)?["at"] == .date(Timestamp(microseconds: 86_400_000_000)))
     }
 
-    @Test("RKPropertyMapping whose value cannot be transformed (testThatDate…CausesSkipPropertyMapping) → Diagnostic.Code.valueType: the property is skipped, reported, and keeps its value")
+    @Test(
+        "RKPropertyMapping whose value cannot be transformed (testThatDate…CausesSkipPropertyMapping) → Diagnostic.Code.valueType: the property is skipped, reported, and keeps its value"
+    )
     func skippedProperties() throws {
         let parts = try ImportFixture(Versioned.self, Part.self)
         try parts.add(#"{"id": 1, "text": "a"}"#, "Part")
@@ -197,7 +232,9 @@ struct RKMappingTests {
         #expect(try parts.get(Part.self, 1)?.text == "a")
     }
 
-    @Test("RKObjectMapping -addAttributeMappingFromKeyOfRepresentationToAttribute: and {name}.id → ImportHooks.beforeDraft: an object whose keys are values is edited before it is read")
+    @Test(
+        "RKObjectMapping -addAttributeMappingFromKeyOfRepresentationToAttribute: and {name}.id → ImportHooks.beforeDraft: an object whose keys are values is edited before it is read"
+    )
     func keysAsValues() throws {
         var parts = try ImportFixture(Versioned.self, Part.self)
         parts.hooks.beforeDraft = { _, json in
@@ -210,14 +247,18 @@ struct RKMappingTests {
         #expect(try parts.fetch(Part.all) == [Part(id: 4, text: "ida"), Part(id: 5, text: "blake")])
     }
 
-    @Test("RKMappingTest (a fixture, a mapping, expectations) → Importer with a store in a folder: a test imports JSON and reads the records and the report")
+    @Test(
+        "RKMappingTest (a fixture, a mapping, expectations) → Importer with a store in a folder: a test imports JSON and reads the records and the report"
+    )
     func mappingTest() throws {
         let parts = try ImportFixture(Versioned.self, Part.self)
         let report = try parts.add(#"{"id": 1, "text": "a", "new": 1}"#, "Part")
         #expect(report.created == 1 && report.unmapped.map(\.path) == ["new"])
     }
 
-    @Test("RKManagedObjectImporter -importObjectsFromItemAtPath:withMapping:keyPath: (seed data) → Importer.add(_:entity:): thousands of records of a file, as one change")
+    @Test(
+        "RKManagedObjectImporter -importObjectsFromItemAtPath:withMapping:keyPath: (seed data) → Importer.add(_:entity:): thousands of records of a file, as one change"
+    )
     func seeding() throws {
         let parts = try ImportFixture(Versioned.self, Part.self)
         let json = "[" + (1...5000).map { #"{"id": \#($0), "text": "seed"}"# }.joined(separator: ",") + "]"

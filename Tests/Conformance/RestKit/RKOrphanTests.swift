@@ -13,7 +13,8 @@ struct RKOrphanTests {
         var next: Reference<Node>?
     }
 
-    private static let list = #"[{"id": 1, "next": {"id": 2}}, {"id": 2, "next": {"id": 1}}, {"id": 3, "is_pinned": true}]"#
+    private static let list =
+        #"[{"id": 1, "next": {"id": 2}}, {"id": 2, "next": {"id": 1}}, {"id": 3, "is_pinned": true}]"#
 
     private func api(_ body: String = list) throws -> APIFixture {
         try APIFixture(["/nodes": body]) {
@@ -33,7 +34,9 @@ struct RKOrphanTests {
 
     private func ids(_ api: APIFixture) throws -> [Int] { try api.fetch(Node.all).map(\.id) }
 
-    @Test("RKObjectManager -addFetchRequestBlock: (the objects that a URL owns) → Orphans(.listed): the response itself knows what it listed; no block is written")
+    @Test(
+        "RKObjectManager -addFetchRequestBlock: (the objects that a URL owns) → Orphans(.listed): the response itself knows what it listed; no block is written"
+    )
     func deletion() async throws {
         let api = try api()
         _ = try await sync(api, Orphans(scans: 1))
@@ -42,7 +45,9 @@ struct RKOrphanTests {
         #expect(try ids(api) == [3])
     }
 
-    @Test("RestKit testThanAnEmptyResponseTriggersDeletionOfOrphanedObjects → Orphans(allowsEmpty:): an empty list deletes only if that is declared")
+    @Test(
+        "RestKit testThanAnEmptyResponseTriggersDeletionOfOrphanedObjects → Orphans(allowsEmpty:): an empty list deletes only if that is declared"
+    )
     func emptyResponse() async throws {
         let api = try api()
         for (body, allowsEmpty, left) in [(Self.list, false, 3), ("[]", false, 3), ("[]", true, 0)] {
@@ -54,7 +59,9 @@ struct RKOrphanTests {
 
     @Test(
         "RestKit testThatErrorStatusCode… and testThatCorruptedBodyDoesNotTriggerDeletionOfOrphanedObjects → Orphans: a failure, or a body that is not JSON, deletes nothing",
-        arguments: [("", "500 Internal Server Error"), ("", "404 Not Found"), ("[{", "200 OK"), (#"{"error": 1}"#, "200 OK")])
+        arguments: [
+            ("", "500 Internal Server Error"), ("", "404 Not Found"), ("[{", "200 OK"), (#"{"error": 1}"#, "200 OK"),
+        ])
     func failures(_ body: String, _ status: String) async throws {
         let api = try api()
         _ = try await sync(api, Orphans(scans: 1))
@@ -64,7 +71,9 @@ struct RKOrphanTests {
     }
 
     // "Seen" was what had changed: after an answer without changes everything was an orphan.
-    @Test("RestKit testThatNestedObjects…AreNotInappropriatelyDeletedAsOrphans and 304 → Orphans: what a response lists counts, changed or not")
+    @Test(
+        "RestKit testThatNestedObjects…AreNotInappropriatelyDeletedAsOrphans and 304 → Orphans: what a response lists counts, changed or not"
+    )
     func unchanged() async throws {
         let api = try api()
         api.answer("/nodes", Self.list, #"ETag: "1""#)
@@ -72,7 +81,9 @@ struct RKOrphanTests {
         #expect(try ids(api) == [1, 2, 3])
     }
 
-    @Test("RestKit testThatDeletionOfOrphanedObjectsCanBeSuppressedByPredicate (shouldDeleteOrphanedObjectBlock) → Orphans(keep:): a condition that keeps records")
+    @Test(
+        "RestKit testThatDeletionOfOrphanedObjectsCanBeSuppressedByPredicate (shouldDeleteOrphanedObjectBlock) → Orphans(keep:): a condition that keeps records"
+    )
     func keeping() async throws {
         let api = try api()
         _ = try await sync(api, Orphans(scans: 1))
@@ -81,7 +92,9 @@ struct RKOrphanTests {
         #expect(try ids(api) == [1, 3])
     }
 
-    @Test("RestKit testDeletionOfOrphanedObjectsMappedWithCyclicRelationship → Orphans: records that refer to each other are orphans like others")
+    @Test(
+        "RestKit testDeletionOfOrphanedObjectsMappedWithCyclicRelationship → Orphans: records that refer to each other are orphans like others"
+    )
     func cycles() async throws {
         let api = try api()
         _ = try await sync(api, Orphans(scans: 1))
@@ -102,7 +115,9 @@ struct RKOrphanTests {
         #expect(try ids(api) == [1, 2])
     }
 
-    @Test("RestKit testDeletionOfObjectWith404ResponseTriggersObjectDeletion → Orphans(check:): a record whose own request is answered with 404 or 410 is deleted at once; others stay")
+    @Test(
+        "RestKit testDeletionOfObjectWith404ResponseTriggersObjectDeletion → Orphans(check:): a record whose own request is answered with 404 or 410 is deleted at once; others stay"
+    )
     func check() async throws {
         let api = try api()
         _ = try await sync(api, Orphans(check: "/nodes/{node.id}"))

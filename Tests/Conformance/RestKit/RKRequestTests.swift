@@ -27,34 +27,49 @@ struct RKRequestTests {
 
     private static let airlines = RecordRequest<Airline>.get("/airlines", records: "data", pagination: .headerLink())
 
-    @Test("RKObjectManager -getObjectsAtPath:parameters:success:failure: with RKResponseDescriptor keyPath → forge.all(_:): a path, its parameters, and the key path of the records")
+    @Test(
+        "RKObjectManager -getObjectsAtPath:parameters:success:failure: with RKResponseDescriptor keyPath → forge.all(_:): a path, its parameters, and the key path of the records"
+    )
     func objects() async throws {
         let api = try api(["/airlines?hub=OSL": #"{"data": [{"id": 2, "name": "b"}, {"id": 1, "name": "a"}]}"#])
         let request = RecordRequest<Airline>.get("/airlines", ["hub": "OSL"], records: "data")
         #expect(try await api.client.all(request).map(\.name) == ["b", "a"])
     }
 
-    @Test("RKObjectManager -getObject:path:parameters:success:failure: → forge.one(_:): one object, which updates the stored one")
+    @Test(
+        "RKObjectManager -getObject:path:parameters:success:failure: → forge.one(_:): one object, which updates the stored one"
+    )
     func object() async throws {
         let api = try api(["/airlines/1": #"{"data": {"id": 1, "name": "new"}}"#])
         try await api.client.store.write { try $0.put(Airline(id: 1, name: "old")) }
-        #expect(try await api.client.one(RecordRequest<Airline>.get("/airlines/{id}", ["id": "1"], records: "data")).name == "new")
+        #expect(
+            try await api.client.one(RecordRequest<Airline>.get("/airlines/{id}", ["id": "1"], records: "data")).name
+                == "new")
     }
 
-    @Test("RKRoute +routeWithClass:, +routeWithName:, +routeWithRelationshipName: and RKRouter → static functions of RecordRequest: a name, typed parameters, and the type of the records")
+    @Test(
+        "RKRoute +routeWithClass:, +routeWithName:, +routeWithRelationshipName: and RKRouter → static functions of RecordRequest: a name, typed parameters, and the type of the records"
+    )
     func routes() async throws {
         let api = try api(["/airlines/1/routes": #"[{"code": "x"}]"#])
-        func routes(of airline: Airline) -> RecordRequest<Route> { .get("/airlines/{id}/routes", ["id": "\(airline.id)"]) }
+        func routes(of airline: Airline) -> RecordRequest<Route> {
+            .get("/airlines/{id}/routes", ["id": "\(airline.id)"])
+        }
         #expect(try await api.client.all(routes(of: Airline(id: 1))).map(\.code) == ["x"])
     }
 
-    @Test("RKObjectManager -getObjectsAtPathForRelationship:ofObject:parameters:success:failure: → Endpoint.forEach with a parent: the listed records refer to the object")
+    @Test(
+        "RKObjectManager -getObjectsAtPathForRelationship:ofObject:parameters:success:failure: → Endpoint.forEach with a parent: the listed records refer to the object"
+    )
     func relationship() async throws {
         let api = try api(["/airlines": #"[{"id": 1}]"#, "/airlines/1/routes": #"[{"code": "x", "distance": 7}]"#])
         var description = api.client.client.description
-        var routes = Endpoint(name: "routes", path: "/airlines/{airline.id}/routes", entity: "Route", pagination: .headerLink())
+        var routes = Endpoint(
+            name: "routes", path: "/airlines/{airline.id}/routes", entity: "Route", pagination: .headerLink())
         routes.forEach = Endpoint.ForEach(entity: "Airline", parent: "airline", variable: "airline")
-        description.endpoints = [Endpoint(name: "airlines", path: "/airlines", entity: "Airline", pagination: .headerLink()), routes]
+        description.endpoints = [
+            Endpoint(name: "airlines", path: "/airlines", entity: "Airline", pagination: .headerLink()), routes,
+        ]
         let report = try await APIMirror(
             description, store: api.client.store, transport: CurlTransport(description.api.transport)
         ).sync()
@@ -62,12 +77,16 @@ struct RKRequestTests {
         #expect(try api.get(Route.self, "x") == Route(code: "x", distance: 7, airline: Reference(1)))
     }
 
-    @Test("RKResponseDescriptor -initWithMapping:method:pathPattern:keyPath:statusCodes: and RKPathMatcher → RequestRoutes: the request of a URL, by the most specific pattern")
+    @Test(
+        "RKResponseDescriptor -initWithMapping:method:pathPattern:keyPath:statusCodes: and RKPathMatcher → RequestRoutes: the request of a URL, by the most specific pattern"
+    )
     func pathPatterns() async throws {
         let api = try api()
         var routes = RequestRoutes()
         routes.add("/airlines") { _ in Self.airlines }
-        routes.add("/airlines/{id}/routes/{code}") { RecordRequest<Route>.get("/airlines/{id}/routes/{code}", ["id": $0["id"], "code": $0["code"]]) }
+        routes.add("/airlines/{id}/routes/{code}") {
+            RecordRequest<Route>.get("/airlines/{id}/routes/{code}", ["id": $0["id"], "code": $0["code"]])
+        }
         let found = try await api.client.accept(
             url: api.server.base + "/airlines/1/routes/OSL%2DBGO", headers: TransportHeaders(),
             body: Array(#"{"code": "OSL-BGO"}"#.utf8), by: routes)
@@ -79,11 +98,16 @@ struct RKRequestTests {
         let records = try ImportFixture(Airline.self, Route.self)
         try records.add(
             #"{"airlines": [{"id": 1}], "linked": {"routes": [{"code": "x"}]}}"#,
-            envelope: [EnvelopePart("airlines", "Airline"), EnvelopePart("linked.routes", "Route"), EnvelopePart("gone", "Route", optional: true)])
+            envelope: [
+                EnvelopePart("airlines", "Airline"), EnvelopePart("linked.routes", "Route"),
+                EnvelopePart("gone", "Route", optional: true),
+            ])
         #expect(try records.count("Airline") == 1 && records.count("Route") == 1)
     }
 
-    @Test("RKResponseDescriptor statusCodes and RKErrorMessage → ResponseRule: which responses are failures, and the message of the server")
+    @Test(
+        "RKResponseDescriptor statusCodes and RKErrorMessage → ResponseRule: which responses are failures, and the message of the server"
+    )
     func errorMapping() async throws {
         let api = try api()
         api.answer("/airlines", #"{"message": "no such hub"}"#, status: "422 Unprocessable Content")
@@ -96,14 +120,18 @@ struct RKRequestTests {
         #expect(try await api.client.all(tolerant).isEmpty)
     }
 
-    @Test("RKObjectManager -enqueueBatchOfObjectRequestOperations:progress:completion: → forge.batch(_:): several requests, whose records are returned together")
+    @Test(
+        "RKObjectManager -enqueueBatchOfObjectRequestOperations:progress:completion: → forge.batch(_:): several requests, whose records are returned together"
+    )
     func batches() async throws {
         let api = try api(["/airlines": #"{"data": [{"id": 1}]}"#, "/routes": #"[{"code": "x"}]"#])
         let (airlines, routes) = try await api.client.batch(Self.airlines, RecordRequest<Route>.get("/routes"))
         #expect(airlines.map(\.id) == [1] && routes.map(\.code) == ["x"])
     }
 
-    @Test("RKObjectManager -cancelAllObjectRequestOperationsWithMethod:matchingPathPattern: → Task.cancel(): cancels the requests of the task, and only those")
+    @Test(
+        "RKObjectManager -cancelAllObjectRequestOperationsWithMethod:matchingPathPattern: → Task.cancel(): cancels the requests of the task, and only those"
+    )
     func cancelling() async throws {
         let gate = ThreadGate()
         let server = try ScriptedServer { request in
@@ -120,7 +148,9 @@ struct RKRequestTests {
         gate.open()
     }
 
-    @Test("RKPaginator (:perPage, :currentPage, :offset) → Pagination: page numbers, offsets, cursors and links, with the page's records and the next page")
+    @Test(
+        "RKPaginator with :perPage, :currentPage, :offset → Pagination: page numbers, offsets, cursors and links, with the page's records and the next page"
+    )
     func paginator() async throws {
         let api = try api([
             "/routes?page=1&per_page=1": #"{"items": [{"code": "a"}], "pages": 2}"#,
@@ -134,7 +164,9 @@ struct RKRequestTests {
     }
 
     // A 304 gave an empty result, or the objects of another database.
-    @Test("RKManagedObjectRequestOperation on 304 (fetchRequestBlocks) → CachePolicy: the stored response lists its records; nothing is mapped again")
+    @Test(
+        "RKManagedObjectRequestOperation on 304 (fetchRequestBlocks) → CachePolicy: the stored response lists its records; nothing is mapped again"
+    )
     func notModified() async throws {
         let api = try api()
         api.answer("/airlines", #"{"data": [{"id": 2}, {"id": 1}]}"#, #"ETag: "1""#)
@@ -145,7 +177,9 @@ struct RKRequestTests {
     }
 
     // An ETag was used although the mapping before it had failed.
-    @Test("RestKit cached response whose mapping had failed → RecordCache: validators are stored only with the records of a complete import")
+    @Test(
+        "RestKit cached response whose mapping had failed → RecordCache: validators are stored only with the records of a complete import"
+    )
     func failedMapping() async throws {
         let api = try api()
         api.answer("/airlines", #"{"data": 7}"#, #"ETag: "1""#)
@@ -155,7 +189,9 @@ struct RKRequestTests {
     }
 
     // Overlapping requests made two objects of one.
-    @Test("RestKit two operations with the same objects at once (testThatMappingObjectsWithTheSameIdentificationAttributes…) → Store: one writer at a time, so one record")
+    @Test(
+        "RestKit two operations with the same objects at once (testThatMappingObjectsWithTheSameIdentificationAttributes…) → Store: one writer at a time, so one record"
+    )
     func concurrent() async throws {
         let api = try api(["/a": #"[{"id": 1, "name": "x"}]"#, "/b": #"[{"id": 1}, {"id": 2}]"#])
         try await withThrowingTaskGroup(of: Int.self) { group in
@@ -168,7 +204,9 @@ struct RKRequestTests {
         #expect(try api.get(Airline.self, 1)?.name == "x")
     }
 
-    @Test("RKManagedObjectStore with its contexts → Store.open(at:): one store for all threads and processes; every read is a snapshot, every import one transaction")
+    @Test(
+        "RKManagedObjectStore with its contexts → Store.open(at:): one store for all threads and processes; every read is a snapshot, every import one transaction"
+    )
     func store() async throws {
         let api = try api(["/airlines": #"{"data": [{"id": 1}]}"#])
         let store = api.client.store

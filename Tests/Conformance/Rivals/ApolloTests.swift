@@ -23,7 +23,9 @@ struct ApolloTests {
 
     private static let list = RecordRequest<Player>.get("/players", pagination: .headerLink())
 
-    @Test("Apollo NormalizedCache → Store: each object is one record, whichever response names it; a nested excerpt completes it, and removes nothing")
+    @Test(
+        "Apollo NormalizedCache → Store: each object is one record, whichever response names it; a nested excerpt completes it, and removes nothing"
+    )
     func normalized() async throws {
         let api = try api()
         _ = try await api.client.all(Self.list)
@@ -34,7 +36,9 @@ struct ApolloTests {
         #expect(found.map { $0.1?.name } == ["Red Ones", "Red Ones"])
     }
 
-    @Test("Apollo cacheKeyInfo(for:object:) → @Key: the key of each entity, also a composite one, or one that its parent gives")
+    @Test(
+        "Apollo cacheKeyInfo(for:object:) → @Key: the key of each entity, also a composite one, or one that its parent gives"
+    )
     func cacheKeys() async throws {
         let api = try api()
         _ = try await api.client.all(Self.list)
@@ -43,17 +47,24 @@ struct ApolloTests {
 
     @Test("Apollo client.fetch(query:) → forge.all(_:), forge.one(_:): typed records of a request")
     func fetch() async throws {
-        #expect(try await api().client.all(Self.list).map(\.name) == ["Ada", "Bo"])
+        let api = try api()
+        #expect(try await api.client.all(Self.list).map(\.name) == ["Ada", "Bo"])
     }
 
-    @Test("Apollo cachePolicy .returnCacheDataElseFetch → CachePolicy.cacheFirst: the default; HTTP's rules say how long a response is fresh")
+    @Test(
+        "Apollo cachePolicy .returnCacheDataElseFetch → CachePolicy.cacheFirst: the default; HTTP's rules say how long a response is fresh"
+    )
     func cacheFirst() async throws {
         let api = try api()
         api.answer("/players", Self.players, "Cache-Control: max-age=60")
-        for source in [CachedAnswer.Source.fetched, .stored] { #expect(try await api.client.page(Self.list).source == source) }
+        for source in [CachedAnswer.Source.fetched, .stored] {
+            #expect(try await api.client.page(Self.list).source == source)
+        }
     }
 
-    @Test("Apollo cachePolicy .fetchIgnoringCacheData → CachePolicy.networkFirst or .networkOnly: with a condition, or without; the store is updated")
+    @Test(
+        "Apollo cachePolicy .fetchIgnoringCacheData → CachePolicy.networkFirst or .networkOnly: with a condition, or without; the store is updated"
+    )
     func networkOnly() async throws {
         let api = try api()
         api.answer("/players", Self.players, #"ETag: "1""#, "Cache-Control: max-age=60")
@@ -62,7 +73,9 @@ struct ApolloTests {
         #expect(try await api.client.page(Self.list.policy(.networkOnly)).source == .fetched)
     }
 
-    @Test("Apollo cachePolicy .fetchIgnoringCacheCompletely → page of a response with Cache-Control: no-store: returned, and not stored")
+    @Test(
+        "Apollo cachePolicy .fetchIgnoringCacheCompletely → a response with `Cache-Control: no-store`: returned, and not stored"
+    )
     func noStore() async throws {
         let api = try api()
         api.answer("/players", Self.players, "Cache-Control: no-store")
@@ -70,7 +83,9 @@ struct ApolloTests {
         #expect(try api.count("Player") == 0)
     }
 
-    @Test("Apollo cachePolicy .returnCacheDataDontFetch → CachePolicy.cacheOnly: the stored answer, or an error; nothing is sent")
+    @Test(
+        "Apollo cachePolicy .returnCacheDataDontFetch → CachePolicy.cacheOnly: the stored answer, or an error; nothing is sent"
+    )
     func cacheOnly() async throws {
         let api = try api()
         await #expect(throws: CacheError.self) { _ = try await api.client.all(Self.list.policy(.cacheOnly)) }
@@ -79,7 +94,9 @@ struct ApolloTests {
         #expect(try await api.client.all(Self.list.policy(.cacheOnly)).count == 2)
     }
 
-    @Test("Apollo cachePolicy .returnCacheDataAndFetch → forge.answers(_:local:): the stored records at once, then the server's")
+    @Test(
+        "Apollo cachePolicy .returnCacheDataAndFetch → forge.answers(_:local:): the stored records at once, then the server's"
+    )
     func cacheAndNetwork() async throws {
         let api = try api()
         _ = try await api.client.all(Self.list)
@@ -92,7 +109,9 @@ struct ApolloTests {
         #expect(seen == [["Ada", "Bo"], ["Ada", "Bo", "Cy"]])
     }
 
-    @Test("Apollo client.watch(query:) → forge.answers(_:local:), store.observe(_:): every change of the records, from any request, write or process")
+    @Test(
+        "Apollo client.watch(query:) → forge.answers(_:local:), store.observe(_:): every change of the records, from any request, write or process"
+    )
     func watch() async throws {
         let api = try api(["/players": Self.players, "/players/2": #"{"id": 2, "name": "Bob", "score": 10}"#])
         _ = try await api.client.all(Self.list)
@@ -105,14 +124,18 @@ struct ApolloTests {
         #expect(seen == ["Bo", "Bob"])
     }
 
-    @Test("Apollo store.withinReadTransaction { try $0.read(query:) } → store.read { … }: queries of the local records, which no server has to answer")
+    @Test(
+        "Apollo store.withinReadTransaction { try $0.read(query:) } → store.read { … }: queries of the local records, which no server has to answer"
+    )
     func readTransaction() async throws {
         let api = try api()
         _ = try await api.client.all(Self.list)
         #expect(try api.fetch(Player.where { $0.team.name == "Reds" && $0.score > 20 }).map(\.id) == [1])
     }
 
-    @Test("Apollo store.withinReadWriteTransaction { try $0.update(cacheMutation) } → store.write { … }: a change of records, which every query of them sees")
+    @Test(
+        "Apollo store.withinReadWriteTransaction { try $0.update(cacheMutation) } → store.write { … }: a change of records, which every query of them sees"
+    )
     func writeTransaction() async throws {
         let api = try api()
         _ = try await api.client.all(Self.list)
@@ -120,7 +143,9 @@ struct ApolloTests {
         #expect(try await api.client.all(Self.list.policy(.cacheOnly)).first?.score == 31)
     }
 
-    @Test("Apollo removeObject(for:) and clearCache() → writer.delete(_:_:), store.delete(_:): a response that lists a deleted record no longer answers")
+    @Test(
+        "Apollo removeObject(for:) and clearCache() → writer.delete(_:_:), store.delete(_:): a response that lists a deleted record no longer answers"
+    )
     func removing() async throws {
         let api = try api()
         api.answer("/players", Self.players, "Cache-Control: max-age=60")
@@ -129,11 +154,15 @@ struct ApolloTests {
         #expect(try await api.client.page(Self.list).source == .fetched)
     }
 
-    @Test("Apollo pagination (AsyncGraphQLQueryPager) → forge.pages(_:): cursors, offsets, links or page numbers; a sequence that may be left at any page")
+    @Test(
+        "Apollo pagination (AsyncGraphQLQueryPager) → forge.pages(_:): cursors, offsets, links or page numbers; a sequence that may be left at any page"
+    )
     func pagination() async throws {
         let api = try api([
-            "/players": #"{"nodes": [{"id": 1, "name": "Ada", "score": 1}], "pageInfo": {"endCursor": "x", "hasNextPage": true}}"#,
-            "/players?after=x": #"{"nodes": [{"id": 2, "name": "Bo", "score": 1}], "pageInfo": {"endCursor": "y", "hasNextPage": false}}"#,
+            "/players":
+                #"{"nodes": [{"id": 1, "name": "Ada", "score": 1}], "pageInfo": {"endCursor": "x", "hasNextPage": true}}"#,
+            "/players?after=x":
+                #"{"nodes": [{"id": 2, "name": "Bo", "score": 1}], "pageInfo": {"endCursor": "y", "hasNextPage": false}}"#,
         ])
         let request = RecordRequest<Player>.get(
             "/players", records: "nodes",
@@ -143,20 +172,25 @@ struct ApolloTests {
         #expect(pages == [["Ada"], ["Bo"]])
     }
 
-    @Test("Apollo GraphQL operation → RecordRequest.post(_:body:_:records:): a query in the body, its variables as parameters, the records at a path")
+    @Test(
+        "Apollo operation of GraphQL → RecordRequest.post(_:body:_:records:): a query in the body, its variables as parameters, the records at a path"
+    )
     func graphQL() async throws {
         let api = try api(["/graphql": #"{"data": {"players": {"nodes": [{"id": 4, "name": "Di", "score": 40}]}}}"#])
         let request = RecordRequest<Player>.post(
             "/graphql",
-            body: .json(.object([
-                .init("query", .string("query($team: Int) { players(team: $team) { nodes { id name score } } }")),
-                .init("variables", .object([.init("team", .string("{team}"))])),
-            ])), ["team": "1"], records: "data.players.nodes", pagination: .headerLink())
+            body: .json(
+                .object([
+                    .init("query", .string("query($team: Int) { players(team: $team) { nodes { id name score } } }")),
+                    .init("variables", .object([.init("team", .string("{team}"))])),
+                ])), ["team": "1"], records: "data.players.nodes", pagination: .headerLink())
         #expect(try await api.client.all(request).map(\.name) == ["Di"])
         #expect(api.server.requests.first?.method == "POST")
     }
 
-    @Test("Apollo GraphQLResult.errors → RecordRequest.responses(_:): a success with errors in its body is a failure, if that is declared")
+    @Test(
+        "Apollo GraphQLResult.errors → RecordRequest.responses(_:): a success with errors in its body is a failure, if that is declared"
+    )
     func errors() async throws {
         let api = try api(["/players": #"{"errors": [{"message": "denied"}], "data": {"players": []}}"#])
         let request = RecordRequest<Player>.get("/players", records: "data.players")
@@ -164,7 +198,9 @@ struct ApolloTests {
         await #expect(throws: CacheError.self) { _ = try await api.client.all(request) }
     }
 
-    @Test("Apollo result.source == .cache without a network → ResponsePage.source, failure: a stale answer says so, and why the server did not answer")
+    @Test(
+        "Apollo result.source == .cache without a network → ResponsePage.source, ResponsePage.failure: a stale answer says so, and why the server did not answer"
+    )
     func offline() async throws {
         let api = try api()
         _ = try await api.client.all(Self.list)

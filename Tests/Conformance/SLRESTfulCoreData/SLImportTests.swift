@@ -27,13 +27,17 @@ struct SLImportTests {
         return family
     }
 
-    @Test("SLRESTfulCoreData +updatedObjectWithRawJSONDictionary:inManagedObjectContext: → Importer.add(_:entity:): creates the record, and updates it the next time")
+    @Test(
+        "SLRESTfulCoreData +updatedObjectWithRawJSONDictionary:inManagedObjectContext: → Importer.add(_:entity:): creates the record, and updates it the next time"
+    )
     func update() throws {
         let family = try family(#"{"id": 1, "name": "a"}"#, #"{"id": "1", "name": "b"}"#)
         #expect(try family.fetch(Parent.all) == [Parent(id: 1, name: "b")])
     }
 
-    @Test("SLRESTfulCoreData -updateWithRawJSONDictionary: (to override) → ImportHooks.beforeDraft: sees and changes the JSON of each record")
+    @Test(
+        "SLRESTfulCoreData -updateWithRawJSONDictionary: (to override) → ImportHooks.beforeDraft: sees and changes the JSON of each record"
+    )
     func override() throws {
         var family = try family()
         family.hooks.beforeDraft = { entity, json in
@@ -44,7 +48,9 @@ struct SLImportTests {
         #expect(try family.get(Parent.self, 1)?.name == "Parent 1")
     }
 
-    @Test("SLRESTfulCoreData key that is missing, or null → Importer: a missing one keeps the value, null clears it, also at a key path")
+    @Test(
+        "SLRESTfulCoreData key that is missing, or null → Importer: a missing one keeps the value, null clears it, also at a key path"
+    )
     func nullAndMissing() throws {
         let family = try family(#"{"id": 1, "name": "a", "info": {"city": "c"}}"#, #"{"id": 1, "info": {}}"#)
         #expect(try family.get(Parent.self, 1) == Parent(id: 1, name: "a", city: "c"))
@@ -67,17 +73,22 @@ struct SLImportTests {
         #expect(try family.fetch(Child.all).count == 2)
     }
 
-    @Test("SLRESTfulCoreData relationship with <name>_id → @Relationship(from: \"parent_id\"): an id in place of an object")
+    @Test(
+        "SLRESTfulCoreData relationship with <name>_id → @Relationship(from: \"parent_id\"): an id in place of an object"
+    )
     func identifiers() throws {
         let family = try family(#"{"id": 1, "favourite_id": "x"}"#)
-        try family.add(#"[{"unique_str": "x", "parent_id": "1"}, {"unique_str": "y", "parent": {"id": 2, "name": "p"}}]"#, "Child")
+        try family.add(
+            #"[{"unique_str": "x", "parent_id": "1"}, {"unique_str": "y", "parent": {"id": 2, "name": "p"}}]"#, "Child")
         let children = try family.store.read { try $0.fetch(Child.include(\.guardian)) }
         #expect(children.map { $0.1?.id } == [1, 2] && children.last?.1?.name == "p")
         #expect(try family.get(Parent.self, 1)?.favourite?.key == "x")
     }
 
     // It needed an attribute parentIdentifier, and a search of all rows.
-    @Test("SLRESTfulCoreData relationship to an object that comes later (ManyToOne…IfAnIdentifierIsStored) → Reference: it resolves when the target is stored, from any response")
+    @Test(
+        "SLRESTfulCoreData relationship to an object that comes later (ManyToOne…IfAnIdentifierIsStored) → Reference: it resolves when the target is stored, from any response"
+    )
     func lateBinding() throws {
         let family = try family()
         try family.add(#"[{"unique_str": "x", "parent_id": 7}]"#, "Child")
@@ -96,7 +107,9 @@ struct SLImportTests {
     }
 
     // The members that were missing in the list were deleted, and the context was saved in between.
-    @Test("SLRESTfulCoreData -updateObjectsForRelationship:withJSONObject:fromURL:deleteEveryOtherObject: → a list of a relationship: replaces the members; those that are missing are unlinked and stay")
+    @Test(
+        "SLRESTfulCoreData -updateObjectsForRelationship:withJSONObject:fromURL:deleteEveryOtherObject: → a list of a relationship: replaces the members; those that are missing are unlinked and stay"
+    )
     func toMany() throws {
         let family = try family(
             #"{"id": 1, "children": [{"unique_str": "a"}, {"unique_str": "b"}]}"#,
@@ -105,7 +118,9 @@ struct SLImportTests {
         #expect(try family.get(Child.self, "a") == Child(key: "a"))
     }
 
-    @Test("SLRESTfulCoreData relationshipUpdateLevel 0 → ImportHooks.beforeDraft: a relationship whose JSON is left out stays as it is")
+    @Test(
+        "SLRESTfulCoreData relationshipUpdateLevel 0 → ImportHooks.beforeDraft: a relationship whose JSON is left out stays as it is"
+    )
     func updateLevel() throws {
         var family = try family(#"{"id": 1, "children": [{"unique_str": "a"}]}"#)
         family.hooks.beforeDraft = { _, json in
@@ -117,7 +132,9 @@ struct SLImportTests {
         #expect(try family.count("Child") == 1)
     }
 
-    @Test("SLRESTfulCoreData checksAttributesForEqualityBeforeAssigning → Importer: an unchanged record is not written, and its observers hear nothing")
+    @Test(
+        "SLRESTfulCoreData checksAttributesForEqualityBeforeAssigning → Importer: an unchanged record is not written, and its observers hear nothing"
+    )
     func unchanged() throws {
         let family = try family(#"{"id": 1, "name": "a"}"#)
         let token = try family.store.read { try $0.changeToken }
@@ -125,14 +142,18 @@ struct SLImportTests {
         #expect(try family.store.read { try $0.changes(since: token) }.changes.isEmpty)
     }
 
-    @Test("SLRESTfulCoreData +objectWithRemoteIdentifier:inManagedObjectContext: and +objectsWithRemoteIdentifiers: → StoreReader.get(_:_:): by one key, or by several")
+    @Test(
+        "SLRESTfulCoreData +objectWithRemoteIdentifier:inManagedObjectContext: and +objectsWithRemoteIdentifiers: → StoreReader.get(_:_:): by one key, or by several"
+    )
     func lookUp() throws {
         let family = try family(#"[{"id": 1}, {"id": 2}]"#)
         let (one, several) = try family.store.read { (try $0.get(Parent.self, 2), try $0.get(Parent.self, [2, 9, 1])) }
         #expect(one?.id == 2 && several.map { $0?.id } == [2, nil, 1])
     }
 
-    @Test("SLRESTfulCoreDataObjectCache → StoreReader: every read is a snapshot; a deleted record is gone in the next one")
+    @Test(
+        "SLRESTfulCoreDataObjectCache → StoreReader: every read is a snapshot; a deleted record is gone in the next one"
+    )
     func objectCache() throws {
         let family = try family(#"{"id": 1}"#)
         #expect(try family.get(Parent.self, 1) != nil)
@@ -141,7 +162,9 @@ struct SLImportTests {
     }
 
     // A failure in the middle of a list left its beginning in the context.
-    @Test("SLRESTfulCoreData list with an element that is no dictionary → Importer: the element is reported, all others are one change")
+    @Test(
+        "SLRESTfulCoreData list with an element that is no dictionary → Importer: the element is reported, all others are one change"
+    )
     func mixedList() throws {
         let family = try family()
         let report = try family.add(#"[{"id": 1}, 7, "x", {"id": 2}]"#, "Parent")

@@ -52,7 +52,9 @@ struct SLMappingTests {
         return (try fixture.get(Converted.self, 1), diagnostics)
     }
 
-    @Test("SLAttributeMapping default (some_string ↔ someString) → NamingConvention: every property is read from its name in snake_case, or as it is written")
+    @Test(
+        "SLAttributeMapping that maps some_string to someString by default → NamingConvention: every property is read from its name in snake_case, or as it is written"
+    )
     func defaultNames() throws {
         let found = try entity(#"{"id": 5, "value": "a", "some_string": "b"}"#)
         #expect(found?.value == "a" && found?.someString == "b")
@@ -65,7 +67,9 @@ struct SLMappingTests {
         #expect(found?.mapped == "x" && found?.keyPathValue == "y")
     }
 
-    @Test("SLRESTfulCoreData +unregisterAttributeName: → @Transient, EntityMapping.ignored: a property without a field, a JSON key that is known and not wanted")
+    @Test(
+        "SLRESTfulCoreData +unregisterAttributeName: → @Transient, EntityMapping.ignored: a property without a field, a JSON key that is known and not wanted"
+    )
     func unregistered() throws {
         let entities = try ImportFixture(Entity.self, naming: Self.naming)
         let report = try entities.add(#"{"id": 5, "is_shown": false, "unwanted": 1}"#, "Entity")
@@ -74,7 +78,9 @@ struct SLMappingTests {
     }
 
     // `video_id` became `videoId`: the first "id" of the name was inside of a word.
-    @Test("SLRESTfulCoreData +registerObjcNamingConvention:forJSONNamingConvention: → NamingConvention(words:): whole words are replaced, at the beginning, in the middle and at the end")
+    @Test(
+        "SLRESTfulCoreData +registerObjcNamingConvention:forJSONNamingConvention: → NamingConvention(words:): whole words are replaced, at the beginning, in the middle and at the end"
+    )
     func namingConventions() throws {
         let found = try entity(#"{"id": 5, "attribute_value_url": "u", "video_id": 7}"#)
         #expect(found?.attributeValueURL == "u" && found?.videoIdentifier == 7)
@@ -89,7 +95,9 @@ struct SLMappingTests {
     }
 
     // `identifiers` became `id_s`, and `purlName` became `p_url_name`.
-    @Test("SLAttributeMapping -convertManagedObjectAttributeToJSONObjectAttribute: → NamingConvention.jsonKey(for:): the name in JSON, also where a replaced word is a part of a longer one")
+    @Test(
+        "SLAttributeMapping -convertManagedObjectAttributeToJSONObjectAttribute: → NamingConvention.jsonKey(for:): the name in JSON, also where a replaced word is a part of a longer one"
+    )
     func otherDirection() {
         for (name, json) in [
             ("attributeValueURL", "attribute_value_url"), ("identifiers", "identifiers"), ("purlName", "purl_name"),
@@ -99,7 +107,9 @@ struct SLMappingTests {
         }
     }
 
-    @Test("SLRESTfulCoreData mappings of a class before those of all classes → FieldRules.naming and @Attribute(from:): the nearest declaration applies")
+    @Test(
+        "SLRESTfulCoreData mappings of a class before those of all classes → FieldRules.naming and @Attribute(from:): the nearest declaration applies"
+    )
     func precedence() throws {
         let entities = try ImportFixture(
             entities: """
@@ -113,7 +123,9 @@ struct SLMappingTests {
         #expect(try entities.record("B", 1)?["createdAt"] == .int(2))
     }
 
-    @Test("SLRESTfulCoreData subclass that inherits mappings and converters → @Record(parent:): a kind has the sources and rules of its parent, and its own")
+    @Test(
+        "SLRESTfulCoreData subclass that inherits mappings and converters → @Record(parent:): a kind has the sources and rules of its parent, and its own"
+    )
     func inheritance() throws {
         let entities = try ImportFixture(
             entities: """
@@ -128,13 +140,16 @@ struct SLMappingTests {
 
     @Test("SLObjectConverter with a string, a number, a date → String, Double, Date: valid values of each type")
     func validValues() throws {
-        let (found, diagnostics) = try converted(#"{"id": 1, "text": "a", "number": 5.5, "at": "1970-01-01T00:01:00Z"}"#)
+        let (found, diagnostics) = try converted(
+            #"{"id": 1, "text": "a", "number": 5.5, "at": "1970-01-01T00:01:00Z"}"#)
         #expect(found?.text == "a" && found?.number == 5.5 && found?.at == Date(timeIntervalSince1970: 60))
         #expect(diagnostics.isEmpty)
     }
 
     // A value of a wrong type erased the stored one.
-    @Test("SLObjectConverter with an invalid string, number or date → Diagnostic.Code.valueType: reported, and the stored value is kept")
+    @Test(
+        "SLObjectConverter with an invalid string, number or date → Diagnostic.Code.valueType: reported, and the stored value is kept"
+    )
     func invalidValues() throws {
         let (found, diagnostics) = try converted(
             #"{"id": 1, "text": "a", "number": 5.5, "at": "1970-01-01T00:01:00Z"}"#,
@@ -143,21 +158,28 @@ struct SLMappingTests {
         #expect(Set(diagnostics.compactMap(\.field)) == ["text", "number", "at"])
     }
 
-    @Test("SLRESTfulCoreData +registerDefaultDateTimeFormat: and +registerTimeZone: → FieldRules(dates:): patterns, whose offset is read, or UTC")
+    @Test(
+        "SLRESTfulCoreData +registerDefaultDateTimeFormat: and +registerTimeZone: → FieldRules(dates:): patterns, whose offset is read, or UTC"
+    )
     func dateFormats() throws {
         let entities = try ImportFixture(
-            entities: "At: { key: id, attributes: { id: int, at: { type: date?, format: 'yyyy-MM-dd HH:mm Z' } } }", api: "dates: [http]")
+            entities: "At: { key: id, attributes: { id: int, at: { type: date?, format: 'yyyy-MM-dd HH:mm Z' } } }",
+            api: "dates: [http]")
         try entities.add(#"[{"id": 1, "at": "1970-01-01 01:00 +0100"}]"#, "At")
         #expect(try entities.record("At", 1)?["at"] == .date(Timestamp(microseconds: 0)))
     }
 
-    @Test("SLRESTfulCoreData +registerValueTransformerClass:forAttribute: → FieldRules(transformers:): a closure between the JSON and the attribute")
+    @Test(
+        "SLRESTfulCoreData +registerValueTransformerClass:forAttribute: → FieldRules(transformers:): a closure between the JSON and the attribute"
+    )
     func transformers() throws {
         #expect(try converted(#"{"id": 1, "transformed": "hi"}"#).0?.transformed == "HI")
         #expect(try converted(#"{"id": 1, "transformed": 7}"#).1.map(\.field) == ["transformed"])
     }
 
-    @Test("SLNSURLValueTransformer, SLIdentityValueTransformer, JSON string transformer → URL, @Attribute(type: .json), the transformer json: read without code")
+    @Test(
+        "SLNSURLValueTransformer, SLIdentityValueTransformer, JSON string transformer → URL, @Attribute(type: .json), and a transformer: read without code"
+    )
     func builtInTransformers() throws {
         let (found, _) = try converted(#"{"id": 1, "link": "https://e.example", "raw": {"a": 1}}"#)
         #expect(found?.link == URL(string: "https://e.example") && found?.raw == ["a": 1])
@@ -167,7 +189,9 @@ struct SLMappingTests {
         #expect(try entities.record("Box", 1)?["content"] == .json(#"{"a":1}"#))
     }
 
-    @Test("SLRESTfulCoreData +registerSubclass:forManagedObjectAttributeName:withValue: → EntityChoice: the value of a member decides the entity; without a match it is the parent's")
+    @Test(
+        "SLRESTfulCoreData +registerSubclass:forManagedObjectAttributeName:withValue: → EntityChoice: the value of a member decides the entity; without a match it is the parent's"
+    )
     func subclasses() throws {
         let entities = try ImportFixture(
             entities: """
@@ -177,7 +201,8 @@ struct SLMappingTests {
                 Board: { key: id, attributes: { id: int }, relationships: { shapes: { to: [Shape], inverse: board } } }
                 """)
         try entities.add(
-            #"{"id": 1, "shapes": [{"id": 1, "type": "circle", "radius": 4}, {"id": 2, "type": "square"}, {"id": 3, "type": "?"}]}"#, "Board")
+            #"{"id": 1, "shapes": [{"id": 1, "type": "circle", "radius": 4}, {"id": 2, "type": "square"}, {"id": 3, "type": "?"}]}"#,
+            "Board")
         #expect(try (1...3).map { try entities.record("Shape", Int64($0))?.entity } == ["Circle", "Square", "Shape"])
         #expect(try entities.related("Board", 1, "shapes") == ["1", "2", "3"])
     }

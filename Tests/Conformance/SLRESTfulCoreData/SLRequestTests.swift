@@ -28,12 +28,16 @@ struct SLRequestTests {
 
     @Test("SLRESTfulCoreData +fetchObjectFromURL:completionHandler: → forge.one(_:): one object, also below a prefix")
     func one() async throws {
-        let api = try api(["/tickets/5": #"{"id": 5, "title": "a"}"#, "/wrapped/5": #"{"ticket": {"id": 5, "title": "b"}}"#])
+        let api = try api([
+            "/tickets/5": #"{"id": 5, "title": "a"}"#, "/wrapped/5": #"{"ticket": {"id": 5, "title": "b"}}"#,
+        ])
         #expect(try await api.client.one(RecordRequest<Ticket>.get("/tickets/{id}", ["id": "5"])).title == "a")
         #expect(try await api.client.one(RecordRequest<Ticket>.get("/wrapped/5", records: "ticket")).title == "b")
     }
 
-    @Test("SLRESTfulCoreData +fetchObjectsFromURL:completionHandler:, jsonPrefix, pluralizedJSONPrefix → forge.all(_:): a list, a list below a prefix, or one object")
+    @Test(
+        "SLRESTfulCoreData +fetchObjectsFromURL:completionHandler:, jsonPrefix, pluralizedJSONPrefix → forge.all(_:): a list, a list below a prefix, or one object"
+    )
     func several() async throws {
         let api = try api([
             "/tickets": #"[{"id": 5}, {"id": 6}]"#, "/wrapped": #"{"tickets": [{"id": 7}]}"#, "/one": #"{"id": 8}"#,
@@ -44,14 +48,18 @@ struct SLRequestTests {
     }
 
     // Without a word, every object of the class that was not in the response was deleted.
-    @Test("SLRESTfulCoreData fetchObjectsFromURL: that deletes every other object → forge.all(_:): a fetch deletes nothing; orphans are declared for an endpoint")
+    @Test(
+        "SLRESTfulCoreData fetchObjectsFromURL: that deletes every other object → forge.all(_:): a fetch deletes nothing; orphans are declared for an endpoint"
+    )
     func nothingIsDeleted() async throws {
         let api = try api(["/a": #"[{"id": 1}, {"id": 2}]"#, "/b": #"[{"id": 2}]"#])
         for path in ["/a", "/b"] { _ = try await api.client.all(RecordRequest<Ticket>.get(path)) }
         #expect(try api.fetch(Ticket.all).map(\.id) == [1, 2])
     }
 
-    @Test("SLRESTfulCoreData deleteEveryOtherObject:YES → Orphans(.entity): after a complete list, every other record is deleted")
+    @Test(
+        "SLRESTfulCoreData deleteEveryOtherObject:YES → Orphans(.entity): after a complete list, every other record is deleted"
+    )
     func everyOther() async throws {
         let api = try api(["/tickets": #"[{"id": 1}, {"id": 2}]"#])
         var description = api.client.client.description
@@ -66,14 +74,17 @@ struct SLRequestTests {
         #expect(try api.fetch(Ticket.all).map(\.id) == [2, 3])
     }
 
-    @Test("SLRESTfulCoreData -fetchObjectsForRelationship:fromURL:completionHandler: → Endpoint.forEach: a list for each stored parent; its records refer to the parent")
+    @Test(
+        "SLRESTfulCoreData -fetchObjectsForRelationship:fromURL:completionHandler: → Endpoint.forEach: a list for each stored parent; its records refer to the parent"
+    )
     func relationship() async throws {
         let api = try api([
             "/repositories": #"[{"id": 1, "full_name": "acme/anvil"}, {"id": 2, "full_name": "acme/forge"}]"#,
             "/repos/acme%2Fanvil/issues": #"[{"id": 5}, {"id": 6}]"#, "/repos/acme%2Fforge/issues": "[]",
         ])
         var description = api.client.client.description
-        let repositories = Endpoint(name: "repositories", path: "/repositories", entity: "Repository", pagination: .headerLink())
+        let repositories = Endpoint(
+            name: "repositories", path: "/repositories", entity: "Repository", pagination: .headerLink())
         var issues = Endpoint(
             name: "issues", path: "/repos/{repository.fullName}/issues", entity: "Ticket", pagination: .headerLink())
         issues.forEach = Endpoint.ForEach(entity: "Repository", parent: "repository", variable: "repository")
@@ -86,7 +97,9 @@ struct SLRequestTests {
         #expect(found.map { $0.1.map(\.id) } == [[5, 6], []])
     }
 
-    @Test("SLRESTfulCoreData -<relationship>WithCompletionHandler: by +registerCRUDBaseURL:forRelationship: → a static function of RecordRequest: a request whose path has the parent's values")
+    @Test(
+        "SLRESTfulCoreData -<relationship>WithCompletionHandler: by +registerCRUDBaseURL:forRelationship: → a static function of RecordRequest: a request whose path has the parent's values"
+    )
     func relationshipRequest() async throws {
         let api = try api(["/repos/acme/anvil/issues": #"[{"id": 5, "repository_id": 1}]"#])
         let repository = Repository(id: 1, fullName: "acme/anvil")
@@ -95,14 +108,19 @@ struct SLRequestTests {
     }
 
     // `:id` also met the beginning of `:id_value`, and nothing encoded a slash.
-    @Test("SLRESTfulCoreData URL substitution of :id, :child.id, dates and texts → path templates: each variable is replaced as a whole, and encoded")
+    @Test(
+        "SLRESTfulCoreData URL substitution of :id, :child.id, dates and texts → path templates: each variable is replaced as a whole, and encoded"
+    )
     func substitution() async throws {
         let api = try api(["/a/7/b/x%2Fy%C3%A4/7_1": "[]"])
-        let request = RecordRequest<Ticket>.get("/a/{id}/b/{text}/{id_value}", ["id": "7", "id_value": "7_1", "text": "x/yä"])
+        let request = RecordRequest<Ticket>.get(
+            "/a/{id}/b/{text}/{id_value}", ["id": "7", "id_value": "7_1", "text": "x/yä"])
         #expect(try await api.client.all(request).isEmpty)
     }
 
-    @Test("SLRESTfulCoreData +registerCRUDBaseURL: with :variables → the path of an endpoint: names may be written with a colon, for records of the store")
+    @Test(
+        "SLRESTfulCoreData +registerCRUDBaseURL: with :variables → the path of an endpoint: names may be written with a colon, for records of the store"
+    )
     func colons() throws {
         let description = try Description.parse(
             """
@@ -120,7 +138,9 @@ struct SLRequestTests {
         #expect(description.endpoints[1].path == "/repos/{repository.full_name}/tickets")
     }
 
-    @Test("SLRESTfulCoreDataBackgroundQueue -getRequestToURL:completionHandler: → Transport.send(_:): any HTTP client behind one function")
+    @Test(
+        "SLRESTfulCoreDataBackgroundQueue -getRequestToURL:completionHandler: → Transport.send(_:): any HTTP client behind one function"
+    )
     func transport() async throws {
         struct Own: Transport {
             func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
@@ -132,11 +152,14 @@ struct SLRequestTests {
         }
         let folder = try TemporaryFolder()
         let client = try RecordClient(
-            base: "https://api.test.example", records: Repository.self, Ticket.self, store: folder("s.tarn"), transport: Own())
+            base: "https://api.test.example", records: Repository.self, Ticket.self, store: folder("s.tarn"),
+            transport: Own())
         #expect(try await client.all(RecordRequest<Ticket>.get("/tickets")).map(\.id) == [5])
     }
 
-    @Test("SLRESTfulCoreData errors (no JSON object, not convertible) → CacheError.request(.response(_:url:place:)): what is wrong, and where")
+    @Test(
+        "SLRESTfulCoreData errors (no JSON object, not convertible) → CacheError.request(.response(_:url:place:)): what is wrong, and where"
+    )
     func errors() async throws {
         let api = try api(["/tickets": "7"])
         await #expect {
@@ -146,11 +169,15 @@ struct SLRequestTests {
         }
     }
 
-    @Test("SLRESTfulCoreData notifications …RemoteOperationDidStart and …DidFinish → APIMirror.sync(progress:): called before each request and after each page")
+    @Test(
+        "SLRESTfulCoreData notifications …RemoteOperationDidStart and …DidFinish → APIMirror.sync(progress:): called before each request and after each page"
+    )
     func progress() async throws {
         let api = try api(["/tickets": #"[{"id": 1}]"#])
         var description = api.client.client.description
-        description.endpoints = [Endpoint(name: "tickets", path: "/tickets", entity: "Ticket", pagination: .headerLink())]
+        description.endpoints = [
+            Endpoint(name: "tickets", path: "/tickets", entity: "Ticket", pagination: .headerLink())
+        ]
         let (stream, continuation) = AsyncStream<Int>.makeStream()
         _ = try await APIMirror(
             description, store: api.client.store, transport: CurlTransport(description.api.transport)

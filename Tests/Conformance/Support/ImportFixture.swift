@@ -34,7 +34,8 @@ struct ImportFixture {
         }
         try self.init(
             Description.parse(
-                "api:\n  base: https://api.test.example\n" + indented(api) + "\nentities:\n" + indented(entities) + "\n",
+                "api:\n  base: https://api.test.example\n" + indented(api) + "\nentities:\n" + indented(entities)
+                    + "\n",
                 file: "tarn.yaml", transformers: transformers))
     }
 

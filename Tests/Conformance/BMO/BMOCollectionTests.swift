@@ -155,6 +155,23 @@ struct BMOCollectionTests {
     }
 
     @Test(
+        "BMO CollectionLoader stale deletion of one loader → RecordRequest.removingOrphans(_:where:): for a request of a program; a loop that is left before the last page deletes nothing"
+    )
+    func staleDeletionOfARequest() async throws {
+        let api = try api([
+            "/photos?page=1": Gallery.photos(1...2), "/photos?page=2": Gallery.photos(3...4), "/photos?page=3": "[]",
+        ])
+        let request = Self.photos(.pageNumber(.query("page"))).removingOrphans(Orphans(scans: 1))
+        _ = try await api.client.all(request)
+        api.answer("/photos?page=1", Gallery.photos(2...2))
+        api.answer("/photos?page=2", Gallery.photos(4...4))
+        for try await page in api.client.pages(request) where page.next != nil { break }
+        #expect(try api.count("Photo") == 4)
+        _ = try await api.client.all(request)
+        #expect(try api.fetch(Photo.all).map(\.id) == [2, 4])
+    }
+
+    @Test(
         "BMO CollectionLoader apiOrderProperty → @Attribute(from: \"@position\"): the position in the whole list, over all of its pages"
     )
     func positions() async throws {

@@ -230,14 +230,18 @@ struct BMORequestTests {
     }
 
     @Test(
-        "BMO 2 LocalDbChanges (inserted, updated, deleted) → StoreReader.changes(since:): the changed records of every commit, by whichever writer"
+        "BMO 2 LocalDbChanges (inserted, updated, deleted) → store.changes(since:of:): the changed records of every commit, by whichever writer, as a sequence"
     )
     func changes() async throws {
         let api = try api()
         let token = try api.client.store.read { try $0.changeToken }
         _ = try await api.client.all(.photos())
         try await api.client.store.write { _ = try $0.delete(Photo.self, 2) }
-        let changes = try api.client.store.read { try $0.changes(since: token, of: ["Photo"]) }.changes
-        #expect(changes.map { "\($0.operation) \($0.key)" } == ["created 1", "created 2", "created 3", "deleted 2"])
+        var changes: [String] = []
+        for try await event in api.client.store.changes(since: token, of: Photo.self) {
+            changes.append("\(event.operation) \(event.key)")
+            if changes.count == 4 { break }
+        }
+        #expect(changes == ["created 1", "created 2", "created 3", "deleted 2"])
     }
 }

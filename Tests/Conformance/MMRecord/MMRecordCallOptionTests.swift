@@ -122,6 +122,38 @@ struct MMRecordCallOptionTests {
         #expect(try await api.client.batch([.post(1), .post(3)], atomic: true).map { $0.map(\.id) } == [[1], [3]])
     }
 
+    // The block saw every record of the class that the page did not have, and ran after errors, too.
+    @Test(
+        "MMRecordOptions.deleteOrphanedRecordBlock for one request → RecordRequest.removingOrphans(_:where:): after a complete list, what its earlier lists had and it lacks; a closure keeps records"
+    )
+    func orphans() async throws {
+        let api = try api()
+        let request = RecordRequest.stream().removingOrphans(Orphans(scans: 1)) { $0.text != "post 102" }
+        _ = try await api.client.all(request)
+        try await api.client.store.write { writer in
+            try writer.put(
+                Stream.Post(
+                    id: 7, text: "of another list", replies: 0, author: Reference(1)))
+        }
+        api.answer("/posts", #"{"data": [\#(Stream.post(103, by: 1))]}"#)
+        _ = try await api.client.all(request)
+        #expect(try api.fetch(Stream.Post.all).map(\.id) == [7, 102, 103])
+        api.answer("/posts", #"{"data": []}"#)
+        _ = try await api.client.all(request)
+        api.answer("/posts", "", status: "500 Internal Server Error")
+        await #expect(throws: CacheError.self) { _ = try await api.client.all(request.policy(.networkOnly)) }
+        #expect(try api.count("Post") == 3)
+    }
+
+    @Test(
+        "MMRecord responses with records of several classes → RecordRequest.also(_:at:): the other records of an envelope, imported as one change"
+    )
+    func envelopes() async throws {
+        let api = try api(["/posts": #"{"data": [], "people": [\#(Stream.author(8))]}"#])
+        #expect(try await api.client.all(.stream().also(Stream.Author.self, at: "people")).isEmpty)
+        #expect(try api.fetch(Stream.Author.all).map(\.id) == [8])
+    }
+
     @Test(
         "MMRecord request without a time limit of its own → RecordRequest.deadline(_:): the time that a call may take, with its retries"
     )

@@ -60,6 +60,18 @@ struct MMRecordOptionTests {
         #expect(try plans.fetch(Plan.all).map(\.id) == ["P1", "P2"])
     }
 
+    @Record struct Envelope: Equatable {
+        @Key @Attribute(from: "meta.id") var id: Int
+        var owner: String?
+    }
+
+    @Test("MMRecordEntityPrimaryAttributeKey with a key path → @Key @Attribute(from:): a key inside of a nested object")
+    func nestedKey() throws {
+        let envelopes = try ImportFixture(Envelope.self)
+        for owner in ["a", "b"] { try envelopes.add(#"{"meta": {"id": "7"}, "owner": "\#(owner)"}"#, "Envelope") }
+        #expect(try envelopes.fetch(Envelope.all) == [Envelope(id: 7, owner: "b")])
+    }
+
     // The name of the attribute won over its alternate, and nothing could change that.
     @Test(
         "MMRecordAttributeAlternateNameKey → @Attribute(from:): a key path, or several, in their order before the property's own name"
@@ -101,6 +113,27 @@ struct MMRecordOptionTests {
         #expect(stored.map(\.id) == ["x", "y"] && stored[0].startsAt == Date(timeIntervalSince1970: 5))
     }
 
+    @Test(
+        "MMRecordOptions.entityPrimaryKeyInjectionBlock with the parent's prototype → ImportHooks.injectKey: the JSON of the enclosing record is its third argument"
+    )
+    func keysFromParents() throws {
+        var orders = try ImportFixture(
+            entities: """
+                Order: { key: id, attributes: { id: int }, relationships: { lines: { to: [Line], ordered: true } } }
+                Line: { key: id, attributes: { id: string, text: string } }
+                """)
+        orders.hooks.injectKey = { entity, json, parent in
+            guard entity == "Line", let order = parent?["id"], case .string(let text)? = json["text"] else {
+                return [:]
+            }
+            return ["id": .string("\(order.text)/\(text)")]
+        }
+        for _ in 0..<2 {
+            try orders.add(#"{"id": 4, "lines": [{"text": "a"}, {"text": "b"}, {"text": "a"}]}"#, "Order")
+        }
+        #expect(try orders.related("Order", 4, "lines") == ["4/a", "4/b"] && orders.count("Line") == 2)
+    }
+
     // The block ran after the identity was determined, so that it could change attributes only.
     @Test(
         "MMRecordOptions.recordPrePopulationBlock → ImportHooks.beforeDraft: the JSON is edited before its key and its relationships are read"
@@ -127,6 +160,29 @@ struct MMRecordOptionTests {
         try names.add(#"[{"id": 1, "a": {"b": "1"}}, {"id": 2, "c": ["2"]}, {"id": 3, "x": "p", "y": "q"}]"#, "Name")
         let texts = try (1...3).map { try names.record("Name", Int64($0))?["text"] }
         #expect(texts == [.string("1"), .string("2"), .string("p-q")])
+    }
+
+    @Record struct Renamed: Equatable {
+        @Key var id: Int
+        var gone: Bool?
+
+        static func configure(_ mapping: inout EntityMapping) {
+            mapping.ignored = ["links", "*_url"]
+            mapping.tombstone = TombstoneRule(path: "gone", equals: "true")
+            mapping.keyless = .fail
+        }
+    }
+
+    @Test(
+        "MMRecordRepresentation -setupMappingForProperty: and +representationClass → static func configure(_:): code that completes the mapping of a struct"
+    )
+    func configuration() throws {
+        let records = try ImportFixture(Renamed.self)
+        let report = try records.add(#"[{"id": 1, "links": {}, "html_url": "x"}, {"id": 2, "more": 1}]"#, "Renamed")
+        #expect(report.unmapped.map(\.path) == ["more"])
+        #expect(try records.add(#"[{"id": 1, "gone": true}]"#, "Renamed").deleted == 1)
+        #expect(throws: ImportError.self) { try records.add("[{}]", "Renamed") }
+        #expect(try records.fetch(Renamed.all).map(\.id) == [2])
     }
 
     // Null before a scalar, a number or an array raised an exception of key-value coding.

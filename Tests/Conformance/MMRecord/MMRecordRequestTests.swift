@@ -51,12 +51,28 @@ struct MMRecordRequestTests {
     }
 
     @Test(
-        "MMRecord +startRequestWithURN:data:context:domain:customResponseBlock:resultBlock:failureBlock: → RecordRequest.metadata(_:at:): values beside the records come with the page"
+        "MMRecord +startRequestWithURN:data:context:domain:customResponseBlock:resultBlock:failureBlock: → forge.all(_:value:), forge.one(_:value:): a closure sees the whole JSON, and its values come with the records, for every page"
+    )
+    func customValue() async throws {
+        let api = try api()
+        let (posts, newest) = try await api.client.all(.stream()) { json in json["meta"]?["max"] }
+        #expect(posts.count == 3 && newest == [.number("103")])
+        await #expect(throws: CancellationError.self) {
+            _ = try await api.client.all(.stream()) { _ -> Int in throw CancellationError() }
+        }
+    }
+
+    // The key path of a method, which only the cache read, and which an option could not change.
+    @Test(
+        "MMRecord +keyPathForMetaData → ResponseValue, RecordRequest.metadata(_:): typed values beside the records, also of stored answers"
     )
     func metadata() async throws {
-        let api = try api()
-        let page = try await api.client.page(.stream().metadata("max", at: "meta.max"))
-        #expect(page.metadata == ["max": "103"] && page.records.count == 3)
+        let api = try api(), request = RecordRequest.stream().metadata(.newest).metadata(.hasMore)
+        for policy in [CachePolicy.networkFirst, .cacheOnly] {
+            let page = try await api.client.page(request.policy(policy))
+            let (newest, hasMore) = (try page[.newest], try page[.hasMore])
+            #expect(newest == 103 && hasMore == false && page.records.count == 3)
+        }
     }
 
     @Test(
@@ -185,7 +201,7 @@ struct MMRecordRequestTests {
 
     // The receiver was updated only if its key was equal as JSON: "7" was not 7.
     @Test(
-        "MMRecord -startDetailRequestWithDomain:resultBlock:failureBlock: and -recordDetailURN → forge.one(_:): the detail updates the stored record"
+        "MMRecord -startDetailRequestWithDomain:resultBlock:failureBlock: → forge.one(_:): the detail updates the stored record"
     )
     func detail() async throws {
         let api = try api()
@@ -195,6 +211,27 @@ struct MMRecordRequestTests {
         #expect(detail.text == "in full" && detail.replies == 1)
         #expect(try api.count("Post") == 3)
         #expect(try api.get(Stream.Author.self, 2)?.username == "user2")
+    }
+
+    @Test(
+        "MMRecord -recordDetailURN → DetailedRecord.detail, forge.detail(of:): a type declares the request for one of its records, and a record, or a key, is fetched anew"
+    )
+    func declaredDetail() async throws {
+        let api = try APIFixture(["/topics/70": #"{"id": 7, "number": 70, "title": "in full"}"#]) {
+            try RecordClient(base: $0, records: Topic.self, store: $1)
+        }
+        try await api.client.store.write { try $0.put(Topic(id: 7, number: 70)) }
+        let topic = try #require(try api.get(Topic.self, 7))
+        #expect(try await api.client.detail(of: topic).title == "in full")
+        #expect(try await api.client.detail(Topic.self, 7).title == "in full")
+        #expect(try api.get(Topic.self, 7)?.title == "in full")
+    }
+
+    @Record struct Topic: Equatable, DetailedRecord {
+        @Key var id: Int64
+        var number: Int
+        var title: String?
+        static let detail = RecordRequest<Topic>.get("/topics/{number}")
     }
 
     @Test(

@@ -76,3 +76,11 @@ extension RecordRequest where Value == Stream.Post {
 extension RecordRequest where Value == Stream.Author {
     static func authors() -> Self { .get("/users", records: "data") }
 }
+
+extension ResponseValue<Int> {
+    static var newest: Self { ResponseValue("newest", at: "meta.max") }
+}
+
+extension ResponseValue<Bool> {
+    static var hasMore: Self { ResponseValue("hasMore", at: "meta.more") }
+}

@@ -117,6 +117,26 @@ struct RKConnectionTests {
         #expect(try zoo.related("Keeper", 1, "animal") == ["4"])
     }
 
+    @Record struct Indexed: Equatable {
+        @Key var id: Int
+        @Index var code: Int?
+    }
+
+    @Test(
+        "RKEntityByAttributeCache and RKManagedObjectCaching → @Index: records by the value of an attribute, several of one value, without those that are deleted"
+    )
+    func byAttribute() throws {
+        let records = try ImportFixture(Indexed.self)
+        try records.add(#"[{"id": 1, "code": "5"}, {"id": 2, "code": 5}, {"id": 3, "code": 6}, {"id": 4}]"#, "Indexed")
+        let five = Indexed.where { $0.code == 5 }
+        #expect(try records.fetch(five).map(\.id) == [1, 2])
+        #expect(try records.fetch(Indexed.where { $0.code.isIn([5, 6]) }).map(\.id) == [1, 2, 3])
+        _ = try records.store.delete("Indexed", RecordKey(1))
+        #expect(try records.fetch(five).map(\.id) == [2])
+        let plan = try records.store.read { try $0.explain(five.query) }
+        #expect("\(plan)".contains("code"))
+    }
+
     @Test(
         "RKConnectionDescription -initWithRelationship:keyPath: → `inverse`: the other side of a relationship is derived, and need not be connected"
     )

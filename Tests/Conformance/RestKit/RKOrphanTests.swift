@@ -103,6 +103,39 @@ struct RKOrphanTests {
         #expect(try ids(api) == [3])
     }
 
+    @Test(
+        "RestKit deletesOrphanedObjects of a GET request → RecordRequest.removingOrphans(_:where:): the same for one request of a program"
+    )
+    func ofARequest() async throws {
+        let api = try api(), request = RecordRequest<Node>.get("/nodes").removingOrphans(Orphans(scans: 1))
+        _ = try await api.client.all(request)
+        api.answer("/nodes", #"[{"id": 1}]"#)
+        _ = try await api.client.all(request)
+        #expect(try ids(api) == [1])
+    }
+
+    @Record struct Leaf: Equatable, DetailedRecord {
+        @Key var id: Int
+        var text: String?
+        static let detail = RecordRequest<Leaf>.get("/leaves/{id}")
+    }
+
+    @Test(
+        "RKObjectManager -getObject:path: that is answered with 404 or 410 → forge.detail(of:deletingGone:): the stored record is deleted, and the error is thrown all the same"
+    )
+    func gone() async throws {
+        let api = try APIFixture(["/leaves/1": #"{"id": 1, "text": "new"}"#]) {
+            try RecordClient(base: $0, records: Leaf.self, store: $1) { $0.api.retry.attempts = 1 }
+        }
+        try await api.client.store.write { writer in
+            for id in 1...3 { try writer.put(Leaf(id: id)) }
+        }
+        #expect(try await api.client.detail(of: Leaf(id: 1)).text == "new")
+        await #expect(throws: CacheError.self) { _ = try await api.client.detail(of: Leaf(id: 2), deletingGone: true) }
+        await #expect(throws: CacheError.self) { _ = try await api.client.detail(of: Leaf(id: 3)) }
+        #expect(try api.fetch(Leaf.all).map(\.id) == [1, 3])
+    }
+
     // A page that shifted while it was read lost records; they came back with the next request.
     @Test("RestKit orphans of paged lists → Orphans(scans: 2): a record goes when two complete scans in a row miss it")
     func twoScans() async throws {

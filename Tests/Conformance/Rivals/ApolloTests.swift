@@ -125,6 +125,22 @@ struct ApolloTests {
     }
 
     @Test(
+        "Apollo client.watch(query:) of a list → forge.answers(_:): the records that the response lists, again with every change of the list or of one of them"
+    )
+    func watchedList() async throws {
+        let api = try api()
+        var seen: [[Int]] = []
+        for try await answer in api.client.answers(Self.list) {
+            seen.append(answer.records.map(\.score))
+            if seen.count == 2 {
+                try await api.client.store.write { _ = try $0.patch(Player.self, 2) { $0.set(.score, 11) } }
+            }
+            if seen.count == 3 { break }
+        }
+        #expect(seen == [[], [30, 10], [30, 11]])
+    }
+
+    @Test(
         "Apollo store.withinReadTransaction { try $0.read(query:) } → store.read { … }: queries of the local records, which no server has to answer"
     )
     func readTransaction() async throws {

@@ -227,4 +227,17 @@ struct GRDBTests {
         }
         #expect(seen == [[1, 4], [1, 3, 4]])
     }
+
+    @Test(
+        "GRDB ValueObservation of a request with associations → store.observe(Player.include(\\.team)): the change of an included target is a change of the result"
+    )
+    func includedObservation() async throws {
+        var seen: [[String?]] = []
+        for try await change in store.observe(Player.where { $0.team != nil }.include(\.team)) {
+            seen.append(change.value.map { $0.1?.name })
+            if seen.count == 2 { break }
+            try await store.write { _ = try $0.patch(Team.self, 2) { $0.set(.name, "Greens") } }
+        }
+        #expect(seen == [["Reds", "Reds", "Blues"], ["Reds", "Reds", "Greens"]])
+    }
 }

@@ -182,7 +182,21 @@ struct SwiftDataTests {
         #expect(seen == [["Cy"], ["Cy", "Ed"]])
     }
 
-    @Test("SwiftData fetchHistory(_:) → reader.changes(since:): what every commit has changed, from a token on")
+    @Test(
+        "SwiftData `@Query var players` with @Observable → ObservedRecords: an observable object of an actor, whose records follow the store"
+    )
+    @MainActor func observable() async throws {
+        let players = ObservedRecords(store.observe(Player.where { $0.team == 2 }))
+        while players.isLoading { try await Task.sleep(for: .milliseconds(2)) }
+        #expect(players.records.map(\.name) == ["Cy"])
+        try await store.write { try $0.put(Player(id: 9, name: "Ed", score: 0, team: Reference(2))) }
+        // The suite's time limit ends the wait for a change that does not come.
+        while players.records.map(\.name) != ["Cy", "Ed"] { try await Task.sleep(for: .milliseconds(2)) }
+    }
+
+    @Test(
+        "SwiftData fetchHistory(_:) → reader.changes(since:), store.changes(since:of:): what every commit has changed, from a token on"
+    )
     func history() async throws {
         let token = try store.read { try $0.changeToken }
         try await store.write { _ = try $0.delete(Player.self, 4) }

@@ -97,6 +97,32 @@ struct SLRequestTests {
         #expect(found.map { $0.1.map(\.id) } == [[5, 6], []])
     }
 
+    // CloudBridge deleted only those of the relationship; SLRESTfulCoreData all of the class.
+    @Test(
+        "SLRESTfulCoreData -fetchObjectsForRelationship:fromURL:deleteEveryOtherObject: → Orphans(.owner): only records of this parent are deleted"
+    )
+    func orphansOfAParent() async throws {
+        let api = try api([
+            "/repositories": #"[{"id": 1, "full_name": "a"}, {"id": 2, "full_name": "b"}]"#,
+            "/repos/a/issues": #"[{"id": 5}, {"id": 6}]"#, "/repos/b/issues": #"[{"id": 7}]"#,
+        ])
+        var description = api.client.client.description
+        var issues = Endpoint(
+            name: "issues", path: "/repos/{repository.fullName}/issues", entity: "Ticket", pagination: .headerLink())
+        issues.forEach = Endpoint.ForEach(entity: "Repository", parent: "repository", variable: "repository")
+        issues.orphans = Orphans(.owner, scans: 1)
+        description.endpoints = [
+            Endpoint(name: "repositories", path: "/repositories", entity: "Repository", pagination: .headerLink()),
+            issues,
+        ]
+        let mirror = try APIMirror(
+            description, store: api.client.store, transport: CurlTransport(description.api.transport))
+        #expect(await mirror.sync().failures.isEmpty)
+        api.answer("/repos/a/issues", #"[{"id": 6}]"#)
+        #expect(await mirror.sync().orphans?.deleted == 1)
+        #expect(try api.fetch(Ticket.all).map(\.id) == [6, 7])
+    }
+
     @Test(
         "SLRESTfulCoreData -<relationship>WithCompletionHandler: by +registerCRUDBaseURL:forRelationship: → a static function of RecordRequest: a request whose path has the parent's values"
     )

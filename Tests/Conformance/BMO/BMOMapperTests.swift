@@ -236,15 +236,18 @@ struct BMOMapperTests {
     }
 
     @Test(
-        "BMO .forcedParametersOnFetch → static functions of RecordRequest and APIDescription.headers: parameters and header fields that every request of a kind has"
+        "BMO .forcedParametersOnFetch → APIDescription.parameters, APIDescription.headers, static functions of RecordRequest: parameters and header fields of every request, or of one kind"
     )
     func forcedParameters() async throws {
-        let api = try APIFixture(["/photos?v=2": "[]"]) { base, store in
+        let api = try APIFixture(["/photos?v=2&format=json": "[]"]) { base, store in
             try RecordClient(
                 base: base, records: Gallery.Photo.self, Gallery.User.self, Gallery.Tag.self, store: store
-            ) { $0.api.headers = [TransportHeaders.Field("X-Gallery", "7")] }
+            ) { description in
+                description.api.headers = [TransportHeaders.Field("X-Gallery", "7")]
+                description.api.parameters = [Endpoint.Parameter("format", "json")]
+            }
         }
-        _ = try await api.client.all(RecordRequest<Gallery.Photo>.get("/photos", ["v": "2"]))
+        #expect(try await api.client.all(RecordRequest<Gallery.Photo>.get("/photos", ["v": "2"])).isEmpty)
         #expect(api.server.requests.first?.field("X-Gallery") == "7")
     }
 }

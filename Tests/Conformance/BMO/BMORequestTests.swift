@@ -229,6 +229,20 @@ struct BMORequestTests {
         }
     }
 
+    // The result of an import had no changes.
+    @Test(
+        "BMO 2 LocalDbChanges of one import → ImportReport.keys(_:): the keys of created, updated and deleted records, the first hundred of each"
+    )
+    func changedKeys() async throws {
+        let api = try api()
+        let created = try #require(try await api.client.page(.photos()).report)
+        #expect(created.keys(.created, of: "Photo") == [1, 2, 3].map { RecordKey($0) })
+        #expect(created.keys(.created).map(\.description).contains("User 5"))
+        api.answer("/photos", #"[{"id": 2, "title": "new"}]"#)
+        let updated = try #require(try await api.client.page(.photos()).report)
+        #expect(updated.keys(.updated).map(\.description) == ["Photo 2"] && updated.keys(.created).isEmpty)
+    }
+
     @Test(
         "BMO 2 LocalDbChanges (inserted, updated, deleted) → store.changes(since:of:): the changed records of every commit, by whichever writer, as a sequence"
     )

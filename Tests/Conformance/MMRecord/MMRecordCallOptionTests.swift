@@ -2,7 +2,6 @@
 
 import Foundation
 import Logging
-import Synchronization
 import TarnMacros
 import TestSupport
 import Testing
@@ -87,26 +86,6 @@ struct MMRecordCallOptionTests {
         _ = try await api.client.all(.stream().logging(to: logger))
         _ = try await api.client.all(.stream())
         #expect(lines.all.count == 1 && lines.all.first?.contains("info") == true)
-    }
-
-    /// Keeps the lines of a logger.
-    private struct LineHandler: LogHandler {
-        final class Lines: Sendable {
-            private let lines = Mutex<[String]>([])
-            var all: [String] { lines.withLock { $0 } }
-            func add(_ line: String) { lines.withLock { $0.append(line) } }
-        }
-
-        let lines: Lines
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.info
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) { lines.add("\(event.level): \(event.message)") }
     }
 
     // The requests of a batch shared one set of options, and one failure.

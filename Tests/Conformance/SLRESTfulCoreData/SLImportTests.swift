@@ -85,6 +85,28 @@ struct SLImportTests {
         #expect(try family.get(Parent.self, 1)?.favourite?.key == "x")
     }
 
+    @Test(
+        "SLRESTfulCoreData relationships with <name>_id everywhere → NamingConvention(referenceSuffixes:): declared once for an API, for one or for several ids"
+    )
+    func identifiersByName() throws {
+        let names = try ImportFixture(Author.self, Book.self, naming: NamingConvention(referenceSuffixes: ["_id"]))
+        try names.add(#"[{"id": 1, "author_id": 7, "editor_ids": ["8", 9]}, {"id": 2, "author": {"id": 7}}]"#, "Book")
+        #expect(try names.fetch(Book.all).map(\.author?.key) == [7, 7])
+        #expect(try names.get(Book.self, 1)?.editors?.keys == [8, 9])
+        try names.add(#"{"id": 1, "author_id": null}"#, "Book")
+        #expect(try names.get(Book.self, 1)?.author == nil)
+    }
+
+    @Record struct Book: Equatable {
+        @Key var id: Int
+        var author: Reference<Author>?
+        var editors: References<Author>?
+    }
+
+    @Record struct Author: Equatable {
+        @Key var id: Int
+    }
+
     // It needed an attribute parentIdentifier, and a search of all rows.
     @Test(
         "SLRESTfulCoreData relationship to an object that comes later (ManyToOne…IfAnIdentifierIsStored) → Reference: it resolves when the target is stored, from any response"

@@ -79,6 +79,34 @@ struct BMOCollectionTests {
         #expect(try await api.client.page(request, at: second.next).next == nil)
     }
 
+    // After a previous page, the next one was that page again.
+    @Test(
+        "BMO CollectionLoader.loadPreviousPage() → Pagination.headerLink(relation: \"prev\"): the pages before, as a request of their own"
+    )
+    func previousPages() async throws {
+        let api = try api()
+        api.answer("/photos?page=2", Gallery.photos(3...4), #"Link: <{base}/photos?page=1>; rel="prev""#)
+        api.answer("/photos?page=1", Gallery.photos(1...2), #"Link: <{base}/photos?page=2>; rel="next""#)
+        let request = RecordRequest<Photo>.get("/photos", ["page": "2"], pagination: .headerLink(relation: "prev"))
+        var pages: [[Int]] = []
+        for try await page in api.client.pages(request) { pages.append(page.records.map(\.id)) }
+        #expect(pages == [[3, 4], [1, 2]])
+    }
+
+    @Test(
+        "BMO CollectionLoader LastPageDetectionMethod → Pagination.End, hasMore, total: a short page, an empty one, a flag or a total is the end",
+        arguments: [
+            (Pagination.offset(.query("o"), size: .init(.query("n"), 2)), 2),
+            (.offset(.query("o"), size: .init(.query("n"), 2), end: .empty), 3),
+        ])
+    func lastPages(_ pagination: Pagination, _ requests: Int) async throws {
+        let api = try api([
+            "/photos?o=0&n=2": Gallery.photos(1...2), "/photos?o=2&n=2": Gallery.photos(3...3), "/photos?o=3&n=2": "[]",
+        ])
+        #expect(try await api.client.all(Self.photos(pagination)).map(\.id) == [1, 2, 3])
+        #expect(api.server.targets.count == requests)
+    }
+
     @Test(
         "BMO CollectionLoader.lastLoadError and dateLastSuccessfulLoad → ResponsePage.failure and age: a page from the store says why the server did not answer, and how old it is"
     )

@@ -100,7 +100,9 @@ struct ObservedRecordsTests {
         isFailing.withLock { $0 = true }
         let second = ObservedRecords(forge.client.answers(.issue(7).policy(.networkOnly)))
         try await shown("the failure") { second.error != nil }
-        #expect(second.records.map(\.id) == [7] && !second.isLoading && "\(second.error ?? CancellationError())".contains("500"))
+        #expect(
+            second.records.map(\.id) == [7] && !second.isLoading
+                && "\(second.error ?? CancellationError())".contains("500"))
         try await forge.client.store.write { _ = try $0.patch(Issue.self, 7) { $0.set(.state, State.closed) } }
         try await shown("the change") { second.records.first?.state == .closed }
         #expect(second.error != nil)

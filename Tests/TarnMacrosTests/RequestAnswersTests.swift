@@ -34,7 +34,9 @@ struct RequestAnswersTests {
             }
         }
 
-        static func body(_ ids: [Int]) -> String { "[" + ids.map { ForgeServer.issue($0) }.joined(separator: ",") + "]" }
+        static func body(_ ids: [Int]) -> String {
+            "[" + ids.map { ForgeServer.issue($0) }.joined(separator: ",") + "]"
+        }
         func serve(_ ids: [Int]) { list.withLock { $0 = ListServer.body(ids) } }
     }
 

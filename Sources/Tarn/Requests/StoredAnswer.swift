@@ -38,7 +38,8 @@ extension PreparedRequest {
             listed += keys
             guard let next = page.next(view.page(keys).end) else { return listed }
             guard case .page(let pages)? = next.continuation else { return nil }
-            page = PreparedRequest(page.request, at: pages, isPositioned: true, directives: page.directives, options: page.options)
+            page = PreparedRequest(
+                page.request, at: pages, isPositioned: true, directives: page.directives, options: page.options)
         }
         return nil
     }

@@ -133,7 +133,9 @@ private final class Observer<Value: Sendable>: @unchecked Sendable {
                 continuation.resume(
                     with: Result {
                         try store.read { reader in
-                            try evaluation(reader, isAlwaysWanted).map { Observed(value: $0, sequence: try reader.sequence) }
+                            try evaluation(reader, isAlwaysWanted).map {
+                                Observed(value: $0, sequence: try reader.sequence)
+                            }
                         }
                     })
             }

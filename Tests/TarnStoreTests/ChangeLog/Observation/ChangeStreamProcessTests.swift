@@ -98,7 +98,11 @@ struct ChangeStreamProcessTests {
         }
         for try await page in store.changes(since: token, of: Counter.self).pages(limit: 7) {
             seen += page.changes.map { change in
-                if case .int(let count)? = change.fields?.first(where: { $0.name == "count" })?.value { count } else { -1 }
+                if case .int(let count)? = change.fields?.first(where: { $0.name == "count" })?.value {
+                    count
+                } else {
+                    -1
+                }
             }
             if !page.hasMore { break }
         }

@@ -21,9 +21,7 @@ struct NestedJSON {
         isToMany = Column.isToMany
         plan = try access.plan(Column.Target.self)
         self.access = access
-        let step = try owner._withUnsafeGuaranteedRef { owner throws(StoreError) in
-            try owner.relationship(column.names.first ?? "")
-        }
+        let step = try owner.takeUnretainedValue().relationship(column.names.first ?? "")
         first = (step.relationship, step.destination)
     }
 
@@ -106,14 +104,14 @@ extension StoreReader {
     /// - Returns: false if the record does not exist; then nothing is appended.
     /// - Throws: `StoreError` as ``row(_:_:)``; `.unknownField` if there is no such relationship,
     ///   `.wrongType` if it leads to another entity.
-    public func writeJSON<Record: TypedRecord, each Included: RelationshipColumn>(
-        _ type: Record.Type, _ key: Record.Key, including columns: repeat KeyPath<Record.Columns, each Included>,
-        into bytes: inout [UInt8]
+    public func writeJSON<Record: TypedRecord, First: RelationshipColumn, each Included: RelationshipColumn>(
+        _ type: Record.Type, _ key: Record.Key, including first: KeyPath<Record.Columns, First>,
+        _ columns: repeat KeyPath<Record.Columns, each Included>, into bytes: inout [UInt8]
     ) throws -> Bool {
         let mark = rowMark
         defer { release(to: mark) }
         let plan = try plan(type), access = access
-        var nested: [NestedJSON] = []
+        var nested = [try NestedJSON(access, plan, Record.columns[keyPath: first])]
         for column in repeat each columns {
             nested.append(try NestedJSON(access, plan, Record.columns[keyPath: column]))
         }

@@ -6,13 +6,20 @@ import TarnInspect
 
 /// Tarn itself, through its public interface: as it is by default, and without compression.
 enum TarnCases {
-    static let contenders: [Contender] = EntityDefinition.Compression.allCases.flatMap { compression in
+    #if TYPED
+        private static let typed: [Contender] = EntityDefinition.Compression.allCases.map { compression in
+            Contender(name: "tarn.\(compression.rawValue)", benchmark: "typed") { try await TarnTyped.measure($0, compression) }
+        }
+    #else
+        private static let typed: [Contender] = []
+    #endif
+
+    static let contenders: [Contender] = typed + EntityDefinition.Compression.allCases.flatMap { compression in
         let name = "tarn.\(compression.rawValue)"
         return [
             Contender(name: name, benchmark: "import") { try await importPages($0, compression) },
             Contender(name: name, benchmark: "read") { try await TarnReads.measure($0, compression) },
             Contender(name: name, benchmark: "query") { try await TarnQueries.measure($0, compression) },
-            Contender(name: name, benchmark: "typed") { try await TarnTyped.measure($0, compression) },
             Contender(name: name, benchmark: "scale") { try TarnScale.measure($0, compression) },
             Contender(name: name, benchmark: "cache") { try await TarnCaching.measure($0, compression) },
             Contender(name: name, benchmark: "write.small") { try await TarnWrites.small($0, compression) },

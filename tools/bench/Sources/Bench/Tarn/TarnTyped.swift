@@ -1,5 +1,6 @@
 // Tarn in the cases of typed records: structs with `@Record`, and JSON from rows.
 
+#if TYPED
 import Foundation
 import TarnMacros
 
@@ -140,3 +141,4 @@ extension MacroIssue {
             user: Reference(user.key), milestone: milestone.map { Reference($0.key) })
     }
 }
+#endif

@@ -1,0 +1,23 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A service that answers from its own copy of an API's records: Hummingbird, swift-service-lifecycle and Tarn.
+let package = Package(
+    name: "edge",
+    products: [.library(name: "Edge", targets: ["Edge"])],
+    dependencies: [
+        .package(name: "tarn", path: "../../.."),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    ],
+    targets: [
+        .target(
+            name: "Edge",
+            dependencies: [
+                .product(name: "TarnMacros", package: "tarn"), .product(name: "TarnService", package: "tarn"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ]),
+        .executableTarget(name: "EdgeServer", dependencies: ["Edge"]),
+        .testTarget(name: "EdgeTests", dependencies: ["Edge", .product(name: "HummingbirdTesting", package: "hummingbird")]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -31,6 +31,8 @@ import Testing
     }
 }
 
+extension State: Decodable {}
+
 @Suite("Records as JSON")
 struct JSONTests {
     /// The JSON of a record by its row's bytes, which has to be that of the copied record.
@@ -54,6 +56,39 @@ struct JSONTests {
     private func store(_ records: any MappedRecord.Type...) throws -> (TemporaryFolder, Store) {
         let folder = try TemporaryFolder()
         return (folder, try Store.open(at: folder("s.tarn"), schema: Schema(records: records)))
+    }
+
+    @Test("a record without a type is decoded to any Decodable struct; a field that does not fit is an error with its name")
+    func decoding() throws {
+        struct Headline: Decodable, Equatable {
+            struct Reactions: Decodable, Equatable { var heart: Int }
+            var number: Int
+            var title: String
+            var state: State
+            var updatedAt: Date?
+            var link: URL?
+            var reactions: Reactions?
+            var author: Int64
+            var labels: References<Label>
+        }
+        struct Wrong: Decodable { var title: Int }
+        let bed = try RecordFixture()
+        let headlines = try bed.store.read { reader in
+            try [1, 2].map { try reader.record("Issue", RecordKey(Int64($0)))?.decode(Headline.self) }
+        }
+        #expect(
+            headlines == [
+                Headline(
+                    number: 10, title: "Ä tree", state: .open, updatedAt: Timestamp("2026-01-02T03:04:05.678901Z")?.date,
+                    link: URL(string: "https://e.example/i/1"), reactions: .init(heart: 2), author: 5,
+                    labels: References([8, 7])),
+                Headline(number: 11, title: "B", state: .closed, author: 5, labels: References([])),
+            ])
+        #expect {
+            _ = try bed.store.read { try $0.record("Issue", RecordKey(1))?.decode(Wrong.self) }
+        } throws: {
+            if case DecodingError.typeMismatch(_, let context) = $0 { context.codingPath.map(\.stringValue) == ["title"] } else { false }
+        }
     }
 
     @Test("a row is written as the JSON of its fields, in the order of the struct")

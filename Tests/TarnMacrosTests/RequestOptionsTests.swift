@@ -106,6 +106,21 @@ struct RequestOptionsTests {
         #expect(try await plain.all(labels.policy(.networkOnly)).map(\.name) == ["Label a", "Label b", "Label c"])
     }
 
+    @Test("the answers of a request with hooks are those that its hooks have made, also later on")
+    func answersWithHooks() async throws {
+        let forge = try ForgeServer()
+        let request = RecordRequest.issue(7).editing { _, json in json["title"] = .string("edited") }
+        var titles: [[String]] = []
+        for try await answer in forge.client.answers(request) {
+            titles.append(answer.records.map(\.title))
+            if titles.count == 2 {
+                try await forge.client.store.write { _ = try $0.patch(Issue.self, 7) { $0.set(.title, "changed") } }
+            }
+            if titles.count == 3 { break }
+        }
+        #expect(titles == [[], ["edited"], ["changed"]])
+    }
+
     // MARK: The call
 
     @Test(

@@ -122,7 +122,7 @@ struct OrphanDecision: Sendable {
             if try writer.access.record(listed)?.fields != record.fields {
                 counts.updated = 1
                 outcome.marked = 1
-                merge(counts, record.entity, into: &imported)
+                merge(counts, record, .updated, into: &imported)
             }
             try writer.removeScanMember(listed, of: identity.members)
             return .done(1)

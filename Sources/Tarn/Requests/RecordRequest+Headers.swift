@@ -16,8 +16,9 @@ extension RecordRequest {
     ///   - value: the value, without line breaks.
     public func header(_ name: String, _ value: String) -> RecordRequest {
         with { request in
-            request.endpoint.headers.removeAll { TransportHeaders.same($0.name, name) }
-            request.endpoint.headers.append(.init(name, value))
+            var headers = TransportHeaders(request.endpoint.headers)
+            headers[name] = value
+            request.endpoint.headers = headers.fields
         }
     }
 }

@@ -34,8 +34,8 @@ struct StatCommand: ParsableCommand {
                 + (statistics.readers.map { ", \($0.used) of \($0.all) reader slots used" } ?? ""))
         Output.line(
             "\(countText(records.total, "record")): \(records.text); \(countText(statistics.responses, "response"))")
-        // The checkpoints of whole syncs are named `*`.
-        let walked = statistics.checkpoints.filter { !$0.name.hasPrefix("*") }
+        // The checkpoints of whole syncs are named `*`, those of failures begin with `!` or `?`.
+        let walked = statistics.checkpoints.filter { !["*", "!", "?"].contains($0.name.prefix(1)) }
         for walks in Dictionary(grouping: walked, by: { $0.name.prefix { $0 != " " } }).values
             .sorted(by: { $0[0].name < $1[0].name })
         {

@@ -16,8 +16,9 @@ public struct NamingConvention: Sendable, Hashable {
     /// The suffixes of JSON keys that hold the bare key of a relationship's target, such as `_id`.
     ///
     /// If there are any, a relationship `author` without a value of its own takes that of
-    /// `author_id`, and a to-many relationship `labels` that of `label_ids`. See
-    /// ``referenceKeys(for:isToMany:)``. Default: none, so that no key is taken by its name alone.
+    /// `author_id`, and a to-many relationship `labels` that of `label_ids`. The words are joined
+    /// in the style, as in `authorId`; the suffix as it is written is tried after that. Default:
+    /// none, so that no key is taken by its name alone.
     public var referenceSuffixes: [String]
 
     /// Creates a convention.

@@ -169,7 +169,7 @@ struct RequestAnswersTests {
     func post() async throws {
         let forge = try ForgeServer()
         var answers = forge.client.answers(.search("x")).makeAsyncIterator()
-        await #expect(throws: MirrorError.self) { _ = try await answers.next() }
+        await #expect(throws: CacheError.self) { _ = try await answers.next() }
         #expect(try await answers.next() == nil)
     }
 

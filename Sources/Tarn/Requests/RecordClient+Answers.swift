@@ -60,8 +60,8 @@ extension RecordClient {
     /// - Parameters:
     ///   - request: the request. It is a GET request without a body.
     ///   - fetch: the condition on which the server is asked.
-    /// - Throws: the iteration throws `StoreError`; `MirrorError.endpoint` if the responses to the
-    ///   request are not kept as its answer.
+    /// - Throws: the iteration throws `StoreError`; `CacheError` if a credential is missing, or if
+    ///   the responses to the request are not kept as its answer.
     public func answers<Value>(
         _ request: RecordRequest<Value>, fetch: RemoteFetch = .always
     ) -> some AsyncSequence<RequestAnswer<Value>, any Error> & Sendable {

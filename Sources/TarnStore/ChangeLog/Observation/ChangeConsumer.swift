@@ -74,8 +74,9 @@ final class ChangeConsumer: @unchecked Sendable {
 
     private func read(_ signal: ObserverSignal) async throws -> ChangePage {
         guard let source, var token else { throw CancellationError() }
-        // Commits that do not concern the consumer may be trimmed by now.
-        if let passed = signal.takePassed(after: token.sequence) {
+        // Commits that do not concern the consumer may be trimmed by now. Within a commit, the
+        // rest of it comes first.
+        if token.isWhole, let passed = signal.takePassed(after: token.sequence) {
             token = ChangeToken(incarnation: token.incarnation, sequence: passed)
         }
         return try await withCheckedThrowingContinuation { [token, limit] continuation in

@@ -200,6 +200,33 @@ struct ChangeStreamTests {
         try await task.value
     }
 
+    @Test("a consumer within a large commit loses nothing of it while other entities change")
+    func withinCommit() async throws {
+        var pages = store.changes(of: ["Issue"]).pages(limit: 2).makeAsyncIterator()
+        let all = Collected(store.observe { try $0.sequence })
+        try await store.write { writer in
+            for id in 0..<5 { try writer.put("Issue", RecordKey(Int64(id)), []) }
+        }
+        var keys = try await pages.next()?.changes.map(\.key) ?? []
+        for id in 1...5 {
+            try store.put("User", RecordKey(Int64(id)))
+            let sequence = try store.sequence
+            try await eventually("the commit was looked at") { all.values.last == sequence }
+        }
+        while keys.count < 5, let page = try await pages.next() { keys += page.changes.map(\.key) }
+        #expect(keys == [0, 1, 2, 3, 4])
+    }
+
+    @Test("a stream of a store that keeps no changes any more is an error, and not silent")
+    func nothingKept() async throws {
+        var users = store.changes(of: ["User"]).makeAsyncIterator()
+        try store.put("User", 1)
+        #expect(try await users.next()?.key == 1)
+        try store.setChangeRetention(.nothing)
+        try store.put("User", 2)
+        await #expect(throws: ChangeLogError.self) { _ = try await users.next() }
+    }
+
     @Test("a consumer that is slower than the trimming is told so")
     func trimmedOwn() async throws {
         var users = store.changes(of: ["User"]).makeAsyncIterator()

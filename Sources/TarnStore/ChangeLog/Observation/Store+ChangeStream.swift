@@ -5,16 +5,15 @@ extension Store {
     ///
     /// ```swift
     /// for try await event in store.changes(since: saved, of: Issue.self) {
-    ///     if event.operation == .deleted { index.remove(event.key) } else { index.update(event.key) }
-    ///     try save(event.token)
+    ///     try index.update(event.key, isDeleted: event.operation == .deleted, token: event.token)
     /// }
     /// ```
     ///
     /// - Parameters:
     ///   - token: the position after which to begin: ``StoreReader/changeToken`` of a snapshot, or
     ///     the token of an event or a page; nil for the moment of this call.
-    ///   - type: the type of the records. Those of entities that descend from its entity count, too.
-    ///     A record that becomes one of another kind is reported under its new kind only.
+    ///   - type: the type of the records. Records of entities that descend from its entity count,
+    ///     too. A record that becomes one of another kind is reported under its new kind only.
     public func changes<R: StoredRecord>(since token: ChangeToken? = nil, of type: R.Type) -> ChangeStream<R.Key> {
         ChangeStream(source: changeSource(token, [R.entity]) { _ = try $0.access.plan(type) })
     }

@@ -120,6 +120,24 @@ struct BMOCollectionTests {
     }
 
     @Test(
+        "BMO CollectionLoader isLoadingFirstPage, dateLastSuccessfulLoad, lastLoadError for a whole list → forge.status(of:): its progress, its age and its last failure, from the store, so also for other processes"
+    )
+    func status() async throws {
+        let api = try api([
+            "/photos?page=1": Gallery.photos(1...2), "/photos?page=2": Gallery.photos(3...3), "/photos?page=3": "[]",
+        ])
+        let request = Self.photos(.pageNumber(.query("page")))
+        _ = try await api.client.page(request)
+        #expect(try await api.client.status(of: request).unfinished?.pages == 1)
+        _ = try await api.client.all(request)
+        let complete = try await api.client.status(of: request)
+        #expect(complete.completedAt != nil && complete.unfinished == nil && complete.failure == nil)
+        await #expect(throws: CacheError.self) { _ = try await api.client.one(.photo(7)) }
+        let other = try Gallery.client(api.server.base, api.folder("api.tarn"))
+        #expect(try await other.status(of: .photo(7)).failure?.message.contains("404") == true)
+    }
+
+    @Test(
         "BMO 2 CollectionLoader ConcurrentLoadBehavior.skipSame → RecordClient: concurrent requests for one page share one transfer"
     )
     func shared() async throws {
@@ -197,6 +215,24 @@ struct BMOCollectionTests {
         #expect(try api.count("Photo") == 4)
         _ = try await api.client.all(request)
         #expect(try api.fetch(Photo.all).map(\.id) == [2, 4])
+    }
+
+    // A record that came back had to be resurrected by the mapping.
+    @Test(
+        "BMO CollectionLoader deletionDateProperty (soft deletion) → RecordRequest.markingOrphans(_:_:): sets an attribute of what a complete list lacks; the record stays"
+    )
+    func marking() async throws {
+        let api = try api(["/photos": Gallery.photos(1...3)])
+        let request = Self.photos(.headerLink())
+            .editing { _, json in json["hidden"] = .bool(false) }
+            .markingOrphans(Orphans(scans: 1)) { $0.set(.isHidden, true) }
+        _ = try await api.client.all(request)
+        api.answer("/photos", Gallery.photos(2...3))
+        _ = try await api.client.all(request)
+        #expect(try api.fetch(Photo.where { $0.isHidden == true }).map(\.id) == [1])
+        api.answer("/photos", Gallery.photos(1...3))
+        _ = try await api.client.all(request)
+        #expect(try api.fetch(Photo.where { $0.isHidden == true }).isEmpty)
     }
 
     @Test(

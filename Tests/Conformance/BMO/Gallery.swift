@@ -9,6 +9,7 @@ enum Gallery {
         var title: String?
         @Attribute(from: "image.src") var image: URL?
         @Attribute(from: "@position") var place: Int?
+        @Attribute(from: "hidden") var isHidden: Bool?
         @Relationship(from: "owner", inverse: \User.photos) var owner: Reference<User>?
         @Relationship(ordered: true) var tags: References<Tag>?
     }
@@ -26,7 +27,7 @@ enum Gallery {
 
     static func client(_ base: String, _ store: String) throws -> RecordClient {
         try RecordClient(base: base, records: Photo.self, User.self, Tag.self, store: store) {
-            $0.api.retry.attempts = 1
+            $0.api.retry = .never
         }
     }
 

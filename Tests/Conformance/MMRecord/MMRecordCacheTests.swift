@@ -16,7 +16,7 @@ struct MMRecordCacheTests {
 
     private func api(_ bodies: [String: String] = [:]) throws -> APIFixture {
         try APIFixture(bodies) {
-            try RecordClient(base: $0, records: Favourite.self, store: $1) { $0.api.retry.attempts = 1 }
+            try RecordClient(base: $0, records: Favourite.self, store: $1) { $0.api.retry = .never }
         }
     }
 

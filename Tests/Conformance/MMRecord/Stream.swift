@@ -45,7 +45,7 @@ enum Stream {
     static func client(_ base: String, _ store: String) throws -> RecordClient {
         try RecordClient(
             base: base, records: Post.self, Author.self, Counts.self, CoverImage.self, Source.self, store: store
-        ) { $0.api.retry.attempts = 1 }
+        ) { $0.api.retry = .never }
     }
 
     static func author(_ id: Int, followers: Int = 1, _ more: String = "") -> String {

@@ -18,7 +18,7 @@ struct RKOrphanTests {
 
     private func api(_ body: String = list) throws -> APIFixture {
         try APIFixture(["/nodes": body]) {
-            try RecordClient(base: $0, records: Node.self, store: $1) { $0.api.retry.attempts = 1 }
+            try RecordClient(base: $0, records: Node.self, store: $1) { $0.api.retry = .never }
         }
     }
 
@@ -125,7 +125,7 @@ struct RKOrphanTests {
     )
     func gone() async throws {
         let api = try APIFixture(["/leaves/1": #"{"id": 1, "text": "new"}"#]) {
-            try RecordClient(base: $0, records: Leaf.self, store: $1) { $0.api.retry.attempts = 1 }
+            try RecordClient(base: $0, records: Leaf.self, store: $1) { $0.api.retry = .never }
         }
         try await api.client.store.write { writer in
             for id in 1...3 { try writer.put(Leaf(id: id)) }

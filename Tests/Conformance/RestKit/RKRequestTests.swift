@@ -21,7 +21,7 @@ struct RKRequestTests {
 
     private func api(_ bodies: [String: String] = [:]) throws -> APIFixture {
         try APIFixture(bodies) {
-            try RecordClient(base: $0, records: Airline.self, Route.self, store: $1) { $0.api.retry.attempts = 1 }
+            try RecordClient(base: $0, records: Airline.self, Route.self, store: $1) { $0.api.retry = .never }
         }
     }
 
@@ -202,6 +202,15 @@ struct RKRequestTests {
         }
         #expect(try api.fetch(Airline.all).map(\.id) == [1, 2])
         #expect(try api.get(Airline.self, 1)?.name == "x")
+    }
+
+    @Test(
+        "RestKit AFHTTPClient -setDefaultHeader:value: and -defaultValueForHeader: → APIDescription.headers, RecordRequest.header(_:_:): fields of every request, or of one, whose answer is stored for this value"
+    )
+    func headers() async throws {
+        let api = try api(["/airlines": #"{"data": [{"id": 1}]}"#])
+        _ = try await api.client.all(Self.airlines.header("Accept-Language", "nb"))
+        #expect(api.server.requests.first?.field("Accept-Language") == "nb")
     }
 
     @Test(

@@ -12,7 +12,7 @@ struct ApolloTests {
 
     private func api(_ bodies: [String: String] = ["/players": players]) throws -> APIFixture {
         try APIFixture(bodies) {
-            try RecordClient(base: $0, records: Player.self, Team.self, store: $1) { $0.api.retry.attempts = 1 }
+            try RecordClient(base: $0, records: Player.self, Team.self, store: $1) { $0.api.retry = .never }
         }
     }
 

@@ -22,7 +22,7 @@ struct SLRequestTests {
 
     private func api(_ bodies: [String: String]) throws -> APIFixture {
         try APIFixture(bodies) {
-            try RecordClient(base: $0, records: Repository.self, Ticket.self, store: $1) { $0.api.retry.attempts = 1 }
+            try RecordClient(base: $0, records: Repository.self, Ticket.self, store: $1) { $0.api.retry = .never }
         }
     }
 

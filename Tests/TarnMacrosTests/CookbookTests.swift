@@ -7,12 +7,12 @@ import TarnMacros
 import TestSupport
 import Testing
 
-@Record("Memo") struct OldMemo {
+@Record("Remark") struct OldRemark {
     @Key var id: Int
     var text: String
 }
 
-@Record struct Memo {
+@Record struct Remark {
     @Key var id: Int
     @Attribute(renamedFrom: "text") var title: String
 }
@@ -227,9 +227,9 @@ struct CookbookTests {
     @Test("Rename a property")
     func renaming() async throws {
         let path = server.folder("notes.tarn")
-        try await Store.open(at: path, schema: Schema(records: [OldMemo.self])).write { try $0.put(OldMemo(id: 1, text: "kept")) }
-        let store = try Store.open(at: path, schema: Schema(records: [Memo.self]))
-        #expect(try store.read { try $0.get(Memo.self, 1) }?.title == "kept")
+        try await Store.open(at: path, schema: Schema(records: [OldRemark.self])).write { try $0.put(OldRemark(id: 1, text: "kept")) }
+        let store = try Store.open(at: path, schema: Schema(records: [Remark.self]))
+        #expect(try store.read { try $0.get(Remark.self, 1) }?.title == "kept")
     }
 
     private struct BadRequest: Error {}

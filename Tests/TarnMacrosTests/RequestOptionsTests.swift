@@ -44,6 +44,9 @@ struct RequestOptionsTests {
         #expect(page.source == .revalidated && page.records.map(\.id) == [7])
         isGone.withLock { $0 = true }
         await #expect(throws: CacheError.self) { _ = try await forge.client.one(.issue(7).persisting(false)) }
+        await #expect(throws: CacheError.self) {
+            _ = try await forge.client.all(RecordRequest<Issue>.post("/none", body: .json(.null)).persisting(false))
+        }
         #expect(try forge.client.store.read { try $0.sequence } == before)
         #expect(try await forge.client.one(.issue(7).policy(.cacheOnly)).id == 7)
     }

@@ -331,9 +331,11 @@ public final class RecordCache: Sendable {
     ///
     /// The transfer is cancelled with its last caller. One with options of its own is not shared.
     func transfer(_ prepared: PreparedRequest, isConditional: Bool) async throws -> (Transfer, isShared: Bool) {
-        let isOwn = prepared.options.isOwn
+        let isOwn = prepared.options.isOwn, isPersisted = prepared.options.isPersisted
         return try await flights.value(prepared.options.flight(prepared.digest.bytes)) { [self] in
-            try await prepared.request.noting(prepared.shownURL) {
+            // Such a transfer leaves nothing in the store, not even its outcome.
+            guard isPersisted else { return try await perform(prepared, isConditional: isConditional) }
+            return try await prepared.request.noting(prepared.shownURL) {
                 if isOwn { return try await perform(prepared, isConditional: isConditional) }
                 return try await claimed(prepared) { try await perform(prepared, isConditional: isConditional) }
             }

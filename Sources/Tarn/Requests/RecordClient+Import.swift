@@ -22,6 +22,9 @@ extension RecordClient {
         let url = pages.url
         return try await logged(request, url: Redaction.url(url)) {
             do {
+                guard request.options.transfer.isPersisted else {
+                    return try await imported(request, target, pages, deadline)
+                }
                 return try await target.noting(Redaction.url(url)) {
                     try await imported(request, target, pages, deadline)
                 }

@@ -79,8 +79,10 @@ struct RequestStatusTests {
         #expect(server.requests.map { $0.field("Accept-Language") } == ["en", "en", "de"])
         _ = try await forge.all(labels.header("accept-language", "de"))
         #expect(server.requests.count == 3)
+        // The first response still answers the request with the API's value.
         _ = try await forge.all(labels)
-        #expect(server.requests.last?.field("Accept-Language") == "en" && server.requests.count == 4)
+        #expect(server.requests.count == 3)
+        withExtendedLifetime(folder) {}
     }
 
     @Test("with references of the naming convention, a bare key is the reference; reports name what was created")
@@ -91,11 +93,13 @@ struct RequestStatusTests {
                     #"[{"id":1,"number":10,"title":"t","state":"open","user_id":5,"label_ids":[2,1],"milestone_id":70}]"#
             )
         }
-        let forge = try client(server, try TemporaryFolder()) { $0.mapping.naming.referenceSuffixes = ["_id"] }
+        let folder = try TemporaryFolder()
+        let forge = try client(server, folder) { $0.mapping.naming.referenceSuffixes = ["_id"] }
         let page = try await forge.page(.issues("acme/anvil"))
         let issue = try #require(page.records.first)
         #expect(issue.labels.keys == [2, 1] && issue.milestone?.key == 70)
         #expect(page.report?.keys(.created).map(\.description) == ["Issue 1"])
+        withExtendedLifetime(folder) {}
     }
 }
 

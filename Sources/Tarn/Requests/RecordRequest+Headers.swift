@@ -3,9 +3,8 @@ import TarnHTTP
 extension RecordRequest {
     /// Returns the request with a header field, which replaces that of the API with this name.
     ///
-    /// It is sent to the API only. The response is stored for this value: a request with another
-    /// one is not answered with it, and replaces it. Credentials belong in the authentication of
-    /// the API.
+    /// It is sent to the API only. The response is stored for this value, and answers no request
+    /// with another one. Credentials belong in the authentication of the API.
     ///
     /// ```swift
     /// let issues = try await forge.all(.issues("acme/anvil").header("Accept-Language", "de"))

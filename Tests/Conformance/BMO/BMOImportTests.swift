@@ -44,7 +44,7 @@ struct BMOImportTests {
     }
 
     @Test(
-        "BMO Bridge.relationshipMergeType(forRelationshipNamed:inEntity:) → ToManyPolicy: .replace, .append, and .prepend for .insertAtBeginning; the order is kept",
+        "BMO Bridge.relationshipMergeType(forRelationshipNamed:inEntity:currentMixedRepresentation:) → ToManyPolicy: .replace, .append, and .prepend for .insertAtBeginning; the order is kept",
         arguments: [
             ("replace", ["3", "2"]), ("append", ["1", "2", "3"]), ("prepend", ["3", "1", "2"]),
             ("patch", ["1", "2", "3"]),
@@ -143,7 +143,7 @@ struct BMOImportTests {
     }
 
     @Test(
-        "BMO Bridge.remoteObjectRepresentations(fromRemoteRelationshipRepresentation:) and metadata(fromRemoteRelationship…) → @Relationship(from:): the list of a relationship at a path, with values beside it as attributes"
+        "BMO Bridge.remoteObjectRepresentations(fromRemoteRelationshipAndMetadataRepresentation:userInfo:) and metadata(fromRemoteRelationshipAndMetadataRepresentation:userInfo:) → @Relationship(from:): the list of a relationship at a path, with values beside it as attributes"
     )
     func relationshipEnvelope() throws {
         let albums = try ImportFixture(

@@ -14,7 +14,7 @@ struct BMORequestTests {
     }
 
     @Test(
-        "BMO RequestManager.operation(forBackRequest:withBridge:autoStart:handler:) with CoreDataFetchRequest → forge.all(_:): fetches, imports, and returns the records"
+        "BMO RequestManager.operation(forBackRequest:withBridge:resultsImporterFactory:autoStart:handler:) with CoreDataFetchRequest → forge.all(_:): fetches, imports, and returns the records"
     )
     func fetch() async throws {
         let api = try api()
@@ -122,7 +122,7 @@ struct BMORequestTests {
     }
 
     @Test(
-        "BMO unsafeFetchObjects(…) (the local result now, and an operation) → forge.answers(_:local:): the stored records at once, then those after the import"
+        "BMO unsafeFetchObjects(fromFetchRequest:…) (the local result now, and an operation) → forge.answers(_:local:): the stored records at once, then those after the import"
     )
     func localAndRemote() async throws {
         let api = try api()
@@ -139,7 +139,7 @@ struct BMORequestTests {
     }
 
     @Test(
-        "BMO fetchObject(remoteId:) and init(entity:remoteId:flatifiedFields:alwaysFetchProperties:) → forge.one(_:): one record by its key, from the server or from the store"
+        "BMO fetchObject(ofEntity:withRemoteId:…) and init(entity:remoteId:flatifiedFields:alwaysFetchProperties:) → forge.one(_:): one record by its key, from the server or from the store"
     )
     func fetchObject() async throws {
         let api = try api(["/photos/9": #"{"id": "9", "title": "nine"}"#])

@@ -56,7 +56,7 @@ struct MMRecordImportTests {
     }
 
     @Test(
-        "MMRecordResponse +responseFromResponseObjectArray:initialEntity:context: → Importer.add(_:entity:): a list, or one object, becomes records and one report"
+        "MMRecordResponse +responseFromResponseObjectArray:initialEntity:context:options: → Importer.add(_:entity:): a list, or one object, becomes records and one report"
     )
     func documents() throws {
         let people = try people()

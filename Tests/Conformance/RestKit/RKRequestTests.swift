@@ -130,6 +130,16 @@ struct RKRequestTests {
     }
 
     @Test(
+        "RKObjectManager -enqueueBatchOfObjectRequestOperationsWithRoute:objects:progress:completion: → forge.results(of:): one request for each object, with the records or the failure of each"
+    )
+    func batchOfObjects() async throws {
+        let api = try api(["/airlines/1": #"{"id": 1, "name": "a"}"#, "/airlines/3": #"{"id": 3, "name": "c"}"#])
+        let results = await api.client.results(
+            of: (1...3).map { RecordRequest<Airline>.get("/airlines/{id}", ["id": "\($0)"]) })
+        #expect(results.map { try? $0.get().first?.name } == ["a", nil, "c"])
+    }
+
+    @Test(
         "RKObjectManager -cancelAllObjectRequestOperationsWithMethod:matchingPathPattern: → Task.cancel(): cancels the requests of the task, and only those"
     )
     func cancelling() async throws {

@@ -65,7 +65,9 @@ struct SLImportTests {
         #expect(try family.add(#"{"id": {}}"#, "Parent").skipped == 1)
     }
 
-    @Test("SLRESTfulCoreData +setUniqueIdentifierOfJSONObjects: → @Key @Attribute(from:): a key of any name and type")
+    @Test(
+        "SLRESTfulCoreData +registerUniqueIdentifierOfJSONObjects: → @Key @Attribute(from:): a key of any name and type"
+    )
     func otherIdentifier() throws {
         let family = try family(#"{"id": 1, "children": [{"unique_str": "a*"}, {"unique_str": "ab"}]}"#)
         // Texts were compared with LIKE, so that * in a key met other records.
@@ -130,7 +132,7 @@ struct SLImportTests {
 
     // The members that were missing in the list were deleted, and the context was saved in between.
     @Test(
-        "SLRESTfulCoreData -updateObjectsForRelationship:withJSONObject:fromURL:deleteEveryOtherObject: → a list of a relationship: replaces the members; those that are missing are unlinked and stay"
+        "SLRESTfulCoreData -updateObjectsForRelationship:withJSONObject:fromURL:deleteEveryOtherObject:error: → a list of a relationship: replaces the members; those that are missing are unlinked and stay"
     )
     func toMany() throws {
         let family = try family(
@@ -165,7 +167,7 @@ struct SLImportTests {
     }
 
     @Test(
-        "SLRESTfulCoreData +objectWithRemoteIdentifier:inManagedObjectContext: and +objectsWithRemoteIdentifiers: → StoreReader.get(_:_:): by one key, or by several"
+        "SLRESTfulCoreData +objectWithRemoteIdentifier:inManagedObjectContext: → StoreReader.get(_:_:): by one key, or by several"
     )
     func lookUp() throws {
         let family = try family(#"[{"id": 1}, {"id": 2}]"#)

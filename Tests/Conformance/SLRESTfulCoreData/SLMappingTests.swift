@@ -61,7 +61,9 @@ struct SLMappingTests {
         #expect(try entity(#"{"identifier": 5, "someString": "b"}"#)?.someString == "b")
     }
 
-    @Test("SLRESTfulCoreData +registerAttributeName:forJSONObjectKeyPath: → @Attribute(from:): another key, or a path")
+    @Test(
+        "SLRESTfulCoreData +registerAttributeName:forJSONObjectKeyPath:, +registerAttributeMapping: → @Attribute(from:): another key, or a path"
+    )
     func registeredNames() throws {
         let found = try entity(#"{"id": 5, "other_key": "x", "meta": {"key_path": "y"}}"#)
         #expect(found?.mapped == "x" && found?.keyPathValue == "y")
@@ -159,7 +161,7 @@ struct SLMappingTests {
     }
 
     @Test(
-        "SLRESTfulCoreData +registerDefaultDateTimeFormat: and +registerTimeZone: → FieldRules(dates:): patterns, whose offset is read, or UTC"
+        "SLRESTfulCoreData +registerTimezone: and dateTimeFormat of SLObjectConverter → FieldRules(dates:): patterns, whose offset is read, or UTC"
     )
     func dateFormats() throws {
         let entities = try ImportFixture(
@@ -170,7 +172,7 @@ struct SLMappingTests {
     }
 
     @Test(
-        "SLRESTfulCoreData +registerValueTransformerClass:forAttribute: → FieldRules(transformers:): a closure between the JSON and the attribute"
+        "SLRESTfulCoreData +registerValueTransformer:forManagedObjectAttributeName: → FieldRules(transformers:): a closure between the JSON and the attribute"
     )
     func transformers() throws {
         #expect(try converted(#"{"id": 1, "transformed": "hi"}"#).0?.transformed == "HI")

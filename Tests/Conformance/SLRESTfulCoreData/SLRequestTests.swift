@@ -36,7 +36,7 @@ struct SLRequestTests {
     }
 
     @Test(
-        "SLRESTfulCoreData +fetchObjectsFromURL:completionHandler:, jsonPrefix, pluralizedJSONPrefix → forge.all(_:): a list, a list below a prefix, or one object"
+        "SLRESTfulCoreData +fetchObjectsFromURL:completionHandler:, +registerJSONPrefix:, +registerPluralizedJSONPrefix: → forge.all(_:): a list, a list below a prefix, or one object"
     )
     func several() async throws {
         let api = try api([
@@ -49,7 +49,7 @@ struct SLRequestTests {
 
     // Without a word, every object of the class that was not in the response was deleted.
     @Test(
-        "SLRESTfulCoreData fetchObjectsFromURL: that deletes every other object → forge.all(_:): a fetch deletes nothing; orphans are declared for an endpoint"
+        "SLRESTfulCoreData +fetchObjectsFromURL:completionHandler: that deletes every other object → forge.all(_:): a fetch deletes nothing; orphans are declared for an endpoint"
     )
     func nothingIsDeleted() async throws {
         let api = try api(["/a": #"[{"id": 1}, {"id": 2}]"#, "/b": #"[{"id": 2}]"#])
@@ -58,7 +58,7 @@ struct SLRequestTests {
     }
 
     @Test(
-        "SLRESTfulCoreData deleteEveryOtherObject:YES → Orphans(.entity): after a complete list, every other record is deleted"
+        "SLRESTfulCoreData +fetchObjectsFromURL:deleteEveryOtherObject:completionHandler: → Orphans(.entity): after a complete list, every other record is deleted"
     )
     func everyOther() async throws {
         let api = try api(["/tickets": #"[{"id": 1}, {"id": 2}]"#])
@@ -99,12 +99,12 @@ struct SLRequestTests {
 
     // CloudBridge deleted only those of the relationship; SLRESTfulCoreData all of the class.
     @Test(
-        "SLRESTfulCoreData -fetchObjectsForRelationship:fromURL:deleteEveryOtherObject: → Orphans(.owner): only records of this parent are deleted"
+        "SLRESTfulCoreData -fetchObjectsForRelationship:fromURL:deleteEveryOtherObject:completionHandler:, -shouldDeleteManagedObjectAfterFetch:forRelationship: → Orphans(.owner), APIMirror.Options.mayDelete: only records of this parent are deleted, and a closure keeps some"
     )
     func orphansOfAParent() async throws {
         let api = try api([
             "/repositories": #"[{"id": 1, "full_name": "a"}, {"id": 2, "full_name": "b"}]"#,
-            "/repos/a/issues": #"[{"id": 5}, {"id": 6}]"#, "/repos/b/issues": #"[{"id": 7}]"#,
+            "/repos/a/issues": #"[{"id": 4}, {"id": 5}, {"id": 6}]"#, "/repos/b/issues": #"[{"id": 7}]"#,
         ])
         var description = api.client.client.description
         var issues = Endpoint(
@@ -115,12 +115,50 @@ struct SLRequestTests {
             Endpoint(name: "repositories", path: "/repositories", entity: "Repository", pagination: .headerLink()),
             issues,
         ]
+        var options = APIMirror.Options()
+        options.mayDelete = { $0.key != RecordKey(4) }
         let mirror = try APIMirror(
-            description, store: api.client.store, transport: CurlTransport(description.api.transport))
+            description, store: api.client.store, transport: CurlTransport(description.api.transport), options: options)
         #expect(await mirror.sync().failures.isEmpty)
         api.answer("/repos/a/issues", #"[{"id": 6}]"#)
         #expect(await mirror.sync().orphans?.deleted == 1)
-        #expect(try api.fetch(Ticket.all).map(\.id) == [6, 7])
+        #expect(try api.fetch(Ticket.all).map(\.id) == [4, 6, 7])
+    }
+
+    @Record struct Release: Equatable, DetailedRecord {
+        @Key var id: Int
+        var tag: String?
+        var repository: Reference<Repository>?
+        static let detail = RecordRequest<Release>.get("/repos/{+repository.fullName}/releases/{id}")
+    }
+
+    @Test(
+        "SLRESTfulCoreData -updateWithCompletionHandler: (GET by +registerCRUDBaseURL:) → DetailedRecord.detail, forge.detail(of:): the record is fetched anew by a path of its own values and of its parent's"
+    )
+    func updating() async throws {
+        let api = try APIFixture(["/repos/acme/anvil/releases/3": #"{"id": 3, "tag": "v3"}"#]) {
+            try RecordClient(base: $0, records: Repository.self, Ticket.self, Release.self, store: $1)
+        }
+        try await api.client.store.write { writer in
+            try writer.put(Repository(id: 1, fullName: "acme/anvil"))
+            try writer.put(Release(id: 3, repository: Reference(1)))
+        }
+        #expect(try await api.client.detail(Release.self, 3).tag == "v3")
+        #expect(try api.get(Release.self, 3) == Release(id: 3, tag: "v3", repository: Reference(1)))
+    }
+
+    @Test(
+        "SLRESTfulCoreData -objectsFromRelationship:sortedByAttribute:ascending:, +deleteObjectsWithoutRemoteIDs:inManagedObjectContext: → Ticket.where { … }.order(by:), store.delete(_:): queries of the store, and deletions by them"
+    )
+    func queries() async throws {
+        let api = try api([
+            "/tickets":
+                #"[{"id": 1, "title": "b", "repository_id": 7}, {"id": 2, "title": "a", "repository_id": 7}, {"id": 3}]"#
+        ])
+        _ = try await api.client.all(RecordRequest<Ticket>.get("/tickets"))
+        #expect(try api.fetch(Ticket.where { $0.repository == 7 }.order(by: \.title)).map(\.id) == [2, 1])
+        #expect(try await api.client.store.delete(Ticket.where { !$0.id.isIn([1, 2]) }).changed == 1)
+        #expect(try api.fetch(Ticket.all).map(\.id) == [1, 2])
     }
 
     @Test(

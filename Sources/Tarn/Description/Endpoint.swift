@@ -57,6 +57,8 @@ public struct Endpoint: Sendable, Hashable {
     public var metadata: [Metadata] = []
     /// The location of the declaration, for error texts: `forge.yaml:41`.
     package var place = ""
+    /// Whether it is the endpoint of a typed request, and not of a description.
+    var isTypedRequest = false
 
     /// The part of a scan that is one change of the store.
     public enum CommitUnit: Sendable, Hashable {

@@ -20,13 +20,16 @@ struct ScanIdentity: Sendable {
         endpoint = request.endpoint.name
         authScope = request.authScope
         isForEach = request.endpoint.forEach != nil
-        responses = ScanIdentity.responses(of: name, authScope: authScope)
+        responses = ScanIdentity.responses(of: name, request.endpoint, authScope: authScope)
         members = ScanIdentity.members(responses, plan: plan)
     }
 
     /// The name in the entries of the responses to a scan with this name.
-    static func responses(of name: String, authScope: String) -> String {
-        String(SHA256.hexadecimal("walk\n\(name)\n\(authScope)").prefix(32))
+    ///
+    /// Responses to a typed request belong to its scan, and to the cache all the same.
+    static func responses(of name: String, _ endpoint: Endpoint, authScope: String) -> String {
+        let digest = String(SHA256.hexadecimal("walk\n\(name)\n\(authScope)").prefix(32))
+        return endpoint.isTypedRequest ? ResponseEntry.Listing.cachedIdentity + digest : digest
     }
 
     static func members(_ scan: String, plan: String) -> String { "\(scan) \(plan)" }

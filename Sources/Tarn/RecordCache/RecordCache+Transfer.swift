@@ -122,7 +122,9 @@ extension RecordCache {
             prepared.key, response, headers: TransportHeaders(stored: response), added, at: received)
         entry.listing.scan = stored?.listing.scan ?? 0
         entry.listing.identity =
-            prepared.options.scan.map { ScanIdentity.responses(of: $0, authScope: prepared.request.authScope) }
+            prepared.options.scan.map {
+                ScanIdentity.responses(of: $0, prepared.endpoint, authScope: prepared.request.authScope)
+            }
             ?? stored?.listing.identity
         entry.caching = ResponseCaching(
             requestedAt: sent,

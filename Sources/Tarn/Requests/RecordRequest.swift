@@ -79,6 +79,7 @@ public struct RecordRequest<Value: MappedRecord>: Sendable {
             pagination: pagination)
         endpoint.method = method
         endpoint.place = "the request \(method) \(path)"
+        endpoint.isTypedRequest = true
     }
 
     /// The name under which responses are stored: the entity and the path, without spaces.

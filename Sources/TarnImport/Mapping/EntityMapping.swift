@@ -21,7 +21,7 @@ public struct EntityMapping: Sendable, Hashable {
     /// The rules of single attributes and relationships, by field name.
     package var fields: [String: FieldRules]
     /// The rules of fields that declare none of their own.
-    package var rules: FieldRules
+    public var rules: FieldRules
     /// The duplicate policy. Nil: the API's.
     public var duplicates: DuplicatePolicy?
     /// The attribute that grows with every change of a record at the server.

@@ -7,7 +7,7 @@ public struct Mapping: Sendable, Hashable {
     /// Entity mappings by entity name. Without one, every field takes its value from its own name.
     package var entities: [String: EntityMapping]
     /// The rules of fields for which neither the field nor its entity declares any.
-    package var rules: FieldRules
+    public var rules: FieldRules
     /// The duplicate policy. Default: `lastWins`.
     package var duplicates: DuplicatePolicy?
     /// The treatment of records without a usable key. Default: `skip`.
@@ -15,7 +15,7 @@ public struct Mapping: Sendable, Hashable {
     /// The transformers that fields may name, besides the built-in ones.
     ///
     /// A transformer replaces the built-in one of the same name.
-    package var transformers: [ValueTransformer]
+    public var transformers: [ValueTransformer]
     /// The policy for records with local changes that the server does not have. Default: `fields`.
     public var local: LocalPolicy?
 

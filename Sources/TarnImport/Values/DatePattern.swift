@@ -6,7 +6,7 @@ internal import TarnStore
 /// A date pattern such as `dd/MM/yyyy HH:mm` or `EEE MMM dd HH:mm:ss Z yyyy`.
 ///
 /// `ImportValues.md` lists the letters.
-public struct DatePattern: Sendable, Hashable {
+public struct DatePattern: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The pattern as written.
     package let text: String
     private let elements: [Element]
@@ -42,6 +42,13 @@ public struct DatePattern: Sendable, Hashable {
         }
         try parser.checkCompleteness()
         elements = parser.elements
+    }
+
+    /// Creates a pattern from a literal: `.pattern("dd/MM/yyyy")`.
+    ///
+    /// - Precondition: it is a pattern. One that is computed is parsed by ``DateFormat/init(_:)``.
+    public init(stringLiteral text: String) {
+        do { try self.init(text) } catch { preconditionFailure("\(error)") }
     }
 
     private struct Parser {

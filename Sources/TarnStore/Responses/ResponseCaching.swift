@@ -39,7 +39,7 @@ extension ResponseEntry {
     /// It approximates the space in the store, including the body. Entries of scans belong to a
     /// mirror.
     package var cacheCost: Int? {
-        guard let caching, listing.identity == nil else { return nil }
+        guard let caching, listing.isCaches else { return nil }
         var cost = 400 + 2 * request.url.utf8.count + (listing.metadata?.utf8.count ?? 0) + (caching.bodySize ?? 0)
         for text in validation.headers { cost += text.utf8.count + 4 }
         for text in caching.selecting { cost += text.utf8.count + 4 }

@@ -13,6 +13,10 @@ extension ResponseEntry {
         package var scan: UInt64
         /// The identity of the scan that the page belongs to; nil if there is none.
         package var identity: String?
+        /// The beginning of the identity of a scan whose responses a cache may evict.
+        package static let cachedIdentity = "cache "
+        /// Whether the response belongs to a cache, and not to a mirror.
+        var isCaches: Bool { identity?.hasPrefix(ResponseEntry.Listing.cachedIdentity) ?? true }
         /// The position of the page in its list; nil for the first page, and if it is unknown.
         package var position: ListPosition?
 

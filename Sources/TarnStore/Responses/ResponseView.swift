@@ -32,7 +32,8 @@ package struct ResponseView {
     package var skipped: Int { row.number(ID.skipped) ?? 0 }
     package var answeredBy: String? { row.text(ID.answeredBy) }
     package var position: ListPosition? { ListPosition(row) }
-    package var isCaches: Bool { requestedAt != nil && identity == nil }
+    package var isCaches: Bool { requestedAt != nil && (identity?.hasPrefix(Listing.cachedIdentity) ?? true) }
+    private typealias Listing = ResponseEntry.Listing
 
     /// The requested URL.
     ///

@@ -27,14 +27,14 @@ extension ResponseValue<[String]> {
     static let detail = RecordRequest<Repo>.get("/repos/{owner.login}/{name}")
 }
 
-@Record private struct Memo: DetailedRecord, Equatable {
+@Record private struct Snippet: DetailedRecord, Equatable {
     @Key var id: Int64
     var text: String
 
-    static let detail = RecordRequest<Memo>.get("/notes/{id}", ["fields": "all"])
+    static let detail = RecordRequest<Snippet>.get("/notes/{id}", ["fields": "all"])
 }
 
-extension RecordRequest where Value == Memo {
+extension RecordRequest where Value == Snippet {
     fileprivate static var notes: Self { .get("/notes", records: "notes") }
 }
 
@@ -51,7 +51,7 @@ struct RequestValuesTests {
             let server = try ScriptedServer { Self.answer($0, isGone.isOn) }
             self.server = server
             client = try RecordClient(
-                base: server.base, records: Memo.self, Repo.self, User.self, store: folder.get()("notes.tarn")
+                base: server.base, records: Snippet.self, Repo.self, User.self, store: folder.get()("notes.tarn")
             ) { $0.api.retry.attempts = 1 }
         }
 
@@ -107,10 +107,10 @@ struct RequestValuesTests {
             break
         }
         #expect(seen.count == 1 && seen[0].1 == .number("3"))
-        let (note, text) = try await api.client.one(RecordRequest<Memo>.get("/notes/7", ["fields": "all"])) { $0.text }
+        let (note, text) = try await api.client.one(RecordRequest<Snippet>.get("/notes/7", ["fields": "all"])) { $0.text }
         #expect(note.text == "seven" && text == #"{"id":7,"text":"seven"}"#)
         let found = try await api.client.all(
-            RecordRequest<Memo>.post("/find", body: .json(.object([])), records: "notes").persisting(false)
+            RecordRequest<Snippet>.post("/find", body: .json(.object([])), records: "notes").persisting(false)
         ) { $0["meta"]?["total"] }
         #expect(found.records.map(\.id) == [8] && found.values == [.number("1")])
         await #expect(throws: MirrorError.self) {
@@ -125,7 +125,7 @@ struct RequestValuesTests {
         await #expect(throws: Refused.self) {
             _ = try await api.client.all(.notes) { _ -> Int in throw Refused() }
         }
-        #expect(try api.client.store.read { try $0.fetch(Memo.all).map(\.id) } == [1])
+        #expect(try api.client.store.read { try $0.fetch(Snippet.all).map(\.id) } == [1])
     }
 
     // MARK: Typed metadata
@@ -174,9 +174,9 @@ struct RequestValuesTests {
     @Test("a detail by key needs no stored record if the key is enough, and takes options")
     func detailByKey() async throws {
         let api = try Server(), client = api.client
-        let note = try await client.detail(Memo.self, 7) { $0.persisting(false) }
+        let note = try await client.detail(Snippet.self, 7) { $0.persisting(false) }
         #expect(note.text == "seven")
-        #expect(try client.store.read { try $0.get(Memo.self, 7) } == nil)
+        #expect(try client.store.read { try $0.get(Snippet.self, 7) } == nil)
         #expect(try await client.detail(of: note).text == "seven")
         #expect(try await client.detail(of: note) { $0.policy(.cacheOnly) }.text == "seven")
         #expect(api.server.targets.count == 2)
@@ -185,15 +185,15 @@ struct RequestValuesTests {
     @Test("a record that the server no longer has is an error, and is deleted if that is asked for")
     func goneDetail() async throws {
         let api = try Server(), client = api.client
-        let note = try await client.detail(Memo.self, 7)
+        let note = try await client.detail(Snippet.self, 7)
         api.isGone.turnOn()
         func isGone(_ error: any Error) -> Bool {
             if case .request(.status(404, _, _, _), _)? = error as? CacheError { true } else { false }
         }
         await #expect { _ = try await client.detail(of: note) } throws: { isGone($0) }
-        #expect(try client.store.read { try $0.get(Memo.self, 7) } == note)
+        #expect(try client.store.read { try $0.get(Snippet.self, 7) } == note)
         await #expect { _ = try await client.detail(of: note, deletingGone: true) } throws: { isGone($0) }
-        #expect(try client.store.read { try $0.get(Memo.self, 7) } == nil)
+        #expect(try client.store.read { try $0.get(Snippet.self, 7) } == nil)
     }
 
     // MARK: Envelopes
@@ -201,7 +201,7 @@ struct RequestValuesTests {
     @Test("records of another type in the same response are imported with the others")
     func envelope() async throws {
         let api = try Server(), client = api.client
-        let request = RecordRequest<Memo>.get("/envelope", records: "notes").also(User.self, at: "people")
+        let request = RecordRequest<Snippet>.get("/envelope", records: "notes").also(User.self, at: "people")
         #expect(try await client.all(request.persisting(false)).map(\.id) == [3])
         #expect(try client.store.read { try $0.fetch(User.all).count } == 0)
         let page = try await client.page(request)

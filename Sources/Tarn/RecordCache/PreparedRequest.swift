@@ -24,7 +24,7 @@ public struct PreparedRequest: Sendable {
 
     init(
         _ request: EndpointRequest, at pages: PageSequence, isPositioned: Bool, directives: String?,
-        options: TransferOptions = TransferOptions()
+        options: TransferOptions
     ) {
         self.request = request
         self.pages = pages

@@ -107,7 +107,9 @@ struct RequestValuesTests {
             break
         }
         #expect(seen.count == 1 && seen[0].1 == .number("3"))
-        let (note, text) = try await api.client.one(RecordRequest<Snippet>.get("/notes/7", ["fields": "all"])) { $0.text }
+        let (note, text) = try await api.client.one(RecordRequest<Snippet>.get("/notes/7", ["fields": "all"])) {
+            $0.text
+        }
         #expect(note.text == "seven" && text == #"{"id":7,"text":"seven"}"#)
         let found = try await api.client.all(
             RecordRequest<Snippet>.post("/find", body: .json(.object([])), records: "notes").persisting(false)

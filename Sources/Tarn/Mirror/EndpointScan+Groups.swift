@@ -48,7 +48,8 @@ extension EndpointScan {
         return true
     }
 
-    /// The hooks for the common merge of all scans: those of each endpoint once, then those of requests.
+    /// The hooks for the common merge of all scans: those of each endpoint once, then those of
+    /// requests.
     private static func mergeHooks(of scans: [EndpointScan]) -> ImportHooks {
         var names: Set<String> = [], all = ImportHooks()
         for scan in scans where names.insert(scan.endpoint.name).inserted {

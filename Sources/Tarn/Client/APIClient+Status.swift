@@ -66,8 +66,8 @@ extension APIClient {
     ///
     /// - Parameters:
     ///   - name: the name of the checkpoint.
-    ///   - identity: the identity of the request among those that share the checkpoint; nil if there
-    ///     is one only.
+    ///   - identity: the identity of the request among those that share the checkpoint; nil if
+    ///     there is only one.
     func note(_ failure: MirrorError?, of name: String, plan identity: @autoclosure () -> String? = nil) async {
         switch failure {
         case .cancelled?, .busy?, .store?: return

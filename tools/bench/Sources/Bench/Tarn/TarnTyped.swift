@@ -63,11 +63,8 @@ enum TarnTyped {
         // The records before the first dictionary are not compressed yet.
         if compression == .zstd { try await store.rewrite() }
         return try store.read { reader in
-            var keys: [Int64] = [], dates: [Int64] = []
-            try reader.forEach(MacroIssue.self) { row in
-                keys.append(try row.get(.id))
-                dates.append(try row.get(.createdAt, as: Timestamp.self).microseconds)
-            }
+            let issues = try reader.fetch(MacroIssue.order(by: \.id))
+            let keys = issues.map(\.id), dates = issues.map(\.createdAt.microseconds)
             let picks = Reads.picks(keys), starts = Queries.starts(dates)
             let plan = try reader.explain(since(starts[0]).query).description
             guard plan.contains("createdAt"), !plan.contains("in memory") else {

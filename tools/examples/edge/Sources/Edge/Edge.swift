@@ -90,7 +90,7 @@ extension RefreshHealth: @retroactive ResponseEncodable {}
 
 extension Parameters {
     /// A value of the query; nil if there is none.
-    fileprivate func value<Value>(_ name: String, _ read: (String) -> Value?) throws -> Value? {
+    fileprivate func value<Result>(_ name: String, _ read: (String) -> Result?) throws -> Result? {
         guard let text = get(name) else { return nil }
         guard let value = read(text) else { throw HTTPError(.badRequest, message: "\(name) is not valid") }
         return value

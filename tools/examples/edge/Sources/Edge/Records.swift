@@ -31,6 +31,6 @@ enum State: String, AttributeValue, CaseIterable { case open, closed }
 
 extension RecordRequest where Value == Issue {
     static func issues(_ repository: String) -> Self {
-        .get("/repos/{+repository}/issues", ["repository": repository, "per_page": "100"], pagination: .headerLink)
+        .get("/repos/{+repository}/issues", ["repository": repository, "per_page": "100"])
     }
 }

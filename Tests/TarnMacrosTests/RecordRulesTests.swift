@@ -34,4 +34,25 @@ struct RecordRulesTests {
             #expect(stored == Delivery(id: 1, day: Timestamp(day)?.date, note: "FRAGILE"))
         }
     }
+
+    @Record struct Parcel: Equatable {
+        @Key var id: Int
+        @Relationship(from: "owner", inverse: \Owner.parcels) var owner: Reference<Owner>
+    }
+
+    @Record struct Owner: Equatable {
+        @Key var id: Int
+        var parcels = Inverse<Parcel>()
+    }
+
+    @Test("a nested list under the name of an inverse is imported, or the report names its path")
+    func nestedInverse() async throws {
+        let folder = try TemporaryFolder()
+        let store = try Store.open(at: folder("s.tarn"), schema: Schema(records: [Parcel.self, Owner.self]))
+        let importer = try Importer(Mapping(records: [Parcel.self, Owner.self]), store.catalog)
+        _ = try importer.add(Array(#"[{"id": 1, "parcels": [{"id": 7}]}]"#.utf8), entity: "Owner")
+        let report = try await importer.commit(to: store)
+        let parcels = try store.read { try $0.count(Query("Parcel")) }
+        #expect(parcels == 1 || report.unmapped.contains { $0.entity == "Owner" && $0.path == "parcels" })
+    }
 }

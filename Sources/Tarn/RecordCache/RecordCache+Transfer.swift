@@ -170,7 +170,8 @@ extension RecordCache {
     {
         let taken = uses.take(), known = uses.all, options = options, client = client, now = client.now
         lent.value.unit = ImportUnit(responses: [entry]) { _, writer in
-            try writer.removeSuperseded(by: prepared.key)
+            // Typed requests with other hooks or header fields have answers of their own.
+            if prepared.options.scan == nil { try writer.removeSuperseded(by: prepared.key) }
             try writer.noteUses(taken)
             let kept = try writer.access.responses.view(prepared.digest)?.id
             _ = try writer.evict(

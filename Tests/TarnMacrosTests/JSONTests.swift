@@ -58,7 +58,9 @@ struct JSONTests {
         return (folder, try Store.open(at: folder("s.tarn"), schema: Schema(records: records)))
     }
 
-    @Test("a record without a type is decoded to any Decodable struct; a field that does not fit is an error with its name")
+    @Test(
+        "a record without a type is decoded to any Decodable struct; a field that does not fit is an error with its name"
+    )
     func decoding() throws {
         struct Headline: Decodable, Equatable {
             struct Reactions: Decodable, Equatable { var heart: Int }
@@ -79,7 +81,8 @@ struct JSONTests {
         #expect(
             headlines == [
                 Headline(
-                    number: 10, title: "Ä tree", state: .open, updatedAt: Timestamp("2026-01-02T03:04:05.678901Z")?.date,
+                    number: 10, title: "Ä tree", state: .open,
+                    updatedAt: Timestamp("2026-01-02T03:04:05.678901Z")?.date,
                     link: URL(string: "https://e.example/i/1"), reactions: .init(heart: 2), author: 5,
                     labels: References([8, 7])),
                 Headline(number: 11, title: "B", state: .closed, author: 5, labels: References([])),
@@ -87,7 +90,11 @@ struct JSONTests {
         #expect {
             _ = try bed.store.read { try $0.record("Issue", RecordKey(1))?.decode(Wrong.self) }
         } throws: {
-            if case DecodingError.typeMismatch(_, let context) = $0 { context.codingPath.map(\.stringValue) == ["title"] } else { false }
+            if case DecodingError.typeMismatch(_, let context) = $0 {
+                context.codingPath.map(\.stringValue) == ["title"]
+            } else {
+                false
+            }
         }
     }
 

@@ -11,9 +11,9 @@ extension Record {
     /// let headline = try store.read { try $0.record("Issue", 17)?.decode(Headline.self) }
     /// ```
     ///
-    /// A date is decoded with its microseconds as far as `Date` holds them, bytes as `Data`, JSON as
-    /// any `Decodable` type, a reference as its key or as a ``Reference``. Numbers that are infinite
-    /// or no numbers are null.
+    /// A date is decoded with its microseconds as far as `Date` holds them, bytes as `Data`, JSON
+    /// as any `Decodable` type, a reference as its key or as a ``Reference``. Numbers that are
+    /// infinite or no numbers are null.
     ///
     /// - Throws: `DecodingError`, with the name of the field.
     public func decode<Content: Decodable>(_ type: Content.Type = Content.self) throws -> Content {

@@ -69,8 +69,8 @@ extension StoreReader {
         }.count
     }
 
-    /// Appends a page of a query as a JSON array, as ``writeJSON(_:into:)-(IncludingQuery<Record,_>,_)``
-    /// does, and returns the token of the next page.
+    /// Appends a page of a query as a JSON array, as
+    /// ``writeJSON(_:into:)-(IncludingQuery<Record,_>,_)`` does, and returns the next page's token.
     ///
     /// - Returns: the token; nil if this is the last page, or the query has no limit.
     /// - Throws: as ``page(_:)-(TypedQuery<Record>)``.

@@ -51,7 +51,7 @@ struct IncludedPath<Target: StoredRecord> {
 @usableFromInline
 struct IncludedTargets<Target: StoredRecord>: Sendable {
     private let chain: [IncludedPlaces]
-    private let last: Included<Target>
+    @usableFromInline let last: Included<Target>
 
     @usableFromInline
     init(chain: [IncludedPlaces], last: Included<Target>) {
@@ -60,12 +60,24 @@ struct IncludedTargets<Target: StoredRecord>: Sendable {
     }
 
     /// Returns the targets of the record at a position, in the order of the relationship.
-    @usableFromInline
+    ///
+    /// It is inlinable: the copies of targets are those of their own type.
+    @inlinable
     func targets(of position: Int) -> [Target] {
-        guard !chain.isEmpty else { return Array(last[position]) }
+        let places = places(of: position)
+        var targets: [Target] = []
+        targets.reserveCapacity(places.count)
+        for place in places { targets.append(last.records[Int(place)]) }
+        return targets
+    }
+
+    /// Returns the places of the targets in the list of all targets.
+    @usableFromInline
+    func places(of position: Int) -> ArraySlice<Int32> {
+        guard !chain.isEmpty else { return last[position].positions }
         var owners = [position]
         for places in chain { owners = owners.flatMap { places.targets(of: $0).map(Int.init) } }
-        return owners.flatMap { Array(last[$0]) }
+        return owners.flatMap { last[$0].positions }[...]
     }
 }
 

@@ -14,7 +14,7 @@ internal import LMDB
 /// ```
 public struct Included<Target: Sendable>: Sendable {
     /// The target records, each once, in the order of their keys.
-    package let records: [Target]
+    @usableFromInline package let records: [Target]
     /// The keys of targets that are not in the store, each once, in the order of their keys.
     ///
     /// An element is nil if the key is too long to be stored in a reference.

@@ -16,7 +16,8 @@ func edge(_ folder: String, _ forge: String, every interval: Duration, perSecond
 
 switch arguments.first {
 case "forge" where arguments.count == 2:
-    try await LocalForge().application(port: Int(arguments[1]) ?? 8081).runService()
+    let forge = try LocalForge()
+    try await forge.application(port: Int(arguments[1]) ?? 8081).runService()
 case "fill" where arguments.count == 3:
     let edge = try edge(arguments[1], arguments[2], every: .seconds(3600), perSecond: nil)
     let task = Task { try await edge.refreshes.run() }
@@ -27,8 +28,8 @@ case "fill" where arguments.count == 3:
     try Peer(path: arguments[1] + "/peer.sqlite").fill(issues)
     print("filled: \(issues.count) issues")
 case "serve" where arguments.count == 3 || arguments.count == 4:
-    // With a forge, all issues change again and again: 20 pages a second.
-    let edge = try edge(arguments[1], arguments.count == 4 ? arguments[3] : "http://127.0.0.1:1", every: .milliseconds(100), perSecond: 20)
+    // With a forge, all issues change again and again: 10 pages a second.
+    let edge = try edge(arguments[1], arguments.count == 4 ? arguments[3] : "http://127.0.0.1:1", every: .milliseconds(100), perSecond: 10)
     let peer = try Peer(path: arguments[1] + "/peer.sqlite"), router = edge.router
     router.get("constant/:id") { _, context in
         _ = try context.parameters.require("id", as: Int64.self)

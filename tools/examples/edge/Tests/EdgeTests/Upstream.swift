@@ -32,7 +32,7 @@ final class Upstream: Sendable {
             let listed = issues.dropFirst((page - 1) * 10).prefix(10).map(Self.json)
             var headers: HTTPFields = [.contentType: "application/json"]
             if page * 10 < issues.count, let host = request.head.authority {
-                headers[HTTPField.Name("Link")!] = "<http://\(host)/repos/acme/anvil/issues?per_page=100&page=\(page + 1)>; rel=\"next\""
+                headers[HTTPFields.Element.Name("Link")!] = "<http://\(host)/repos/acme/anvil/issues?per_page=100&page=\(page + 1)>; rel=\"next\""
             }
             let text = "[" + listed.joined(separator: ",") + "]"
             return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: text)))

@@ -59,16 +59,15 @@ struct IncludedTargets<Target: StoredRecord>: Sendable {
         self.last = last
     }
 
-    /// Returns the targets of the record at a position, in the order of the relationship.
+    /// Returns what a column includes for the record at a position, in the order of the relationship.
     ///
     /// It is inlinable: the copies of targets are those of their own type.
     @inlinable
-    func targets(of position: Int) -> [Target] {
+    func included<Column: RelationshipColumn>(
+        _ column: Column.Type, of position: Int
+    ) -> Column.Included where Column.Target == Target {
         let places = places(of: position)
-        var targets: [Target] = []
-        targets.reserveCapacity(places.count)
-        for place in places { targets.append(last.records[Int(place)]) }
-        return targets
+        return Column.included(places.count) { last.records[Int(places[places.startIndex + $0])] }
     }
 
     /// Returns the places of the targets in the list of all targets.

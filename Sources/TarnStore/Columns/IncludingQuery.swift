@@ -27,7 +27,8 @@ extension StoreReader {
         _ query: IncludingQuery<Record, repeat each Column>
     ) throws -> [(Record, repeat (each Column).Included)] {
         var next: ContinuationToken?
-        return try results(query, isPage: false, next: &next).tuples
+        var results = try results(query, isPage: false, next: &next)
+        return results.takeTuples()
     }
 
     /// Returns the records of a query, and the targets of its relationships.
@@ -66,8 +67,8 @@ extension StoreReader {
         _ query: IncludingQuery<Record, repeat each Column>
     ) throws -> (records: [(Record, repeat (each Column).Included)], next: ContinuationToken?) {
         var next: ContinuationToken?
-        let records = try results(query, isPage: true, next: &next).tuples
-        return (records, next)
+        var results = try results(query, isPage: true, next: &next)
+        return (results.takeTuples(), next)
     }
 
     /// The entry point of inlined code, for the records of one page.

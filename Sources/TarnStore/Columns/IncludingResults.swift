@@ -1,7 +1,7 @@
 /// The records of a query, and the targets of its relationships by the records' positions.
 @usableFromInline
 struct IncludingResults<Record: TypedRecord, each Column: RelationshipColumn>: Sendable {
-    @usableFromInline let records: [Record]
+    @usableFromInline var records: [Record]
     @usableFromInline let targets: (repeat IncludedTargets<(each Column).Target>)
 
     @usableFromInline
@@ -12,10 +12,20 @@ struct IncludingResults<Record: TypedRecord, each Column: RelationshipColumn>: S
 
     /// A tuple for each record: the record, then what each column includes.
     @inlinable var tuples: [(Record, repeat (each Column).Included)] {
+        var results = self
+        return results.takeTuples()
+    }
+
+    /// Moves the records into tuples: each with what each column includes.
+    @inlinable
+    mutating func takeTuples() -> [(Record, repeat (each Column).Included)] {
         var tuples: [(Record, repeat (each Column).Included)] = []
         tuples.reserveCapacity(records.count)
-        for (position, record) in records.enumerated() {
-            tuples.append((record, repeat (each Column).included((each targets).targets(of: position))))
+        // The last element is moved out of an array, any other is copied.
+        records.reverse()
+        while let record = records.popLast() {
+            let position = tuples.count
+            tuples.append((record, repeat (each targets).included((each Column).self, of: position)))
         }
         return tuples
     }
@@ -34,6 +44,6 @@ struct IncludingResults<Record: TypedRecord, each Column: RelationshipColumn>: S
     private static func areEqual<One: RelationshipColumn>(
         _ column: One.Type, _ a: IncludedTargets<One.Target>, _ b: IncludedTargets<One.Target>, _ count: Int
     ) -> Bool where One.Included: Equatable {
-        (0..<count).allSatisfy { One.included(a.targets(of: $0)) == One.included(b.targets(of: $0)) }
+        (0..<count).allSatisfy { a.included(column, of: $0) == b.included(column, of: $0) }
     }
 }

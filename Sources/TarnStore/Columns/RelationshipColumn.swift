@@ -11,6 +11,6 @@ public protocol RelationshipColumn: Sendable {
     /// Whether a record may have several targets.
     static var isToMany: Bool { get }
 
-    /// Returns the targets of one record.
-    static func included(_ targets: [Target]) -> Included
+    /// Returns the targets of one record: their number, and a closure that returns each.
+    static func included(_ count: Int, _ target: (Int) -> Target) -> Included
 }

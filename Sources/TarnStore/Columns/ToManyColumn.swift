@@ -26,5 +26,5 @@ extension ToManyColumn: RelationshipColumn {
     public static var isToMany: Bool { true }
 
     @inlinable
-    public static func included(_ targets: [Target]) -> [Target] { targets }
+    public static func included(_ count: Int, _ target: (Int) -> Target) -> [Target] { (0..<count).map(target) }
 }

@@ -53,5 +53,5 @@ extension ToOneColumn: RelationshipColumn {
     public static var isToMany: Bool { false }
 
     @inlinable
-    public static func included(_ targets: [Target]) -> Target? { targets.first }
+    public static func included(_ count: Int, _ target: (Int) -> Target) -> Target? { count > 0 ? target(0) : nil }
 }

@@ -59,7 +59,7 @@ struct IncludedTargets<Target: StoredRecord>: Sendable {
         self.last = last
     }
 
-    /// Returns what a column includes for the record at a position, in the order of the relationship.
+    /// Returns the included targets of the record at a position, in the order of the relationship.
     ///
     /// It is inlinable: the copies of targets are those of their own type.
     @inlinable

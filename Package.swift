@@ -113,7 +113,8 @@ let package = Package(
         .executableTarget(name: "HostileSync", dependencies: ["Tarn", "TarnDescription", "TarnInspect", "Locking", "CZstd"]),
 
         // Shared by all tests: local servers, folders, waiting, random numbers.
-        .target(name: "TestSupport", path: "Tests/Support"),
+        .target(
+            name: "TestSupport", dependencies: isStoreOnly ? [] : [.product(name: "Logging", package: "swift-log")], path: "Tests/Support"),
         .testTarget(name: "LMDBPagesTests", dependencies: ["LMDBPages", "TestSupport"]),
         .testTarget(name: "LMDBTests", dependencies: ["LMDB", "TestSupport"]),
         .testTarget(name: "TarnStoreTests", dependencies: ["TarnStore", "StoreWorker", "CZstd", "TestSupport"], exclude: ["Golden"]),

@@ -136,9 +136,8 @@ struct LockFileTests {
             defer { close(socket) }
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
-            // Its path is short: the working directory may be anything.
-            let short = "/tmp/tarn-\(getpid()).s"
-            unlink(short)
+            // Its path is short: the working directory may be anything. Test cases run side by side: a name for each.
+            let short = "/tmp/tarn-\(UUID().uuidString).s"
             withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: short.utf8) }
             let bound = withUnsafePointer(to: &address) {
                 $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {

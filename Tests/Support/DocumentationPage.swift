@@ -22,9 +22,15 @@ package struct DocumentationPage: Sendable {
     }
 
     /// The examples that do not stand in a source file, whatever their indentation.
-    package func examples(missingIn file: String = #filePath) throws -> [String] {
-        let own = DocumentationPage.flat(try String(contentsOfFile: file, encoding: .utf8))
-        return examples.filter { !own.contains(DocumentationPage.flat($0)) }
+    ///
+    /// - Parameter files: paths of source files, from the top level of the checkout if they are
+    ///   relative.
+    package func examples(missingIn files: String...) throws -> [String] {
+        let own = try files.map { file in
+            let path = file.hasPrefix("/") ? file : Checkout.root + "/" + file
+            return DocumentationPage.flat(try String(contentsOfFile: path, encoding: .utf8))
+        }
+        return examples.filter { example in !own.contains { $0.contains(DocumentationPage.flat(example)) } }
     }
 
     private static func flat(_ text: String) -> String {

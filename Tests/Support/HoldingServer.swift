@@ -24,19 +24,8 @@ package final class HoldingServer: Sendable {
     package var leftByClient: Int { state.withLock { $0.leftByClient } }
 
     package init() throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, size) == 0 && listen(descriptor, 16) == 0
-                    && getsockname(descriptor, address, &size) == 0
-            }
-        }
-        guard isBound else { throw LocalServer.Failure(description: "no socket") }
-        port = Int(UInt16(bigEndian: address.sin_port))
+        let socket = try LoopbackSocket(), descriptor = socket.descriptor
+        port = socket.port
         self.descriptor = descriptor
         Thread.detachNewThread { [weak self] in
             while true {

@@ -28,21 +28,8 @@ package final class RawServer: Sendable {
 
     /// - Parameter pause: seconds between the pieces of an answer, which end where it has a NUL.
     package convenience init(_ answers: [[UInt8]], pause: Double = 0, replacesBase: Bool = false) throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, size) == 0 && listen(descriptor, 16) == 0
-                    && getsockname(descriptor, address, &size) == 0
-            }
-        }
-        guard isBound else { throw LocalServer.Failure(description: "no socket") }
-        self.init(
-            descriptor, port: Int(UInt16(bigEndian: address.sin_port)), answers, pause: pause,
-            replacesBase: replacesBase)
+        let socket = try LoopbackSocket()
+        self.init(socket.descriptor, port: socket.port, answers, pause: pause, replacesBase: replacesBase)
     }
 
     /// On a socket that listens.

@@ -56,21 +56,9 @@ package final class ScriptedServer: Sendable {
     package var targets: [String] { requests.map(\.target) }
 
     package init(_ answer: @escaping @Sendable (Request) -> Answer) throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, size) == 0 && listen(descriptor, 128) == 0
-                    && getsockname(descriptor, address, &size) == 0
-            }
-        }
-        guard isBound else { throw LocalServer.Failure(description: "no socket") }
+        let socket = try LoopbackSocket(), descriptor = socket.descriptor
         self.descriptor = descriptor
-        port = Int(UInt16(bigEndian: address.sin_port))
+        port = socket.port
         let received = Received()
         self.received = received
         Thread.detachNewThread {

@@ -307,37 +307,17 @@ struct RequestOptionsTests {
 
     @Test("a request is logged with its status, the cache's decision and its counts, and without secrets")
     func logging() async throws {
-        let forge = try ForgeServer(), lines = Mutex<[String]>([])
-        let logger = Logger(label: "request") { _ in LineHandler { line in lines.withLock { $0.append(line) } } }
+        let forge = try ForgeServer(), logs = LogStore(), logger = logs.logger(.debug)
         let request = RecordRequest<Issue>.get("/issues/{number}", ["number": "7", "access_token": "hidden"])
         await #expect(throws: CacheError.self) { _ = try await forge.client.one(request.logging(to: logger)) }
         _ = try await forge.client.one(.issue(7).logging(to: logger))
         _ = try await forge.client.one(.issue(7).logging(to: logger))
         _ = try await forge.client.one(.issue(8))
-        let texts = lines.withLock(\.self)
+        let texts = logs.lines
         #expect(texts.count == 3, "\(texts)")
         #expect(texts[0].hasPrefix("notice no answer") && texts[0].contains("404") && !texts[0].contains("hidden"))
         #expect(texts[1].contains("status=200") && texts[1].contains("created=2") && texts[1].contains("records=1"))
         #expect(texts[1].contains("/issues/7") && texts[1].contains("source=fetched"))
         #expect(texts[2].contains("source=revalidated") && texts[2].contains("decision="))
-    }
-}
-
-/// A log handler that passes its lines on.
-private struct LineHandler: LogHandler {
-    let write: @Sendable (String) -> Void
-    var metadata: Logger.Metadata = [:]
-    var logLevel: Logger.Level = .debug
-
-    init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        let fields = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        write("\(event.level) \(event.message) " + fields.joined(separator: " "))
     }
 }

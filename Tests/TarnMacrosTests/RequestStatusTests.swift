@@ -42,6 +42,20 @@ struct RequestStatusTests {
         #expect(try await other.status(of: .issue(404)).failure != nil)
     }
 
+    @Test("header fields and hooks of a request are part of it: its status is that of its own answer")
+    func variants() async throws {
+        let forge = try ForgeServer()
+        let plain = RecordRequest.issues("acme/anvil")
+        let edited = plain.editing { _, _ in }
+        let headed = plain.header("X-Preview", "on")
+        for request in [edited, headed] {
+            #expect(try await forge.client.status(of: request).completeLists == 0)
+            _ = try await forge.client.all(request)
+            #expect(try await forge.client.status(of: request).completeLists == 1)
+        }
+        #expect(try await forge.client.status(of: plain).completeLists == 0)
+    }
+
     @Test("a request that is not kept has the status of its last failure")
     func post() async throws {
         let isFailing = Switch()

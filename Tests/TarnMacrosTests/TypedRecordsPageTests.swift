@@ -11,17 +11,10 @@ import Testing
 struct TypedRecordsPageTests {
     @Test("every example of the page stands in these tests")
     func examples() throws {
-        func lines(_ text: String) -> String {
-            text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
-        }
-        let page = try String(contentsOfFile: Checkout.root + "/Sources/Tarn/Tarn.docc/TypedRecords.md", encoding: .utf8)
-        let folder = Checkout.root + "/Tests/TarnMacrosTests/"
-        let own = try ["Forge", "ForgeRequests", "TypedRecordsPageTests"].map { name in
-            lines(try String(contentsOfFile: folder + name + ".swift", encoding: .utf8))
-        }
-        let blocks = page.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
-        #expect(blocks.count == 9)
-        for block in blocks { #expect(own.contains { $0.contains(lines(block)) }, "\(block)") }
+        let page = try DocumentationPage("TypedRecords"), folder = "Tests/TarnMacrosTests/"
+        let missing = try page.examples(
+            missingIn: folder + "Forge.swift", folder + "ForgeRequests.swift", #filePath)
+        #expect(page.examples.count == 9 && missing == [])
     }
 
     @Test("the examples do what the page says")

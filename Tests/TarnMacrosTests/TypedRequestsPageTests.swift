@@ -32,16 +32,8 @@ extension ResponseValue<Int> {
 struct TypedRequestsPageTests {
     @Test("every example of the page stands in these tests")
     func examples() throws {
-        func lines(_ text: String) -> String {
-            text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
-        }
-        let page = try String(contentsOfFile: Checkout.root + "/Sources/Tarn/Tarn.docc/TypedRequests.md", encoding: .utf8)
-        let own = lines(
-            try String(contentsOfFile: Checkout.root + "/Tests/TarnMacrosTests/TypedRequestsPageTests.swift", encoding: .utf8)
-        )
-        let blocks = page.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
-        #expect(blocks.count == 12)
-        for block in blocks { #expect(own.contains(lines(block)), "\(block)") }
+        let page = try DocumentationPage("TypedRequests")
+        #expect(try page.examples.count == 12 && page.examples(missingIn: #filePath) == [])
     }
 
     private static func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {

@@ -79,7 +79,7 @@ extension APIClient {
             let plan = identity()
             let last = plan == nil || known?.plan == plan ? known?.lastFailure : nil
             let text = failure?.description.excerpt, now = now
-            if let last, last.text == text, last.at.microseconds.distance(to: now.microseconds) < APIClient.leastPause {
+            if let last, last.text == text, (0..<APIClient.leastPause).contains(now.elapsed(since: last.at)) {
                 return
             }
             // The failure of another request is not over because this one has succeeded.

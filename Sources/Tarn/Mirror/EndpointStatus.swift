@@ -57,7 +57,7 @@ public struct EndpointStatus: Sendable, Hashable {
     public func isFresh(at time: Timestamp) -> Bool { freshUntil.map { $0 > time } ?? false }
 
     mutating func setAge(at now: Timestamp) {
-        age = completedAt.map { Int(($0.microseconds.distance(to: now.microseconds)) / 1_000_000) }
+        age = completedAt.map { Int(now.elapsed(since: $0) / 1_000_000) }
     }
 
     mutating func setFailure(_ stored: Checkpoint.LastFailure?) {
@@ -71,9 +71,22 @@ public struct EndpointStatus: Sendable, Hashable {
             completedAt = min(completedAt ?? time, time)
         }
         guard checkpoint.state == .underWay else { return }
-        let known = unfinished ?? Progress(startedAt: checkpoint.startedAt, pages: 0, records: 0)
-        unfinished = Progress(
-            startedAt: min(known.startedAt, checkpoint.startedAt), pages: known.pages + checkpoint.pages,
-            records: known.records + checkpoint.records)
+        var progress = unfinished ?? Progress(startedAt: checkpoint.startedAt, pages: 0, records: 0)
+        progress.add(pages: checkpoint.pages, records: checkpoint.records, since: checkpoint.startedAt)
+        unfinished = progress
+    }
+}
+
+extension EndpointStatus.Progress {
+    /// Adds stored counts. They may be any numbers: a sum is limited to the largest one.
+    mutating func add(pages: Int, records: Int, since time: Timestamp) {
+        startedAt = min(startedAt, time)
+        self.pages = Self.sum(self.pages, pages)
+        self.records = Self.sum(self.records, records)
+    }
+
+    private static func sum(_ a: Int, _ b: Int) -> Int {
+        let (sum, overflows) = a.addingReportingOverflow(b)
+        return overflows ? .max : sum
     }
 }

@@ -26,9 +26,7 @@ extension RecordCache {
         status.setFailure(try store.read { try first.request.lastFailure($0) })
         while let current = page {
             guard let (stored, next) = try stored(current) else { break }
-            read.startedAt = min(read.startedAt, stored.validatedAt)
-            read.pages += 1
-            read.records += stored.count
+            read.add(pages: 1, records: stored.count, since: stored.validatedAt)
             oldest = min(oldest ?? stored.validatedAt, stored.validatedAt)
             if let until = stored.freshUntil { status.freshUntil = min(status.freshUntil ?? until, until) }
             guard let next else {
@@ -84,9 +82,7 @@ extension RecordClient {
                 status.setFailure(try store.read { try target.lastFailure($0) })
                 return status
             }
-            let fingerprint = fingerprint(of: endpoint)
-            let first = try await cache.prepared(request.cacheRequest(), to: endpoint, fingerprint)
-            return try await cache.status(of: first) { try await cache.prepared($0, to: endpoint, fingerprint) }
+            return try await cache.status(of: try await prepared(request)) { try await prepared(request, at: $0) }
         } catch {
             throw CacheError(error, url: "", place: endpoint.place)
         }

@@ -10,5 +10,6 @@ public struct ChangeEvent<Key: StoredKey>: Sendable {
     /// The position after the change: a stream since it begins with the next one.
     public let token: ChangeToken
 
+    /// A property of the change.
     public subscript<Value>(dynamicMember property: KeyPath<Change, Value>) -> Value { change[keyPath: property] }
 }

@@ -287,14 +287,14 @@ struct MMRecordCacheTests {
         "MMRecord +setLoggingLevel: for all requests → APIClient.Options.logger: each import with its counts at info, each kind of diagnostic at notice"
     )
     func importLog() async throws {
-        let lines = LineHandler.Lines(), api = try api(["/items": #"{"items": [{"id": 1, "title": "a"}, {}]}"#])
+        let logs = LogStore(), api = try api(["/items": #"{"items": [{"id": 1, "title": "a"}, {}]}"#])
         var options = APIClient.Options()
-        options.logger = Logger(label: "imports") { _ in LineHandler(lines: lines) }
+        options.logger = logs.logger(.info)
         let client = try RecordClient(
             base: api.server.base, records: Favourite.self, store: api.folder("logged.tarn"), options: options)
         _ = try await client.all(Self.list)
-        #expect(lines.all.contains { $0.hasPrefix("info: imported") })
-        #expect(lines.all.contains { $0.hasPrefix("notice: key.missing") })
+        #expect(logs.lines.contains { $0.hasPrefix("info imported") })
+        #expect(logs.lines.contains { $0.hasPrefix("notice key.missing") })
     }
 
     @Test(

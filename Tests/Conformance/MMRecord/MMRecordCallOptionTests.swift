@@ -80,12 +80,11 @@ struct MMRecordCallOptionTests {
         "MMRecord +setLoggingLevel: and the log of MMRecordDebugger → RecordRequest.logging(to:): the answer of one request, with its source and its counts"
     )
     func logging() async throws {
-        let lines = LineHandler.Lines()
-        let logger = Logger(label: "stream") { _ in LineHandler(lines: lines) }
+        let logs = LogStore(), logger = logs.logger(.info)
         let api = try api()
         _ = try await api.client.all(.stream().logging(to: logger))
         _ = try await api.client.all(.stream())
-        #expect(lines.all.count == 1 && lines.all.first?.contains("info") == true)
+        #expect(logs.lines.count == 1 && logs.lines.first?.contains("info") == true)
     }
 
     // The requests of a batch shared one set of options, and one failure.

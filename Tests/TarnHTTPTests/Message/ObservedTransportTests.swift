@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import Metrics
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TarnHTTP
@@ -13,9 +14,7 @@ struct ObservedTransportTests {
     @Test("answers and failures are counted by host, method and status, and logged without secrets")
     func counted() async throws {
         CountingMetrics.install()
-        let lines = Mutex<[String]>([])
-        var logger = Logger(label: "test") { _ in LineHandler { line in lines.withLock { $0.append(line) } } }
-        logger.logLevel = .debug
+        let logs = LogStore(), logger = logs.logger(.debug)
         let inner = ScriptedTransport([.status(200, [:], "12345"), .status(503), .failure(.connect)])
         let transport = RetryingTransport(
             ObservedTransport(inner, logger: logger, secretParameters: ["kk"]), time: TestTime().source, logger: logger)
@@ -27,32 +26,13 @@ struct ObservedTransportTests {
         #expect(CountingMetrics.value("tarn_http_requests", ["host": host, "method": "GET", "status": "connect"]) == 3)
         #expect(CountingMetrics.value("tarn_http_received_bytes", ["host": host]) == 5)
         #expect(CountingMetrics.timed("tarn_http_duration", ["host": host, "method": "GET"]) == 5)
-        let text = lines.withLock { $0.joined(separator: "\n") }
+        let text = logs.text
         #expect(
             !text.contains("s3cret") && text.contains("page=2") && text.contains("kk=***")
                 && text.contains("token=***"), "\(text)")
         #expect(
             text.contains("notice retrying request") && text.contains("reason=503")
                 && text.contains("debug no answer"), "\(text)")
-    }
-}
-
-private struct LineHandler: LogHandler {
-    let write: @Sendable (String) -> Void
-    var metadata: Logger.Metadata = [:]
-    var logLevel: Logger.Level = .debug
-
-    init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        write(
-            "\(event.level) \(event.message) "
-                + (event.metadata ?? [:]).map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " "))
     }
 }
 

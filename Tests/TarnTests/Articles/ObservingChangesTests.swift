@@ -4,6 +4,7 @@
 
 import Foundation
 import Tarn
+import TestSupport
 import Testing
 
 @Suite("The page Observing changes", .timeLimit(.minutes(1)))
@@ -34,16 +35,9 @@ struct ObservingChangesTests {
 
     @Test("every example of the page stands here")
     func examples() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        func lines(_ text: String) -> String {
-            text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
-        }
-        let page = try String(contentsOf: root.appending(path: "Sources/Tarn/Tarn.docc/ObservingChanges.md"), encoding: .utf8)
-        let typed = root.appending(path: "Tests/TarnMacrosTests/ObservingChangesPageTests.swift")
-        let own = try [URL(filePath: #filePath), typed].map { lines(try String(contentsOf: $0, encoding: .utf8)) }
-        let blocks = page.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
-        #expect(blocks.count == 14)
-        for block in blocks { #expect(own.contains { $0.contains(lines(block)) }, "\(block)") }
+        let page = try DocumentationPage("ObservingChanges")
+        let missing = try page.examples(missingIn: #filePath, "Tests/TarnMacrosTests/ObservingChangesPageTests.swift")
+        #expect(page.examples.count == 14 && missing == [])
     }
 
     @Test("the examples about the change log do what they say")

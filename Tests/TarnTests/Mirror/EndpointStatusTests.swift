@@ -122,6 +122,30 @@ struct EndpointStatusTests {
         withExtendedLifetime(open) {}
     }
 
+    @Test("numbers and times of any size in the store give a status, and no overflow")
+    func hostileNumbers() async throws {
+        let store = try MirrorStore(yaml: Self.yaml), server = try Server(), open = try store.open()
+        _ = try await mirror(store, server.base).sync(["boxes"])
+        for time in [Int64.min, .max] {
+            try await open.write { writer in
+                for name in ["items", "content 7", "content 8", "! items", "! content"] {
+                    var checkpoint = Checkpoint(
+                        state: .underWay, plan: "", scan: 1, startedAt: Timestamp(microseconds: time),
+                        completedAt: Timestamp(microseconds: time))
+                    (checkpoint.pages, checkpoint.records) = (.max, .max)
+                    checkpoint.lastFailure = .init(at: Timestamp(microseconds: time), text: "HTTP 500")
+                    try writer.setCheckpoint(name, checkpoint)
+                }
+            }
+            #expect(try await status(store).failure?.message == "HTTP 500")
+            #expect(try await status(store, "content").unfinished?.records == .max)
+            // Another failure is stored, whenever the last one was.
+            server.fail("/items")
+            _ = try await mirror(store, server.base).sync(["items"])
+            #expect(try await status(store).failure?.at == Timestamp(clock.source.now()))
+        }
+    }
+
     @Test("a failure before the first page leaves no progress, and the next sync begins as ever")
     func first() async throws {
         let store = try MirrorStore(yaml: Self.yaml), server = try Server(), open = try store.open()

@@ -177,32 +177,3 @@ struct MirrorRequestsTests {
         #expect(logs.text.contains("/v1/items") && logs.text.contains("status=400"))
     }
 }
-
-/// A logger that keeps its messages.
-final class LogStore: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    var text: String { lines.withLock { $0.joined(separator: "\n") } }
-
-    var logger: Logger {
-        var logger = Logger(label: "test") { _ in Handler(store: self) }
-        logger.logLevel = .trace
-        return logger
-    }
-
-    private struct Handler: LogHandler {
-        let store: LogStore
-        var metadata: Logger.Metadata = [:]
-        var logLevel: Logger.Level = .trace
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            let all = (event.metadata ?? [:]).map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " ")
-            store.lines.withLock { $0.append("\(event.level) \(event.message) \(all)") }
-        }
-    }
-}

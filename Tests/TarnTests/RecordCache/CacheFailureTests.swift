@@ -2,6 +2,7 @@
 
 import Foundation
 import Tarn
+import TestSupport
 import Testing
 
 @Suite("Caches: failures of the store and in the background", .timeLimit(.minutes(2)))

@@ -7,7 +7,7 @@ import Foundation
 struct TypedMeasurement: Encodable {
     /// A random record as a struct of 23 fields, in one transaction.
     var fetch: Double
-    /// The same with a conformance that is written by hand.
+    /// The reading of the same values by a conformance that a program declares without the macro.
     var fetchByHand: Double?
     /// Issues by a range of dates, in the order of the index, 50 a query, with their authors.
     var query: Double

@@ -128,7 +128,7 @@ enum TarnTyped {
 }
 
 extension MacroIssue {
-    /// The same values in the struct whose conformance is written by hand.
+    /// The values of an issue in `TarnIssue`, whose conformance is not a macro's.
     fileprivate var asByHand: TarnIssue {
         TarnIssue(
             id: id, nodeId: nodeId, number: number, url: url, repositoryUrl: repositoryUrl, labelsUrl: labelsUrl,

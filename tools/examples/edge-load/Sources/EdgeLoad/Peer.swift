@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// The same records with GRDB: records, associations, and `JSONEncoder`.
+/// The service's records in GRDB: records, associations, and `JSONEncoder`.
 struct Peer: Sendable {
     struct IssueRow: Codable, FetchableRecord, PersistableRecord {
         static let databaseTableName = "issue"

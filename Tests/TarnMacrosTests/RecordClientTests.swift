@@ -198,6 +198,27 @@ struct RecordClientTests {
         }
     }
 
+    @Test("a URL below an alias of the API belongs to its requests, and only on the boundary of a segment")
+    func aliases() async throws {
+        let folder = try TemporaryFolder()
+        let client = try RecordClient(
+            base: "https://api.forge.example/v1", records: Issue.self, User.self, Label.self, Milestone.self,
+            store: folder("forge.tarn")
+        ) { $0.api.aliases = ["https://forge.example/api"] }
+        var routes = RequestRoutes()
+        routes.add("/issues/{number}") { .issue(Int($0["number"]) ?? 0) }
+        for (url, isOwn) in [
+            ("https://api.forge.example/v1/issues/7", true), ("https://forge.example/api/issues/7", true),
+            ("https://api.forge.example/v10/issues/7", false), ("https://forge.example/issues/7", false),
+        ] {
+            let records = try await client.accept(
+                url: url, headers: TransportHeaders([.init("Cache-Control", "max-age=60")]),
+                body: Array(ForgeServer.issue(7).utf8), by: routes)
+            #expect((records?.count == 1) == isOwn, "\(url)")
+        }
+        #expect(try await client.one(.issue(7).policy(.cacheOnly)).number == 70)
+    }
+
     @Test("a URL belongs to the request with the most specific path, and what was fetched there becomes its records")
     func routes() async throws {
         let forge = try ForgeServer(), base = forge.server.base
@@ -219,6 +240,8 @@ struct RecordClientTests {
         let foreign = try await accept("https://other.example/issues/7.json", "{}")
         #expect(foreign.map(\.count) == nil)
         #expect(forge.server.requests.isEmpty)
+        let beside = try await accept(base + "0/issues/7.json", "{}")
+        #expect(beside.map(\.count) == nil)
         let unknown = try await forge.client.accept(
             url: base + "/x", headers: TransportHeaders(), body: [], by: RequestRoutes())
         #expect(unknown.map(\.count) == nil)

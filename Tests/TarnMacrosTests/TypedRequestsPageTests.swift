@@ -28,12 +28,28 @@ extension ResponseValue<Int> {
     static var total: Self { ResponseValue("total", at: "meta.total") }
 }
 
-@Suite("The page Typed requests", .timeLimit(.minutes(2)))
+@Suite("The pages about typed requests", .timeLimit(.minutes(2)))
 struct TypedRequestsPageTests {
-    @Test("every example of the page stands in these tests")
-    func examples() throws {
-        let page = try DocumentationPage("TypedRequests")
-        #expect(try page.examples.count == 12 && page.examples(missingIn: #filePath) == [])
+    @Test(
+        "every example of the pages about requests stands in these tests, or in the example package",
+        arguments: [
+            ("TypedRequests", 1), ("RecordPages", 6), ("LocalFirst", 3), ("RecordDetails", 1), ("RequestBatches", 1),
+            ("ResponseValues", 3), ("ImportOptions", 2), ("ListedOrphans", 2), ("WaitingAndEnding", 2), ("HandingOver", 2),
+        ])
+    func examples(_ name: String, _ count: Int) throws {
+        let page = try DocumentationPage(name)
+        let missing = try page.examples(
+            missingIn: #filePath, "tools/examples/handover/Sources/Handover/Fetcher.swift",
+            "tools/examples/handover/Sources/Handover/Records.swift")
+        #expect(page.examples.count == count && missing == [])
+    }
+
+    @Test("each family of requests has a page that the overview names")
+    func families() throws {
+        let overview = try String(contentsOfFile: Checkout.root + "/Sources/Tarn/Tarn.docc/TypedRequests.md", encoding: .utf8)
+        for name in ["RecordPages", "LocalFirst", "RecordDetails", "RequestBatches", "ResponseValues", "HandingOver"] {
+            #expect(overview.contains("<doc:\(name)> |"), "\(name)")
+        }
     }
 
     private static func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {
@@ -90,5 +106,62 @@ struct TypedRequestsPageTests {
         let lists = try await forge.batch([.todos("anvil"), .todos("hammer")], atomic: true)
         let results = await forge.results(of: [.todos("anvil"), .todos("unknown")])
         #expect(try lists.map(\.count) == [2, 1] && (try? results[1].get()) == nil && (results[0].get().count) == 2)
+    }
+    @Test("one record, a list, its pages: the examples do what the page says")
+    func pages() async throws {
+        let server = try ForgeServer(), forge = server.client
+        var created = 0
+        var sources: [CachedAnswer.Source] = []
+        for try await page in forge.pages(.issues("acme/anvil")) {
+            sources.append(page.source)
+            created += page.report?.entities["Issue"]?.created ?? 0
+        }
+        #expect(sources == [.fetched, .fetched] && created == 3)
+
+        let issue = try await forge.one(.issue(7))
+        let issues = try await forge.all(.issues("acme/anvil"))
+        #expect(issue.id == 7 && issues.map(\.id) == [1, 2, 3])
+
+        var rest: [Issue] = []
+        let first = try await forge.page(.issues("acme/anvil"))
+        if let next = first.next {
+            rest = try await forge.page(.issues("acme/anvil"), at: next).records
+        }
+        #expect(rest.map(\.id) == [3])
+
+        let request = RecordRequest<Issue>.get("/repos/acme/anvil/issues", ["per_page": "2"], pagination: .headerLink())
+        #expect(try await forge.all(request).count == 3)
+
+        let newest = try await forge.all(.issues("acme/anvil").limit(pages: 1))
+        #expect(newest.count == 2)
+
+        let found = try await forge.all(.search("linker"))
+        #expect(found.map(\.id) == [4])
+    }
+
+    @Test("the store first: the examples do what the page says")
+    func localFirst() async throws {
+        let server = try ForgeServer(), forge = server.client
+        var lines: [String] = [], titles: [String] = []
+        let open = Issue.where { $0.state == .open }.order(by: \.number)
+        for try await answer in forge.answers(.issues("acme/anvil"), local: open.include(\.author)) {
+            for (issue, author) in answer.records { lines.append("\(issue.title) by \(author?.login ?? "?")") }
+            if case .remote = answer { break }
+        }
+        #expect(lines == ["t1 by ada", "t2 by ada", "t3 by ada"])
+
+        for try await answer in forge.answers(.issues("acme/anvil")) {
+            titles = answer.records.map(\.title)
+            if case .remote = answer { break }
+        }
+        #expect(titles == ["t1", "t2", "t3"])
+
+        let asked = server.server.requests.count
+        let answers = forge.answers(.issues("acme/anvil"), local: open, fetch: .ifNoLocalRecords)
+        for try await answer in answers {
+            #expect(answer.records.count == 3)
+            break
+        }
+        #expect(server.server.requests.count == asked)
     }
 }

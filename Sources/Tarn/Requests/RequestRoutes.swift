@@ -73,7 +73,7 @@ extension RecordClient {
     /// Imports a response that another HTTP client has fetched, by the route of its URL.
     ///
     /// - Parameters:
-    ///   - url: the URL that was requested, with its query.
+    ///   - url: the URL that was requested, with its query: below the base of the API, or an alias.
     ///   - status: the status code.
     ///   - headers: the header fields of the response.
     ///   - body: the body, decoded from its content coding.
@@ -83,15 +83,14 @@ extension RecordClient {
     public func accept(
         url: String, status: Int = 200, headers: TransportHeaders, body: [UInt8], by routes: RequestRoutes
     ) async throws -> [any MappedRecord]? {
-        guard let wanted = try? HTTPURL(url), let base = try? HTTPURL(client.description.api.base),
-            wanted.hasSameOrigin(as: base)
+        let api = client.description.api
+        guard let own = HTTPURL.rebase(link: url, from: [api.base] + api.aliases, onto: api.base),
+            let path = try? HTTPURL(own).path, let root = try? HTTPURL(api.base).path
         else { return nil }
-        let root = base.path == "/" ? "" : base.path
-        guard wanted.path.hasPrefix(root), let route = routes.route(of: String(wanted.path.dropFirst(root.count)))
-        else {
-            return nil
-        }
+        // `rebase` puts the path below that of the base.
+        let isRoot = root == "/" || root.isEmpty
+        guard let route = routes.route(of: isRoot ? path : String(path.dropFirst(root.count))) else { return nil }
         return try await route.accept(
-            self, url, TransportResponse(status: status, headers: headers, body: body), route.values)
+            self, own, TransportResponse(status: status, headers: headers, body: body), route.values)
     }
 }

@@ -51,6 +51,8 @@ struct ChecksumTests {
                 #expect(crc.value == ~CRC32C.inSoftware(state, all.slice(range)), "\(range), seed \(seed)")
             }
             for start in 0..<16 { for length in 0..<80 { compare(start..<start + length) } }
+            // The lengths at which the number of blocks that are computed side by side changes.
+            for length in 80..<1300 { compare(3..<3 + length) }
             for _ in 0..<500 {
                 let start = Int(random.next() % 2500)
                 compare(start..<start + Int(random.next() % 2500))

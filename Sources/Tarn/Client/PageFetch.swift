@@ -1,5 +1,6 @@
 // The fetch of a page: its request is under way until the scan takes the response.
 
+import Synchronization
 import TarnHTTP
 import TarnStore
 
@@ -11,11 +12,19 @@ struct PageFetch {
     /// The message that was sent, before credentials were added.
     let message: TransportRequest
     private let task: Task<Result<TransportResponse, TransportError>, Never>
+    private let arrival = Arrival()
+
+    /// Whether the response has arrived, or the request has failed.
+    private final class Arrival: Sendable {
+        let hasArrived = Atomic(false)
+    }
 
     /// Sends a request for a page, with the validators of its stored response.
+    ///
+    /// - Parameter arrivals: the signal of the response; nil for none.
     init(
         _ page: PageRequest, of request: EndpointRequest, key: RequestKey, revalidating stored: ResponseEntry?,
-        over transport: RetryingTransport
+        over transport: RetryingTransport, arrivals: Arrivals? = nil
     ) {
         self.page = page
         self.stored = stored
@@ -24,19 +33,24 @@ struct PageFetch {
         if let stored { Validators(TransportHeaders(flat: stored.validation.headers)).apply(to: &message) }
         self.message = message
         let client = request.client
-        task = Task { [message] in
+        task = Task { [message, arrival] in
             await client.pause()
             let result: Result<TransportResponse, TransportError>
             do throws(TransportError) { result = .success(try await transport.send(message)) } catch {
                 result = .failure(error)
             }
             await client.pause()
+            arrival.hasArrived.store(true, ordering: .releasing)
+            arrivals?.signal()
             return result
         }
     }
 
     /// The URL as errors and progress show it.
     var shownURL: String { Redaction.shown(message.url) }
+
+    /// Whether ``answer()`` returns without a wait.
+    var hasArrived: Bool { arrival.hasArrived.load(ordering: .acquiring) }
 
     /// Ends the transfer.
     func cancel() { task.cancel() }

@@ -49,6 +49,11 @@ public struct APIMirror: Sendable {
         /// The other sync may run in this process or in another. If this is false, the sync stops
         /// with ``MirrorError/busy(endpoint:processID:)``.
         public var waitsForOtherSyncs = false
+        /// The maximum number of lists and of endpoints that are scanned side by side.
+        ///
+        /// If it is nil, it follows from the pace: see ``APIMirror/sync(_:progress:)``. 1 scans one
+        /// after the other, in the order of the description.
+        public var concurrency: Int?
         /// Whether a sync claims its endpoints, so that no other sync scans them meanwhile.
         ///
         /// It is false only in tests of races.
@@ -86,7 +91,13 @@ public struct APIMirror: Sendable {
     /// The store that receives the records.
     package var store: Store { client.store }
 
-    /// Scans endpoints in the order of the description: those with the given names, or all.
+    /// Scans endpoints: those with the given names, or all.
+    ///
+    /// Endpoints that do not depend on one another are scanned side by side, and so are the lists of
+    /// the parents of a `for_each`. As many requests are in progress as the pace of the description
+    /// allows (`pace: { concurrent }`, by default 4). The pages of one list are requested, imported
+    /// and committed in their order. An endpoint with `for_each` waits for the endpoints that list
+    /// its parents.
     ///
     /// A failure stops the scan of its endpoint and is in the report. Other endpoints continue,
     /// unless they would fail for the same reason. Cancelling the task stops before the next page.
@@ -101,20 +112,18 @@ public struct APIMirror: Sendable {
     ///
     /// - Parameters:
     ///   - names: the names of the endpoints; nil for all.
-    ///   - progress: called before every request and after every committed page.
+    ///   - progress: called before every request and after every committed page; one call at a time.
     /// - Returns: a report with an entry per endpoint, its failures included.
     public func sync(
         _ names: Set<String>? = nil, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async -> SyncReport {
         var sync = SyncReport()
-        let pipeline: ImportPipeline
         let claim: SyncLock?
         let run: SyncRun
         let requests: [EndpointRequest]
         do {
             let endpoints = description.endpoints.filter { names?.contains($0.name) ?? true }
             claim = try await claimed(endpoints.map(\.name))
-            pipeline = try ImportPipeline(description.mapping, store.catalog)
             let scope = try await client.authScope()
             requests = endpoints.map { endpoint in
                 EndpointRequest(
@@ -131,18 +140,7 @@ public struct APIMirror: Sendable {
         // The claim is held until the sync is over.
         defer { withExtendedLifetime(claim) {} }
         sync.resumed = run.resumed
-        for (index, request) in requests.enumerated() {
-            var scan = EndpointScan(request, options, pipeline: pipeline, progress: progress)
-            scan.syncRun = run
-            scan.isLastOfSync = index == requests.count - 1 && !sync.failures.contains(where: \.isInterruption)
-            let started = ContinuousClock.now
-            await scan.run()
-            await scan.noteOutcome()
-            let elapsed = (ContinuousClock.now - started).components
-            scan.report.seconds = Double(elapsed.seconds) + Double(elapsed.attoseconds) / 1e18
-            sync.endpoints.append(scan.report)
-            if scan.report.failures.contains(where: \.endsEverything) { break }
-        }
+        sync.endpoints = await scan(requests, run, progress)
         await finish(run, &sync)
         await saveBudgets(&sync)
         do {

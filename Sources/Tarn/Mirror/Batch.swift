@@ -31,6 +31,8 @@ struct Batch {
     }
 
     private(set) var pages: [Page] = []
+    /// The size of the pages' bodies.
+    private(set) var byteCount = 0
     /// Checkpoints by name; a later one replaces an earlier one.
     private(set) var checkpoints: [String: Checkpoint] = [:]
     var completed: [Completed] = []
@@ -39,12 +41,14 @@ struct Batch {
 
     mutating func add(_ page: Page, _ checkpoint: Checkpoint, _ name: String) {
         pages.append(page)
+        byteCount += page.byteCount
         checkpoints[name] = checkpoint
     }
 
     /// Adds the pages of another scan.
     mutating func append(_ other: Batch) {
         pages += other.pages
+        byteCount += other.byteCount
         checkpoints.merge(other.checkpoints) { $1 }
         completed += other.completed
     }

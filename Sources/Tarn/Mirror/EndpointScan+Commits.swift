@@ -4,6 +4,28 @@ import TarnImport
 import TarnStore
 
 extension EndpointScan {
+    /// The maximum number of pages, and of the bytes of their bodies, that wait for a commit.
+    private static let mostShared = (pages: 256, bytes: 1 << 20)
+
+    /// Whether pages of several parents that arrive during a commit are committed together.
+    ///
+    /// A page with few records costs little beyond the flush of its commit.
+    var sharesCommits: Bool {
+        width > 1 && unit == .pages(1) && endpoint.forEach != nil && options.hooks == nil && options.prefetches
+            && !holdsCommits
+    }
+
+    /// Commits the batch if it is complete, or if it would only wait.
+    mutating func commitIfDue() async throws {
+        guard case .pages(let limit) = unit else { return }
+        let most = EndpointScan.mostShared
+        let isDue =
+            sharesCommits
+            ? underWay == nil || batch.pages.count >= most.pages || batch.byteCount >= most.bytes
+            : batch.pages.count >= limit
+        if isDue { try await flush() }
+    }
+
     /// Commits the rest of the batch, and waits for the commit.
     mutating func end() async {
         do {
@@ -56,7 +78,8 @@ extension EndpointScan {
         } catch {
             if let conflict = error as? RevalidationConflict {
                 overtakenRequests.formUnion(conflict.requests)
-                overtaken.formUnion((done.pages + batch.pages).map(\.target) + [targetIndex])
+                overtaken.formUnion((done.pages + batch.pages).map(\.target))
+                if let current { overtaken.insert(current.index) }
             }
             // Later pages are not stored either: a resumed scan would skip the missing ones.
             batch = Batch()
@@ -66,7 +89,7 @@ extension EndpointScan {
             report.failures.append(MirrorError(failure, url: shownURL, place: request.place))
         }
         syncRun?.committed(done.checkpoints)
-        for page in done.pages { count(page.entry, isImported: page.isImported) }
+        for page in done.pages { count(page) }
         for scan in done.completed { try await lookForOrphans(scan) }
     }
 }

@@ -8,13 +8,13 @@ extension EndpointScan {
     /// Prefetches the first page, before the scan's turn. `run()` reports an invalid request.
     mutating func askFirst() {
         guard endpoint.forEach == nil, let pages = try? request.pages() else { return }
-        ahead = try? ask(pages.request, request)
+        first = try? ask(pages.request, request)
     }
 
     /// Stops a scan that has not begun, since another one has failed for all.
     mutating func giveUp() {
-        ahead?.cancel()
-        ahead = nil
+        first?.cancel()
+        first = nil
         report.failures.append(
             .endpoint(place: request.place, message: "not requested, because another request of the group failed"))
     }
@@ -43,7 +43,7 @@ extension EndpointScan {
             before.pages, before.listed, before.notModified
         )
         for (index, batch) in zip(scans.indices, held) {
-            for page in batch.pages { scans[index].count(page.entry, isImported: page.isImported) }
+            for page in batch.pages { scans[index].count(page) }
         }
         return true
     }

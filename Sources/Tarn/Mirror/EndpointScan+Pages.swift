@@ -6,32 +6,11 @@ import TarnImport
 import TarnStore
 
 extension EndpointScan {
-    /// Scans one list, from its first page or the one after the last committed page.
-    mutating func scan(_ request: EndpointRequest) async throws {
-        var pages = try request.pages()
-        guard var target = try await begin(request, &pages) else { return }
-        var goesOn = true
-        while goesOn {
-            try Task.checkCancellation()
-            // A prefetch from before the scan may be for another page than the first one here.
-            if let ahead, ahead.page != pages.request { ahead.cancel() }
-            let fetch = try ahead.flatMap { $0.page == pages.request ? $0 : nil } ?? ask(pages.request, request)
-            ahead = nil
-            // An error is reported with the progress up to it.
-            defer { current = target }
-            goesOn = try await take(fetch, &pages, &target)
-            if case .pages(let limit) = unit, batch.pages.count >= limit { try await flush() }
-        }
-        passedBy.succeeded()
-        if unit == .scan { try await flush() }
-    }
-
     /// Begins a scan, or continues an interrupted one.
     ///
     /// - Returns: nil if this sync has finished the scan already.
-    private mutating func begin(
-        _ request: EndpointRequest, _ pages: inout PageSequence
-    ) async throws -> ScanTarget? {
+    mutating func list(_ request: EndpointRequest, _ index: Int, isRepeated: Bool) async throws -> ListScan? {
+        var pages = try request.pages()
         let importer = try PageImporter(request, pages.wants)
         let own = variant.map { "\(endpoint.name) #\($0)" } ?? endpoint.name
         let name = request.parent.map { "\(own) \($0.key)" } ?? own
@@ -56,6 +35,7 @@ extension EndpointScan {
             checkpoint.members = members
             if next != pages.position { try pages.resume(at: next, ordinal: old.pages + 1, listed: old.records) }
             report.isResumed = report.isResumed || old.pages > 0 && !isRepeated
+            if !isRepeated { (measured.resumedPages, measured.resumedRecords) = (old.pages, old.records) }
         }
         // The earlier failure: it tells whether the parent was passed by before.
         checkpoint.failure = old?.failure
@@ -65,8 +45,7 @@ extension EndpointScan {
         let target = ScanTarget(
             request: request, pages: importer, name: name, identity: identity, beginning: beginning,
             checkpoint: checkpoint)
-        current = target
-        return target
+        return ListScan(index: index, pages: pages, target: target)
     }
 
     /// The digest of a scan's first request and of its mapping.
@@ -84,16 +63,16 @@ extension EndpointScan {
             endpoint.method == "GET" && !options.refetches && !isUnconditional && !overtakenRequests.contains(key)
         let stored = try isConditional ? client.store.read { try $0.response(to: key) } : nil
         progress(snapshot(requesting: Redaction.shown(client.request(page.url).url)))
-        return PageFetch(page, of: request, key: key, revalidating: stored, over: transport)
+        return PageFetch(page, of: request, key: key, revalidating: stored, over: transport, arrivals: arrivals)
     }
 
     /// Prefetches the next page while the current one is committed.
-    private mutating func prefetch(_ page: PageRequest, _ request: EndpointRequest) throws {
-        if let ahead, ahead.page != page {
+    private func prefetch(_ page: PageRequest, _ list: inout ListScan) throws {
+        if let ahead = list.ahead, ahead.page != page {
             ahead.cancel()
-            self.ahead = nil
+            list.ahead = nil
         }
-        if ahead == nil, options.prefetches { ahead = try ask(page, request) }
+        if list.ahead == nil, options.prefetches { list.ahead = try ask(page, list.target.request) }
     }
 
     // MARK: Responses
@@ -101,64 +80,60 @@ extension EndpointScan {
     /// Processes a response and adds its page to the batch.
     ///
     /// - Returns: false if it was the last page.
-    private mutating func take(
-        _ fetch: PageFetch, _ pages: inout PageSequence, _ target: inout ScanTarget
-    ) async throws -> Bool {
+    mutating func take(_ fetch: PageFetch, _ list: inout ListScan) async throws -> Bool {
         shownURL = fetch.shownURL
         let response = try await fetch.answer()
         var page: Batch.Page
-        switch try decision(about: response, &pages) {
+        switch try decision(about: response, &list.pages) {
         case .again: return true
         case .ignored:
             report.ignored += 1
             return false
         case .last:
-            complete(&target, isCutOff: false)
+            complete(&list.target, isCutOff: false)
             return false
         case .notModified:
-            guard let confirmed = try confirmed(by: response, fetch, target.pages.wants) else { return true }
+            guard let confirmed = try confirmed(by: response, fetch, list) else { return true }
             page = confirmed
         case .records(let isEmpty):
-            page = try imported(response, fetch, pages, target, isEmpty: isEmpty)
+            page = try imported(response, fetch, &list, isEmpty: isEmpty)
         }
-        page.entry.listing.scan = target.checkpoint.scan
-        page.entry.listing.identity = target.identity.responses
+        page.entry.listing.scan = list.target.checkpoint.scan
+        page.entry.listing.identity = list.target.identity.responses
         page.entry.validation.answeredBy = response.redirectedTo.map(client.canonicalURL)
-        page.entry.listing.position = pages.listPosition
-        page.members = target.members
-        return try advance(past: page, &pages, &target)
+        page.entry.listing.position = list.pages.listPosition
+        page.members = list.target.members
+        return try advance(past: page, &list)
     }
 
     /// Adds a page to the batch, and finds the next one.
     ///
     /// - Returns: false if it was the last page.
-    private mutating func advance(
-        past page: Batch.Page, _ pages: inout PageSequence, _ target: inout ScanTarget
-    ) throws -> Bool {
-        var checkpoint = target.checkpoint
+    private mutating func advance(past page: Batch.Page, _ list: inout ListScan) throws -> Bool {
+        var checkpoint = list.target.checkpoint
         checkpoint.pages += 1
         checkpoint.records += page.entry.listing.count
         checkpoint.skipped += page.entry.listing.skipped
         let hasNext: Bool
         do {
-            hasNext = try pages.advance(page.entry.pageFacts, answeredBy: page.entry.validation.answeredBy)
+            hasNext = try list.pages.advance(page.entry.pageFacts, answeredBy: page.entry.validation.answeredBy)
         } catch {
             // The next scan begins anew: the description may name another pagination style by then,
             // or records have moved between pages.
-            if case .more = error { target.checkpoint.nextURL = nil }
+            if case .more = error { list.target.checkpoint.nextURL = nil }
             // The page itself is sound and is kept. The next scan resumes with it: counted now, it
             // would count twice, and the number of the next page would be one too high.
-            batch.add(page, target.checkpoint, target.name)
+            batch.add(page, list.target.checkpoint, list.target.name)
             throw error
         }
-        if let choice = pages.choice { report.pagination = choice }
-        checkpoint.nextURL = hasNext ? pages.position : nil
-        batch.add(page, checkpoint, target.name)
-        target.checkpoint = checkpoint
+        if let choice = list.pages.choice { report.pagination = choice }
+        checkpoint.nextURL = hasNext ? list.pages.position : nil
+        batch.add(page, checkpoint, list.target.name)
+        list.target.checkpoint = checkpoint
         if hasNext {
-            try prefetch(pages.request, target.request)
+            try prefetch(list.pages.request, &list)
         } else {
-            complete(&target, isCutOff: pages.isCutOff)
+            complete(&list.target, isCutOff: list.pages.isCutOff)
         }
         return hasNext
     }
@@ -193,7 +168,7 @@ extension EndpointScan {
 
     /// The stored page that a 304 confirms; nil if it has to be requested again.
     private mutating func confirmed(
-        by response: TransportResponse, _ fetch: PageFetch, _ wants: PageWants
+        by response: TransportResponse, _ fetch: PageFetch, _ list: ListScan
     ) throws -> Batch.Page? {
         guard let stored = fetch.stored else {
             throw MirrorError.status(
@@ -210,19 +185,21 @@ extension EndpointScan {
         entry.validation.headers = TransportHeaders(flat: stored.validation.headers).confirmed(
             byNotModified: response.headers
         )
-        .kept(also: wants.fields)
+        .kept(also: list.target.pages.wants.fields)
         entry.validation.validatedAt = client.now
-        return Batch.Page(entry: entry, asked: stored, target: targetIndex)
+        return Batch.Page(entry: entry, asked: stored, target: list.index)
     }
 
     /// Drafts the records of a page.
     private mutating func imported(
-        _ response: TransportResponse, _ fetch: PageFetch, _ pages: PageSequence, _ target: ScanTarget, isEmpty: Bool
+        _ response: TransportResponse, _ fetch: PageFetch, _ list: inout ListScan, isEmpty: Bool
     ) throws -> Batch.Page {
         let answeredBy = response.redirectedTo.map(client.canonicalURL)
-        if options.prefetches, !isEmpty, let next = pages.next(byHeaders: response.headers, answeredBy: answeredBy) {
-            ahead = try ask(next, target.request)
+        if options.prefetches, !isEmpty, let next = list.pages.next(byHeaders: response.headers, answeredBy: answeredBy)
+        {
+            list.ahead = try ask(next, list.target.request)
         }
+        let target = list.target
         let page = PageImporter.Page(url: fetch.page.url, shownURL: shownURL, position: target.checkpoint.records)
         let started = ContinuousClock.now
         let added =
@@ -230,7 +207,7 @@ extension EndpointScan {
             ? Importer.Added(listed: [], count: 0) : target.pages.draft(response, page, into: importer)
         let entry = target.pages.entry(fetch.key, response, headers: response.headers, added, at: client.now)
         return Batch.Page(
-            entry: entry, asked: nil, target: targetIndex, byteCount: response.body.count,
+            entry: entry, asked: nil, target: list.index, byteCount: response.body.count,
             drafting: ContinuousClock.now - started)
     }
 
@@ -241,7 +218,8 @@ extension EndpointScan {
         checkpoint.state = .complete
         checkpoint.completedAt = client.now
         // The sync is complete with its last endpoint, unless an earlier one was interrupted.
-        if isLastOfSync, isLastTarget, !holdsCommits, let run = syncRun {
+        let isLast = lists.isEmpty && queue.isEmpty && overtaken.isEmpty
+        if isLast, !holdsCommits, let run = syncRun, run.isLast(endpoint.name) {
             batch.add(run.completed(at: client.now), run.name)
         }
         if let rules = endpoint.orphans {

@@ -15,8 +15,10 @@ struct EndpointScan {
     var report: SyncReport.Endpoint
     /// The URL of the current request, as errors report it.
     var shownURL = ""
-    /// The prefetch of the next page, under way while the current one is imported.
-    var ahead: PageFetch?
+    /// The request for the first page of a scan in a group, sent before the scan's turn.
+    var first: PageFetch?
+    /// The signal of responses and commits.
+    let arrivals = Arrivals()
     let transport: RetryingTransport
     /// The pages that one commit contains.
     let unit: Endpoint.CommitUnit
@@ -40,21 +42,24 @@ struct EndpointScan {
     var overtakenRequests: Set<RequestKey> = []
     /// Indexes of the scans, among those of all parents, that lost pages to such a 304.
     var overtaken: Set<Int> = []
-    /// The index of the current scan among those of all parents.
-    private(set) var targetIndex = 0
-    /// Whether the current scan is repeated in this sync.
-    private(set) var isRepeated = false
     /// The sync that the scan belongs to; nil for a scan of a group.
     var syncRun: SyncRun?
-    /// Whether the endpoint is the last one of the sync, and no earlier one was interrupted.
-    var isLastOfSync = false
-    private(set) var isLastTarget = false
-    /// The current scan; nil before its first request.
-    var current: ScanTarget?
+    /// The stop of all scans of the sync; nil for a scan of a group.
+    var stop: SyncStop?
+    /// The maximum number of lists that are scanned at once.
+    var width = 1
+    /// The lists that are scanned at this moment, in the order in which they began.
+    var lists: [ListScan] = []
+    /// The lists of all parents that are not begun.
+    var queue = ListQueue(count: 0)
+    /// The list whose page is being processed; nil between pages.
+    var current: Current?
+    /// The facts for progress that the report does not have.
+    var measured = ScanMeasure()
     /// The failures that have stopped scans of single parents.
     var passedBy = PassedByParents()
     /// Whether the failure concerns the remaining parents, too.
-    private var endsScans = false
+    var endsScans = false
 
     init(
         _ request: EndpointRequest, _ options: APIMirror.Options, pipeline: ImportPipeline, retry: RetryPolicy? = nil,
@@ -83,9 +88,14 @@ struct EndpointScan {
             $0.keyLimit = client.options.keyLimit
         }
         defer { pipeline.configure { $0.hooks = ImportHooks() } }
+        pipeline.whenEnded = { [arrivals] in arrivals.signal() }
+        defer { pipeline.whenEnded = nil }
+        stop?.wakes(arrivals)
         do {
             var targets: [ParentRecord?] = [nil]
             if let forEach = endpoint.forEach { (targets, report.skippedParents) = try request.parents(forEach) }
+            queue = ListQueue(count: targets.count)
+            measured.lists = targets.count
             await scan(targets)
         } catch {
             report.failures.append(MirrorError(error, url: "", place: endpoint.place))
@@ -95,117 +105,50 @@ struct EndpointScan {
         }
     }
 
-    /// Scans the lists of all parents, and repeats those that lost pages to a void 304.
-    private mutating func scan(_ targets: [ParentRecord?]) async {
-        var next = 0, again: [Int] = []
-        while true {
-            if !again.isEmpty || next < targets.count {
-                isRepeated = !again.isEmpty
-                targetIndex = isRepeated ? again.removeFirst() : next
-                if !isRepeated { next += 1 }
-                isLastTarget = again.isEmpty && next == targets.count
-                await scan(targets[targetIndex])
-            } else {
-                await end()
-                if overtaken.isEmpty { return }
-            }
-            if endsScans || report.failures.contains(where: \.endsEverything) {
-                overtaken = []
-                return await end()
-            }
-            // Voided scans are repeated from their last committed page on.
-            again = overtaken.union(again).sorted()
-            overtaken = []
-        }
-    }
-
-    private mutating func scan(_ parent: ParentRecord?) async {
-        current = nil
-        shownURL = Redaction.url(client.requestURL(client.description.api.base + endpoint.path))
-        var request = request
-        request.parent = parent
-        do {
-            try await scan(request)
-        } catch {
-            ahead?.cancel()
-            ahead = nil
-            if error is RevalidationConflict { return discard() }
-            await stop(by: MirrorError(error, url: shownURL, place: request.place), isOfParent: parent != nil)
-        }
-    }
-
-    // MARK: Failures
-
-    /// Reports the error that has stopped the current scan, and keeps or discards its pages.
-    private mutating func stop(by error: MirrorError, isOfParent hasParent: Bool) async {
-        // The outcome of the batch under way does not depend on this error.
-        do {
-            try await settle()
-        } catch is RevalidationConflict {
-            // This scan is one of those that are repeated, unless the task is cancelled.
-            if case .cancelled = error { report.failures.append(error) }
-            return discard()
-        } catch let other {
-            let other = MirrorError(other, url: shownURL, place: request.place)
-            // Cancelling the task also cancels the wait for the commit.
-            if case .cancelled = other {} else { report.failures.append(other) }
-        }
-        if hasParent, error.isOfParent {
-            // Pages of earlier parents are kept. If the scan is one change, nothing is kept.
-            if unit == .scan || importer.hasFailed {
-                discard()
-                if let beginning = current?.beginning { current?.checkpoint = beginning }
-            }
-            if holdsCommits { return report.failures.append(error) }
-            return await passBy(error)
-        }
-        report.failures.append(error)
-        endsScans = hasParent
-        // After a cancellation nothing is kept. Nothing is kept either if the scan is one change,
-        // or if a record without a key has failed the unit. Otherwise pages that were fetched
-        // before are kept.
-        if case .cancelled = error { return discard() }
-        if holdsCommits || unit == .scan || batch.isEmpty || importer.hasFailed { return discard() }
-        await end()
-        // The repeated scan reports the error if it meets it again.
-        if !overtaken.isEmpty { report.failures.removeLast() }
-    }
-
-    /// Notes that the scan for a parent has failed: a continuing sync does not request it again.
-    private mutating func passBy(_ error: MirrorError) async {
-        let ends = passedBy.add(error, wasKnown: current?.beginning.failure?.kind == error.kind)
-        if let run = syncRun, let current {
-            var checkpoint = current.checkpoint
-            checkpoint.sync = run.id
-            checkpoint.failure = Checkpoint.Failure(kind: error.kind, text: error.description)
-            batch.add(checkpoint, current.name)
-        }
-        if ends {
-            endsScans = true
-            report.failures.append(error)
-        }
-        await end()
-        // The repeated scan counts the failure.
-        if !ends, !overtaken.isEmpty { passedBy.removeLast(error) }
-    }
-
     /// Stores the last failure of the endpoint's own scan, or that it has succeeded.
     func noteOutcome() async {
-        if variant == nil { await client.note(report.failures.last, of: endpoint.outcomeName) }
+        if variant == nil, !report.wasStopped { await client.note(report.failures.last, of: endpoint.outcomeName) }
     }
 
     // MARK: Progress
 
-    mutating func count(_ entry: ResponseEntry, isImported: Bool) {
+    mutating func count(_ page: Batch.Page) {
+        let entry = page.entry
         report.pages += 1
         report.listed += entry.listing.count
-        if !isImported { report.notModified += 1 }
-        progress(snapshot(requesting: nil))
+        if !page.isImported {
+            report.notModified += 1
+            report.confirmed += entry.listing.count
+        }
+        measured.count(page)
+        var progress = snapshot(requesting: nil)
+        progress.event = .page(
+            SyncProgress.Page(
+                url: Redaction.shown(client.request(entry.request.url).url), isNotModified: !page.isImported,
+                listed: entry.listing.count, bytes: page.byteCount,
+                metadata: PageMetadata.read(entry.listing.metadata).kept))
+        self.progress(progress)
+    }
+
+    /// Reports the end of the endpoint.
+    func reportEnd() {
+        var progress = snapshot(requesting: nil)
+        progress.event = .end
+        self.progress(progress)
     }
 
     func snapshot(requesting url: String?) -> SyncProgress {
-        SyncProgress(
+        var progress = SyncProgress(
             endpoint: endpoint.name, pages: report.pages, notModified: report.notModified, listed: report.listed,
             requesting: url)
+        let imported = report.report
+        progress.confirmed = report.confirmed
+        progress.created = imported.created
+        progress.updated = imported.updated
+        progress.unchanged = imported.unchanged
+        progress.deleted = imported.deleted
+        progress.failures = report.failures.count
+        measured.add(to: &progress)
+        return progress
     }
 }

@@ -2,16 +2,87 @@ import TarnHTTP
 import TarnImport
 import TarnStore
 
-/// The progress of a sync, reported after every committed page and before every request.
+/// The progress of a sync, reported before every request, after every committed page, and at the
+/// end of every endpoint.
+///
+/// The counts are those of this sync: pages that an interrupted sync has committed are apart.
 public struct SyncProgress: Sendable {
+    /// The event that is reported.
+    public enum Event: Sendable {
+        /// A request is about to be sent.
+        case request
+        /// A page is committed.
+        case page(Page)
+        /// The scan of the endpoint is over, complete or not.
+        case end
+    }
+
+    /// A committed page.
+    public struct Page: Sendable {
+        /// The URL of the page, without secrets.
+        public var url: String
+        /// Whether the server has answered 304.
+        public var isNotModified: Bool
+        /// The records that the page lists.
+        public var listed: Int
+        /// The size of the body; 0 for a 304.
+        public var bytes: Int
+        /// The metadata that the endpoint declares, as JSON, by name.
+        public var metadata: [String: String]
+    }
+
     /// The name of the endpoint.
     public var endpoint: String
+    /// The event that is reported.
+    public var event = Event.request
     /// Committed pages of this endpoint so far.
     public var pages: Int
     /// Committed pages of this endpoint that were answered with 304.
     public var notModified: Int
     /// Records that the committed pages of this endpoint list.
     public var listed: Int
+    /// Records that the pages answered with 304 list: they are unchanged.
+    public var confirmed = 0
+    /// Records that were new to the store, nested ones included.
+    public var created = 0
+    /// Records whose content has changed, nested ones included.
+    public var updated = 0
+    /// Records that the responses repeat without a change, nested ones included.
+    public var unchanged = 0
+    /// Records that were deleted.
+    public var deleted = 0
+    /// The size of the received bodies.
+    public var bytes = 0
+    /// Pages and records that the interrupted sync has committed, which this one continues.
+    public var resumedPages = 0, resumedRecords = 0
+    /// The pages of the list as the server reports them; nil if it does not.
+    public var expectedPages: Int?
+    /// The records of the list as the server reports them; nil if it does not.
+    public var expectedRecords: Int?
+    /// The number of lists that are done, and of all; 1 without `for_each`.
+    public var listsDone = 0, lists = 1
+    /// The number of failures so far.
+    public var failures = 0
     /// The URL that is being requested; nil after a page is committed.
     package var requesting: String?
+
+    init(endpoint: String, pages: Int, notModified: Int, listed: Int, requesting: String?) {
+        self.endpoint = endpoint
+        self.pages = pages
+        self.notModified = notModified
+        self.listed = listed
+        self.requesting = requesting
+    }
+}
+
+extension SyncProgress {
+    /// The part of the work that is done, from 0 to 1; nil if the server does not report the total.
+    public var fraction: Double? {
+        if lists > 1 { return Double(listsDone) / Double(lists) }
+        func part(_ done: Int, _ resumed: Int, of total: Int?) -> Double? {
+            guard let total, total > 0 else { return nil }
+            return min(1, (Double(done) + Double(resumed)) / Double(total))
+        }
+        return part(listed, resumedRecords, of: expectedRecords) ?? part(pages, resumedPages, of: expectedPages)
+    }
 }

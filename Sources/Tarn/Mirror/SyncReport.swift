@@ -16,6 +16,12 @@ public struct SyncReport: Sendable {
         public var notModified = 0
         /// Records that the pages list, including those of pages answered with 304.
         public var listed = 0
+        /// Records that the pages answered with 304 list: they are unchanged.
+        public var confirmed = 0
+        /// Whether the scan was stopped because another endpoint has failed for all.
+        ///
+        /// The committed pages stay, and the next sync continues behind them.
+        public var wasStopped = false
         /// Whether the scan has continued an interrupted one.
         package var isResumed = false
         /// Whether the interrupted sync that this one continues had completed the endpoint.
@@ -53,7 +59,7 @@ public struct SyncReport: Sendable {
         }
     }
 
-    /// The results of the endpoints, in the order of their scans.
+    /// The results of the endpoints, in the order of the description.
     public var endpoints: [Endpoint] = []
     /// The time when the interrupted sync began that this one continues; nil for a new sync.
     public var resumed: Timestamp?

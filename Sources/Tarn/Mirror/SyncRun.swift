@@ -20,7 +20,16 @@ final class SyncRun: Sendable {
     /// The time when the interrupted sync began; nil for a new sync.
     let resumed: Timestamp?
     private let begun: Checkpoint
-    private let state = Guarded((isNoted: false, isComplete: false))
+    private let state: Guarded<State>
+
+    private struct State {
+        /// Whether the store has the checkpoint of this sync.
+        var isNoted = false
+        var isComplete = false
+        /// The endpoints whose scans are not over.
+        var unfinished: Set<String>
+        var wasInterrupted = false
+    }
 
     /// The time during which an interrupted sync can be continued, in microseconds.
     ///
@@ -35,6 +44,7 @@ final class SyncRun: Sendable {
     init(
         _ mirror: APIMirror, _ selected: [(name: String, fingerprint: String)], isAll: Bool, authScope: String
     ) throws {
+        state = Guarded(State(unfinished: Set(selected.map(\.name))))
         let now = mirror.client.now
         let name = isAll ? "*" : "* " + selected.map(\.name).sorted().joined(separator: " ")
         self.name = name
@@ -82,6 +92,19 @@ final class SyncRun: Sendable {
             state.isNoted = true
             state.isComplete = own.state == .complete
         }
+    }
+
+    /// Notes that the scan of an endpoint is over.
+    func ended(_ endpoint: String, isInterrupted: Bool) {
+        state.withLock { state in
+            state.unfinished.remove(endpoint)
+            state.wasInterrupted = state.wasInterrupted || isInterrupted
+        }
+    }
+
+    /// Whether the sync is complete with an endpoint: no other one is left, and none was interrupted.
+    func isLast(_ endpoint: String) -> Bool {
+        state.withLock { $0.unfinished == [endpoint] && !$0.wasInterrupted }
     }
 
     /// Whether the stored checkpoint is under way, so that the next sync would continue this one.

@@ -1,5 +1,6 @@
 // A pipeline of importers: the next unit is parsed and drafted while earlier units are written.
 
+import Synchronization
 public import TarnStore
 
 /// An import of consecutive units that drafts one unit while the previous one is committed.
@@ -35,13 +36,21 @@ public final class ImportPipeline {
     private struct Unit {
         let task: Task<Outcome, any Error>
         let cancellation: Cancellation
+        let end: End
         /// The position of the unit's importer, and the bytes that it keeps.
         let importer: Int
         let byteCount: Int
     }
 
+    /// Whether the work of a unit is over.
+    private final class End: Sendable {
+        let isReached = Atomic(false)
+    }
+
     /// The maximum number of units in progress.
     package let depth: Int
+    /// Called when a unit has ended, whatever its outcome, on any thread.
+    package var whenEnded: (@Sendable () -> Void)?
     private let importers: [Importer]
     private var current = 0
     /// Importers that are not in use. The last one was used most recently: its memory is allocated.
@@ -84,6 +93,9 @@ public final class ImportPipeline {
     /// Whether a unit was started and is not finished.
     package var isUnderWay: Bool { !underWay.isEmpty }
 
+    /// Whether the oldest unit in progress has ended: ``finish(isCancellable:)`` returns at once.
+    package var hasEnded: Bool { underWay.first?.end.isReached.load(ordering: .acquiring) ?? false }
+
     /// Whether ``finish(isCancellable:)`` must be called before the next start.
     ///
     /// If several units are in progress, more than one call may be necessary. A pipeline is full if
@@ -118,8 +130,12 @@ public final class ImportPipeline {
         nonisolated(unsafe) let importer = importer
         let used = current, byteCount = importer.byteCount
         current = free.removeLast()
-        let started = ContinuousClock.now, commit = enqueue(importer, store)
-        let task = Task.detached { [chain] () async throws -> Outcome in
+        let started = ContinuousClock.now, commit = enqueue(importer, store), end = End()
+        let task = Task.detached { [chain, whenEnded] () async throws -> Outcome in
+            defer {
+                end.isReached.store(true, ordering: .releasing)
+                whenEnded?()
+            }
             // Keeps the store open until the commit has ended.
             defer { withExtendedLifetime(store) {} }
             var outcome: Outcome
@@ -139,7 +155,9 @@ public final class ImportPipeline {
             }
             return outcome
         }
-        underWay.append(Unit(task: task, cancellation: commit.cancellation, importer: used, byteCount: byteCount))
+        underWay.append(
+            Unit(
+                task: task, cancellation: commit.cancellation, end: end, importer: used, byteCount: byteCount))
         if !importer.hooks.isEmpty {
             _ = await withTaskCancellationHandler {
                 await task.result

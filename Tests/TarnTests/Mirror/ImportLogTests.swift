@@ -33,7 +33,10 @@ struct ImportLogTests {
     @Test("a sync logs every commit with its counts at info, and diagnostics by kind at notice")
     func mirror() async throws {
         let store = try MirrorStore(yaml: Self.yaml), logs = LogStore(), server = try LocalServer(Self.pages)
-        try await store.sync(server.base + "/v1") { $0.client.logger = logs.logger }
+        try await store.sync(server.base + "/v1") { options in
+            options.client.logger = logs.logger
+            options.concurrency = 1
+        }
         let imports = lines(logs, .info)
         #expect(imports.count == 3, "\(logs.text)")
         let first = try #require(imports.first)

@@ -103,7 +103,7 @@ struct MirrorCommitTests {
         let recordings =
             writtenPages([[1, 2, 3, 4]], path: "/boxes")
             + content.enumerated().flatMap { writtenPages($1, path: "/boxes/\($0 + 1)/items") }
-        let report = try await store.sync(nil, transport: try WrittenTransport(recordings))
+        let report = try await store.sync(nil, transport: try WrittenTransport(recordings)) { $0.concurrency = 1 }
         #expect(report.failures.isEmpty && report.pages == 7, "\(report.texts)")
         #expect(
             try sequence(store) == commits && store.keys("Box", 1, "items") == [1, 2]

@@ -79,14 +79,20 @@ struct MirrorContinuedSyncTests {
         func sync(_ names: Set<String>? = nil, _ change: @escaping (inout SyncOptions) -> Void = { _ in })
             async throws -> SyncReport
         {
-            try await store.sync(server.base, names: names, options: change)
+            try await store.sync(
+                server.base, names: names,
+                options: { options in
+                    // The order of the requests is part of what these tests compare.
+                    options.concurrency = 1
+                    change(&options)
+                })
         }
 
         /// A sync that is cancelled while the server has a request.
         func interrupted(at target: String) async throws -> SyncReport {
             boards.stop(at: target)
             let server = server, store = store
-            let sync = Task { try await store.sync(server.base) }
+            let sync = Task { try await store.sync(server.base, options: { $0.concurrency = 1 }) }
             try await boards.reached()
             sync.cancel()
             boards.gate.open()
@@ -225,7 +231,12 @@ struct MirrorContinuedSyncTests {
             if isCut { request.url = "http://127.0.0.1:\(dead.port)/" }
             return try await MirrorStore.impatient().send(request)
         }
-        let first = try await bed.store.sync(bed.server.base, transport: transport, options: { $0.prefetches = false })
+        let first = try await bed.store.sync(
+            bed.server.base, transport: transport,
+            options: { options in
+                options.prefetches = false
+                options.concurrency = 1
+            })
         #expect(first.failures.last?.isUnreachable == true && first.pages == 5)
         #expect(try await bed.store.sync("http://127.0.0.1:\(dead.port)").resumed != nil)
         let asked = bed.server.targets.count

@@ -134,7 +134,7 @@ struct MirrorFailureTests {
     func refusedCredentialsEndTheSync(status: String) async throws {
         let server = try LocalServer(answers(second: recording("/v1/second", "", status: status)))
         let store = try MirrorStore(yaml: MirrorFailureTests.several)
-        let report = try await store.sync(server.base + "/v1")
+        let report = try await store.sync(server.base + "/v1") { $0.concurrency = 1 }
         #expect(report.endpoints.map(\.name) == ["first", "second"])
         #expect(server.requests.count == 2)
         #expect(try store.count("Item") == 1)

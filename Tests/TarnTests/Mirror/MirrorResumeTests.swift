@@ -130,7 +130,7 @@ struct MirrorResumeTests {
         let base = stalling.base
         let sync = Task {
             try await store.sync(
-                base, names: ["issues", "comments"],
+                base, names: ["issues", "comments"], options: { $0.concurrency = 1 },
                 progress: { progress in
                     if let url = progress.requesting { continuation.yield(url) }
                 })

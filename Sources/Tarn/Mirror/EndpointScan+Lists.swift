@@ -1,0 +1,214 @@
+// The lists of a scan: several at once, each page by page, with the failures of single parents.
+
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+extension EndpointScan {
+    /// The list that is being processed, with its progress up to the last page.
+    struct Current {
+        var index: Int
+        var target: ScanTarget
+    }
+
+    /// Scans the lists of all parents, and repeats those that lost pages to a void 304.
+    mutating func scan(_ parents: [ParentRecord?]) async {
+        while true {
+            measured.listsDone = queue.finished.count
+            repeatOvertaken()
+            if endsScans || report.failures.contains(where: \.endsEverything) {
+                cancelLists()
+                return await end()
+            }
+            if lists.isEmpty, queue.isEmpty {
+                await end()
+                if overtaken.isEmpty { return }
+                continue
+            }
+            if Task.isCancelled {
+                cancelLists()
+                return await fail(MirrorError.cancelled, isOfParent: false)
+            }
+            if stop?.isRequested == true {
+                report.wasStopped = true
+                cancelLists()
+                return await end()
+            }
+            if lists.count < width, let next = queue.take() {
+                await begin(parents[next.index], next.index, isRepeated: next.isRepeated)
+            } else if let position = await arrival() {
+                await advance(position)
+            }
+        }
+    }
+
+    /// Ends the requests of all lists. The lists continue in a later sync.
+    private mutating func cancelLists() {
+        for list in lists { list.cancel() }
+        lists = []
+        queue.removeAll()
+        overtaken = []
+    }
+
+    /// Puts lists that lost pages back into the queue: they continue behind their last committed page.
+    private mutating func repeatOvertaken() {
+        guard !overtaken.isEmpty else { return }
+        for list in lists where overtaken.contains(list.index) { list.cancel() }
+        lists.removeAll { overtaken.contains($0.index) }
+        queue.repeat(overtaken)
+        overtaken = []
+    }
+
+    /// Begins the scan of a list, and requests its first page.
+    private mutating func begin(_ parent: ParentRecord?, _ index: Int, isRepeated: Bool) async {
+        shownURL = Redaction.url(client.requestURL(client.description.api.base + endpoint.path))
+        var request = request
+        request.parent = parent
+        defer { current = nil }
+        do {
+            guard var list = try await list(request, index, isRepeated: isRepeated) else {
+                queue.finished.insert(index)
+                return
+            }
+            current = Current(index: index, target: list.target)
+            try ask(&list)
+            lists.append(list)
+        } catch {
+            queue.finished.insert(index)
+            await fail(error, isOfParent: parent != nil)
+        }
+    }
+
+    /// Requests the current page of a list, unless the request is under way already.
+    private mutating func ask(_ list: inout ListScan) throws {
+        // A prefetch from before the scan may be for another page than the first one here.
+        if let first, list.ahead == nil { list.ahead = first }
+        first = nil
+        if let ahead = list.ahead, ahead.page != list.pages.request {
+            ahead.cancel()
+            list.ahead = nil
+        }
+        list.fetch = try list.ahead ?? ask(list.pages.request, list.target.request)
+        list.ahead = nil
+    }
+
+    /// Waits for the response to a request of a list, and commits pages meanwhile.
+    ///
+    /// - Returns: the position of the list; nil if the scan is to be stopped or to repeat lists.
+    private mutating func arrival() async -> Int? {
+        while overtaken.isEmpty, !Task.isCancelled, stop?.isRequested != true {
+            if sharesCommits, underWay != nil, pipeline.hasEnded {
+                do {
+                    try await settle()
+                    try await commitIfDue()
+                } catch {
+                    await fail(error, isOfParent: false)
+                    return nil
+                }
+                continue
+            }
+            // If a list is one change, the pages of others must not come between its own.
+            let candidates = unit == .scan ? lists.prefix(1) : lists[...]
+            if let position = candidates.firstIndex(where: { $0.fetch?.hasArrived ?? true }) { return position }
+            await arrivals.wait()
+        }
+        return nil
+    }
+
+    /// Processes the page of a list, and requests the next one.
+    private mutating func advance(_ position: Int) async {
+        var list = lists.remove(at: position)
+        current = Current(index: list.index, target: list.target)
+        defer { current = nil }
+        do {
+            if try await processPage(of: &list) {
+                lists.insert(list, at: min(position, lists.count))
+            } else {
+                queue.finished.insert(list.index)
+            }
+        } catch {
+            list.cancel()
+            queue.finished.insert(list.index)
+            await fail(error, isOfParent: list.target.request.parent != nil)
+        }
+    }
+
+    /// - Returns: false if it was the last page.
+    private mutating func processPage(of list: inout ListScan) async throws -> Bool {
+        try Task.checkCancellation()
+        if list.fetch == nil { try ask(&list) }
+        guard let fetch = list.fetch else { return false }
+        list.fetch = nil
+        // An error is reported with the progress up to it.
+        defer { current = Current(index: list.index, target: list.target) }
+        let goesOn = try await take(fetch, &list)
+        try await commitIfDue()
+        if goesOn {
+            try ask(&list)
+        } else {
+            passedBy.succeeded()
+            if unit == .scan { try await flush() }
+        }
+        return goesOn
+    }
+
+    // MARK: Failures
+
+    /// Reports the error that has stopped the current list, and keeps or discards its pages.
+    private mutating func fail(_ error: any Error, isOfParent hasParent: Bool) async {
+        if error is RevalidationConflict { return discard() }
+        let error = MirrorError(error, url: shownURL, place: request.place)
+        // The outcome of the batch under way does not depend on this error.
+        do {
+            try await settle()
+        } catch is RevalidationConflict {
+            // This list is one of those that are repeated, unless the task is cancelled.
+            if case .cancelled = error { report.failures.append(error) }
+            return discard()
+        } catch let other {
+            let other = MirrorError(other, url: shownURL, place: request.place)
+            // Cancelling the task also cancels the wait for the commit.
+            if case .cancelled = other {} else { report.failures.append(other) }
+        }
+        if hasParent, error.isOfParent {
+            // Pages of other parents are kept. If the scan is one change, nothing is kept.
+            if unit == .scan || importer.hasFailed {
+                // The unit is lost with the pages of other parents, which are requested again.
+                overtaken.formUnion(batch.pages.map(\.target).filter { $0 != current?.index })
+                discard()
+                if let beginning = current?.target.beginning { current?.target.checkpoint = beginning }
+            }
+            if holdsCommits { return report.failures.append(error) }
+            return await passBy(error)
+        }
+        report.failures.append(error)
+        endsScans = endpoint.forEach != nil
+        // After a cancellation nothing is kept. Nothing is kept either if the scan is one change,
+        // or if a record without a key has failed the unit. Otherwise pages that were fetched
+        // before are kept.
+        if case .cancelled = error, !sharesCommits { return discard() }
+        if holdsCommits || unit == .scan || batch.isEmpty || importer.hasFailed { return discard() }
+        await end()
+        // The repeated scan reports the error if it meets it again.
+        if !overtaken.isEmpty, !endsScans { report.failures.removeLast() }
+    }
+
+    /// Notes that the scan for a parent has failed: a continuing sync does not request it again.
+    private mutating func passBy(_ error: MirrorError) async {
+        let ends = passedBy.add(error, wasKnown: current?.target.beginning.failure?.kind == error.kind)
+        if let run = syncRun, let target = current?.target {
+            var checkpoint = target.checkpoint
+            checkpoint.sync = run.id
+            checkpoint.failure = Checkpoint.Failure(kind: error.kind, text: error.description)
+            batch.add(checkpoint, target.name)
+        }
+        if ends {
+            endsScans = true
+            report.failures.append(error)
+        }
+        let index = current?.index
+        await end()
+        // The repeated scan counts the failure.
+        if !ends, let index, overtaken.contains(index) { passedBy.removeLast(error) }
+    }
+}

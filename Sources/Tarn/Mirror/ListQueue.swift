@@ -1,0 +1,33 @@
+/// The lists of an endpoint that are still to be scanned, by their indexes.
+struct ListQueue {
+    /// The number of lists: 1, or that of the parents of a `for_each`.
+    let count: Int
+    /// The lists that are done, whatever their outcome.
+    var finished: Set<Int> = []
+    private var next = 0
+    private var again: [Int] = []
+
+    init(count: Int) { self.count = count }
+
+    var isEmpty: Bool { again.isEmpty && next == count }
+
+    /// Removes the next list: first those to repeat, then the others in their order.
+    mutating func take() -> (index: Int, isRepeated: Bool)? {
+        if !again.isEmpty { return (again.removeFirst(), true) }
+        guard next < count else { return nil }
+        next += 1
+        return (next - 1, false)
+    }
+
+    /// Adds lists that lost pages, to be scanned again from their last committed page on.
+    mutating func `repeat`(_ lists: Set<Int>) {
+        again = lists.union(again).sorted()
+        finished.subtract(lists)
+    }
+
+    /// Removes all lists.
+    mutating func removeAll() {
+        next = count
+        again = []
+    }
+}

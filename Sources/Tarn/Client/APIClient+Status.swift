@@ -34,17 +34,18 @@ extension APIClient {
             authScope: scope ?? "")
         var status = EndpointStatus(name: endpoint.name)
         status.processID = SyncLock.holder(of: endpoint.name, directory: store.path)
-        var names = [endpoint.name]
-        if let forEach = endpoint.forEach {
-            names = try request.parents(forEach).parents.map { "\(endpoint.name) \($0.key)" }
-            status.lists = names.count
+        var parents: [ParentRecord?] = [nil]
+        if let forEach = endpoint.forEach { parents = try request.parents(forEach).parents }
+        let names = endpoint.combinations.flatMap { values in
+            parents.map { request.list(values, $0).checkpointName(endpoint.name) }
         }
+        status.lists = names.count
         try store.read { reader in
             for name in names {
                 if let checkpoint = try reader.checkpoint(name) { status.add(checkpoint) }
             }
             status.setFailure(try reader.checkpoint(endpoint.outcomeName)?.lastFailure)
-            guard scope != nil, endpoint.forEach == nil, let pages = try? request.pages() else { return }
+            guard scope != nil, !endpoint.hasSeveralLists, let pages = try? request.pages() else { return }
             guard let entry = try reader.response(to: request.key(of: pages.request)) else { return }
             let decision = CacheRules().decide(
                 request.message(for: pages.request), CachedResponse(entry), at: now.seconds)

@@ -11,12 +11,16 @@ import TarnStore
 struct EndpointRequest: Sendable {
     let client: APIClient
     /// The endpoint, with the parameters of its API.
-    let endpoint: Endpoint
+    private(set) var endpoint: Endpoint
     /// The fingerprint of the endpoint's mapping: another one changes the keys of responses.
     let fingerprint: String
     let authScope: String
     /// The record that the endpoint is requested for; nil without `for_each`.
     var parent: ParentRecord?
+    /// The values of the endpoint's partitions for this list.
+    private(set) var partition: [Endpoint.Parameter] = []
+    /// The value that the scan sends to get what has changed since; nil to get everything.
+    var since: String?
     /// The priority among requests that wait for the pace or for a limit.
     var priority = TaskPriority.medium
 
@@ -33,6 +37,23 @@ struct EndpointRequest: Sendable {
     /// The place of the endpoint's declaration, for errors about a scan of it.
     var place: String { "\(endpoint.place), endpoint \(endpoint.name)" }
 
+    /// Returns the request for one list: of a partition, of a parent record, or of both.
+    func list(_ partition: [Endpoint.Parameter], _ parent: ParentRecord?) -> EndpointRequest {
+        var request = self
+        request.parent = parent
+        request.partition = partition
+        if !partition.isEmpty { request.endpoint.replaceParameters(by: partition) }
+        return request
+    }
+
+    /// The name of the list's checkpoint.
+    ///
+    /// - Parameter own: the name of the endpoint, or of a variant of it.
+    func checkpointName(_ own: String) -> String {
+        let values = partition.isEmpty ? "" : " [\(partition.map { "\($0.name)=\($0.value)" }.joined(separator: "&"))]"
+        return own + values + (parent.map { " \($0.key)" } ?? "")
+    }
+
     /// The request for the first page.
     ///
     /// - Throws: if a variable of the path has no value.
@@ -43,14 +64,26 @@ struct EndpointRequest: Sendable {
         let used = Set(template.variables)
         let query = endpoint.parameters.filter { !endpoint.variables.contains($0.name) }.map { ($0.name, $0.value) }
         let path = try template.expanded(lists: values.filter { used.contains($0.key) })
-        return PageRequest(
+        let first = PageRequest(
             url: QueryParameters.append(query, to: client.description.api.base + path),
             body: endpoint.body?.filled(values.compactMapValues(\.first)))
+        guard let since, let place = endpoint.incremental?.sends else { return first }
+        return first.setting(place, to: since, isNumber: since.isJSONInteger)
     }
 
     /// The pages of the list, positioned at its first page.
     func pages() throws -> PageSequence {
-        try PageSequence(endpoint.pagination, try firstPage(), client.bounds(of: endpoint), deep: endpoint.deep)
+        var pages = try PageSequence(
+            endpoint.pagination, try firstPage(), client.bounds(of: endpoint), deep: endpoint.deep)
+        if let since, case .link? = endpoint.incremental?.source { try pages.resume(at: since, ordinal: 1) }
+        return pages
+    }
+
+    /// The values by which changes are requested; nil for an endpoint that always lists everything.
+    var increments: IncrementalValues? {
+        endpoint.incremental.map {
+            IncrementalValues($0, entity: endpoint.entity, client.description, place: endpoint.place)
+        }
     }
 
     /// The key under which the response to a page's request is stored.

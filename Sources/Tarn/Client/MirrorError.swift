@@ -49,7 +49,7 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
         case .parents(let entity, let count, let first):
             count == 1
                 ? "skipped 1 \(entity): \(first)"
-                : "skipped \(count) records of \(entity); the first failure: \(first)"
+                : "skipped \(count) \(entity == "partition" ? "partitions" : "records of \(entity)"); the first failure: \(first)"
         case .busy(let endpoint, let processID):
             "\(endpoint): \(processID.map { $0 == getpid() ? "this process (\($0))" : "process \($0)" } ?? "another process") is syncing it into "
                 + "this store; wait for it (--wait), or sync other endpoints"

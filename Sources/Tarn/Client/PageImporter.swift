@@ -12,10 +12,18 @@ struct PageImporter {
     /// The JSON paths that pagination and metadata read from every page.
     private let questions: DocumentQuestions
 
+    /// The values by which changes are requested; nil for none.
+    private let increments: IncrementalValues?
+
     /// - Throws: `MirrorError.endpoint` if a path of the pagination is invalid.
     init(_ request: EndpointRequest, _ wants: PageWants) throws {
         self.request = request
+        var wants = wants
+        let rule = request.endpoint.incremental
+        if let path = rule?.path, !wants.values.contains(path) { wants.values.append(path) }
+        if let field = rule?.header { wants.fields.append(field) }
         self.wants = wants
+        increments = request.increments
         func path(_ text: String) throws -> JSONPath {
             guard let path = JSONPath(text) else {
                 throw MirrorError.endpoint(
@@ -25,7 +33,7 @@ struct PageImporter {
         }
         questions = DocumentQuestions(
             values: try wants.values.map(path), record: try wants.record.map(path),
-            documents: request.endpoint.metadata.map(\.path), members: PageImporter.members)
+            increment: rule?.field, documents: request.endpoint.metadata.map(\.path), members: PageImporter.members)
     }
 
     /// The members of envelopes that are evidence of other pages.
@@ -83,7 +91,7 @@ struct PageImporter {
                 status: response.status, headers: headers.kept(also: wants.fields), fetchedAt: now, validatedAt: now),
             listing: .init(
                 added.listed, count: added.count, skipped: added.skipped,
-                metadata: PageMetadata(added.facts, wants, request.endpoint.metadata)?.text))
+                metadata: PageMetadata(added.facts, wants, request.endpoint.metadata, increments)?.text))
         entry.validation.answeredBy = response.redirectedTo.map(request.client.canonicalURL)
         return entry
     }

@@ -10,11 +10,17 @@ struct PageMetadata: Encodable {
     private var values: [String: String]?
     /// The last, the smallest and the largest value of the page's records.
     private var records: [String]?
+    /// The largest value by which changes are requested.
+    private var increment: String?
     /// The metadata that the endpoint declares, as JSON.
     private var kept: [String: String]?
 
     /// Creates the metadata of a page; nil if there is nothing to keep.
-    init?(_ facts: DocumentFacts, _ wants: PageWants, _ names: [Endpoint.Metadata] = []) {
+    init?(
+        _ facts: DocumentFacts, _ wants: PageWants, _ names: [Endpoint.Metadata] = [],
+        _ increments: IncrementalValues? = nil
+    ) {
+        increment = increments?.largest(facts.increments)
         let own = zip(names, facts.documents).compactMap { metadata, text in text.map { (metadata.name, $0) } }
         kept = own.isEmpty ? nil : Dictionary(own) { first, _ in first }
         let found =
@@ -22,7 +28,7 @@ struct PageMetadata: Encodable {
             + facts.members.map { ($0.path, $0.text) }
         values = found.isEmpty ? nil : Dictionary(found) { first, _ in first }
         records = PageFacts.RecordValues(facts.records).map { [$0.last, $0.smallest, $0.largest] }
-        if values == nil, records == nil, kept == nil { return nil }
+        if values == nil, records == nil, kept == nil, increment == nil { return nil }
     }
 
     var text: String? {
@@ -49,6 +55,14 @@ struct PageMetadata: Encodable {
                 ? PageFacts.RecordValues(last: records[0], smallest: records[1], largest: records[2]) : nil,
             texts(metadata[["kept"]])
         )
+    }
+
+    /// The largest value by which changes are requested, in a text of ``text``.
+    static func increment(_ text: String?) -> String? {
+        guard let metadata = text.flatMap({ JSONBody(parsing: $0) }),
+            case .string(let increment)? = metadata[["increment"]]
+        else { return nil }
+        return increment
     }
 
     private static func texts(_ value: JSONBody?) -> [String: String] {

@@ -69,6 +69,7 @@ extension Description {
             text += "header \(name) \(CacheRules.isCredential(name) ? "" : field.value)\n"
         }
         if let body = endpoint.body { text += "body \(body.text)\n" }
+        if let rule = endpoint.incremental { text += "since \(rule.source)\n" }
         if let forEach = endpoint.forEach { text += "parent \(forEach.entity) \(forEach.parent ?? "")\n" }
         return String(SHA256.hexadecimal(text).prefix(16))
     }

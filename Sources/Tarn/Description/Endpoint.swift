@@ -42,6 +42,10 @@ public struct Endpoint: Sendable, Hashable {
     public var more = PageEvidence.Rule.fail
     /// The parents, if the endpoint is scanned once for every stored record of an entity.
     public var forEach: ForEach?
+    /// The parameters with several values: the endpoint is scanned once for each combination.
+    public var partitions: [Partition] = []
+    /// The rule for requests of what has changed since the last scan; nil to list everything.
+    public var incremental: Incremental?
     /// The pages that one commit contains.
     public var commitUnit = CommitUnit.pages(1)
     /// The rules for orphans; nil if they stay.
@@ -116,6 +120,22 @@ public struct Endpoint: Sendable, Hashable {
         }
     }
 
+    /// A parameter with several values, each of which is a list of its own.
+    public struct Partition: Sendable, Hashable {
+        /// The name in the path, the query or the body.
+        public var name: String
+        /// The values.
+        public var values: [String]
+        /// The maximum number of combinations.
+        package static let most = 10_000
+
+        /// Creates a parameter with several values.
+        public init(_ name: String, _ values: [String]) {
+            self.name = name
+            self.values = values
+        }
+    }
+
     /// The parent records that an endpoint is scanned for.
     public struct ForEach: Sendable, Hashable {
         /// The entity of the parent records.
@@ -170,6 +190,16 @@ public struct Endpoint: Sendable, Hashable {
             forEach?.parent != nil || (orphans.scope != .owner && orphans.action != .unlink),
             "an owner needs for_each with a parent")
     }
+
+    /// The combinations of the partitions' values; one without parameters if there are none.
+    var combinations: [[Parameter]] {
+        partitions.reduce([[]]) { found, partition in
+            found.flatMap { parameters in partition.values.map { parameters + [Parameter(partition.name, $0)] } }
+        }
+    }
+
+    /// Whether a scan consists of several lists.
+    var hasSeveralLists: Bool { forEach != nil || !partitions.isEmpty }
 
     /// The variables of the path, in order, each once: `owner`, `repo`, `milestone.number`.
     package var pathVariables: [String] {

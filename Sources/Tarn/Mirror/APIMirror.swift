@@ -19,6 +19,10 @@ public struct APIMirror: Sendable {
         public var refetches = false
         /// Whether an interrupted scan begins again.
         public var restarts = false
+        /// Whether incremental endpoints list everything, as in their first scan.
+        public var isFull = false
+        /// The value that incremental endpoints send instead of the stored one; nil for that.
+        public var since: String?
         /// Whether the next page is requested while the current one is imported and committed.
         public var prefetches = true
         /// The commit unit of all endpoints; nil for what each endpoint declares.
@@ -61,6 +65,9 @@ public struct APIMirror: Sendable {
 
         /// Creates the default options.
         public init() {}
+
+        /// Whether scans begin with the first page.
+        var beginsAnew: Bool { restarts || refetches || isFull || since != nil }
     }
 
     /// The client that sends the requests.

@@ -11,7 +11,7 @@ extension EndpointScan {
     ///
     /// A page with few records costs little beyond the flush of its commit.
     var sharesCommits: Bool {
-        width > 1 && unit == .pages(1) && endpoint.forEach != nil && options.hooks == nil && options.prefetches
+        width > 1 && unit == .pages(1) && endpoint.hasSeveralLists && options.hooks == nil && options.prefetches
             && !holdsCommits
     }
 

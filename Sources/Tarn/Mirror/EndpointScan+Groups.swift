@@ -7,7 +7,7 @@ import TarnStore
 extension EndpointScan {
     /// Prefetches the first page, before the scan's turn. `run()` reports an invalid request.
     mutating func askFirst() {
-        guard endpoint.forEach == nil, let pages = try? request.pages() else { return }
+        guard !endpoint.hasSeveralLists, let pages = try? request.pages() else { return }
         first = try? ask(pages.request, request)
     }
 

@@ -11,8 +11,8 @@ extension EndpointScan {
         var target: ScanTarget
     }
 
-    /// Scans the lists of all parents, and repeats those that lost pages to a void 304.
-    mutating func scan(_ parents: [ParentRecord?]) async {
+    /// Scans the lists of all partitions and parents, and repeats those that lost pages to a void 304.
+    mutating func scan(_ partitions: [[Endpoint.Parameter]], _ parents: [ParentRecord?]) async {
         while true {
             measured.listsDone = queue.finished.count
             repeatOvertaken()
@@ -35,7 +35,9 @@ extension EndpointScan {
                 return await end()
             }
             if lists.count < width, let next = queue.take() {
-                await begin(parents[next.index], next.index, isRepeated: next.isRepeated)
+                let (partition, parent) = next.index.quotientAndRemainder(dividingBy: parents.count)
+                await begin(
+                    request.list(partitions[partition], parents[parent]), next.index, isRepeated: next.isRepeated)
             } else if let position = await arrival() {
                 await advance(position)
             }
@@ -60,10 +62,8 @@ extension EndpointScan {
     }
 
     /// Begins the scan of a list, and requests its first page.
-    private mutating func begin(_ parent: ParentRecord?, _ index: Int, isRepeated: Bool) async {
+    private mutating func begin(_ request: EndpointRequest, _ index: Int, isRepeated: Bool) async {
         shownURL = Redaction.url(client.requestURL(client.description.api.base + endpoint.path))
-        var request = request
-        request.parent = parent
         defer { current = nil }
         do {
             guard var list = try await list(request, index, isRepeated: isRepeated) else {
@@ -75,7 +75,7 @@ extension EndpointScan {
             lists.append(list)
         } catch {
             queue.finished.insert(index)
-            await fail(error, isOfParent: parent != nil)
+            await fail(error, isOfParent: endpoint.hasSeveralLists)
         }
     }
 
@@ -129,7 +129,7 @@ extension EndpointScan {
         } catch {
             list.cancel()
             queue.finished.insert(list.index)
-            await fail(error, isOfParent: list.target.request.parent != nil)
+            await fail(error, isOfParent: endpoint.hasSeveralLists)
         }
     }
 
@@ -182,7 +182,7 @@ extension EndpointScan {
             return await passBy(error)
         }
         report.failures.append(error)
-        endsScans = endpoint.forEach != nil
+        endsScans = endpoint.hasSeveralLists
         // After a cancellation nothing is kept. Nothing is kept either if the scan is one change,
         // or if a record without a key has failed the unit. Otherwise pages that were fetched
         // before are kept.

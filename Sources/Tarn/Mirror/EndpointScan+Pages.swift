@@ -10,33 +10,43 @@ extension EndpointScan {
     ///
     /// - Returns: nil if this sync has finished the scan already.
     mutating func list(_ request: EndpointRequest, _ index: Int, isRepeated: Bool) async throws -> ListScan? {
-        var pages = try request.pages()
-        let importer = try PageImporter(request, pages.wants)
         let own = variant.map { "\(endpoint.name) #\($0)" } ?? endpoint.name
-        let name = request.parent.map { "\(own) \($0.key)" } ?? own
+        let name = request.checkpointName(own)
         let plan = EndpointScan.plan(of: try request.firstPage(), request)
         let identity = ScanIdentity(name: name, request, plan: plan)
         let old = try client.store.read { try $0.checkpoint(name) }
         try await finishOrphans(old, request, identity, name, plan)
         if let run = syncRun, run.hasFinished(old, plan: plan) {
-            if request.parent != nil { report.finishedParents += 1 } else { report.wasFinished = true }
+            if endpoint.hasSeveralLists { report.finishedParents += 1 } else { report.wasFinished = true }
             if let failure = old?.failure { passedBy.add(failure) }
             return nil
         }
+        let begins = options.beginsAnew && (syncRun == nil || old?.sync != syncRun?.id)
+        let continued = old.flatMap { old in
+            old.state == .underWay && old.plan == plan && old.nextURL != nil && !begins ? old : nil
+        }
+        var request = request
+        let known = old?.plan == plan ? old?.since : nil
+        request.since = try continued.map(\.begunSince) ?? beginning(of: request, after: known)
+        var pages = try request.pages()
+        let importer = try PageImporter(request, pages.wants)
         var checkpoint = Checkpoint(
             state: .underWay, plan: plan, nextURL: pages.position, scan: (old?.scan ?? 0) + 1,
             startedAt: client.now, completedAt: old?.completedAt)
         checkpoint.members = endpoint.orphans == nil ? nil : identity.members
-        let begins = (options.restarts || options.refetches) && (syncRun == nil || old?.sync != syncRun?.id)
-        if let old, old.state == .underWay, old.plan == plan, let next = old.nextURL, !begins {
+        (checkpoint.since, checkpoint.begunSince) = (known, request.since)
+        if let continued, let next = continued.nextURL {
             // Members that are noted under another name, or not at all, are unknown at the end.
-            let members = old.members == checkpoint.members ? old.members : nil
-            checkpoint = old
+            let members = continued.members == checkpoint.members ? continued.members : nil
+            checkpoint = continued
             checkpoint.members = members
-            if next != pages.position { try pages.resume(at: next, ordinal: old.pages + 1, listed: old.records) }
-            report.isResumed = report.isResumed || old.pages > 0 && !isRepeated
-            if !isRepeated { (measured.resumedPages, measured.resumedRecords) = (old.pages, old.records) }
+            if next != pages.position {
+                try pages.resume(at: next, ordinal: continued.pages + 1, listed: continued.records)
+            }
+            report.isResumed = report.isResumed || continued.pages > 0 && !isRepeated
+            if !isRepeated { (measured.resumedPages, measured.resumedRecords) = (continued.pages, continued.records) }
         }
+        report.since = request.since ?? report.since
         // The earlier failure: it tells whether the parent was passed by before.
         checkpoint.failure = old?.failure
         let beginning = checkpoint
@@ -84,8 +94,11 @@ extension EndpointScan {
         shownURL = fetch.shownURL
         let response = try await fetch.answer()
         var page: Batch.Page
-        switch try decision(about: response, &list.pages) {
+        switch try decision(about: response, &list) {
         case .again: return true
+        case .expired:
+            try beginAnew(&list)
+            return true
         case .ignored:
             report.ignored += 1
             return false
@@ -114,6 +127,7 @@ extension EndpointScan {
         checkpoint.pages += 1
         checkpoint.records += page.entry.listing.count
         checkpoint.skipped += page.entry.listing.skipped
+        checkpoint.seen = seen(page.entry, list.target.request, after: checkpoint.seen)
         let hasNext: Bool
         do {
             hasNext = try list.pages.advance(page.entry.pageFacts, answeredBy: page.entry.validation.answeredBy)
@@ -144,12 +158,14 @@ extension EndpointScan {
         case records(isEmpty: Bool)
         /// The scan continues at another page, and this response is dropped.
         case again
+        /// The value of an incremental scan is no longer valid.
+        case expired
         case ignored
         /// The previous page was the last one.
         case last
     }
 
-    private func decision(about response: TransportResponse, _ pages: inout PageSequence) throws -> PageDecision {
+    private func decision(about response: TransportResponse, _ list: inout ListScan) throws -> PageDecision {
         switch request.decision(about: response, sent: client.headers(endpoint.headers)) {
         case .notModified: return .notModified
         case .records(let isEmpty): return .records(isEmpty: isEmpty)
@@ -160,7 +176,12 @@ extension EndpointScan {
                 code: response.status, method: endpoint.method, url: shownURL,
                 message: message ?? response.refusalMessage)
         case .refused:
-            if try pages.restart(afterStatus: response.status) { return .again }
+            if try list.pages.restart(afterStatus: response.status) { return .again }
+            if list.target.request.since != nil, list.target.checkpoint.pages == 0,
+                endpoint.incremental?.expired.contains(where: { $0.contains(response.status) }) == true
+            {
+                return .expired
+            }
             throw MirrorError.refusal(
                 response, method: endpoint.method, url: shownURL, message: response.refusalMessage)
         }
@@ -217,13 +238,15 @@ extension EndpointScan {
         checkpoint.nextURL = nil
         checkpoint.state = .complete
         checkpoint.completedAt = client.now
+        if !isCutOff { checkpoint.since = next(after: checkpoint, target.request) }
+        (checkpoint.seen, checkpoint.begunSince) = (nil, nil)
         // The sync is complete with its last endpoint, unless an earlier one was interrupted.
         let isLast = lists.isEmpty && queue.isEmpty && overtaken.isEmpty
         if isLast, !holdsCommits, let run = syncRun, run.isLast(endpoint.name) {
             batch.add(run.completed(at: client.now), run.name)
         }
         if let rules = endpoint.orphans {
-            checkpoint.hasOrphans = mayHaveOrphans(rules, checkpoint, isCutOff: isCutOff)
+            checkpoint.hasOrphans = mayHaveOrphans(rules, checkpoint, since: target.request.since, isCutOff: isCutOff)
             if checkpoint.hasOrphans {
                 batch.completed.append(
                     Batch.Completed(

@@ -92,16 +92,17 @@ struct EndpointScan {
         defer { pipeline.whenEnded = nil }
         stop?.wakes(arrivals)
         do {
-            var targets: [ParentRecord?] = [nil]
-            if let forEach = endpoint.forEach { (targets, report.skippedParents) = try request.parents(forEach) }
-            queue = ListQueue(count: targets.count)
-            measured.lists = targets.count
-            await scan(targets)
+            var parents: [ParentRecord?] = [nil]
+            if let forEach = endpoint.forEach { (parents, report.skippedParents) = try request.parents(forEach) }
+            let partitions = endpoint.combinations
+            queue = ListQueue(count: partitions.count * parents.count)
+            measured.lists = queue.count
+            await scan(partitions, parents)
         } catch {
             report.failures.append(MirrorError(error, url: "", place: endpoint.place))
         }
-        if let forEach = endpoint.forEach {
-            report.failures.insert(contentsOf: passedBy.failures(of: forEach.entity), at: 0)
+        if endpoint.hasSeveralLists {
+            report.failures.insert(contentsOf: passedBy.failures(of: endpoint.forEach?.entity ?? "partition"), at: 0)
         }
     }
 

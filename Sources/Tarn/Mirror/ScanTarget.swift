@@ -2,7 +2,7 @@ import TarnStore
 
 /// The scan of an endpoint's list, as a whole or for one parent record, with its progress.
 struct ScanTarget {
-    let request: EndpointRequest
+    var request: EndpointRequest
     let pages: PageImporter
     /// The name of the checkpoint.
     let name: String

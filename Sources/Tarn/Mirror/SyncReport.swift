@@ -18,6 +18,10 @@ public struct SyncReport: Sendable {
         public var listed = 0
         /// Records that the pages answered with 304 list: they are unchanged.
         public var confirmed = 0
+        /// The value with which an incremental scan began; nil if it listed everything.
+        ///
+        /// With several lists it is that of one of them.
+        public var since: String?
         /// Whether the scan was stopped because another endpoint has failed for all.
         ///
         /// The committed pages stay, and the next sync continues behind them.

@@ -51,7 +51,7 @@ final class SyncRun: Sendable {
         let plan = SHA256.hexadecimal(
             authScope + "\n" + selected.map { "\($0.name) \($0.fingerprint)" }.joined(separator: "\n"))
         let old = try mirror.store.read { try $0.checkpoint(name) }
-        let begins = mirror.options.restarts || mirror.options.refetches
+        let begins = mirror.options.beginsAnew
         if let old, let id = old.sync, old.state == .underWay, old.plan == plan, !begins,
             now.microseconds.subtractingReportingOverflow((old.continuedAt ?? old.startedAt).microseconds).partialValue
                 < SyncRun.longestPause

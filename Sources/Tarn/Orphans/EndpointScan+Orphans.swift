@@ -5,11 +5,15 @@ import TarnStore
 
 extension EndpointScan {
     /// Whether a complete scan may be followed by an orphan pass; a refusal is added to the report.
-    mutating func mayHaveOrphans(_ rules: Orphans, _ checkpoint: Checkpoint, isCutOff: Bool) -> Bool {
+    mutating func mayHaveOrphans(
+        _ rules: Orphans, _ checkpoint: Checkpoint, since: String?, isCutOff: Bool
+    ) -> Bool {
         var refusal: String?
         if checkpoint.members == nil {
             refusal =
                 "the scan began before orphans were requested, or with other credentials: the next scan looks for them"
+        } else if since != nil {
+            refusal = "the scan has listed only what has changed: a sync with --full looks for orphans"
         } else if isCutOff {
             refusal = "the scan ended at the limit of its endpoint: later records are unknown"
         } else if checkpoint.skipped > 0 {

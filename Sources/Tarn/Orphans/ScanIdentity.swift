@@ -19,7 +19,7 @@ struct ScanIdentity: Sendable {
     init(name: String, _ request: EndpointRequest, plan: String) {
         endpoint = request.endpoint.name
         authScope = request.authScope
-        isForEach = request.endpoint.forEach != nil
+        isForEach = request.endpoint.hasSeveralLists
         responses = ScanIdentity.responses(of: name, request.endpoint, authScope: authScope)
         members = ScanIdentity.members(responses, plan: plan)
     }

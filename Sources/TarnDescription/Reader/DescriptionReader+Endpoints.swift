@@ -24,9 +24,11 @@ extension DescriptionReader {
         let entity = envelope.map { $0.first?.entity } ?? entityName(section, "entity", schema)
         let pagination = pagination(section), deep = deepPages(section, pagination), limits = limits(section),
             more = more(section)
-        let (method, body) = requestBody(section)
+        let (method, body) = requestBody(section), incremental = incremental(section, parameters, pagination),
+            partitions = partitions(section, parameters, pagination)
+        let all = parameters + partitions.compactMap { part in part.values.first.map { .init(part.name, $0) } }
         let forEach = forEach(section, listing: entity, schema),
-            template = endpointPath(section, parameters, forEach, schema)
+            template = endpointPath(section, all, forEach, schema)
         let commitUnit = commitUnit(section),
             orphans = orphans(section, entity: entity, isEnvelope: envelope != nil, forEach, schema)
         if envelope != nil, forEach?.parent != nil {
@@ -35,9 +37,9 @@ extension DescriptionReader {
                 "for_each.parent needs records of a single entity: use a key path, such as '@param.milestone.id'")
         }
         if let template {
-            check(template, parameters, forEach, section, schema)
+            check(template, all, forEach, section, schema)
             check(pagination, parameters, template, section)
-            check(body, parameters, forEach, section)
+            check(body, all, forEach, section)
         }
         let responses = responses(section), metadata = metadata(section)
         guard let path = template?.description, let entity else { return nil }
@@ -51,6 +53,8 @@ extension DescriptionReader {
         endpoint.deep = deep
         endpoint.limits = limits
         endpoint.more = more
+        endpoint.incremental = incremental
+        endpoint.partitions = partitions
         endpoint.forEach = forEach
         endpoint.commitUnit = commitUnit
         endpoint.orphans = orphans
@@ -76,10 +80,9 @@ extension DescriptionReader {
                 "path", "with", "headers", "method", "body", "form", "records", "entity", "paginate", "restart",
                 "limit",
                 "more", "for_each", "commit", "orphans",
-                "responses", "metadata",
+                "responses", "metadata", "since", "partitions",
             ],
             required: DescriptionReader.hasEnvelope(value) ? ["path"] : ["path", "entity"],
-            instead: ["since": DescriptionReader.unsupported],
             example: ["path": "path: /issues", "entity": "entity: Issue"])
     }
 

@@ -92,7 +92,7 @@ extension DescriptionReader {
     }
 
     /// Reads `param`, for the query, or `body`, the keys that lead to a member of the body.
-    private mutating func place(_ section: Section) -> Pagination.ParameterPlace? {
+    mutating func place(_ section: Section) -> Pagination.ParameterPlace? {
         if section["param"] != nil, section["body"] != nil {
             report(section, "body", "it is sent in one place: write param for the query, or body for the body")
             return nil
@@ -107,7 +107,7 @@ extension DescriptionReader {
     }
 
     /// Reads a path in a response, in its canonical form.
-    private mutating func bodyPath(_ section: Section, _ key: String) -> String? {
+    mutating func bodyPath(_ section: Section, _ key: String) -> String? {
         guard let text = text(section, key) else { return nil }
         guard let path = JSONPath(text), path.origin == .record, !path.hasWildcard, !path.steps.isEmpty else {
             report(

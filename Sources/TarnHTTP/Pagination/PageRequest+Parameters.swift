@@ -66,5 +66,5 @@ extension Int {
 
 extension String {
     /// Whether the text is an integer in JSON's syntax. `+7` and `007` are not.
-    var isJSONInteger: Bool { Int(self).map { String($0).utf8.elementsEqual(utf8) } ?? false }
+    package var isJSONInteger: Bool { Int(self).map { String($0).utf8.elementsEqual(utf8) } ?? false }
 }

@@ -11,6 +11,8 @@ package struct DocumentFacts: Sendable, Hashable {
     package var values: [String?] = []
     /// The scalar of each listed record that has one, in the order of the records.
     package var records: [String] = []
+    /// The scalar of each listed record at the path of increments, in the order of the records.
+    package var increments: [String] = []
     /// Values in the order of the questions, as compact JSON; nil for an absent value.
     package var documents: [String?] = []
     /// The scalars with the requested names beside the list of records, in document order.
@@ -55,11 +57,13 @@ extension Importer {
         facts.documents = questions.documents.map { path in
             tape.value(at: path.steps[...], from: Tape.root).map { JSONValue(tape, $0).text }
         }
-        guard let path = questions.record else { return facts }
+        guard questions.asksRecords else { return facts }
+        func text(_ path: JSONPath?, _ record: Int) -> String? {
+            path.flatMap { tape.value(at: $0.steps[...], from: record) }.flatMap(tape.scalarText)
+        }
         func add(_ record: Int) {
-            if let text = tape.value(at: path.steps[...], from: record).flatMap(tape.scalarText) {
-                facts.records.append(text)
-            }
+            if let text = text(questions.record, record) { facts.records.append(text) }
+            if let text = text(questions.increment, record) { facts.increments.append(text) }
         }
         for place in places {
             if tape.kind(place) == .array { tape.forEachElement(place, add) } else { add(place) }

@@ -6,6 +6,8 @@ package struct DocumentQuestions: Sendable, Hashable {
     package var values: [JSONPath]
     /// The path of a scalar in each listed record.
     package var record: JSONPath?
+    /// The path of another scalar in each listed record, by which changes are requested.
+    package var increment: JSONPath?
     /// The paths of values of any kind, from the document's root.
     package var documents: [JSONPath]
     /// The names of members beside the list of records; nil for none.
@@ -13,14 +15,19 @@ package struct DocumentQuestions: Sendable, Hashable {
 
     /// Creates a set of questions.
     package init(
-        values: [JSONPath] = [], record: JSONPath? = nil, documents: [JSONPath] = [], members: MemberNames? = nil
+        values: [JSONPath] = [], record: JSONPath? = nil, increment: JSONPath? = nil, documents: [JSONPath] = [],
+        members: MemberNames? = nil
     ) {
+        self.increment = increment
         self.values = values
         self.record = record
         self.documents = documents
         self.members = members
     }
 
+    /// Whether there are questions about each record.
+    var asksRecords: Bool { record != nil || increment != nil }
+
     /// Whether there are no questions.
-    package var isEmpty: Bool { values.isEmpty && record == nil && documents.isEmpty && members == nil }
+    package var isEmpty: Bool { values.isEmpty && !asksRecords && documents.isEmpty && members == nil }
 }

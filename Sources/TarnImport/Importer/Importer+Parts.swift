@@ -107,7 +107,11 @@ extension Importer {
                 } _: { tape, place in
                     guard isDrafted else { return }
                     added.append(draft(tape, place, target, from: parser.origin.firstElement))
-                    if questions.record != nil { added.facts.records += facts(questions, tape, [place]).records }
+                    if questions.asksRecords {
+                        let ofPart = facts(questions, tape, [place])
+                        added.facts.records += ofPart.records
+                        added.facts.increments += ofPart.increments
+                    }
                     if let failure = drafter.failure { throw failure }
                 }
             }

@@ -80,6 +80,7 @@ public final class Importer {
             count += other.count
             skipped += other.skipped
             facts.records += other.facts.records
+            facts.increments += other.facts.increments
         }
     }
 

@@ -1,7 +1,7 @@
 // The formats in which APIs write points in time. Each is total: it accepts a whole text or
 // nothing.
 
-internal import TarnStore
+package import TarnStore
 
 /// The format of a point in time in JSON.
 public enum DateFormat: Sendable, Hashable, CustomStringConvertible {
@@ -57,6 +57,12 @@ public enum DateFormat: Sendable, Hashable, CustomStringConvertible {
     }
 
     var isEpoch: Bool { if case .epoch = self { true } else { false } }
+
+    /// Parses a text; nil if it does not have this format.
+    package func timestamp(_ text: String) -> Timestamp? {
+        var text = text
+        return text.withUTF8 { timestamp(Bytes($0), isStrict: false) }
+    }
 
     func timestamp(_ text: Bytes, isStrict: Bool) -> Timestamp? {
         switch self {

@@ -45,6 +45,12 @@ package struct Checkpoint: Sendable, Hashable {
 
     /// The failure of the last attempt; nil if it has succeeded since.
     package var lastFailure: LastFailure?
+    /// The value by which the next scan requests changes, from the last complete scan.
+    package var since: String?
+    /// The value with which this scan began; nil if it lists everything.
+    package var begunSince: String?
+    /// The value that this scan has found so far.
+    package var seen: String?
 
     /// A failure with its time, for the status of an endpoint.
     package struct LastFailure: Sendable, Hashable {
@@ -99,6 +105,7 @@ package struct Checkpoint: Sendable, Hashable {
         static let skipped: UInt16 = 9, hasOrphans: UInt16 = 10, members: UInt16 = 11
         static let sync: UInt16 = 12, failureKind: UInt16 = 13, failureText: UInt16 = 14, continuedAt: UInt16 = 15
         static let failedAt: UInt16 = 16, lastFailure: UInt16 = 17
+        static let since: UInt16 = 18, begunSince: UInt16 = 19, seen: UInt16 = 20
     }
 
     package init?(_ row: EncodedRow) {
@@ -117,6 +124,9 @@ package struct Checkpoint: Sendable, Hashable {
         failure = row.text(ID.failureKind).map { Failure(kind: $0, text: row.text(ID.failureText) ?? "") }
         continuedAt = row.date(ID.continuedAt)
         lastFailure = row.date(ID.failedAt).map { LastFailure(at: $0, text: row.text(ID.lastFailure) ?? "") }
+        since = row.text(ID.since)
+        begunSince = row.text(ID.begunSince)
+        seen = row.text(ID.seen)
     }
 
     func store(_ raw: RawTransaction, _ table: Table, _ key: Bytes, sequence: UInt64) throws(LMDBError) {
@@ -138,6 +148,9 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.continuedAt, continuedAt)
         row.field(ID.failedAt, lastFailure?.at)
         row.field(ID.lastFailure, lastFailure?.text)
+        row.field(ID.since, since)
+        row.field(ID.begunSince, begunSince)
+        row.field(ID.seen, seen)
         try row.store(raw, table, key, sequence: sequence)
     }
 }

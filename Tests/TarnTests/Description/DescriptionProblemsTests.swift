@@ -223,13 +223,41 @@ struct DescriptionProblemsTests {
     }
 
     @Test(
-        "what the design has and this version has not is refused, never ignored",
+        "a rule for changes and partitions that contradict themselves, the parameters or the pagination are errors",
         arguments: [
             .init(
-                "    records: $", "    since: { param: since, field: x }\n    records: $",
-                "37:5: endpoints.issues.since: not supported by this version: remove the line")
+                "    records: $", "    since: { param: since }\n    records: $",
+                "37:12: endpoints.issues.since: missing value: write field: updated_at"),
+            .init(
+                "    records: $", "    since: { field: updated_at }\n    records: $",
+                "37:12: endpoints.issues.since: missing parameter: write param: since"),
+            .init(
+                "    records: $", "    since: { param: since, field: x, cursor: y }\n    records: $",
+                "since.cursor: there is one value: write field or cursor"),
+            .init(
+                "    records: $", "    since: { param: t, cursor: y, lag: 1h }\n    records: $",
+                "since.lag: only for the value of a field"),
+            .init(
+                "    records: $", "    since: { param: t, link: y }\n    records: $",
+                "since.param: the link is the whole request"),
+            .init(
+                "    records: $", "    since: { param: since, field: x, lag: soon }\n    records: $",
+                "since.lag: expected a number, or a duration such as 90s"),
+            .init(
+                "    records: $", "    since: { body: filter.since, field: x }\n    records: $",
+                "since.body: a GET has no body"),
+            .init(
+                "    records: $", "    since: { param: since, field: x, range: half }\n    records: $",
+                "since.range: unknown range \"half\""),
+            .init(
+                "    records: $", "    partitions: { a: [] }\n    records: $", "partitions.a: missing values"),
+            .init(
+                "    records: $", "    partitions: { a: [x, x] }\n    records: $", "partitions.a: a value occurs twice"),
+            .init(
+                "    records: $", "    partitions: { a: [..] }\n    records: $", "partitions.a: a value cannot be empty"
+            ),
         ] as [BrokenDescription])
-    func notSupportedYet(row: BrokenDescription) { row.check() }
+    func changesAndPartitions(row: BrokenDescription) { row.check() }
 
     @Test("no more than 20 problems are shown, and the rest is counted")
     func problemsAreLimited() throws {

@@ -1,0 +1,83 @@
+// The rule of an endpoint for requests of what has changed since the last complete scan.
+
+public import TarnHTTP
+public import TarnImport
+
+/// The rule by which a scan requests only what has changed since the last complete one.
+///
+/// A value is saved with each page. When a scan is complete, it becomes the value that the next scan
+/// sends. An interrupted scan continues with the value it began with.
+public struct Incremental: Sendable, Hashable {
+    /// The origin of the value.
+    public enum Source: Sendable, Hashable {
+        /// The largest value at a path of the listed records.
+        case field(JSONPath)
+        /// A token at a path of the response, in the last page that has one.
+        case cursor(String)
+        /// A token in a header field of the response, in the last page that has one.
+        case header(String)
+        /// A URL at a path of the response: the first request of the next scan.
+        case link(String)
+    }
+
+    /// The records that the server lists for a value.
+    public enum Range: String, Sendable, Hashable, CaseIterable {
+        /// Records from the value on, those with this value included.
+        case closed
+        /// Records after the value only.
+        ///
+        /// The value is moved back by one step, so that no record with an equal value is missed.
+        case open
+    }
+
+    /// The unit to which a date is rounded down before it is sent.
+    public enum Granularity: String, Sendable, Hashable, CaseIterable {
+        case second, minute, hour, day
+
+        /// The length in microseconds.
+        var microseconds: Int64 {
+            switch self {
+            case .second: 1_000_000
+            case .minute: 60_000_000
+            case .hour: 3_600_000_000
+            case .day: 86_400_000_000
+            }
+        }
+    }
+
+    /// The origin of the value.
+    public var source: Source
+    /// The parameter that the value is sent in; nil for a link.
+    public var sends: Pagination.ParameterPlace?
+    /// The value of the first scan; nil to request everything.
+    public var initial: String?
+    /// The distance by which a value is moved back: seconds for a date, else a number.
+    public var lag = 0
+    /// The records that the server lists for a value.
+    public var range = Range.closed
+    /// The unit to which a date is rounded down; nil for none.
+    public var granularity: Granularity?
+    /// The format in which a date is sent; nil for that of its attribute.
+    public var format: DateFormat?
+    /// The status codes of a refusal after which everything is requested: the token has expired.
+    package var expired: [ClosedRange<Int>] = []
+
+    /// Creates a rule.
+    public init(_ source: Source, sends: Pagination.ParameterPlace?) {
+        self.source = source
+        self.sends = sends
+    }
+
+    /// The path of the value in a listed record; nil if it belongs to the response.
+    var field: JSONPath? { if case .field(let path) = source { path } else { nil } }
+
+    /// The path of the value in the response; nil if it is elsewhere.
+    var path: String? {
+        switch source {
+        case .cursor(let path), .link(let path): path
+        case .field, .header: nil
+        }
+    }
+
+    var header: String? { if case .header(let name) = source { name } else { nil } }
+}

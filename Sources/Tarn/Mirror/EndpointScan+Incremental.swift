@@ -1,0 +1,50 @@
+// Incremental scans: the value they begin with, and the one they leave to the next scan.
+
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+extension EndpointScan {
+    /// The value with which a scan begins; nil to list everything.
+    ///
+    /// - Parameter known: the value of the last complete scan; nil if there was none.
+    func beginning(of request: EndpointRequest, after known: String?) throws -> String? {
+        guard let rule = endpoint.incremental else { return nil }
+        if let since = options.since { return since }
+        guard let known, !options.isFull else { return rule.initial }
+        guard rule.field != nil else { return known }
+        return try request.increments?.sent(known)
+    }
+
+    /// The value that a scan has found up to a page.
+    func seen(_ entry: ResponseEntry, _ request: EndpointRequest, after known: String?) -> String? {
+        guard let rule = endpoint.incremental else { return nil }
+        let found: String? =
+            switch rule.source {
+            case .field: PageMetadata.increment(entry.listing.metadata)
+            case .cursor(let path), .link(let path): PageMetadata.read(entry.listing.metadata).values[path]
+            case .header(let name): TransportHeaders(flat: entry.validation.headers)[name]
+            }
+        guard rule.field != nil else { return found.flatMap { $0.isEmpty ? nil : $0 } ?? known }
+        return request.increments?.largest([known, found].compactMap(\.self))
+    }
+
+    /// The value that a complete scan leaves to the next one.
+    func next(after checkpoint: Checkpoint, _ request: EndpointRequest) -> String? {
+        guard let rule = endpoint.incremental else { return nil }
+        guard let seen = checkpoint.seen else { return checkpoint.since }
+        // A full scan knows best: the stored value may be one that no record has.
+        guard rule.field != nil, let known = checkpoint.since, !options.isFull else { return seen }
+        return request.increments?.largest([known, seen]) ?? seen
+    }
+
+    /// Begins a list again without its value, which the server no longer accepts.
+    func beginAnew(_ list: inout ListScan) throws {
+        var request = list.target.request
+        request.since = nil
+        list.pages = try request.pages()
+        list.target.request = request
+        list.target.checkpoint.begunSince = nil
+        list.target.checkpoint.nextURL = list.pages.position
+    }
+}

@@ -1,0 +1,225 @@
+// The values of an incremental endpoint: compared, and moved back before they are sent.
+
+import Foundation
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+/// The comparison of the values that an incremental endpoint reads from its records.
+struct IncrementalValues: Sendable {
+    private enum Kind {
+        case number
+        /// A date in one of these formats.
+        case date([DateFormat])
+        case text
+        /// No attribute has the value: its form decides.
+        case unknown
+    }
+
+    private let rule: Incremental
+    private let kind: Kind
+    private let place: String
+
+    /// - Parameter entity: the entity of the listed records.
+    init(_ rule: Incremental, entity: String, _ description: Description, place: String) {
+        self.rule = rule
+        self.place = place
+        guard let path = rule.field, let found = description.attribute(at: path, of: entity) else {
+            kind = rule.format.map { .date([$0]) } ?? .unknown
+            return
+        }
+        kind =
+            switch found.type {
+            case .int, .uint, .double, .decimal: rule.format.map { .date([$0]) } ?? .number
+            case .date: .date(found.dates)
+            default: rule.format.map { .date([$0]) } ?? .text
+            }
+    }
+
+    /// The largest of several values; those of another form are left out.
+    func largest(_ texts: [String]) -> String? {
+        var best: (text: String, value: Ordered)?
+        for text in texts {
+            guard let value = comparable(text), best.map({ $0.value < value }) ?? true else { continue }
+            best = (text, value)
+        }
+        return best?.text
+    }
+
+    /// The value that a scan sends after one that has seen `text`.
+    ///
+    /// - Throws: `MirrorError.endpoint` if the value cannot be moved back as the rule demands.
+    func sent(_ text: String) throws -> String {
+        let isMoved = rule.lag != 0 || rule.range == .open
+        if !isMoved, rule.granularity == nil, rule.format == nil { return text }
+        switch comparable(text) {
+        case .date(let time, let found):
+            let format = rule.format ?? found, step = rule.granularity?.microseconds ?? format.step
+            let back = Int64(rule.lag).multipliedReportingOverflow(by: 1_000_000)
+            guard !back.overflow, let sent = moved(time.microseconds, back.partialValue, step) else {
+                throw problem("the value \(text.excerpt) cannot be moved back by \(rule.lag) s")
+            }
+            guard let text = format.text(of: Timestamp(microseconds: sent)) else {
+                throw problem(
+                    "dates are not written in the format \(format): add format: rfc3339, or a format of a date")
+            }
+            return text
+        case .number(let number, _):
+            guard isMoved else { return text }
+            let whole = Int64(text) ?? Int64(exactly: number.rounded(.down)) ?? 0
+            let back = whole.subtractingReportingOverflow(Int64(rule.lag)).partialValue
+            return String(rule.range == .open ? back.subtractingReportingOverflow(1).partialValue : back)
+        case .text, nil:
+            // Texts have no distance. Without a lag, the server compares them.
+            guard rule.lag == 0, rule.granularity == nil else {
+                throw problem("\"\(text.excerpt)\" is neither a date nor a number: remove lag and granularity")
+            }
+            return text
+        }
+    }
+
+    private func moved(_ time: Int64, _ lag: Int64, _ step: Int64) -> Int64? {
+        let back = time.subtractingReportingOverflow(lag)
+        let open = back.partialValue.subtractingReportingOverflow(rule.range == .open ? step : 0)
+        guard !back.overflow, !open.overflow else { return nil }
+        guard let unit = rule.granularity?.microseconds else { return open.partialValue }
+        let rest = open.partialValue % unit
+        return open.partialValue.subtractingReportingOverflow(rest < 0 ? rest + unit : rest).partialValue
+    }
+
+    private func problem(_ message: String) -> MirrorError { .endpoint(place: place, message: "since: \(message)") }
+
+    // MARK: Comparing
+
+    private enum Ordered {
+        case number(Double, Int64?)
+        case date(Timestamp, DateFormat)
+        case text(String)
+
+        static func < (a: Ordered, b: Ordered) -> Bool {
+            switch (a, b) {
+            case (.number(_, let a?), .number(_, let b?)): a < b
+            case (.number(let a, _), .number(let b, _)): a < b
+            case (.date(let a, _), .date(let b, _)): a.microseconds < b.microseconds
+            case (.text(let a), .text(let b)): a.utf8.lexicographicallyPrecedes(b.utf8)
+            // Values of several forms: numbers precede dates, and dates precede texts.
+            default: a.rank < b.rank
+            }
+        }
+
+        private var rank: Int {
+            switch self {
+            case .number: 0
+            case .date: 1
+            case .text: 2
+            }
+        }
+    }
+
+    private func comparable(_ text: String) -> Ordered? {
+        switch kind {
+        case .number: IncrementalValues.number(text)
+        case .date(let formats): IncrementalValues.date(text, formats)
+        case .text: .text(text)
+        case .unknown:
+            IncrementalValues.number(text) ?? IncrementalValues.date(text, [.rfc3339, .day]) ?? .text(text)
+        }
+    }
+
+    private static func number(_ text: String) -> Ordered? {
+        guard let number = Double(text), number.isFinite else { return nil }
+        return .number(number, Int64(text))
+    }
+
+    private static func date(_ text: String, _ formats: [DateFormat]) -> Ordered? {
+        for format in formats {
+            if let time = format.timestamp(text) { return .date(time, format) }
+        }
+        return nil
+    }
+}
+
+extension DateFormat {
+    /// The smallest step between two dates that a server may distinguish, in microseconds.
+    fileprivate var step: Int64 {
+        switch self {
+        case .day: 86_400_000_000
+        case .epoch(.milliseconds): 1000
+        case .epoch(.microseconds): 1
+        default: 1_000_000
+        }
+    }
+
+    /// Writes a date; nil for a pattern, which is only read.
+    fileprivate func text(of time: Timestamp) -> String? {
+        let micro: Int64 = 1_000_000
+        let rest = (time.microseconds % micro + micro) % micro
+        let seconds = (time.microseconds - rest) / micro, day = (seconds % 86_400 + 86_400) % 86_400
+        switch self {
+        case .epoch(.seconds): return String(seconds)
+        case .epoch(.milliseconds): return String(seconds * 1000 + rest / 1000)
+        case .epoch(.microseconds): return String(time.microseconds)
+        case .http: return HTTPDate.text(Date(timeIntervalSince1970: Double(seconds)))
+        case .day, .rfc3339, .iso8601:
+            let date = CivilDate(daysSinceEpoch: (seconds - day) / 86_400).text
+            if case .day = self { return date }
+            func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+            var fraction = ""
+            if rest > 0 {
+                fraction = "." + String(String(micro + rest).dropFirst())
+                while fraction.last == "0" { fraction.removeLast() }
+            }
+            return "\(date)T\(two(day / 3600)):\(two(day / 60 % 60)):\(two(day % 60))\(fraction)Z"
+        case .pattern: return nil
+        }
+    }
+}
+
+/// A day of the Gregorian calendar.
+private struct CivilDate {
+    private var year: Int64, month: Int64, day: Int64
+
+    /// Howard Hinnant's `civil_from_days` (chrono-Compatible Low-Level Date Algorithms).
+    init(daysSinceEpoch days: Int64) {
+        let shifted = days + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097, ofEra = shifted - era * 146_097
+        let yearOfEra = (ofEra - ofEra / 1460 + ofEra / 36_524 - ofEra / 146_096) / 365
+        let ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100), month = (5 * ofYear + 2) / 153
+        day = ofYear - (153 * month + 2) / 5 + 1
+        self.month = month < 10 ? month + 3 : month - 9
+        year = yearOfEra + era * 400 + (self.month <= 2 ? 1 : 0)
+    }
+
+    var text: String {
+        func padded(_ number: Int64, _ count: Int) -> String {
+            let digits = String(number)
+            return String(repeating: "0", count: max(0, count - digits.count)) + digits
+        }
+        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
+    }
+}
+
+extension Description {
+    /// The attribute of an entity that takes its value from a path, with the formats of its dates.
+    fileprivate func attribute(at path: JSONPath, of entity: String) -> (type: AttributeType, dates: [DateFormat])? {
+        var name: String? = entity
+        // The schema was not validated: a cycle of parents must end.
+        for _ in 0...schema.entities.count {
+            guard let definition = schema.entities.first(where: { $0.name == name }) else { return nil }
+            let mapped = mapping.entities[definition.name] ?? EntityMapping()
+            for attribute in definition.attributes {
+                let rules = mapped.fields[attribute.name]
+                let naming = mapping.naming.with(rules?.naming ?? mapped.rules.naming)
+                let paths = (mapped.paths[attribute.name] ?? []).flatMap(\.paths)
+                guard paths.contains(path) || naming.jsonKeys(for: attribute.name).contains(path.description) else {
+                    continue
+                }
+                if let unit = mapped.epochs[attribute.name] { return (attribute.type, [.epoch(unit)]) }
+                let dates = rules?.dates ?? mapped.rules.dates ?? mapping.rules.dates ?? []
+                return (attribute.type, dates + [.rfc3339])
+            }
+            name = definition.parent
+        }
+        return nil
+    }
+}

@@ -1,0 +1,134 @@
+// The parts of an endpoint that decide what its scans request: `since` and `partitions`.
+
+import TarnHTTP
+import TarnImport
+
+extension DescriptionReader {
+    // MARK: since
+
+    /// Reads the rule for requests of what has changed.
+    mutating func incremental(
+        _ endpoint: Section, _ parameters: [Endpoint.Parameter], _ pagination: Pagination?
+    ) -> Incremental? {
+        guard let value = endpoint["since"],
+            let section = section(
+                value, endpoint.path("since"),
+                keys: [
+                    "param", "body", "field", "cursor", "header", "link", "initial", "lag", "range", "granularity",
+                    "format", "expired",
+                ])
+        else { return nil }
+        let source = source(section), isField = section["field"] != nil
+        if section["link"] != nil {
+            for key in ["param", "body"] where section[key] != nil {
+                report(section, key, "the link is the whole request: remove the line")
+            }
+        } else if section["param"] == nil, section["body"] == nil {
+            report(
+                section.field, section.mark, "missing parameter: write param: since, or body for a value in the body")
+        }
+        if !isField {
+            for key in ["lag", "range", "granularity", "format"] where section[key] != nil {
+                report(section, key, "only for the value of a field: remove the line")
+            }
+        }
+        let place = section["link"] == nil ? place(section) : nil
+        if case .query(let name)? = place {
+            if parameters.contains(where: { $0.name == name }) {
+                report(at: field(ofParameter: name, endpoint), "since sends this parameter: remove the line")
+            } else if pagination?.style.parameters.contains(.query(name)) == true {
+                report(section, "param", "paginate sends this parameter: one of them needs another name")
+            }
+        }
+        if case .body? = place, endpoint["body"] == nil, endpoint["form"] == nil, endpoint["method"] == nil {
+            report(section, "body", "a GET has no body: write method: POST, or param instead of body")
+        }
+        guard let source else { return nil }
+        var rule = Incremental(source, sends: place)
+        rule.initial = text(section, "initial")
+        rule.lag = lag(section)
+        rule.range = word(section, "range", "range") ?? .closed
+        rule.granularity = word(section, "granularity", "granularity")
+        rule.format = format(section)
+        rule.expired = statuses(section, "expired")
+        return rule
+    }
+
+    private mutating func source(_ section: Section) -> Incremental.Source? {
+        let keys = ["field", "cursor", "header", "link"].filter { section[$0] != nil }
+        guard let key = keys.first else {
+            report(
+                section.field, section.mark,
+                "missing value: write field: updated_at for that of the records, or cursor: meta.token for one of the response"
+            )
+            return nil
+        }
+        for other in keys.dropFirst() { report(section, other, "there is one value: write \(key) or \(other)") }
+        switch key {
+        case "header": return text(section, key).map { .header($0) }
+        case "field": return bodyPath(section, key).flatMap { JSONPath($0) }.map { .field($0) }
+        case "cursor": return bodyPath(section, key).map { .cursor($0) }
+        default: return bodyPath(section, key).map { .link($0) }
+        }
+    }
+
+    /// Reads a number, or a duration such as `15m`, in seconds.
+    private mutating func lag(_ section: Section) -> Int {
+        guard let text = text(section, "lag") else { return 0 }
+        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+        let unit = text.last.flatMap { units[$0] }, digits = unit == nil ? text[...] : text.dropLast()
+        if let number = Int(digits), number >= 0, digits.first?.isNumber == true {
+            let (seconds, overflow) = number.multipliedReportingOverflow(by: unit ?? 1)
+            if !overflow { return seconds }
+        }
+        report(section, "lag", "expected a number, or a duration such as 90s, 15m, 2h or 1d, found \"\(text)\"")
+        return 0
+    }
+
+    private mutating func format(_ section: Section) -> DateFormat? {
+        guard let text = text(section, "format") else { return nil }
+        if DateFormat.words.contains(text), let format = try? DateFormat(text) { return format }
+        report(section, "format", Spelling.unknown("format", text, among: DateFormat.words))
+        return nil
+    }
+
+    // MARK: partitions
+
+    /// Reads names and the lists of values that an endpoint is scanned for.
+    mutating func partitions(
+        _ endpoint: Section, _ parameters: [Endpoint.Parameter], _ pagination: Pagination?
+    ) -> [Endpoint.Partition] {
+        var count = 1
+        let found = entries(endpoint, "partitions", of: "names to lists of values").compactMap {
+            entry -> Endpoint.Partition? in
+            let field = "\(endpoint.path("partitions")).\(entry.key)"
+            if parameters.contains(where: { $0.name == entry.key }) {
+                report(field, entry.keyMark, "with has this parameter already: remove one of the lines")
+            } else if pagination?.style.parameters.contains(.query(entry.key)) == true {
+                report(field, entry.keyMark, "paginate sends this parameter: choose another name")
+            }
+            var values: [String] = []
+            if case .list(let list) = entry.value.content {
+                values = list.compactMap { text($0, field) }
+            } else if let value = text(entry.value, field) {
+                values = [value]
+            }
+            if values.isEmpty {
+                report(field, entry.value.mark, "missing values: write a list, such as [open, closed]")
+            }
+            if Set(values).count < values.count { report(field, entry.value.mark, "a value occurs twice: remove one") }
+            // Such a value in the path would name another resource: RFC 3986 §5.2.4.
+            if values.contains(where: { ["", ".", ".."].contains($0) }) {
+                report(field, entry.value.mark, "a value cannot be empty, \".\" or \"..\"")
+            }
+            count = count.multipliedReportingOverflow(by: max(1, values.count)).partialValue
+            return Endpoint.Partition(entry.key, values)
+        }
+        if !(1...Endpoint.Partition.most).contains(count) {
+            report(
+                endpoint, "partitions",
+                "\(count) combinations of values: at most \(Endpoint.Partition.most) are possible")
+        }
+        return found
+    }
+}

@@ -1,0 +1,339 @@
+// Incremental scans: a sync requests what has changed since the last complete one.
+
+import Foundation
+import Synchronization
+import Tarn
+import TarnDescription
+import TestSupport
+import Testing
+
+@Suite("Mirror: incremental scans", .timeLimit(.minutes(5)))
+struct MirrorIncrementalTests {
+    private static func yaml(_ since: String, type: String = "date", more: String = "paginate: header_link") -> String {
+        """
+        api: { base: https://api.test.example }
+        entities:
+          Item: { key: id, attributes: { id: int, changedAt: \(type), kind: string? } }
+        endpoints:
+          items:
+            path: /items
+            entity: Item
+            since: \(since)
+            \(more)
+        """
+    }
+
+    /// A server of records with a time, two on a page, that filters by `since` and logs the requests.
+    private final class Items: Sendable {
+        let state = Mutex((items: [(id: Int, at: String)](), log: [String](), failing: Set<String>()))
+
+        func set(_ items: [(Int, String)]) { state.withLock { $0.items = items } }
+        var log: [String] {
+            state.withLock { state in
+                defer { state.log = [] }
+                return state.log
+            }
+        }
+
+        var transport: ClosureTransport {
+            ClosureTransport { [self] request in
+                let target = request.url.replacing("https://api.test.example", with: "")
+                let (items, fails) = state.withLock { state in
+                    state.log.append(target.removingPercentEncoding ?? target)
+                    return (state.items, state.failing.contains(target))
+                }
+                if fails { return TransportResponse(status: 404) }
+                let values = URLComponents(string: request.url)?.queryItems ?? []
+                let since = values.first { $0.name == "since" }?.value
+                let page = values.first { $0.name == "page" }?.value.flatMap { Int($0) } ?? 1
+                let found = items.filter { item in since.map { item.at >= $0 } ?? true }
+                let part = found.dropFirst(2 * (page - 1)).prefix(2)
+                var headers = TransportHeaders()
+                if found.count > 2 * page {
+                    let rest = since.map { "&since=\($0)" } ?? ""
+                    headers["Link"] = "</items?page=\(page + 1)\(rest)>; rel=next"
+                }
+                let body = part.map { #"{"id":\#($0.id),"changed_at":"\#($0.at)"}"# }.joined(separator: ",")
+                return TransportResponse(status: 200, headers: headers, body: Array("[\(body)]".utf8))
+            }
+        }
+    }
+
+    private static let first = [
+        (1, "2026-01-01T10:00:00Z"), (2, "2026-01-02T10:00:00Z"), (3, "2026-01-03T10:00:30.5Z"),
+    ]
+
+    @Test(
+        "the first sync lists everything; the next ones send the largest value, and records of the boundary are recognized"
+    )
+    func largestValue() async throws {
+        let store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at }")), items = Items()
+        items.set(Self.first)
+        var report = try await store.sync(nil, transport: items.transport)
+        #expect(report.failures.isEmpty && report.endpoint("items")?.since == nil, "\(report.texts)")
+        #expect(items.log == ["/items", "/items?page=2"])
+        #expect(try store.checkpoint("items")?.since == "2026-01-03T10:00:30.5Z")
+        report = try await store.sync(nil, transport: items.transport)
+        #expect(items.log == ["/items?since=2026-01-03T10:00:30.5Z"])
+        #expect(report.listed == 1 && report.report.unchanged == 1 && report.report.created == 0)
+        #expect(report.endpoint("items")?.since == "2026-01-03T10:00:30.5Z")
+        items.set(Self.first.dropFirst() + [(4, "2026-01-03T10:00:30.5Z"), (1, "2026-01-04T10:00:00Z")])
+        report = try await store.sync(nil, transport: items.transport)
+        #expect(report.listed == 3 && report.report.created == 1 && report.report.updated == 1)
+        #expect(items.log.first == "/items?since=2026-01-03T10:00:30.5Z")
+        _ = try await store.sync(nil, transport: items.transport)
+        #expect(items.log == ["/items?since=2026-01-04T10:00:00Z"])
+        #expect(try store.items() == [1, 2, 3, 4])
+    }
+
+    @Test(
+        "a lag, an open range, a granularity and a format move the value back before it is sent",
+        arguments: [
+            ("lag: 1h", "2026-01-03T09:00:30.5Z"), ("lag: 90", "2026-01-03T09:59:00.5Z"),
+            ("range: open", "2026-01-03T10:00:29.5Z"), ("granularity: second", "2026-01-03T10:00:30Z"),
+            ("granularity: minute, range: open", "2026-01-03T09:59:00Z"),
+            ("granularity: day, lag: 2d", "2026-01-01T00:00:00Z"),
+            ("granularity: day, format: day", "2026-01-03"), ("format: seconds", "1767434430"),
+            ("format: milliseconds, lag: 1", "1767434429500"), ("format: http", "Sat, 03 Jan 2026 10:00:30 GMT"),
+            ("range: closed", "2026-01-03T10:00:30.5Z"),
+        ])
+    func movedBack(options: String, sent: String) async throws {
+        let store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at, \(options) }")), items = Items()
+        items.set(Self.first)
+        try await store.sync(nil, transport: items.transport)
+        _ = items.log
+        let report = try await store.sync(nil, transport: items.transport)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(items.log.first?.replacing("+", with: " ") == "/items?since=\(sent)")
+    }
+
+    @Test(
+        "numbers are compared as numbers, dates of an attribute by its format, other texts by their bytes",
+        arguments: [
+            ("int", "", ["9", "10", "2"], "10"), ("string", "", ["9", "10", "2"], "9"),
+            ("{ type: date, format: dd/MM/yyyy }", "", ["31/01/2025", "01/02/2026", "28/02/2025"], "01/02/2026"),
+            ("{ type: date, epoch: seconds }", ", lag: 10", ["5", "100", "20"], "90"),
+            ("int", ", range: open, lag: 3", ["7", "5"], "3"),
+        ])
+    func types(type: String, options: String, values: [String], sent: String) async throws {
+        let store = try MirrorStore(
+            yaml: Self.yaml("{ param: since, field: changed_at\(options) }", type: type, more: "more: ignore"))
+        let items = Items()
+        items.set(values.enumerated().map { ($0, $1) })
+        try await store.sync(nil, transport: items.transport)
+        _ = items.log
+        let report = try await store.sync(nil, transport: items.transport)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(items.log.first == "/items?since=\(sent)")
+    }
+
+    @Test("a date that is only read by a pattern cannot be moved back: the error names the way out")
+    func pattern() async throws {
+        let store = try MirrorStore(
+            yaml: Self.yaml("{ param: since, field: changed_at, lag: 1d }", type: "{ type: date, format: dd/MM/yyyy }"))
+        let items = Items()
+        items.set([(1, "31/01/2025")])
+        #expect(try await store.sync(nil, transport: items.transport).failures.isEmpty)
+        let report = try await store.sync(nil, transport: items.transport)
+        #expect(report.texts.first?.contains("add format: rfc3339") == true, "\(report.texts)")
+    }
+
+    @Test("an interrupted scan keeps the value it began with: the largest of its pages counts when it is complete")
+    func interrupted() async throws {
+        let store = try MirrorStore(yaml: Self.yaml("{ param: since, field: changed_at }")), items = Items()
+        items.set(Self.first)
+        try await store.sync(nil, transport: items.transport)
+        // Newest first: the largest value is on the first page.
+        items.set((10...15).reversed().map { ($0, "2026-02-\($0)T00:00:00Z") })
+        items.state.withLock { $0.failing = ["/items?page=2&since=2026-01-03T10:00:30.5Z"] }
+        _ = items.log
+        let failed = try await store.sync(nil, transport: items.transport)
+        #expect(failed.failures.count == 1)
+        let checkpoint = try #require(try store.checkpoint("items"))
+        #expect(checkpoint.since == "2026-01-03T10:00:30.5Z" && checkpoint.begunSince == checkpoint.since)
+        #expect(checkpoint.seen == "2026-02-15T00:00:00Z")
+        items.state.withLock { $0.failing = [] }
+        _ = items.log
+        #expect(try await store.sync(nil, transport: items.transport).failures.isEmpty)
+        #expect(
+            items.log == ["/items?page=2&since=2026-01-03T10:00:30.5Z", "/items?page=3&since=2026-01-03T10:00:30.5Z"])
+        _ = try await store.sync(nil, transport: items.transport)
+        #expect(items.log == ["/items?since=2026-02-15T00:00:00Z"])
+        #expect(try store.count("Item") == 9)
+    }
+
+    @Test("a full sync ignores the stored value, another one replaces it, and the first one may have an initial value")
+    func options() async throws {
+        let
+            store = try MirrorStore(
+                yaml: Self.yaml("{ param: since, field: changed_at, initial: 2026-01-02 }")), items = Items()
+        items.set(Self.first)
+        try await store.sync(nil, transport: items.transport)
+        #expect(items.log.first == "/items?since=2026-01-02")
+        #expect(try store.items() == [2, 3])
+        try await store.sync(nil, transport: items.transport) { $0.isFull = true }
+        #expect(items.log.first == "/items?since=2026-01-02")
+        try await store.sync(nil, transport: items.transport) { $0.since = "2025-06-01" }
+        #expect(items.log.first == "/items?since=2025-06-01")
+        #expect(try store.items() == [1, 2, 3])
+        try await store.sync(nil, transport: items.transport)
+        #expect(items.log == ["/items?since=2026-01-03T10:00:30.5Z"])
+        // Another mapping needs all records again.
+        var other = store
+        other.description = try Description.parse(
+            Self.yaml("{ param: since, field: changed_at }").replacing("kind: string?", with: "kind: string?, x: int?"),
+            file: "tarn.yaml")
+        other.description.storePath = store.path
+        try await other.sync(nil, transport: items.transport)
+        #expect(items.log.first == "/items")
+    }
+
+    @Test("what an incremental scan does not list is no orphan; a full one finds orphans")
+    func orphans() async throws {
+        let
+            store = try MirrorStore(
+                yaml: Self.yaml(
+                    "{ param: since, field: changed_at }", more: "paginate: header_link\n    orphans: after_one_scan")),
+            items = Items()
+        items.set(Self.first)
+        try await store.sync(nil, transport: items.transport)
+        items.set(Array(Self.first.dropFirst()))
+        for _ in 0..<2 {
+            let report = try await store.sync(nil, transport: items.transport)
+            #expect(report.orphans?.refusals.first?.contains("--full") == true)
+            #expect(try store.items() == [1, 2, 3])
+        }
+        try await store.sync(nil, transport: items.transport) { $0.isFull = true }
+        #expect(try store.items() == [2, 3])
+    }
+
+    @Test("a value in the body of a request is a member there")
+    func body() async throws {
+        let store = try MirrorStore(
+            yaml: Self.yaml(
+                "{ body: filter.after, field: id }", more: "body: { filter: { size: 10 } }\n    paginate: single_page"))
+        let bodies = Mutex<[String]>([])
+        let transport = ClosureTransport { request in
+            bodies.withLock { $0.append(String(decoding: request.body ?? [], as: UTF8.self)) }
+            return TransportResponse(status: 200, body: Array(#"[{"id":7,"changed_at":null},{"id":12}]"#.utf8))
+        }
+        for _ in 0..<2 { #expect(try await store.sync(nil, transport: transport).failures.isEmpty) }
+        #expect(bodies.withLock { $0 } == [#"{"filter":{"size":10}}"#, #"{"filter":{"size":10,"after":12}}"#])
+    }
+
+    // MARK: Change feeds
+
+    /// A feed whose responses carry a token, and that forgets tokens.
+    private final class Feed: Sendable {
+        let state = Mutex((log: [String](), version: 1, forgets: false))
+
+        func transport(_ answer: @escaping @Sendable (_ version: Int) -> (fields: [(String, String)], body: String))
+            -> ClosureTransport
+        {
+            ClosureTransport { [self] request in
+                let target = request.url.replacing("https://api.test.example", with: "")
+                let (version, isGone) = state.withLock { state in
+                    state.log.append(target)
+                    return (state.version, state.forgets && target.contains("token"))
+                }
+                if isGone { return TransportResponse(status: 410) }
+                let (fields, body) = answer(version)
+                return TransportResponse(
+                    status: 200, headers: TransportHeaders(fields.map { .init($0.0, $0.1) }), body: Array(body.utf8))
+            }
+        }
+
+        var log: [String] {
+            state.withLock { state in
+                defer { state.log = [] }
+                return state.log
+            }
+        }
+        func set(_ version: Int) { state.withLock { $0.version = version } }
+        func forget() { state.withLock { $0.forgets = true } }
+    }
+
+    @Test("a token of the body, of a header field, or a link is what the next sync sends")
+    func tokens() async throws {
+        let records = "more: ignore\n    paginate: single_page\n    records: items"
+        for (since, expected) in [
+            ("{ cursor: meta.sync, param: token }", "/items?token=t1"),
+            ("{ header: X-Sync, param: token }", "/items?token=h1"),
+            ("{ link: delta }", "/items/delta?token=l1"),
+        ] {
+            let store = try MirrorStore(yaml: Self.yaml(since, type: "date?", more: records)), feed = Feed()
+            let transport = feed.transport { version in
+                (
+                    [("X-Sync", "h\(version)")],
+                    #"{"items":[{"id":\#(version)}],"meta":{"sync":"t\#(version)"},"delta":"https://api.test.example/items/delta?token=l\#(version)"}"#
+                )
+            }
+            var report = try await store.sync(nil, transport: transport)
+            #expect(report.failures.isEmpty && feed.log == ["/items"], "\(since): \(report.texts)")
+            feed.set(2)
+            report = try await store.sync(nil, transport: transport)
+            #expect(report.failures.isEmpty && feed.log == [expected], "\(since): \(report.texts)")
+            report = try await store.sync(nil, transport: transport)
+            #expect(feed.log == [expected.replacing("1", with: "2")])
+            #expect(try store.items() == [1, 2])
+        }
+    }
+
+    @Test("a token that the server has forgotten is dropped: everything is listed again")
+    func expired() async throws {
+        let records = "more: ignore\n    paginate: single_page\n    records: items"
+        let
+            store = try MirrorStore(
+                yaml: Self.yaml("{ cursor: sync, param: token, expired: 410 }", type: "date?", more: records)),
+            feed = Feed()
+        let transport = feed.transport { version in ([], #"{"items":[{"id":\#(version)}],"sync":"t\#(version)"}"#) }
+        try await store.sync(nil, transport: transport)
+        feed.forget()
+        feed.set(5)
+        _ = feed.log
+        let report = try await store.sync(nil, transport: transport)
+        #expect(report.failures.isEmpty && feed.log == ["/items?token=t1", "/items"], "\(report.texts)")
+        #expect(try store.checkpoint("items")?.since == "t5")
+    }
+
+    // MARK: Partitions
+
+    @Test("an endpoint with partitions is scanned for every combination, each with its own progress and value")
+    func partitions() async throws {
+        let store = try MirrorStore(
+            yaml: Self.yaml(
+                "{ param: since, field: id }",
+                more: "partitions: { kind: [bug, task], state: [open, closed] }\n    paginate: single_page"
+            ).replacing("/items", with: "/{kind}/items").replacing(
+                "kind: string?", with: "kind: { type: string, from: '@param.kind' }"))
+        let log = Mutex<[String]>([]), broken = Mutex(true)
+        let transport = ClosureTransport { request in
+            let target = request.url.replacing("https://api.test.example", with: "")
+            log.withLock { $0.append(target) }
+            if target.hasPrefix("/task/items?state=open"), broken.withLock({ $0 }) {
+                return TransportResponse(status: 404)
+            }
+            let id = (target.hasPrefix("/bug") ? 10 : 20) + (target.contains("open") ? 1 : 2)
+            return TransportResponse(status: 200, body: Array(#"[{"id":\#(id),"changed_at":null}]"#.utf8))
+        }
+        let report = try await store.sync(nil, transport: transport)
+        #expect(report.failures.count == 1 && report.texts.first?.contains("/task/items?state=open") == true)
+        #expect(report.endpoint("items")?.pages == 3)
+        #expect(try store.items() == [11, 12, 22])
+        #expect(try store.record("Item", 22)["kind"] == .string("task"))
+        #expect(
+            try store.checkpoint("items [kind=bug&state=closed]").map { $0.state == .complete && $0.since == "12" }
+                == true)
+        log.withLock { $0 = [] }
+        broken.withLock { $0 = false }
+        #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
+        #expect(
+            Set(log.withLock { $0 }) == [
+                "/bug/items?state=open&since=11", "/bug/items?state=closed&since=12", "/task/items?state=open",
+                "/task/items?state=closed&since=22",
+            ])
+        let mirror = try APIMirror(store.description, store: try store.open(), transport: transport)
+        let status = try #require(try await mirror.status().first)
+        #expect(status.lists == 4 && status.completeLists == 4)
+    }
+}

@@ -18,6 +18,7 @@ extension Description {
         if let duplicates = mapping.duplicates { text += "duplicates \(duplicates.rawValue)\n" }
         if let keyless = mapping.keyless { text += "keyless \(keyless.rawValue)\n" }
         if let local = mapping.local { text += "local \(local.rawValue)\n" }
+        if !mapping.bases.isEmpty { text += "bases \(mapping.bases)\n" }
         for entity in schema.entities.sorted(by: { $0.name < $1.name }) {
             text += "entity \(entity.name) \(entity.key.joined(separator: ","))\n"
             if let parent = entity.parent { text += "parent \(parent)\n" }
@@ -38,6 +39,7 @@ extension Description {
             if let choice = mapped.choice { text += DescriptionDigest.text(of: choice) }
             if let keyless = mapped.keyless { text += "keyless \(keyless.rawValue)\n" }
             if let local = mapped.local { text += "local \(local.rawValue)\n" }
+            if let url = mapped.url { text += "url \(url.templates) \(url.sources)\n" }
             if let rest = mapped.rest { text += "rest \(rest)\n" }
             if let version = mapped.version { text += "version \(version)\n" }
             if let tombstone = mapped.tombstone { text += "deleted \(tombstone.path) \(tombstone.equals ?? "")\n" }
@@ -62,6 +64,7 @@ extension Description {
         // once.
         text += "signs 1\n"
         if !wants.isEmpty { text += "wants \(wants.values) \(wants.record ?? "") \(wants.fields)\n" }
+        if endpoint.listsExcerpts { text += "excerpts\n" }
         for metadata in endpoint.metadata { text += "metadata \(metadata.name) \(metadata.path)\n" }
         for field in endpoint.headers {
             let name = field.name.lowercased()

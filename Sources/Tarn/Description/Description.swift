@@ -15,7 +15,9 @@ public struct Description: Sendable, Hashable {
     /// The path of the store. A relative path in the file is resolved against the file's directory.
     public var storePath: String
     /// The description of the API.
-    public var api: APIDescription
+    public var api: APIDescription {
+        didSet { setBases() }
+    }
     /// The schema of the records. It is valid: `schema.problems()` is empty.
     public var schema: Schema {
         didSet { declareRelationships() }
@@ -28,7 +30,10 @@ public struct Description: Sendable, Hashable {
     ///
     ///     let importer = try Importer(description.mapping, store.catalog)
     public var mapping: Mapping {
-        didSet { declareRelationships() }
+        didSet {
+            declareRelationships()
+            setBases()
+        }
     }
     /// The endpoints, in the order of the file; may be empty.
     public var endpoints: [Endpoint]
@@ -46,6 +51,14 @@ public struct Description: Sendable, Hashable {
         self.mapping = mapping
         self.endpoints = endpoints
         declareRelationships()
+        setBases()
+    }
+
+    /// Sets the base URLs of records, if an entity declares URLs.
+    private mutating func setBases() {
+        let hasURLs = mapping.entities.values.contains { $0.url != nil }
+        let bases = hasURLs ? [api.base] + api.aliases : []
+        if mapping.bases != bases { mapping.bases = bases }
     }
 
     /// Adds every relationship of the schema to the mapping.

@@ -14,6 +14,12 @@ public struct Endpoint: Sendable, Hashable {
     /// `{name}` is replaced by a parameter or, below a ``forEach``, `{milestone.number}` by an
     /// attribute of the parent record. It begins with `/` and has neither query nor fragment.
     public var path: String
+    /// Whether the request is the URL in the attribute that the path names: `/{+item.url}`.
+    ///
+    /// It has precedence over the API's base URL.
+    package var followsURL = false
+    /// Whether the listed objects are excerpts, such as `{name, url}`: partial records.
+    package var listsExcerpts = false
     /// The parameters, in the order of the file.
     ///
     /// Parameters that the path names replace its variables. The others become query parameters, in

@@ -32,6 +32,12 @@ extension DescriptionReader {
             report(at: "\(entity).\(isRest ? "rest" : "version")", problem.message)
             return
         }
+        if name == EntityMapping.urlField {
+            if !isReported("\(entity).key"), !isReported("\(entity).attributes") {
+                report(at: "\(entity).url", problem.message)
+            }
+            return
+        }
         if name.hasPrefix("kinds.") {
             let field = "\(entity).\(name)"
             report(field, keyMark(field), problem.message)

@@ -8,7 +8,7 @@ extension DescriptionReader {
     static let ruleKeys = ["coercion", "dates", "nulls", "absent", "to_many", "duplicates", "keyless", "local"]
 
     /// The keys of an entity that concern its mapping, not its schema.
-    static let mappingKeys = ["ignore", "rest", "version", "deleted", "naming", "kinds", "otherwise"] + ruleKeys
+    static let mappingKeys = ["ignore", "rest", "version", "deleted", "naming", "kinds", "otherwise", "url"] + ruleKeys
 
     /// Reads the rules of the whole API. `api` itself reports unknown keys.
     mutating func rules(_ top: Section, into mapping: inout Mapping) {
@@ -34,6 +34,7 @@ extension DescriptionReader {
         mapping.version = text(section, "version")
         mapping.tombstone = tombstone(section)
         mapping.rest = text(section, "rest")
+        mapping.url = recordURL(section)
     }
 
     /// Reads `deleted: deleted_at`, or `deleted: { state: gone }`.

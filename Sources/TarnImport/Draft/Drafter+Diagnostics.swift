@@ -20,16 +20,40 @@ extension Drafter {
         let missing =
             plan.keySlots.first { found[$0].value < 0 && plan.slots[$0].field != ownerField } ?? plan.keySlots.first
         let field = missing.map { plan.details[$0].name }
+        let key = plan.keySlots.map { plan.details[$0].name }.joined(separator: ", ")
         report(
             .keyMissing, tape, index, plan, nil, field,
-            "no usable key (\(plan.keySlots.map { plan.details[$0].name }.joined(separator: ", "))); the record is skipped"
-        )
+            "no usable key (\(key))\(urlHint(tape, plan)); the record is skipped")
     }
 
     mutating func reportRelationship(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) {
         report(
             .relationshipType, tape, index, plan, keyText, plan.details[position].name,
-            "expected a record or a key, found \(tape.describe(index)); the stored value is kept")
+            "expected a record\(kindOfKey(tape, index, plan.slots[position])), found \(tape.describe(index)); the stored value is kept"
+        )
+    }
+
+    /// The rest of "expected a record or a key": with the URLs of the target, if the value may be
+    /// one.
+    private func kindOfKey(_ tape: Tape, _ index: Int, _ slot: Slot) -> String {
+        let destination: Int
+        switch slot.kind {
+        case .attribute: return " or a key"
+        case .toOne(let plan), .toMany(let plan): destination = plan
+        case .derived(let derived): destination = Int(derived.owner)
+        }
+        guard tape.kind(index) == .string, let url = plan.plans[destination].url else { return " or a key" }
+        return ", a key or a URL \(url.templates)"
+    }
+
+    /// A hint that the URL of a record without a key matches no template.
+    private func urlHint(_ tape: Tape, _ plan: EntityPlan) -> String {
+        guard let url = plan.url else { return "" }
+        let hasURL = plan.extras.contains { extra in
+            guard extra.isKey, case .url(_, _, let kinds) = extra.kind else { return false }
+            return kinds.contains { if case .place(let place, _, _) = $0 { found[place].value >= 0 } else { false } }
+        }
+        return hasURL ? ", and its URL is none of the API's \(url.templates)" : ""
     }
 
     mutating func report(

@@ -68,6 +68,13 @@ extension Drafter {
         _ tape: Tape, _ index: Int, _ plan: EntityPlan, _ owner: KeyOwner?, to writer: inout ByteWriter
     ) -> Bool {
         guard let owner, plan.keySlots.contains(where: { plan.slots[$0].field == owner.field }) else {
+            if plan.hasURL, let url = plan.url, tape.kind(index) == .string {
+                switch url.appendKey(tape, index, to: &writer) {
+                case .matched: return true
+                case .foreign: return false
+                case .notURL: break
+                }
+            }
             guard plan.entity.keyTypes.count == 1 else { return false }
             return tape.appendKeyComponent(index, as: plan.entity.keyTypes[0], to: &writer)
         }

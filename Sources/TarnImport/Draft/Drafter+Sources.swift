@@ -14,7 +14,8 @@ extension Drafter {
         let values = values.takeUnretainedValue()
         found.document = values.tape
         for extra in plan.extras where extra.isKey || !keyOnly {
-            guard extra.rank < found[extra.slot].rank || found[extra.slot].null < 0 else { continue }
+            guard extra.rank < found[extra.slot].rank || (extra.mayBeNull && found[extra.slot].null < 0)
+            else { continue }
             switch resolve(extra.kind, tape, plans, around, values, &found) {
             case .absent: break
             case .null(let place): found[extra.slot].null = place
@@ -78,6 +79,15 @@ extension Drafter {
             guard around.relationship >= 0, around.parentPlan >= 0 else { return .absent }
             let name = plans[Int(around.parentPlan)].details[Int(around.relationship)].name
             return .value(Place.number(.made, found.made.append(name)))
+        case .url(let url, let variable, let kinds):
+            for kind in kinds {
+                guard case .value(let place) = resolve(kind, tape, plans, around, values, &found) else { continue }
+                let (source, index) = found.at(place, tape)
+                guard source.kind(index) == .string, url.match(source.string(index)) == .matched else { continue }
+                let value = url.value(variable)
+                if !value.isEmpty { return .value(Place.number(.made, found.made.append(value))) }
+            }
+            return .absent
         case .text(let parts): return text(parts, tape, plans, around, values, &found)
         }
     }

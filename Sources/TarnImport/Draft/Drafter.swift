@@ -73,6 +73,8 @@ struct Drafter: ~Copyable {
     let documentValues: DocumentValues
     /// An unretained reference to `documentValues`.
     let values: DocumentValues.Reference
+    /// Whether the listed objects of the current document are partial records.
+    private(set) var listsExcerpts = false
     /// Whether a hook may complete keys.
     var injectsKeys = false
     private var prefix: [String] = []
@@ -114,6 +116,7 @@ struct Drafter: ~Copyable {
     /// - Parameter document: the whole document; nil if it is read in parts.
     mutating func begin(_ context: ImportContext, _ document: Tape?) {
         source = context.source
+        listsExcerpts = context.listsExcerpts
         documentValues.fill(plan.documentSources, context, document)
     }
 
@@ -158,7 +161,7 @@ struct Drafter: ~Copyable {
         surroundings.removeAll(keepingCapacity: true)
         stack.append(
             Pending(
-                index: index, plan: position, isListed: true,
+                index: index, plan: position, isListed: !listsExcerpts,
                 around: remember(
                     Surroundings(
                         parentPlan: Int32(parent?.plan ?? -1),
@@ -221,20 +224,21 @@ struct Drafter: ~Copyable {
         key.finishStorageKey(from: 0)
         builder.removeAll()
         builder.wholeKey(plan.entity, key.bytes) { longKey }
-        let isComplete = appendFields(tape, pending, plan, isTombstone: isTombstone)
+        let hasFields = appendFields(tape, pending, plan, isTombstone: isTombstone)
+        let isComplete = pending.isListed || hasFields
         body.removeAll()
         let isWide = builder.isWide
         builder.finish(into: &body)
         guard !plan.policies.isPlain else {
             let repeated = list.add(
-                pending.plan, key.bytes, body: body.bytes, isWide: isWide, isComplete: pending.isListed || isComplete,
+                pending.plan, key.bytes, body: body.bytes, isWide: isWide, isComplete: isComplete,
                 isExact: pending.isExact)
             keepRepeated(
                 tape, pending, repeated, plan.unmappedTotal == unmappedBefore, diagnostics.count == reportedBefore,
                 derived.count == derivedBefore)
             return true
         }
-        addByPolicies(pending, plan, isWide: isWide, isComplete: pending.isListed || isComplete, tombstone: tombstone)
+        addByPolicies(pending, plan, isWide: isWide, isComplete: isComplete, tombstone: tombstone)
         return !isTombstone
     }
 

@@ -15,6 +15,10 @@ public struct ImportContext: Sendable, Hashable {
     package var firstPosition: Int
     /// The name of the document in diagnostics, such as its URL without secrets.
     public var source: String?
+    /// Whether the listed objects are excerpts, such as `{name, url}`: partial records.
+    ///
+    /// An element that is a bare key or a URL is a partial record that has only its key.
+    package var listsExcerpts = false
 
     /// Creates a context.
     ///

@@ -31,6 +31,8 @@ public final class Importer {
     var conflictPlaces: [ConflictPlace: String]?
     /// The parser of the JSON that hooks edited.
     private var editedParser: JSONParser?
+    /// The parser of excerpts that are made from bare keys.
+    var excerptParser: JSONParser?
     /// The maximum number of diagnostics in a report (default: 100). All diagnostics are counted.
     public var diagnosticLimit: Int {
         get { drafter.diagnostics.limit }
@@ -179,7 +181,7 @@ public final class Importer {
         func draft(_ index: Int) {
             added.count += 1
             let position = isList ? first + added.count - 1 : -1
-            var (tape, index) = (tape, index)
+            var (tape, index) = excerpt(tape, index, target) ?? (tape, index)
             if let edit = hooks.beforeDraft, let editedParser {
                 var json = JSONValue(tape, index)
                 guard edit(entity.name, &json) else { return }

@@ -19,11 +19,20 @@ final class CompiledChoice {
     private let plans: [String: Int]
     private let otherwise: EntityChoice.Otherwise
     private var places: [Int?]
+    /// The URLs of the entity: a path may be the name of a variable in them.
+    private let url: URLMatcher?
+    /// For each path, the variable of that name; -1 if there is none.
+    private let variables: [Int]
+    /// The values that come from a URL.
+    private var made = MadeTape()
 
     /// Compiles a choice.
     ///
-    /// - Parameter plans: the plans of the entity and its descendants, by name.
-    init(_ choice: EntityChoice, _ entity: String, _ plans: [String: Int]) {
+    /// - Parameters:
+    ///   - plans: the plans of the entity and its descendants, by name.
+    ///   - url: the URLs of the entity; nil if it declares none.
+    init(_ choice: EntityChoice, _ entity: String, _ plans: [String: Int], url: URLMatcher? = nil) {
+        self.url = url
         self.entity = entity
         self.plans = plans
         otherwise = choice.otherwise
@@ -43,6 +52,10 @@ final class CompiledChoice {
             }
         }
         self.paths = paths
+        variables = paths.map { steps in
+            guard let url, steps.count == 1, case .key(let name) = steps[0] else { return -1 }
+            return url.names.firstIndex(of: name) ?? -1
+        }
         places = Array(repeating: nil, count: paths.count)
     }
 
@@ -51,10 +64,11 @@ final class CompiledChoice {
             let place = tape.value(at: steps[...], from: object)
             places[index] = place.flatMap { tape.kind($0) == .null ? nil : $0 }
         }
+        if let url { addVariables(of: url, tape, object) }
         for rule in rules {
             switch rule {
             case .conditions(let plan, let conditions):
-                if conditions.allSatisfy({ $0.test.holds(tape, places[$0.path]) }) { return .plan(plan) }
+                if conditions.allSatisfy({ holds($0.test, $0.path, tape) }) { return .plan(plan) }
             case .code(let chooser):
                 guard let name = chooser.choose(JSONValue(tape, object)) else { continue }
                 guard let plan = plans[name] else {
@@ -65,5 +79,34 @@ final class CompiledChoice {
             }
         }
         return otherwise == .parent ? .itself : .none
+    }
+
+    // MARK: Variables
+
+    /// The offset of places on the tape of made values.
+    private static let madeOffset = 1 << 56
+
+    private func holds(_ test: RecordCondition.Test, _ path: Int, _ tape: Tape) -> Bool {
+        guard let place = places[path], place >= CompiledChoice.madeOffset else {
+            return test.holds(tape, places[path])
+        }
+        return test.holds(made.tape(beside: tape), place - CompiledChoice.madeOffset)
+    }
+
+    /// Adds the values that the record's own JSON lacks and its URL has.
+    private func addVariables(of url: URLMatcher, _ tape: Tape, _ object: Int) {
+        made.removeAll()
+        guard places.indices.contains(where: { places[$0] == nil && variables[$0] >= 0 }) else { return }
+        let isMatched = url.url.sources.contains { path in
+            guard path.origin == .record, let place = tape.value(at: path.steps[...], from: object),
+                tape.kind(place) == .string
+            else { return false }
+            return url.match(tape.string(place)) == .matched
+        }
+        guard isMatched else { return }
+        for (index, variable) in variables.enumerated() where places[index] == nil && variable >= 0 {
+            let value = url.value(variable)
+            if !value.isEmpty { places[index] = made.append(value) + CompiledChoice.madeOffset }
+        }
     }
 }

@@ -19,6 +19,7 @@ extension EntityMapping {
         problems += versionProblems(entity)
         problems += restProblems(entity)
         problems += epochProblems(entity)
+        problems += urlProblems(entity, schema)
         return problems
     }
 
@@ -92,6 +93,48 @@ extension EntityMapping {
         return relationship.isToMany
             ? "a constant of a to-many relationship must be a list of keys"
             : "a constant of a relationship must be a key"
+    }
+
+    /// The field of problems of ``url``; no attribute has this name.
+    package static let urlField = "@url"
+
+    /// Returns the problems of the URLs: the key is taken from them, and other values.
+    private func urlProblems(_ entity: EntityDefinition, _ schema: Schema) -> [SchemaError] {
+        guard let url else { return [] }
+        func problem(_ message: String) -> SchemaError {
+            SchemaError(entity: entity.name, field: EntityMapping.urlField, message)
+        }
+        if url.templates.isEmpty { return [problem("no template: write one, such as /users/{id}")] }
+        var problems: [SchemaError] = []
+        for name in url.variables {
+            if let attribute = entity.attributes.first(where: { $0.name == name }) {
+                switch attribute.type {
+                case .json, .array, .bytes:
+                    problems.append(problem("{\(name)} is of type \(attribute.type), which is no part of a URL"))
+                default: continue
+                }
+            } else if !entity.key.contains(name) {
+                let known = entity.attributes.map(\.name)
+                problems.append(problem("{\(name)}: \(Spelling.unknown("attribute", name, among: known))"))
+            }
+        }
+        for template in url.templates {
+            let variables = template.variables
+            if let missing = entity.key.first(where: { !variables.contains($0) }) {
+                problems.append(problem("\(template) lacks {\(missing)}, which is part of the key: add it"))
+            }
+        }
+        for part in entity.key {
+            guard let owner = entity.relationships.first(where: { $0.name == part }),
+                let target = schema.entities.first(where: { $0.name == owner.destination })
+            else { continue }
+            let isOne = target.key.count == 1 && !target.relationships.contains { $0.name == target.key[0] }
+            if !isOne {
+                problems.append(
+                    problem("{\(part)} is a \(target.name), whose key is not one attribute: a URL cannot name it"))
+            }
+        }
+        return problems
     }
 
     // MARK: Relationships and kinds

@@ -42,6 +42,9 @@ public struct EntityMapping: Sendable, Hashable {
     /// The policy for records with local changes. Nil: the parent entity's, then the API's.
     public var local: LocalPolicy?
 
+    /// The URLs of the records, from which keys are taken. Nil: the parent entity's.
+    package var url: RecordURL?
+
     /// Creates an entity mapping. By default, every field takes its value from its own name.
     public init(
         paths: [String: [ValueSource]] = [:], epochs: [String: EpochUnit] = [:], ignored: [JSONPath] = [],

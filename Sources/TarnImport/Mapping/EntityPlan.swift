@@ -23,6 +23,11 @@ final class EntityPlan {
     /// The choice among the plans of descendant entities; nil if this plan always applies.
     private(set) var choice: CompiledChoice?
     private(set) var hasChoice = false
+    /// The URLs of the records, and whether they are declared.
+    private(set) var url: URLMatcher?
+    private(set) var hasURL = false
+    /// The JSON keys of a bare key and of a URL in a record that has nothing else.
+    var excerptKey: String?, excerptURL: String?
     /// Whether a reference may be to the enclosing record (`@parent`).
     private(set) var takesOwner = false
     /// The number of places to locate: the slots, then the places where extras start.
@@ -89,6 +94,11 @@ final class EntityPlan {
     func set(_ choice: CompiledChoice) {
         self.choice = choice
         hasChoice = true
+    }
+
+    func set(_ url: URLMatcher) {
+        self.url = url
+        hasURL = true
     }
 
     func add(_ extra: ExtraSource) {

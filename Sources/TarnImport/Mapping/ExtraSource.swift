@@ -10,6 +10,8 @@ final class ExtraSource {
     let rank: Int
     let isKey: Bool
     let kind: Kind
+    /// Whether it may lead to a null.
+    let mayBeNull: Bool
 
     enum Kind {
         /// Steps from a place that the tree of keys finds.
@@ -21,6 +23,8 @@ final class ExtraSource {
         /// An index into the plan's document sources.
         case document(Int)
         case position, relationship
+        /// A variable in the URL at the first of these places that has a URL of the entity.
+        case url(URLMatcher, variable: Int, [Kind])
         case text([TextPart])
     }
 
@@ -44,6 +48,7 @@ final class ExtraSource {
         self.rank = rank
         self.isKey = isKey
         self.kind = kind
+        mayBeNull = if case .url = kind { false } else { true }
     }
 
     /// Whether the same JSON at another place, or in another document, may give another value.
@@ -52,6 +57,7 @@ final class ExtraSource {
             switch kind {
             case .place: false
             case .parent, .owner, .document, .position, .relationship: true
+            case .url(_, _, let kinds): kinds.contains(where: isContextual)
             case .text(let parts):
                 parts.contains { if case .value(let kind) = $0 { isContextual(kind) } else { false } }
             }
@@ -64,6 +70,7 @@ final class ExtraSource {
         func values(_ kind: Kind) -> [Int] {
             switch kind {
             case .document(let index): [index]
+            case .url(_, _, let kinds): kinds.flatMap(values)
             case .text(let parts): parts.flatMap { if case .value(let kind) = $0 { values(kind) } else { [Int]() } }
             default: []
             }

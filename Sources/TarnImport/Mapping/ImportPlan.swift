@@ -30,7 +30,8 @@ struct ImportPlan {
             let names = catalog.entities.enumerated().filter { kinds.isKind($0.offset, of: position) }.map {
                 ($1.name, $0)
             }
-            plans[position].set(CompiledChoice(choice, entity.name, Dictionary(uniqueKeysWithValues: names)))
+            plans[position].set(
+                CompiledChoice(choice, entity.name, Dictionary(uniqueKeysWithValues: names), url: plans[position].url))
         }
         self.kinds = kinds
         takesSurroundings = plans.contains(where: \.isContextual)
@@ -131,14 +132,44 @@ private struct PlanBuilder {
             entity, slots, details, ignored: entityMapping.ignored,
             policies: EntityPolicies(mapping, entityMapping, entity, slots))
         var places: [PlaceName: Int] = [:]
+        let matcher = entityMapping.url.map { URLMatcher($0, bases: mapping.bases) }
+        if let matcher { set(matcher, of: entity, slots, details, to: plan) }
         // The attribute that keeps unmapped keys has no source of its own.
         for (index, slot) in slots.enumerated() where details[index].name != entityMapping.rest {
-            for (rank, source) in sources(of: details[index], slot, entityMapping).enumerated() {
-                add(source, rank: rank, index, slot, details[index], to: plan, &places)
+            let variable = matcher?.variable(of: details[index].name, slot, catalog)
+            var sources = sources(of: details[index], slot, entityMapping)
+            // Where the URL is, there is no value of its variables.
+            if variable != nil, let paths = matcher?.url.sources {
+                sources.removeAll { if case .path(let path) = $0 { paths.contains(path) } else { false } }
             }
+            for (rank, source) in sources.enumerated() {
+                add(source, rank: 2 * rank, index, slot, details[index], to: plan, &places)
+            }
+            if let matcher, let variable {
+                // A key's absent value comes last.
+                let hasLast = slot.isKey && mapping.rules(of: entityMapping, details[index].name).absentValue != nil
+                let kinds = matcher.url.sources.compactMap { kind(of: $0, .first, slot, plan, &places) }
+                plan.add(
+                    ExtraSource(
+                        slot: index, rank: 2 * (sources.count - (hasLast ? 1 : 0)) - 1, isKey: slot.isKey,
+                        kind: .url(matcher, variable: variable, kinds)))
+            }
+            if slot.isKey, plan.keySlots == [index] { plan.excerptKey = sources.lazy.compactMap(\.singleKey).first }
         }
         plan.coverNodes()
         return plan
+    }
+
+    /// Sets the URLs of an entity, from which keys of bare references are taken.
+    private func set(
+        _ matcher: URLMatcher, of entity: Catalog.Entity, _ slots: [Slot], _ details: [SlotDetails], to plan: EntityPlan
+    ) {
+        // A part of the key may be a reference to a record whose own key is one attribute.
+        if entity.keyTypes.count == plan.keySlots.count {
+            matcher.setKey(zip(plan.keySlots, entity.keyTypes).map { (details[$0].name, $1) })
+        }
+        plan.set(matcher)
+        plan.excerptURL = matcher.url.sources.lazy.compactMap { ValueSource.path($0).singleKey }.first
     }
 
     // MARK: Slots
@@ -334,6 +365,28 @@ extension EntityMapping {
         result.rest = rest ?? parent.rest
         result.keyless = keyless ?? parent.keyless
         result.local = local ?? parent.local
+        result.url = url ?? parent.url
         return result
+    }
+}
+
+extension ValueSource {
+    /// The only key of a path in the record; nil for other sources.
+    fileprivate var singleKey: String? {
+        guard case .path(let path) = self, path.isPlain, path.keys.count == 1 else { return nil }
+        return path.keys[0]
+    }
+}
+
+extension URLMatcher {
+    /// The variable that gives a slot its value; nil if none does.
+    fileprivate func variable(of name: String, _ slot: Slot, _ catalog: Catalog) -> Int? {
+        guard let variable = names.firstIndex(of: name) else { return nil }
+        switch slot.kind {
+        case .attribute: return variable
+        case .toOne(let destination):
+            return slot.isKey && catalog.entities[destination].keyTypes.count == 1 ? variable : nil
+        case .toMany, .derived: return nil
+        }
     }
 }

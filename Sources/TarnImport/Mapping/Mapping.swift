@@ -16,6 +16,10 @@ public struct Mapping: Sendable, Hashable {
     ///
     /// A transformer replaces the built-in one of the same name.
     public var transformers: [ValueTransformer]
+    /// The base URLs of the API, to which the URLs of records are relative.
+    ///
+    /// A description sets them if an entity declares ``EntityMapping/url``.
+    package var bases: [String] = []
     /// The policy for records with local changes that the server does not have. Default: `fields`.
     public var local: LocalPolicy?
 

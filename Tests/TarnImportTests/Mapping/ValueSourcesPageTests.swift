@@ -47,6 +47,28 @@ struct ValueSourcesPageTests {
         }
     }
 
+    @Test("every example of a URL gives the key that the page says")
+    func urls() throws {
+        let rows = try Self.rows("text").dropFirst()
+        try #require(rows.count >= 10)
+        for row in rows {
+            var mapping = Mapping()
+            let url = RecordURL([try URLTemplate("/users/{login}")])
+            mapping.entities["User"] = EntityMapping { $0.url = url }
+            mapping.bases = ["https://api.example/v2"]
+            let bed = try TestStore(
+                Schema([
+                    EntityDefinition("User", key: ["login"], attributes: [AttributeDefinition("login", .string)]),
+                    EntityDefinition(
+                        "Post", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                        relationships: [RelationshipDefinition("author", to: "User")]),
+                ]), mapping)
+            let report = try bed.take(#"[{"id":1,"author":"\#(try #require(row[0]))"}]"#, "Post")
+            let found = try bed.related("Post", 1, "author").first.map { String($0.dropLast()) }
+            #expect(found == row[1] && report.diagnostics.count == (found == nil ? 1 : 0), "\(row)")
+        }
+    }
+
     @Test("every style of names writes them as the page says")
     func styles() throws {
         let rows = try Self.rows("style")

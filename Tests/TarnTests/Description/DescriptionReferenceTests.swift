@@ -53,6 +53,8 @@ struct DescriptionReferenceTests {
         "Issue": "{ key: id, attributes: { id: int, number: int, pinned: bool } }",
         "Note": "{ key: id, attributes: { id: int } }",
         "Milestone": "{ key: id, attributes: { id: int, number: int } }",
+        "Film": "{ key: id, attributes: { id: int, self: url } }",
+        "Member": "{ key: login, attributes: { login: string } }",
         "ChecklistItem": "{ key: id, attributes: { id: int }, relationships: { milestone: Milestone } }",
     ]
 
@@ -80,6 +82,7 @@ struct DescriptionReferenceTests {
         case "# in relationships:":
             return api + entities + "  Sample:\n    key: id\n    attributes: { id: int }\n    relationships:\n"
                 + indented(6)
+        case "# in a description:": return block.text
         case "# in endpoints:": return api + entities + "endpoints:\n" + indented(2)
         case let first: return first.hasPrefix("#") ? nil : block.text
         }

@@ -8,7 +8,9 @@ extension EndpointRequest {
     /// The stored records that the endpoint is requested for, and the count of those that lack a
     /// value.
     func parents(_ forEach: Endpoint.ForEach) throws -> (parents: [ParentRecord], skipped: [SkippedParents]) {
-        let names = parentVariables(forEach)
+        let names = parentVariables(forEach), included = includedVariables(forEach)
+        // Without a reference to the parent, requests for equal values have equal results.
+        var requested: Set<[String]> = []
         return try client.store.read { reader in
             var parents: [ParentRecord] = [], skipped: [SkippedParents] = []
             try reader.forEach(forEach.entity) { record in
@@ -26,6 +28,9 @@ extension EndpointRequest {
                     }
                     parent.values[name] = value
                 }
+                let isNew = forEach.parent != nil || requested.insert(identity(of: parent, names)).inserted
+                guard isNew else { return true }
+                for name in included { parent.values[name] = try reader.text(at: keys(name, forEach), of: record) }
                 parents.append(parent)
                 return true
             }
@@ -118,6 +123,23 @@ extension EndpointRequest {
         endpoint.variables.filter { $0.hasPrefix(forEach.variable + ".") }
     }
 
+    /// The values that distinguish the request for a parent from those for others.
+    private func identity(of parent: ParentRecord, _ names: [String]) -> [String] {
+        names.map { name in
+            let text = parent.values[name] ?? ""
+            return endpoint.followsURL ? (try? followedURL(text, of: name)) ?? text : text
+        }
+    }
+
+    /// The values of the parent record that the mapping takes from `@param`, besides those of the
+    /// path.
+    private func includedVariables(_ forEach: Endpoint.ForEach) -> [String] {
+        let known = parentVariables(forEach)
+        let sources = client.description.mapping.entities.values.flatMap { $0.paths.values.flatMap(\.self) }
+        let names = sources.flatMap(\.paths).filter { $0.origin == .parameter }.flatMap(\.keys)
+        return Set(names).filter { $0.hasPrefix(forEach.variable + ".") && !known.contains($0) }.sorted()
+    }
+
     private func keys(_ variable: String, _ forEach: Endpoint.ForEach) -> ArraySlice<String> {
         variable.dropFirst(forEach.variable.count + 1).split(separator: ".").map(String.init)[...]
     }
@@ -132,6 +154,9 @@ extension EndpointRequest {
                 throw lacking(name)
             }
             parent.values[name] = value
+        }
+        for name in includedVariables(forEach) {
+            parent.values[name] = try reader.text(at: keys(name, forEach), of: record)
         }
         return parent
     }

@@ -61,6 +61,7 @@ struct EndpointRequest: Sendable {
         let template = try PathTemplate(endpoint.path)
         var values = parent?.values.mapValues { [$0] } ?? [:]
         for parameter in endpoint.parameters { values[parameter.name, default: []].append(parameter.value) }
+        if endpoint.followsURL { return try followedPage(template, values) }
         let used = Set(template.variables)
         let query = endpoint.parameters.filter { !endpoint.variables.contains($0.name) }.map { ($0.name, $0.value) }
         let path = try template.expanded(lists: values.filter { used.contains($0.key) })

@@ -112,8 +112,10 @@ struct PageImporter {
         for parameter in request.endpoint.parameters { parameters[parameter.name] = parameter.value }
         // If the query repeats a parameter, its first value counts.
         for (name, value) in QueryParameters.values(in: page.url).reversed() { parameters[name] = value }
-        return ImportContext(
+        var context = ImportContext(
             headers: response.headers.fields.map { ($0.name, $0.value) }, parameters: parameters,
             firstPosition: page.position, source: page.shownURL)
+        context.listsExcerpts = request.endpoint.listsExcerpts
+        return context
     }
 }

@@ -8,13 +8,23 @@ extension DescriptionReader {
     mutating func endpoints(_ top: Section, _ schema: Schema) -> [Endpoint] {
         var endpoints: [Endpoint] = []
         for entry in entries(top, "endpoints", of: "names to endpoints") {
-            if let endpoint = endpoint(entry, schema) { endpoints.append(endpoint) }
+            add(entry, "endpoints.\(entry.key)", schema, to: &endpoints)
         }
         return endpoints
     }
 
-    private mutating func endpoint(_ entry: YAMLValue.Entry, _ schema: Schema) -> Endpoint? {
-        let field = "endpoints.\(entry.key)"
+    /// Adds an endpoint, and then its children, which follow it in the order of the requests.
+    private mutating func add(
+        _ entry: YAMLValue.Entry, _ field: String, _ schema: Schema, to endpoints: inout [Endpoint]
+    ) {
+        if endpoints.contains(where: { $0.name == entry.key }) {
+            report(field, entry.keyMark, "another endpoint has this name: write a different one")
+        }
+        if let endpoint = endpoint(entry, field, schema) { endpoints.append(endpoint) }
+        for (child, itsField) in children(of: entry, field) { add(child, itsField, schema, to: &endpoints) }
+    }
+
+    private mutating func endpoint(_ entry: YAMLValue.Entry, _ field: String, _ schema: Schema) -> Endpoint? {
         checkName(entry, field)
         guard let section = endpointSection(entry.value, field) else { return nil }
         let own = parameters(section, "with"), headers = headers(section)
@@ -60,7 +70,10 @@ extension DescriptionReader {
         endpoint.orphans = orphans
         endpoint.responses = responses
         endpoint.metadata = metadata
-        endpoint.place = "\(file):\(entry.keyMark.line)"
+        endpoint.followsURL = section["url"] != nil
+        endpoint.listsExcerpts =
+            section["excerpts"] != nil ? flag(section, "excerpts") : listsExcerpts(section, entity)
+        endpoint.place = "\(entry.keyMark.file ?? file):\(entry.keyMark.line)"
         return endpoint
     }
 
@@ -80,9 +93,10 @@ extension DescriptionReader {
                 "path", "with", "headers", "method", "body", "form", "records", "entity", "paginate", "restart",
                 "limit",
                 "more", "for_each", "commit", "orphans",
-                "responses", "metadata", "since", "partitions",
+                "responses", "metadata", "since", "partitions", "url", "excerpts", "children",
             ],
-            required: DescriptionReader.hasEnvelope(value) ? ["path"] : ["path", "entity"],
+            required: (value.hasKey("url") ? [] : ["path"])
+                + (DescriptionReader.hasEnvelope(value) ? [] : ["entity"]),
             example: ["path": "path: /issues", "entity": "entity: Issue"])
     }
 
@@ -126,10 +140,14 @@ extension DescriptionReader {
             let field = "\(section.path(key)).\(entry.key)"
             if entry.key.isEmpty { report(field, entry.keyMark, "a parameter needs a name") }
             guard case .list(let list) = entry.value.content else {
-                return text(entry.value, field).map { [Endpoint.Parameter(entry.key, $0)] } ?? []
+                return parameterText(entry.value, field).map { [Endpoint.Parameter(entry.key, $0)] } ?? []
             }
-            return list.compactMap { value in text(value, field).map { Endpoint.Parameter(entry.key, $0) } }
+            return list.compactMap { value in parameterText(value, field).map { Endpoint.Parameter(entry.key, $0) } }
         }
+    }
+
+    private mutating func parameterText(_ value: YAMLValue, _ field: String) -> String? {
+        text(value, field).flatMap { variables(in: $0, field, value.mark) }
     }
 
     /// The field that declares a parameter: of the endpoint, else of the API.
@@ -152,7 +170,8 @@ extension DescriptionReader {
             let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             if let forEach, parts[0] == forEach.variable {
                 usesRecord = true
-                checkVariable(name, attribute: parts.count == 2 ? parts[1] : nil, forEach, section, "path", schema)
+                checkVariable(
+                    name, attribute: parts.count == 2 ? parts[1] : nil, forEach, section, section.requestKey, schema)
                 if parameters.contains(where: { $0.name == name }) {
                     report(at: field(ofParameter: name, section), "for_each sets this parameter: remove the line")
                 }
@@ -202,7 +221,7 @@ extension DescriptionReader {
         } else {
             message = "write with: { \(name): … }"
         }
-        report(section, "path", "no value for {\(name)}: \(message)")
+        report(section, section.requestKey, "no value for {\(name)}: \(message)")
     }
 
     // MARK: for_each

@@ -8,9 +8,10 @@ extension DescriptionReader {
     mutating func endpointPath(
         _ section: Section, _ parameters: [Endpoint.Parameter], _ forEach: Endpoint.ForEach?, _ schema: Schema
     ) -> PathTemplate? {
-        guard let path = text(section, "path"),
+        guard let path = section["url"] == nil ? text(section, "path") : urlVariable(section, forEach),
             let template = pathTemplate(
-                path, section, isKnown: { DescriptionReader.isKnown($0, parameters, forEach, schema) })
+                path, section, section.requestKey,
+                isKnown: { DescriptionReader.isKnown($0, parameters, forEach, schema) })
         else { return nil }
         guard let forEach else { return template }
         // Short form: a name without the variable is an attribute of the record.

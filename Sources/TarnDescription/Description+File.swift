@@ -38,7 +38,8 @@ extension Description {
     ///
     /// - Parameters:
     ///   - text: the YAML text.
-    ///   - file: the path for errors; a relative store path is resolved against it. It is not read.
+    ///   - file: the path for errors; a relative store path and included files are resolved against
+    ///     it. It is not read.
     ///   - transformers: transformers that the text may name in addition to the built-in ones.
     ///   - paginationStyles: the pagination styles that the text may name.
     /// - Throws: `DescriptionError` with every problem found.
@@ -55,7 +56,12 @@ extension Description {
         _ origin: DescriptionOrigin, file: String, transformers: [ValueTransformer]
     ) throws(DescriptionError) -> Description {
         guard origin.text.utf8.count <= sizeLimit else { throw tooLarge(file) }
-        var document = try YAMLDocument.parse(origin.text, file: file)
+        var includes = IncludeReader()
+        var document = includes.merge(try YAMLDocument.parse(origin.text, file: file), file: file)
+        guard includes.problems.isEmpty else { throw DescriptionError(includes.problems) }
+        var templates = TemplateExpander(file: file)
+        document = templates.expand(document)
+        guard templates.problems.isEmpty else { throw DescriptionError(templates.problems) }
         for overlay in origin.overlays {
             guard overlay.text.utf8.count <= sizeLimit else { throw tooLarge(overlay.file) }
             var reader = OverlayReader(file: overlay.file)
@@ -66,7 +72,7 @@ extension Description {
         var reader = DescriptionReader(
             file: file, transformers: transformers, paginationStyles: origin.paginationStyles)
         let description = reader.description(document)
-        guard var description, reader.problems.isEmpty else { throw DescriptionError(reader.problems) }
+        guard var description, reader.problems.isEmpty else { throw DescriptionError(reader.distinctProblems) }
         description.origin = origin
         return description
     }

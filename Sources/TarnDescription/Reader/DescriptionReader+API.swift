@@ -19,9 +19,8 @@ extension DescriptionReader {
                 required: ["base"],
                 example: ["base": "base: https://api.example.org"])
         else { return nil }
-        let base = text(section, "base").flatMap { baseURL($0, "api.base", section["base"]?.mark) }
-        let aliases = texts(section, "aliases").compactMap { baseURL($0.text, "api.aliases", $0.mark) }
-        let follows = texts(section, "follow").compactMap { baseURL($0.text, "api.follow", $0.mark) }
+        let base = variableText(section, "base").flatMap { baseURL($0, "api.base", section["base"]?.mark) }
+        let aliases = baseURLs(section, "aliases"), follows = baseURLs(section, "follow")
         let authentication = authentication(section)
         authenticationField = authentication.headerField
         let headers = headers(section), parameters = parameters(section, "parameters")
@@ -110,6 +109,13 @@ extension DescriptionReader {
 
     // MARK: Base URLs
 
+    private mutating func baseURLs(_ section: Section, _ key: String) -> [String] {
+        texts(section, key).compactMap { text, mark in
+            let field = section.path(key)
+            return variables(in: text, field, mark).flatMap { baseURL($0, field, mark) }
+        }
+    }
+
     /// The URL without its trailing `/`; nil if it is invalid, with a problem reported.
     private mutating func baseURL(_ text: String, _ field: String, _ mark: Mark?) -> String? {
         if let message = DescriptionReader.problem(ofBaseURL: text) {
@@ -175,6 +181,13 @@ extension DescriptionReader {
             // RFC 9110 §5.1, §5.6.2: a field name is a token.
             if entry.key.isEmpty || !entry.key.utf8.allSatisfy(DescriptionReader.isTokenByte) {
                 report(field, entry.keyMark, "invalid name of a header field: use letters, digits and -")
+                continue
+            }
+            if value.contains("${") {
+                report(
+                    field, entry.value.mark,
+                    "environment variables are not replaced in header fields: use auth, which keeps secrets out of the file and of output"
+                )
                 continue
             }
             // RFC 9110 §5.5: a CR or LF would begin another field.

@@ -44,7 +44,8 @@ struct DescriptionReader {
     mutating func description(_ document: YAMLValue) -> Description? {
         guard
             let top = section(
-                document, "", keys: ["store", "api", "entities", "endpoints"], required: ["api", "entities"],
+                document, "", keys: ["store", "api", "entities", "endpoints", "templates", "include"],
+                required: ["api", "entities"],
                 example: ["api": "api: { base: 'https://api.example.org' }", "entities": "entities: { User: … }"])
         else { return nil }
         let store = storePath(top)
@@ -66,7 +67,7 @@ struct DescriptionReader {
             }
             return folder + name + ".tarn"
         }
-        guard let path = text(top, "store") else { return "" }
+        guard let path = variableText(top, "store") else { return "" }
         if path.hasPrefix("~") {
             report(
                 top, "store",
@@ -76,6 +77,21 @@ struct DescriptionReader {
     }
 
     // MARK: Problems
+
+    /// The problems, without those that the instances of one template repeat.
+    var distinctProblems: [DescriptionError.Problem] {
+        struct Place: Hashable {
+            var file: String
+            var line: Int, column: Int?
+            var message: String
+        }
+        var seen: Set<Place> = []
+        return problems.filter { problem in
+            guard let line = problem.line else { return true }
+            let place = Place(file: problem.file, line: line, column: problem.column, message: problem.message)
+            return seen.insert(place).inserted
+        }
+    }
 
     mutating func report(_ field: String, _ mark: Mark?, _ message: String) {
         problems.append(.init(file: mark?.file ?? file, line: mark?.line, column: mark?.column, field: field, message))
@@ -190,6 +206,22 @@ struct DescriptionReader {
             return nil
         }
         return text
+    }
+
+    /// Reads a non-empty scalar of a section, in which environment variables are replaced.
+    mutating func variableText(_ section: Section, _ key: String) -> String? {
+        guard let text = text(section, key) else { return nil }
+        return variables(in: text, section.path(key), section[key]?.mark)
+    }
+
+    /// Replaces the environment variables of a text; nil with a report if one is not set.
+    mutating func variables(in text: String, _ field: String, _ mark: Mark?) -> String? {
+        switch EnvironmentText.expanded(text) {
+        case .success(let text): return text
+        case .failure(let problem):
+            report(field, mark, problem.message)
+            return nil
+        }
     }
 
     /// Reads one text or a list of texts, with their locations. A key without a value has none.

@@ -364,6 +364,7 @@ struct QueryOracle {
             return compare(path, .greaterOrEqual, low) && compare(path, .lessOrEqual, high)
         case .isIn(let path, let values): return values.contains { compare(path, .equal, $0) }
         case .isMissing(let path): return value(entry, path) == nil
+        case .anyContains(let part, let ignoresCase): return isInAnyText(part, ignoresCase, entry)
         case .hasPrefix(let path, let prefix):
             guard let text = value(entry, path).flatMap(QueryOracle.text),
                 case .string(let prefix) = adapted(.string(prefix), path)
@@ -385,6 +386,20 @@ struct QueryOracle {
                 let text8 = Array(text.utf8), part8 = Array(part.utf8)
                 if part8.isEmpty { return true }
                 return text8.indices.contains { text8[$0...].starts(with: part8) }
+            case nil: return false
+            }
+        }
+    }
+
+    /// Whether any text of the entry has a part.
+    private func isInAnyText(_ part: String, _ ignoresCase: Bool, _ entry: Entry) -> Bool {
+        let wanted = ignoresCase ? CaseFolding.fold(part) : part
+        return entry.fields.keys.contains { name in
+            let path = FieldPath([name], ignoringCase: ignoresCase)
+            switch value(entry, path) {
+            case .array(let elements)?:
+                return elements.contains { QueryOracle.text($0)?.contains(wanted) ?? false }
+            case let value?: return QueryOracle.text(value)?.contains(wanted) ?? false
             case nil: return false
             }
         }

@@ -206,7 +206,8 @@ extension Condition {
     /// All field paths of the condition.
     fileprivate var paths: [FieldPath] {
         switch self {
-        case .all: []
+        // The fields of `anyContains` are the record's own.
+        case .all, .anyContains: []
         case .compare(let path, _, _), .isIn(let path, _), .between(let path, _, _), .hasPrefix(let path, _),
             .contains(let path, _), .like(let path, _), .isMissing(let path):
             [path]

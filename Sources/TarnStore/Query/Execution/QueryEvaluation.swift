@@ -152,7 +152,11 @@ final class QueryEvaluation {
         var isFound = false
         value.forEachElement { element in
             if !isFound, !element.isNull {
-                isFound = fold(element).order(to: instruction.operand, instruction.order) == 0
+                let folded = fold(element)
+                isFound =
+                    instruction.code == .containsTextInElement
+                    ? folded.payload.contains(bytes: instruction.operand.bytes)
+                    : folded.order(to: instruction.operand, instruction.order) == 0
             }
         }
         return isFound

@@ -12,8 +12,7 @@ final class QueryFilter {
     struct Instruction {
         enum Code: UInt8 {
             case isMissing, equal, less, lessOrEqual, greater, greaterOrEqual, isIn, hasPrefix, containsText,
-                containsElement,
-                containsTarget, like
+                containsElement, containsTextInElement, containsTarget, like
         }
 
         var code: Code
@@ -112,6 +111,9 @@ final class QueryFilter {
             code = .containsElement
             guard case .attribute(.array(let element)) = place.kind else { break }
             operand = stored(value, ValueOrder(element, folded: place.isFolded))
+        case .containsTextInElement(let text):
+            code = .containsTextInElement
+            operand.bytes = kept(text)
         case .containsTarget(let value):
             code = .containsTarget
             operand = stored(value, .reference)
@@ -167,6 +169,7 @@ extension QueryFilter.Instruction {
         case .containsText: return value.payload.contains(bytes: operand.bytes)
         case .like: return LikePattern.matches(value.payload, list.bindMemory(to: LikePattern.Token.self))
         case .containsElement: return hasElement(value)
+        case .containsTextInElement: return hasPartInElement(value)
         case .containsTarget: return false
         }
     }
@@ -181,6 +184,12 @@ extension QueryFilter.Instruction {
             if order > 0 { low = middle + 1 } else { high = middle }
         }
         return false
+    }
+
+    private func hasPartInElement(_ value: EncodedValue) -> Bool {
+        var isFound = false
+        value.forEachElement { if !isFound, !$0.isNull { isFound = $0.payload.contains(bytes: operand.bytes) } }
+        return isFound
     }
 
     private func hasElement(_ value: EncodedValue) -> Bool {

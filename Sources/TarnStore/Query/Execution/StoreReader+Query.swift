@@ -34,6 +34,35 @@ extension StoreReader {
         return QueryPage(records: records, next: next)
     }
 
+    /// Calls a closure with the records of a query up to its limit, and returns the token of the
+    /// next page.
+    ///
+    /// Unlike ``page(_:)-(Query)``, it holds one record at a time.
+    ///
+    /// - Throws: the errors of the closure, and as ``fetch(_:)-(Query)``.
+    package func forEachOfPage(
+        _ query: Query, _ body: (TarnStore.Record) throws -> Void
+    ) throws -> ContinuationToken? {
+        try page(query) { run, key, row in try body(access.record(run.query.entity, key, row)) }
+    }
+
+    /// Counts the records of a query, without its order, limit and offset, for a limited time.
+    ///
+    /// - Returns: the count, and whether it is complete.
+    package func count(_ query: Query, within time: Duration) throws -> (count: Int, isComplete: Bool) {
+        if query.condition == .all, query.partials == .included { return (try count(query.entity), true) }
+        var query = Query(query.entity, where: query.condition, partials: query.partials)
+        query.limit = nil
+        let end = ContinuousClock.now + time
+        var count = 0, isComplete = true
+        try QueryRun(access, CompiledQuery(query, access.state)).forEach { _, _ in
+            count += 1
+            isComplete = count & 0xFF != 0 || ContinuousClock.now < end
+            return isComplete
+        }
+        return (count, isComplete)
+    }
+
     /// Returns whether a query has any record; it stops at the first.
     ///
     /// - Throws: as ``fetch(_:)-(Query)``.

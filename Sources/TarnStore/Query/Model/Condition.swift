@@ -27,6 +27,11 @@ public indirect enum Condition: Sendable, Hashable {
     case hasPrefix(FieldPath, String)
     /// The text has this part, the list this element, or the to-many relationship this target.
     case contains(FieldPath, Value)
+    /// Any text field of the record has this part: an attribute, or an element of a list of texts.
+    ///
+    /// The fields are those of the query's entity; fields behind relationships do not count. It
+    /// reads every record.
+    case anyContains(String, ignoringCase: Bool)
     /// The text matches a pattern: `%` is any text, `_` one Unicode scalar, `\` escapes the next.
     ///
     /// Without regard to case, `_` matches one scalar of the folded text.

@@ -111,6 +111,10 @@ extension ByteWriter {
         case .contains(let path, let value): leaf(5, path, [value], &self)
         case .like(let path, let text): leaf(6, path, [.string(text)], &self)
         case .isMissing(let path): leaf(7, path, [], &self)
+        case .anyContains(let text, let ignoresCase):
+            append(11)
+            append(ignoresCase ? 1 : 0)
+            appendText(text)
         case .and(let conditions): list(8, conditions, &self)
         case .or(let conditions): list(9, conditions, &self)
         case .not(let inner): list(10, [inner], &self)

@@ -97,7 +97,29 @@ extension QueryPlaces {
             let place = try place(path)
             return try contains(place, value, negated)
         case .isMissing(let path): return test(try place(path), .isMissing, negated)
+        case .anyContains(let text, let ignoresCase):
+            return try anyContains(text, ignoresCase: ignoresCase, negated)
         }
+    }
+
+    /// Compiles the condition that a text field of the entity has a part.
+    ///
+    /// An entity without text fields has no such record.
+    private mutating func anyContains(
+        _ text: String, ignoresCase: Bool, _ negated: Bool
+    ) throws(StoreError) -> QueryNode {
+        let part = Array((ignoresCase ? CaseFolding.fold(text) : text).utf8)
+        var nodes: [QueryNode] = []
+        for field in entity.fields {
+            guard case .attribute(let type) = field.kind else { continue }
+            let path = FieldPath([field.name], ignoringCase: ignoresCase)
+            if type.isText {
+                nodes.append(test(try place(path), .containsText(part), negated))
+            } else if case .array(let element) = type, element.isText {
+                nodes.append(test(try place(path), .containsTextInElement(part), negated))
+            }
+        }
+        return negated ? .all(of: nodes) : .any(of: nodes)
     }
 
     private func test(_ place: Int, _ operation: QueryTest.Operation, _ isNegated: Bool) -> QueryNode {

@@ -180,7 +180,7 @@ extension QueryPlanner {
             return
                 "\(path) in (\(operands.prefix(4).map(value).joined(separator: ", "))\(operands.count > 4 ? ", …" : ""))"
         case .hasPrefix(let text): return "\(path) begins with \(quoted(text))"
-        case .containsText(let text): return "\(path) contains \(quoted(text))"
+        case .containsText(let text), .containsTextInElement(let text): return "\(path) contains \(quoted(text))"
         case .containsElement(let operand), .containsTarget(let operand): return "\(path) contains \(value(operand))"
         case .like: return "\(path) like a pattern"
         }

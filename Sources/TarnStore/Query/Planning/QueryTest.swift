@@ -8,6 +8,8 @@ struct QueryTest {
         case hasPrefix([UInt8])
         case containsText([UInt8])
         case containsElement(Operand)
+        /// A list of texts with an element that has this part.
+        case containsTextInElement([UInt8])
         /// A to-many relationship that has this target.
         case containsTarget(Operand)
         case like(LikePattern)

@@ -31,12 +31,14 @@ extension Condition {
         case .compare(let path, let comparison, let value):
             text += "\(path.text) \(comparison == .equal ? "=" : comparison.rawValue) "
             value.appendText(to: &text)
-        case .isIn, .between, .hasPrefix, .contains, .like, .isMissing: append(to: &text, isNegated: false)
+        case .isIn, .between, .hasPrefix, .contains, .anyContains, .like, .isMissing:
+            append(to: &text, isNegated: false)
         case .and(let parts): append(parts, "and", empty: "all", to: &text, within: context)
         case .or(let parts): append(parts, "or", empty: "not all", to: &text, within: context)
         case .not(let condition):
             switch condition {
-            case .isIn, .between, .hasPrefix, .contains, .like, .isMissing: condition.append(to: &text, isNegated: true)
+            case .isIn, .between, .hasPrefix, .contains, .anyContains, .like, .isMissing:
+                condition.append(to: &text, isNegated: true)
             default:
                 text += "not "
                 condition.append(to: &text, within: .operand)
@@ -85,6 +87,9 @@ extension Condition {
         case .contains(let path, let value):
             text += "\(path.text) \(not)contains "
             value.appendText(to: &text)
+        case .anyContains(let part, let ignoresCase):
+            text += "\(ignoresCase ? "nocase(any)" : "any") \(not)contains "
+            text.appendJSONString(part)
         case .like(let path, let pattern):
             text += "\(path.text) \(not)like "
             text.appendJSONString(pattern)

@@ -2,7 +2,8 @@
 //
 //   condition  = and { "or" and }
 //   and        = not { "and" not }
-//   not        = "not" not | "(" condition ")" | "all" | comparison
+//   not        = "not" not | "(" condition ")" | "all" | anywhere | comparison
+//   anywhere   = ( "any" | "nocase" "(" "any" ")" ) [ "not" ] "contains" text
 //   comparison = path ( operator value
 //                     | [ "not" ] "in" "(" [ value { "," value } ] ")"
 //                     | [ "not" ] "between" value "and" value
@@ -64,7 +65,29 @@ struct ConditionParser {
         return try comparison()
     }
 
+    /// Reads `any contains text`; nil if something else is next, of which nothing is read.
+    ///
+    /// `any` is no keyword elsewhere: a field or a value may have the name.
+    private mutating func anywhere() throws(QueryTextError) -> ParsedCondition? {
+        let before = scanner, start = scanner.offset
+        let ignoresCase = scanner.take(keyword: "nocase")
+        let isAny =
+            ignoresCase
+            ? scanner.take("(") && scanner.take(keyword: "any") && scanner.take(")") : scanner.take(keyword: "any")
+        let isNegated = isAny && scanner.take(keyword: "not")
+        guard isAny, scanner.take(keyword: "contains") else {
+            scanner = before
+            return nil
+        }
+        let part = try text()
+        guard case .string(let string) = part.value else { return nil }
+        let condition = ParsedCondition.anyContains(
+            string, ignoresCase: ignoresCase, range: start..<part.range.upperBound)
+        return isNegated ? .not(condition) : condition
+    }
+
     private mutating func comparison() throws(QueryTextError) -> ParsedCondition {
+        if let anywhere = try anywhere() { return anywhere }
         let path = try path()
         if let comparison = takeOperator() {
             return .comparison(ParsedComparison(path: path, form: .compare(comparison), values: [try value()]))

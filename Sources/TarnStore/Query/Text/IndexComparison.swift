@@ -28,6 +28,8 @@ package struct IndexComparison {
         case .and(let parts): for part in parts { try append(part, text, to: &result) }
         case .comparison(let comparison): try append(comparison, isNegated: false, text, to: &result)
         case .not(.comparison(let comparison)): try append(comparison, isNegated: true, text, to: &result)
+        case .anyContains(_, _, let range):
+            throw QueryTextError(text, range, "the condition of an index cannot use `any`", expected: hint)
         case .or, .not:
             throw QueryTextError(
                 text, condition.range ?? 0..<0, "the condition of an index cannot use `or` and `not`",

@@ -8,6 +8,7 @@ extension ParsedCondition {
         switch self {
         case .all: .all
         case .comparison(let comparison): comparison.condition(comparison.values.map(\.value))
+        case .anyContains(let text, let ignoresCase, _): .anyContains(text, ignoringCase: ignoresCase)
         case .and(let parts): .and(parts.map(\.condition))
         case .or(let parts): .or(parts.map(\.condition))
         case .not(let part): .not(part.condition)
@@ -22,6 +23,7 @@ extension ParsedCondition {
         switch self {
         case .all: return .all
         case .comparison(let comparison): return try comparison.condition(fields)
+        case .anyContains(let text, let ignoresCase, _): return .anyContains(text, ignoringCase: ignoresCase)
         case .and(let parts): return .and(try parts.map { part throws(QueryTextError) in try part.condition(fields) })
         case .or(let parts): return .or(try parts.map { part throws(QueryTextError) in try part.condition(fields) })
         case .not(let part): return .not(try part.condition(fields))

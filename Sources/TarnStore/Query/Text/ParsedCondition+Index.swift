@@ -5,6 +5,7 @@ extension ParsedCondition {
     var range: Range<Int>? {
         switch self {
         case .all: return nil
+        case .anyContains(_, _, let range): return range
         case .comparison(let comparison):
             let start = comparison.path.ranges[0].lowerBound
             return

@@ -2,6 +2,8 @@
 indirect enum ParsedCondition {
     case all
     case comparison(ParsedComparison)
+    /// Any text field has this part; with the range in the text.
+    case anyContains(String, ignoresCase: Bool, range: Range<Int>)
     case and([ParsedCondition])
     case or([ParsedCondition])
     case not(ParsedCondition)

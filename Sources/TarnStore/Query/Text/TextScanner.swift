@@ -15,9 +15,8 @@ struct TextScanner {
 
     /// The reserved words. As names they need backquotes, as values quotes.
     static let keywords: Set<String> = [
-        "all", "and", "begins", "between", "contains", "false", "in", "is", "like", "missing", "nocase", "not", "null",
-        "or", "true",
-        "with",
+        "all", "and", "begins", "between", "contains", "false", "in", "is", "like", "missing", "nocase", "not",
+        "null", "or", "true", "with",
     ]
 
     init(_ text: String) throws(QueryTextError) {
@@ -127,7 +126,9 @@ struct TextScanner {
     }
 
     static func needsBackquotes(_ name: String) -> Bool {
-        name.isEmpty || keywords.contains(name.lowercased()) || !name.utf8.allSatisfy(isInName)
+        // `any contains` is a condition of its own.
+        name.isEmpty || keywords.contains(name.lowercased()) || name.lowercased() == "any"
+            || !name.utf8.allSatisfy(isInName)
     }
 
     /// Reads one name of a path, without the space after it.

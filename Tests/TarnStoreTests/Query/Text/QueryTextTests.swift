@@ -42,6 +42,11 @@ struct QueryTextTests {
             ("a not begins with \"x y\"", .not(.hasPrefix("a", "x y"))),
             ("a contains \"b\"", .contains("a", .string("b"))),
             ("a not contains 1", .not(.contains("a", .int(1)))),
+            ("any contains 12 and ANY Contains 'x y'", .and([any("12"), any("x y")])),
+            ("any not contains x or nocase(any) contains X", .or([.not(any("x")), any("X", true)])),
+            ("nocase(any) not contains x", .not(any("x", true))),
+            ("any = 1 and any in (any)", .and([eq("any", 1), .isIn("any", [.string("any")])])),
+            ("`any` contains 1", .contains("any", .int(1))),
             ("a like \"50\\\\%_\"", .like("a", "50\\%_")),
             ("a not like 'b%'", .not(.like("a", "b%"))),
             ("a is missing", .isMissing("a")),
@@ -94,6 +99,9 @@ struct QueryTextTests {
     }
 
     private static func eq(_ path: FieldPath, _ value: Int64) -> Condition { .compare(path, .equal, .int(value)) }
+    private static func any(_ text: String, _ ignoresCase: Bool = false) -> Condition {
+        .anyContains(text, ignoringCase: ignoresCase)
+    }
     private static func decimal(_ text: String) -> Value { ExactDecimal(text).map(Value.decimal) ?? .null }
 
     @Test("an order is paths with commas, each ascending unless it says desc")
@@ -293,7 +301,7 @@ struct RandomCondition {
         case 4: return .hasPrefix(path(), string())
         case 5: return .contains(path(), value())
         case 6: return .like(path(), string())
-        case 7: return .isMissing(path())
+        case 7: return Bool.random(using: &generator) ? .isMissing(path()) : .anyContains(string(), ignoringCase: Bool.random(using: &generator))
         case 8, 9: return .not(condition(depth: depth - 1))
         case 10, 11:
             return .and((0..<Int.random(in: 2...4, using: &generator)).map { _ in condition(depth: depth - 1) })

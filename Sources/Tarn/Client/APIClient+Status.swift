@@ -42,7 +42,12 @@ extension APIClient {
         status.lists = names.count
         try store.read { reader in
             for name in names {
-                if let checkpoint = try reader.checkpoint(name) { status.add(checkpoint) }
+                guard let checkpoint = try reader.checkpoint(name) else { continue }
+                status.add(checkpoint)
+                guard endpoint.forEach == nil, checkpoint.state == .underWay, let next = checkpoint.nextURL else {
+                    continue
+                }
+                status.position = Redaction.shown(requestURL(next))
             }
             status.setFailure(try reader.checkpoint(endpoint.outcomeName)?.lastFailure)
             guard scope != nil, !endpoint.hasSeveralLists, let pages = try? request.pages() else { return }

@@ -131,7 +131,14 @@ public struct APIClient: Sendable {
             rules: rules(of: endpoint),
             refresh: { [authorized] () async throws(TransportError) in try await authorized.refresh() },
             time: options.time, logger: logger ?? options.logger)
-        transport.onWait = options.onWait
+        if let onWait = options.onWait {
+            let name = endpoint.name
+            transport.onWait = { (wait: RequestWait) in
+                var named = wait
+                named.endpoint = name
+                onWait(named)
+            }
+        }
         return transport
     }
 

@@ -6,7 +6,7 @@ import TarnImport
 import TarnStore
 
 /// The metadata of a response's entry, stored as JSON.
-struct PageMetadata: Encodable {
+package struct PageMetadata: Encodable {
     private var values: [String: String]?
     /// The last, the smallest and the largest value of the page's records.
     private var records: [String]?
@@ -30,6 +30,9 @@ struct PageMetadata: Encodable {
         records = PageFacts.RecordValues(facts.records).map { [$0.last, $0.smallest, $0.largest] }
         if values == nil, records == nil, kept == nil, increment == nil { return nil }
     }
+
+    /// The metadata that an endpoint declares, in the stored metadata of a response: JSON by name.
+    package static func declared(in text: String?) -> [String: String] { read(text).kept }
 
     var text: String? {
         let encoder = JSONEncoder()

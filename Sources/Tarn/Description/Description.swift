@@ -37,6 +37,8 @@ public struct Description: Sendable, Hashable {
     }
     /// The endpoints, in the order of the file; may be empty.
     public var endpoints: [Endpoint]
+    /// The templates of the records' web pages, by entity: see <doc:CommandLine>.
+    package var pages: [String: String] = [:]
     /// The text it was read from; nil if it was created by code. It does not affect equality.
     package var origin: DescriptionOrigin?
 

@@ -21,6 +21,14 @@ public struct EndpointStatus: Sendable, Hashable {
         public var records: Int
     }
 
+    /// The size of complete scans.
+    public struct Counts: Sendable, Hashable {
+        /// The pages.
+        public var pages: Int
+        /// The records that they list.
+        public var records: Int
+    }
+
     /// The name of the endpoint or request.
     public var name: String
     /// The number of lists: 1, or with `for_each` the number of stored parents.
@@ -38,6 +46,12 @@ public struct EndpointStatus: Sendable, Hashable {
     ///
     /// Of several lists it is the sum of their pages and records.
     public var unfinished: Progress?
+    /// The URL of the next page of that scan, without secrets; nil with `for_each`.
+    public var position: String?
+    /// The pages and records of the last complete scan; nil if there was none.
+    ///
+    /// Of several lists it is the sum of those that are complete.
+    public var complete: Counts?
     /// The process that scans the endpoint at this moment; nil if there is none.
     public var processID: Int32?
     /// The failure of the last attempt; nil since an attempt has succeeded.
@@ -70,7 +84,12 @@ public struct EndpointStatus: Sendable, Hashable {
             completeLists += 1
             completedAt = min(completedAt ?? time, time)
         }
-        guard checkpoint.state == .underWay else { return }
+        guard checkpoint.state == .underWay else {
+            var sum = Progress(startedAt: checkpoint.startedAt, pages: complete?.pages ?? 0, records: complete?.records ?? 0)
+            sum.add(pages: checkpoint.pages, records: checkpoint.records, since: checkpoint.startedAt)
+            complete = Counts(pages: sum.pages, records: sum.records)
+            return
+        }
         var progress = unfinished ?? Progress(startedAt: checkpoint.startedAt, pages: 0, records: 0)
         progress.add(pages: checkpoint.pages, records: checkpoint.records, since: checkpoint.startedAt)
         unfinished = progress

@@ -79,10 +79,17 @@ extension SyncProgress {
     /// The part of the work that is done, from 0 to 1; nil if the server does not report the total.
     public var fraction: Double? {
         if lists > 1 { return Double(listsDone) / Double(lists) }
-        func part(_ done: Int, _ resumed: Int, of total: Int?) -> Double? {
-            guard let total, total > 0 else { return nil }
-            return min(1, (Double(done) + Double(resumed)) / Double(total))
-        }
         return part(listed, resumedRecords, of: expectedRecords) ?? part(pages, resumedPages, of: expectedPages)
+    }
+
+    /// The part that an interrupted sync has done; nil as ``fraction``.
+    package var resumedFraction: Double? {
+        if lists > 1 { return 0 }
+        return part(0, resumedRecords, of: expectedRecords) ?? part(0, resumedPages, of: expectedPages)
+    }
+
+    private func part(_ done: Int, _ resumed: Int, of total: Int?) -> Double? {
+        guard let total, total > 0 else { return nil }
+        return min(1, (Double(done) + Double(resumed)) / Double(total))
     }
 }

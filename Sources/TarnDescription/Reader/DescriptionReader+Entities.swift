@@ -32,7 +32,7 @@ extension DescriptionReader {
         guard
             let section = section(
                 entry.value, field,
-                keys: ["parent", "key", "attributes", "relationships", "indexes", "compression", "was"]
+                keys: ["parent", "key", "attributes", "relationships", "indexes", "compression", "was", "open"]
                     + DescriptionReader.mappingKeys,
                 required: entry.value.hasKey("parent") ? [] : ["key", "attributes"],
                 example: ["key": "key: id", "attributes": "attributes: { id: int, … }"])
@@ -50,6 +50,10 @@ extension DescriptionReader {
             if let relationship = relationship(entry, path, &mapping) { definition.relationships.append(relationship) }
         }
         mapping.ignored = texts(section, "ignore").compactMap { plainKeyPath($0.text, section.path("ignore"), $0.mark) }
+        if let text = text(section, "open") {
+            do { _ = try URITemplate(text) } catch { report(section, "open", "\(error)") }
+            pages[entry.key] = text
+        }
         if let text = text(section, "compression") {
             if let compression = EntityDefinition.Compression(rawValue: text) {
                 definition.compression = compression

@@ -30,6 +30,8 @@ struct DescriptionReader {
     /// The pagination styles that the file may name.
     let paginationStyles: PaginationStyles
 
+    /// The templates of the records' web pages, by entity.
+    var pages: [String: String] = [:]
     /// The parameters of the API, and the header field that its authentication sets.
     var apiParameters: [Endpoint.Parameter] = []
     var authenticationField: String?
@@ -53,8 +55,10 @@ struct DescriptionReader {
         let (schema, mapping) = entities(top)
         let endpoints = endpoints(top, schema)
         guard let api else { return nil }
-        return Description(
+        var description = Description(
             file: file, storePath: store, api: api, schema: schema, mapping: mapping, endpoints: endpoints)
+        description.pages = pages
+        return description
     }
 
     private mutating func storePath(_ top: Section) -> String {

@@ -87,7 +87,12 @@ package struct RetryingTransport: Transport {
                 "delay": "\(delay)",
             ])
         if let onWait, let url = try? HTTPURL(request.url) {
-            onWait(RequestWait(origin: url.origin, until: time.now().addingTimeInterval(delay.inSeconds), reason: kind))
+            var wait = RequestWait(
+                origin: url.origin, until: time.now().addingTimeInterval(delay.inSeconds), reason: kind)
+            wait.attempt = attempt + 1
+            wait.attempts = policy.attempts
+            wait.cause = reason
+            onWait(wait)
         }
         do {
             try await time.sleep(delay)

@@ -1,0 +1,71 @@
+// The web page of a record: an attribute with its URL, or a template of the description.
+
+import TarnHTTP
+import TarnStore
+
+/// The rule for the URL of a record's web page.
+package struct RecordPage: Sendable, Hashable {
+    /// The names of attributes that have the URL of a page, in the order in which they are tried.
+    package static let attributes = [
+        "htmlUrl", "htmlURL", "html_url", "webUrl", "webURL", "web_url", "permalink", "permalinkUrl", "pageUrl", "page_url",
+        "url", "link", "href",
+    ]
+
+    /// The reason why there is no URL.
+    package enum Problem: Error, Sendable, Hashable {
+        /// The record has no attribute of ``attributes``, and the entity has no template.
+        case none
+        /// The template needs a value that the record does not have.
+        case missing(template: String, field: String)
+        /// The text is not an `http` or `https` URL.
+        case notWeb(field: String, text: String)
+    }
+
+    /// Returns the URL of a record's page.
+    ///
+    /// - Parameters:
+    ///   - template: a URL with the names of fields in braces (RFC 6570), absolute or relative to
+    ///     `base`; nil if the entity has none.
+    ///   - value: returns the text of a field, or of a path such as `repo.name`; nil if it is
+    ///     missing.
+    package static func url(
+        template: String?, base: String, value: (String) throws -> String?
+    ) throws -> HTTPURL {
+        guard let template else {
+            for name in attributes {
+                guard let text = try value(name), !text.isEmpty else { continue }
+                guard let url = try? HTTPURL(text) else {
+                    // A link may be relative to the API, and is then no page.
+                    if URLReference(text).scheme == nil { continue }
+                    throw Problem.notWeb(field: name, text: text)
+                }
+                return url
+            }
+            throw Problem.none
+        }
+        let parsed = try URITemplate(template)
+        var values: [String: URITemplate.Value] = [:]
+        for name in parsed.variables {
+            guard let text = try value(name) else { throw Problem.missing(template: template, field: name) }
+            values[name] = .text(text)
+        }
+        let text = parsed.expand(values)
+        do throws(HTTPURLError) {
+            return try HTTPURL(base).resolving(text)
+        } catch {
+            throw Problem.notWeb(field: template, text: text)
+        }
+    }
+}
+
+extension RecordPage.Problem: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .none:
+            "no attribute has the URL of a page (\(RecordPage.attributes.prefix(3).joined(separator: ", ")), …, url); "
+                + "declare a template in the description: `open: 'https://example.org/items/{id}'`"
+        case .missing(let template, let field): "open: \(template): the record has no \(field)"
+        case .notWeb(let field, let text): "\(field): not an http or https URL: \(text)"
+        }
+    }
+}

@@ -28,7 +28,7 @@ struct CacheCollectCommand: AsyncParsableCommand {
             "Derived relationship to follow, as Entity.name. May be repeated.", valueName: "relationship"))
     var through: [String] = []
     @Flag(help: "Count the records, but remove nothing.") var dryRun = false
-    @OptionGroup var format: FormatOption
+    @OptionGroup var format: ReportFormatOption
 
     func run() async throws {
         let roots = Set(

@@ -10,11 +10,12 @@ struct CacheListCommand: ParsableCommand {
         discussion: """
             Each row has the URL, the status, the number of listed records or the size of the body in bytes, and the \
             seconds since the server confirmed the response; the oldest entry is first. Responses of `tarn sync` are \
-            listed as a mirror's. Secrets in URLs are masked.
+            listed as a mirror's. Secrets in URLs are masked. Data formats have the metadata that the endpoint \
+            declares, too.
 
             Examples:
               tarn cache list forge.tarn
-              tarn cache list --prefix https://api.example.org/issues --format json
+              tarn cache list --prefix https://api.example.org/issues --format ndjson
             """)
 
     @OptionGroup var store: StoreArgument
@@ -22,29 +23,40 @@ struct CacheListCommand: ParsableCommand {
     @OptionGroup var format: FormatOption
 
     func run() throws {
-        let now = Date().timeIntervalSince1970, format = format.format, prefix = prefix
-        var table = Table(["url", "status", "records", "bytes", "age", "of"], rightAligned: [1, 2, 3, 4])
+        let now = Date().timeIntervalSince1970, style = format.style, prefix = prefix
+        let names = ["url", "status", "records", "bytes", "age", "of"] + (style.format.isForPeople ? [] : ["metadata"])
+        format.beginOutput()
+        var rows = RowWriter(names, style, rightAligned: [1, 2, 3, 4])
         try store.open().read { reader in
             try reader.access.responses.forEach { view in
                 guard view.url.hasPrefix(prefix) else { return true }
-                let age = max(0, Int(now - Double(view.validatedAt.microseconds) / 1_000_000)),
-                    url = Redaction.url(view.requestURL)
-                let records = view.bodySize == nil ? view.count : nil, kind = view.isCaches ? "cache" : "mirror"
-                if format == .table {
-                    table.add([
-                        url, "\(view.status)", records.map(String.init) ?? "", view.bodySize.map(String.init) ?? "",
-                        "\(age)", kind,
-                    ])
-                } else {
-                    try Output.json([
-                        "url": url, "status": view.status, "records": records, "bytes": view.bodySize, "age": age,
-                        "of": kind,
-                        "invalidated": view.isInvalidated ? true : nil,
-                    ])
+                let age = max(0, Int(now - Double(view.validatedAt.microseconds) / 1_000_000))
+                let metadata = PageMetadata.declared(in: view.metadata)
+                var cells: [OutputValue] = [
+                    .text(Redaction.url(view.requestURL)), .number(view.status),
+                    view.bodySize == nil ? .number(view.count) : .absent, view.bodySize.map(OutputValue.number) ?? .absent,
+                    .number(age), .text(view.isCaches ? "cache" : "mirror"),
+                ]
+                if !style.format.isForPeople {
+                    cells.append(metadata.isEmpty ? .absent : .json(jsonObject(metadata)))
                 }
+                var members: [RowWriter.Member] = zip(names, cells).filter { !$1.isAbsent }.map { ($0, $1) }
+                if view.isInvalidated { members.append(("invalidated", .json("true"))) }
+                rows.add(members: members, cells: cells)
                 return true
             }
         }
-        if format == .table { table.lines(width: Output.width).forEach(Output.line) }
+        rows.end()
     }
+}
+
+/// Returns a JSON object of members whose values are JSON text, by name.
+func jsonObject(_ members: [String: String]) -> String {
+    var text = "{"
+    for (index, (name, json)) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+        if index > 0 { text += "," }
+        text.appendJSONString(name)
+        text += ":" + json
+    }
+    return text + "}"
 }

@@ -16,7 +16,7 @@ struct CacheTotalsCommand: ParsableCommand {
             """)
 
     @OptionGroup var store: StoreArgument
-    @OptionGroup var format: FormatOption
+    @OptionGroup var format: ReportFormatOption
 
     func run() throws {
         let totals = try store.open().read { try $0.cacheTotals }

@@ -10,7 +10,7 @@ struct ChangesCommand: AsyncParsableCommand {
         abstract: "Show which records were created, updated and deleted.",
         discussion: """
             A store remembers its changes for 7 days, unless it is configured otherwise. The last line of output is a \
-            token for --since: as JSON on standard output, or on standard error below a table.
+            token for --since: as JSON on standard output after JSON lines, else on standard error.
 
             Examples:
               tarn changes                                 all remembered changes
@@ -43,8 +43,9 @@ struct ChangesCommand: AsyncParsableCommand {
             for name in entities { _ = try reader.catalog.requireEntity(name) }
             return try since.flatMap { ChangeToken($0) } ?? reader.oldestChangeToken
         }
-        var printer = ChangePrinter(format: format.format, left: limit ?? .max, token: start)
+        var printer = ChangePrinter(format.style, left: limit ?? .max, token: start, isFollowing: follow)
         guard follow else {
+            format.beginOutput()
             try printer.show(store, names)
             return printer.end()
         }
@@ -62,52 +63,70 @@ struct ChangesCommand: AsyncParsableCommand {
 
 /// A printer of changes, page by page, with its position in the change log.
 private struct ChangePrinter {
-    let format: OutputFormat
+    let style: OutputStyle
     var left: Int
     var token: ChangeToken
+    /// Whether further changes may come much later: each page is then a table of its own.
+    let isFollowing: Bool
+    private var rows: RowWriter?
+
+    init(_ style: OutputStyle, left: Int, token: ChangeToken, isFollowing: Bool) {
+        self.style = style
+        self.left = left
+        self.token = token
+        self.isFollowing = isFollowing
+    }
+
+    private static let columns = ["change", "operation", "entity", "key", "fields"]
 
     mutating func show(_ store: Store, _ entities: [String]?) throws {
         var hasMore = true
         while hasMore, left > 0 {
             let page = try store.read { try $0.changes(since: token, of: entities, limit: min(left, 1000)) }
-            var table = Table(["change", "operation", "entity", "key", "fields"])
-            for change in page.changes {
-                switch format {
-                case .json: Output.json(change.json)
-                case .table:
-                    let fields = change.fields?.map { "\($0.name)=\($0.value.plainText)" }.joined(separator: " ")
-                    let place = "\(change.sequence).\(change.ordinal)"
-                    table.add([place, change.operation.rawValue, change.entity, change.key.description, fields ?? ""])
-                }
+            var rows = rows ?? RowWriter(ChangePrinter.columns, style)
+            for change in page.changes { rows.add(members: change.members, cells: change.cells(style)) }
+            if isFollowing, style.format == .table {
+                if !page.changes.isEmpty { rows.end() }
+            } else {
+                self.rows = rows
             }
-            if format == .table, !page.changes.isEmpty { table.lines(width: Output.width).forEach(Output.line) }
             token = page.token
             left -= page.changes.count
             hasMore = page.hasMore
         }
     }
 
-    func end() {
-        switch format {
-        case .json: Output.json("{\"token\":\"\(token)\"}")
-        case .table: Output.note("token: \(token)")
+    mutating func end() {
+        if var rows, rows.count > 0 || style.format != .table { rows.end() }
+        switch style.format {
+        case .ndjson: Output.json("{\"token\":\"\(token)\"}")
+        default: Output.note("token: \(token)")
         }
     }
 }
 
 extension Change {
-    /// The change as one JSON object in one line.
-    fileprivate var json: String {
-        var text =
-            "{\"sequence\":\(sequence),\"ordinal\":\(ordinal),\"operation\":\"\(operation.rawValue)\",\"entity\":"
-        text.appendJSONString(entity)
-        text += ",\"key\":"
-        key.appendJSON(to: &text)
-        if let fields {
-            if isPartial { text += ",\"partial\":true" }
-            text += ",\"fields\":"
-            Record(entity: entity, key: key, fields: fields).appendFieldsJSON(to: &text)
-        }
-        return text + "}"
+    /// The change as the members of an object.
+    fileprivate var members: [RowWriter.Member] {
+        var key = ""
+        self.key.appendJSON(to: &key)
+        var members: [RowWriter.Member] = [
+            ("sequence", .json("\(sequence)")), ("ordinal", .json("\(ordinal)")), ("operation", .text(operation.rawValue)),
+            ("entity", .text(entity)), ("key", .json(key)),
+        ]
+        guard let fields else { return members }
+        if isPartial { members.append(("partial", .json("true"))) }
+        var text = ""
+        Record(entity: entity, key: self.key, fields: fields).appendFieldsJSON(to: &text)
+        members.append(("fields", .json(text)))
+        return members
+    }
+
+    fileprivate func cells(_ style: OutputStyle) -> [OutputValue] {
+        let fields = fields?.map { "\($0.name)=\(OutputValue.value($0.value).cell(style))" }.joined(separator: " ")
+        return [
+            .text("\(sequence).\(ordinal)"), .text(operation.rawValue), .text(entity), .text(key.description),
+            fields.map(OutputValue.text) ?? .absent,
+        ]
     }
 }

@@ -31,16 +31,15 @@ struct CountCommand: ParsableCommand {
                 throw Failure(.usage, "--by \(by): expected one field")
             }
             let groups = try reader.counts(by: path, query)
-            switch format.format {
-            case .json:
-                for group in groups { Output.json("{\"value\":\(group.value.jsonText),\"count\":\(group.count)}") }
-            case .table:
-                var table = Table([by, "count"], rightAligned: [1])
-                for group in groups {
-                    table.add([group.value == .null ? "(missing)" : group.value.plainText, "\(group.count)"])
-                }
-                table.lines(width: Output.width).forEach(Output.line)
+            format.beginOutput()
+            var rows = RowWriter([by, "count"], format.style, rightAligned: [1])
+            for group in groups {
+                let value = OutputValue.value(group.value), isMissing = group.value == .null
+                rows.add(
+                    members: [("value", value), ("count", .number(group.count))],
+                    cells: [isMissing && format.format.isForPeople ? .text("(missing)") : value, .number(group.count)])
             }
+            rows.end()
         }
     }
 }

@@ -10,8 +10,8 @@ struct FetchCommand: AsyncParsableCommand {
         abstract:
             "Fetch one response: from the store if it is fresh, else from the server; offline, from the store.",
         discussion: """
-            Prints the records of the response as JSON lines, and their source and age on standard error. With --raw, \
-            it prints the body of any URL, also of one that the description does not cover.
+            Prints the records of the response, and their source, their age and the metadata of the response on \
+            standard error. With --raw, it prints the body of any URL, also of one that the description does not cover.
 
             Examples:
               tarn fetch issues                                          an endpoint of the description
@@ -42,6 +42,7 @@ struct FetchCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Base URL for requests (default: from the description).", valueName: "url")) var base:
         String?
     @Flag(name: [.short, .long], help: "Do not print the source of the response.") var quiet = false
+    @OptionGroup var format: FormatOption
 
     func run() async throws {
         if let maxStale, maxStale < 0 {
@@ -86,7 +87,7 @@ struct FetchCommand: AsyncParsableCommand {
         var client = APIClient.Options()
         client.base = base
         client.ignoresLimits = ignoreLimits
-        let progress = ProgressLine(quiet ? .none : Output.errorIsTerminal ? .line : .waitsOnly)
+        let progress = SyncDisplay(SyncDisplay.form(isQuiet: quiet))
         client.onWait = progress.wait
         defer { progress.clear() }
         let cache = try RecordCache(
@@ -107,17 +108,14 @@ struct FetchCommand: AsyncParsableCommand {
         guard !explain else { return Output.lines(try await cache.explain(request, policy: policy).description) }
         let answer = try await cache.fetch(request, policy: policy)
         progress.clear()
-        for record in answer.records {
-            var text = ""
-            record.appendFieldsJSON(to: &text)
-            Output.json(text)
-        }
+        try write(answer.records, store)
         Output.flush()
         await cache.finishBackground()
         guard !quiet else { return }
         Output.note(
             FetchCommand.line(
                 "\(answer.source)", answer.decision, answer.age, countText(answer.records.count, "record")))
+        if !answer.metadata.isEmpty { Output.note("metadata: \(jsonObject(answer.metadata))") }
         if let failure = answer.failure {
             Output.note("\(failure.isUnreachable ? "offline" : "the server failed"): \(failure)")
         }
@@ -125,6 +123,30 @@ struct FetchCommand: AsyncParsableCommand {
             Output.note("there is a next page, but it cannot be requested: \(failure)")
         } else if let next = answer.next?.url {
             Output.note("next page: \(Redaction.url(next))")
+        }
+    }
+
+    /// Writes records, those of one root entity after the other as one table.
+    private func write(_ records: [Record], _ store: Store) throws {
+        format.beginOutput()
+        try store.read { reader in
+            let catalog = store.catalog
+            var printer: RecordPrinter?, rows: RowWriter?
+            for record in records {
+                let root = catalog.entity(record.entity).flatMap { catalog.entity(id: $0.root) }
+                if let root, printer == nil || root.id != printer?.entity.id && !format.format.isObjects {
+                    rows?.end()
+                    printer = try RecordPrinter(root, catalog, format.style)
+                    rows = printer?.writer()
+                }
+                guard let printer, var open = rows else { continue }
+                // The records need not be stored: only their own fields are shown.
+                try open.add(
+                    members: record.fields.map { ($0.name, .value($0.value)) },
+                    cells: printer.columns.map { try $0.value(of: record, printer, reader) })
+                rows = open
+            }
+            if var rows { rows.end() } else if format.format.isObjects { var none = RowWriter([], format.style); none.end() }
         }
     }
 

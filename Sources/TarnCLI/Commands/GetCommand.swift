@@ -7,8 +7,12 @@ struct GetCommand: ParsableCommand {
         commandName: "get",
         abstract: "Show one record.",
         discussion: """
+            On a terminal, each field has a line; texts are whole, with their line breaks.
+
             Examples:
               tarn get Issue 7
+              tarn get Issue 7 --fields title,author.login,body
+              tarn get Issue 7 --include comments --format yaml
               tarn get Membership '["acme", 12]'       a composite key is a JSON array
             """)
 
@@ -18,34 +22,31 @@ struct GetCommand: ParsableCommand {
         parsing: .singleValue,
         help: ArgumentHelp("Relationship to include. May be repeated.", valueName: "relationship"))
     var include: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "Fields to show, separated by commas; paths such as author.login follow relationships (default: all).",
+            valueName: "name,name"))
+    var fields = ""
     @OptionGroup var format: FormatOption
     @OptionGroup var store: StoreOptions
 
     func run() throws {
-        let store = try store.open()
-        let catalog = store.catalog
+        let store = try store.open(), catalog = store.catalog
         let entity = try catalog.requireEntity(entity)
         let key = try RecordKey(argument: key, of: entity)
-        let printer = RecordPrinter(entity: entity, catalog: catalog, format: format.format, included: include)
-        try printer.check()
+        let printer = try RecordPrinter(entity, catalog, format.style, fields: fields, included: include)
         try store.read { reader in
             guard let record = try reader.record(entity.name, key) else {
                 throw Failure(.failed, "\(entity.name) \(key) is not in the store")
             }
-            guard format.format == .table else { return Output.json(try printer.json(record, reader)) }
-            var table = Table(["\(entity.name)", record.isPartial ? "\(key) (partial)" : "\(key)"])
-            for field in record.fields where !include.contains(field.name) {
-                table.add([field.name, field.value == .null ? "null" : field.value.plainText])
+            format.beginOutput()
+            guard format.format.isForPeople else {
+                var rows = printer.writer(isSingle: true)
+                try printer.write(record, to: &rows, reader)
+                return rows.end()
             }
-            for name in include {
-                var labels: [String] = []
-                try reader.forEachRelated(entity.name, key, name) { target in
-                    labels.append(RecordPrinter.label(target))
-                    return true
-                }
-                table.add([name, labels.joined(separator: ", ")])
-            }
-            for line in table.lines(width: Output.width) { Output.line(line) }
+            let view = RecordView(try printer.views(record, reader), style: format.style)
+            view.write(title: record.entity, record.isPartial ? "\(key) (partial)" : "\(key)")
         }
     }
 }

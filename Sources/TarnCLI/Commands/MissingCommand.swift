@@ -33,13 +33,32 @@ struct MissingCommand: ParsableCommand {
         let missing = try store.read { reader in
             try reader.missingTargets(of: entity.name, relationship, limit: limit, after: after)
         }
-        for target in missing.targets {
-            format.format == .json ? Output.json(target.jsonText) : Output.line(target.plainText)
-        }
+        format.beginOutput()
+        write(missing.targets)
         if missing.unnamedCount > 0 {
             Output.note("\(missing.unnamedCount) more with keys that are too long to show")
         }
         if format.format == .table { Output.note("\(missing.targets.count) missing") }
         Output.next(missing.next)
+    }
+
+    /// Writes the keys: a line each in a table and in JSON lines, else a list or a column.
+    private func write(_ keys: [Value]) {
+        switch format.format {
+        case .table: for key in keys { Output.line(key.plainText) }
+        case .ndjson: for key in keys { Output.json(key.jsonText) }
+        case .json:
+            for (index, key) in keys.enumerated() {
+                Output.json(key.jsonText, after: index == 0 ? "[\n" : ",\n", terminator: "")
+            }
+            Output.json(keys.isEmpty ? "[]" : "]", after: keys.isEmpty ? "" : "\n")
+        case .yaml:
+            for key in keys { Output.block("- " + YAMLText.value(.value(key), format.style, indent: "  ")) }
+            if keys.isEmpty { Output.line("[]") }
+        case .csv, .tsv, .markdown:
+            var rows = RowWriter(["key"], format.style)
+            for key in keys { rows.add([.value(key)]) }
+            rows.end()
+        }
     }
 }

@@ -19,7 +19,7 @@ struct ReadersCommand: ParsableCommand {
 
     @Argument(help: "Store directory.") var store: String
     @Flag(help: "Free the reader slots of dead processes.") var clear = false
-    @OptionGroup var format: FormatOption
+    @OptionGroup var format: ReportFormatOption
 
     func run() throws {
         let slots = try Store.readers(ofStoreAt: store, clearing: clear)

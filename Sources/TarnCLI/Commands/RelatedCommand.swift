@@ -9,14 +9,18 @@ struct RelatedCommand: ParsableCommand {
         discussion: """
             Both directions work: with `author: { to: User, inverse: issues }` on Issue,
               tarn related Issue 7 author
-              tarn related User 3 issues --limit 10
+              tarn related User 3 issues --limit 10 --fields number,title,milestone.title
+              tarn related User 3 issues --format csv > issues.csv
             A record that was never fetched is shown as missing.
             """)
 
     @Argument(help: "Name of the entity in the description.") var entity: String
     @Argument(help: "Key of the record.") var key: String
     @Argument(help: "Name of the relationship, or of its inverse.") var relationship: String
-    @Option(help: ArgumentHelp("Fields to show, separated by commas (default: all).", valueName: "name,name"))
+    @Option(
+        help: ArgumentHelp(
+            "Fields to show, separated by commas; paths such as author.login follow relationships (all: every field).",
+            valueName: "name,name"))
     var fields = ""
     @Option(help: "Number of records to show (default: all).") var limit: Int?
     @OptionGroup var format: FormatOption
@@ -37,31 +41,29 @@ struct RelatedCommand: ParsableCommand {
             throw StoreError.unknownField(
                 entity: entity.name, name: relationship, known: catalog.relationships(of: entity).map(\.name))
         }
-        let printer = RecordPrinter(
-            entity: destination, catalog: catalog, format: format.format, fields: RecordPrinter.names(in: fields))
-        try printer.check()
+        let printer = try RecordPrinter(destination, catalog, format.style, fields: fields)
         try store.read { reader in
             guard try reader.record(entity.name, key) != nil else {
                 throw Failure(.failed, "\(entity.name) \(key) is not in the store")
             }
-            var table = Table(printer.columns), count = 0
+            format.beginOutput()
+            var rows = printer.writer()
             if limit != 0 {
                 try reader.forEachRelated(entity.name, key, relationship) { target in
-                    count += 1
-                    switch (format.format, target.record) {
-                    case (.json, let record?): Output.json(try printer.json(record, reader))
-                    case (.json, nil): Output.json("{\"missing\":\(RecordPrinter.json(target))}")
-                    case (.table, let record?): table.add(try printer.cells(record, reader))
-                    case (.table, nil):
-                        table.add(
-                            [RecordPrinter.label(target)] + Array(repeating: "", count: printer.columns.count - 1))
+                    if let record = target.record {
+                        try printer.write(record, to: &rows, reader)
+                    } else {
+                        let text = format.format.isForPeople ? RecordPrinter.label(target) : target.key?.description ?? ""
+                        let others = Array(repeating: OutputValue.absent, count: max(0, printer.columns.count - 1))
+                        rows.add(members: [("missing", .json(RecordPrinter.keyJSON(target)))], cells: [.text(text)] + others)
                     }
-                    return count < limit ?? .max
+                    return rows.count < limit ?? .max
                 }
             }
-            if format.format == .table {
-                for line in table.lines(width: Output.width) { Output.line(line) }
-                Output.note("\(countText(count, "record")): \(relationship) of \(entity.name) \(key)")
+            rows.end()
+            if format.format.isForPeople {
+                Output.note("\(countText(rows.count, "record")): \(relationship) of \(entity.name) \(key)")
+                if let line = printer.hiddenLine { Output.note(line) }
             }
         }
     }

@@ -24,7 +24,8 @@ struct StoreArgument: ParsableArguments {
     }
 }
 
-private struct NoTransport: Transport {
+/// The transport of commands that work offline.
+struct NoTransport: Transport {
     func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         throw TransportError(.connect, method: request.method, url: request.url, detail: "nothing is sent")
     }

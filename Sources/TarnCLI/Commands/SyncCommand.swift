@@ -22,6 +22,10 @@ struct SyncCommand: AsyncParsableCommand {
               tarn sync --base http://127.0.0.1:8080         through a gateway or a test server
               tarn sync --dry-run-orphans                    report what the server no longer lists, but delete nothing
               tarn sync --overlay moved.yaml                 where the API has changed since the description was written
+              tarn sync --json | jq -r 'select(.event == "error") | .message'
+
+            On a terminal, each active endpoint has a line of progress; otherwise a line is written every few seconds. \
+            NO_COLOR turns colours off. The events of --json are those of the JSON Schema that --events-schema prints.
             """)
 
     @Argument(help: "Endpoints to sync (default: all).") var endpoints: [String] = []
@@ -56,11 +60,23 @@ struct SyncCommand: AsyncParsableCommand {
     @Flag(help: "Send requests even if the server's rate limit is used up, and forget the stored limit.")
     var ignoreLimits = false
     @Flag(help: "Report records that the server no longer lists, but delete none.") var dryRunOrphans = false
-    @Flag(help: "Print the summary as one JSON object.") var json = false
-    @Flag(name: .long, help: "Print the counts of each entity.") var verbose = false
+    @Flag(help: "Print events as JSON lines: pages, progress, diagnostics, errors, at last the summary.")
+    var json = false
+    @Flag(help: "Print the JSON Schema of the events of --json, and do nothing else.") var eventsSchema = false
+    @Flag(name: .long, help: "Print a line for each page, and the counts of each entity.") var verbose = false
     @Flag(name: [.short, .long], help: "Print only errors.") var quiet = false
 
     func run() async throws {
+        if eventsSchema { return Output.lines(SyncEvents.schema) }
+        do { try await runSync() } catch {
+            let failure = Failure(error)
+            // The failures of endpoints are reported before.
+            if json, !failure.message.isEmpty { Output.json(SyncEvents.error(failure)) }
+            throw error
+        }
+    }
+
+    private func runSync() async throws {
         var description = try loadedDescription()
         var client = try clientOptions()
         let options = try mirrorOptions()
@@ -74,9 +90,12 @@ struct SyncCommand: AsyncParsableCommand {
         let transport = try transport(description)
         let (report, summary) = try await sync(description, store, transport, client, options)
         if json {
-            Output.json(summary.json)
+            SyncEvents.conclusion(summary).forEach(Output.json)
         } else if !quiet, report.pages > 0 || report.failures.isEmpty {
-            summary.lines(isVerbose: verbose).forEach(Output.line)
+            let failed = summary.failedLines
+            for (index, line) in summary.lines(isVerbose: verbose).enumerated() {
+                failed.contains(index) ? Output.line(line, .red) : Output.line(line)
+            }
         }
         Output.flush()
         summary.warnings.forEach(Output.note)
@@ -143,13 +162,22 @@ struct SyncCommand: AsyncParsableCommand {
         _ description: Description, _ store: Store, _ transport: any Transport, _ client: APIClient.Options,
         _ options: APIMirror.Options
     ) async throws -> (SyncReport, SyncSummary) {
-        let progress = ProgressLine(quiet ? .none : Output.errorIsTerminal ? .line : .waitsOnly)
+        let progress = SyncDisplay(SyncDisplay.form(isQuiet: quiet), isVerbose: verbose)
+        let events = json ? SyncEvents() : nil
         var client = client
-        client.onWait = progress.wait
+        client.onWait = { wait in
+            progress.wait(wait)
+            events?.wait(wait)
+        }
         let mirror = try APIMirror(
             description, store: store, transport: transport, client: client, options: options)
         let names = endpoints.isEmpty ? nil : Set(endpoints)
-        let task = Task { await mirror.sync(names) { progress.update($0) } }
+        let task = Task {
+            await mirror.sync(names) { event in
+                progress.update(event)
+                events?.update(event)
+            }
+        }
         // A second interrupt ends the process at once; committed data is safe either way.
         let interrupts = Interrupts { task.cancel() }
         let report = await task.value

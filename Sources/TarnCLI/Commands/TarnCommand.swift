@@ -12,8 +12,10 @@ struct TarnCommand: AsyncParsableCommand {
             A description file (tarn.yaml) declares an API, its records and the endpoints to fetch.
 
               tarn sync                          fetch, or resume an interrupted sync
+              tarn status                        how complete and how old the records are
               tarn fetch issues                  one response, from the store if it is fresh
               tarn list Issue --where 'state = open and author.login = ada' --sort 'updatedAt desc'
+              tarn search timeout                the records with a text in any field
               tarn count Issue --by state
               tarn related Issue 7 author
               tarn changes --follow
@@ -26,8 +28,8 @@ struct TarnCommand: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            SyncCommand.self, FetchCommand.self, CacheCommand.self, ProxyCommand.self, ListCommand.self,
-            GetCommand.self, RelatedCommand.self, CountCommand.self, MissingCommand.self,
+            SyncCommand.self, StatusCommand.self, FetchCommand.self, CacheCommand.self, ProxyCommand.self, ListCommand.self,
+            GetCommand.self, RelatedCommand.self, SearchCommand.self, CountCommand.self, MissingCommand.self, OpenCommand.self,
             ExplainCommand.self, UpdateCommand.self, DeleteCommand.self, ChangesCommand.self, WatchCommand.self,
             InspectCommand.self, StoreCommand.self,
         ])
@@ -41,7 +43,7 @@ struct TarnCommand: AsyncParsableCommand {
             } else {
                 try command.run()
             }
-            Output.flush()
+            Output.finish()
             end(0)
         } catch let failure as Failure {
             failure.show()

@@ -10,7 +10,7 @@ struct WriteOptions: ParsableArguments {
     @Flag(help: "Count the records, but write nothing.") var dryRun = false
     @Option(help: "Maximum number of records per transaction; other writers may run in between.") var step = 1000
     @Flag(help: "Do not mark the change as local: the next sync may overwrite it.") var asServer = false
-    @OptionGroup var format: FormatOption
+    @OptionGroup var format: ReportFormatOption
     @OptionGroup var store: StoreOptions
 
     func validate() throws {

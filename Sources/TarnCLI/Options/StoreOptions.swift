@@ -19,6 +19,7 @@ struct StoreOptions: ParsableArguments {
 }
 
 extension OutputFormat: ExpressibleByArgument {}
+extension ReportFormat: ExpressibleByArgument {}
 
 extension RecordKey {
     /// Parses a key argument: a number, text or a UUID; a JSON array for a composite key.

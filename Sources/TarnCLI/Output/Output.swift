@@ -15,6 +15,13 @@ enum Output {
     /// It may be another terminal than that of standard output.
     static var errorWidth: Int { columns(of: STDERR_FILENO) }
 
+    /// The lines of the terminal on standard error; 24 without a terminal.
+    static var errorHeight: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 2 else { return 24 }
+        return Int(size.ws_row)
+    }
+
     private static func columns(of descriptor: Int32) -> Int {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 20 else { return 100 }
@@ -26,23 +33,50 @@ enum Output {
     /// Writes one line for people.
     ///
     /// Line breaks are escaped, and a line of more than ``VisibleText/limit`` bytes is cut.
-    static func line(_ text: String) { append { $0 += VisibleText.line(text).utf8 } }
+    static func line(_ text: String) { line(text, limit: VisibleText.limit) }
+
+    /// Writes one line in a colour, if standard output has colours.
+    static func line(_ text: String, _ style: StyledText.Style) {
+        guard isColoured, style != .plain else { return line(text) }
+        append { $0 += "\u{1B}[\(style.rawValue)m\(VisibleText.line(text))\u{1B}[0m".utf8 }
+    }
+
+    /// Writes one line, cut at another limit.
+    static func line(_ text: String, limit: Int) {
+        append { $0 += VisibleText.line(text, limit: limit).utf8 }
+    }
 
     /// Writes the program's own lines, such as a help page. Line breaks and tabs stay.
     static func lines(_ text: String) { append { $0 += VisibleText.lines(text, keepsTabs: true).utf8 } }
+
+    /// Writes a text of several lines, such as YAML. Line breaks and tabs stay.
+    static func block(_ text: String) { lines(text) }
 
     /// Writes one line of JSON, complete at any length.
     ///
     /// Control characters are escaped in pipes, too: a pipe often ends at a terminal (`| head`),
     /// and the escapes do not change the meaning.
-    static func json(_ text: String) {
+    static func json(_ text: String) { json(text, after: "") }
+
+    /// Writes JSON with text of the program around it, such as the commas of a list.
+    static func json(_ text: String, after separator: String, terminator: String = "\n") {
         var text = text
-        append { buffer in text.withUTF8 { VisibleText.appendJSON($0, to: &buffer) } }
+        append(terminator: terminator) { buffer in
+            buffer += separator.utf8
+            text.withUTF8 { VisibleText.appendJSON($0, to: &buffer) }
+        }
     }
 
     /// Writes a line for another program, such as `mdb_load`; it is escaped only on a terminal.
     static func data(_ text: String) {
         append { $0 += isTerminal ? VisibleText.line(text, limit: .max).utf8 : text.utf8 }
+    }
+
+    /// Writes a line for another program whose line breaks belong to it, such as a row of CSV.
+    ///
+    /// Other characters are escaped on a terminal only.
+    static func text(_ text: String) {
+        append { $0 += isTerminal ? VisibleText.lines(text, keepsTabs: true).utf8 : text.utf8 }
     }
 
     /// Writes bytes; they are escaped only on a terminal.
@@ -54,27 +88,51 @@ enum Output {
     }
 
     /// Appends a line; if the reader has closed the pipe (`| head`), a flush ends the process.
-    private static func append(_ line: (inout [UInt8]) -> Void) {
-        let isFull = buffer.withLock { buffer in
+    private static func append(terminator: String = "\n", _ line: (inout [UInt8]) -> Void) {
+        let (isFull, isPaged) = buffer.withLock { buffer in
             line(&buffer)
-            buffer.append(UInt8(ascii: "\n"))
-            return buffer.count > 1 << 16
+            buffer += terminator.utf8
+            return (buffer.count > 1 << 16, Pager.wants(buffer))
         }
-        if isFull { flush() }
+        if isPaged { Pager.start() }
+        if isFull || isPaged { drain() }
     }
 
+    /// Writes what is buffered, to the pager if one runs.
     static func flush() {
-        let bytes = buffer.withLock { buffer in
+        Pager.release()
+        drain()
+    }
+
+    /// Writes what is buffered, and waits until the user has left the pager.
+    static func finish() {
+        flush()
+        Pager.finish()
+    }
+
+    private static func drain() {
+        let (bytes, descriptor) = buffer.withLock { buffer in
             defer { buffer.removeAll(keepingCapacity: true) }
-            return buffer
+            return (buffer, Pager.descriptor ?? STDOUT_FILENO)
         }
-        guard !write(bytes, to: STDOUT_FILENO) else { return }
+        guard !write(bytes, to: descriptor) else { return }
         let code = errno
+        // The user has left the pager before the end.
+        if Pager.descriptor != nil { Pager.finish(); exit(0) }
         if code != EPIPE { error("cannot write the output: \(String(cString: strerror(code)))") }
         exit(Failure.Code.failed.rawValue)
     }
 
     private static let buffer = Guarded<[UInt8]>([])
+
+    /// Starts the pager if lines have waited for a full screen for a while.
+    static func startPagerIfWaiting() {
+        let isWaiting = buffer.withLock { !$0.isEmpty && Pager.isHolding }
+        if isWaiting {
+            Pager.start()
+            drain()
+        }
+    }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
@@ -100,8 +158,9 @@ enum Output {
 
     /// Writes the program's own lines; line breaks stay.
     static func notes(_ text: String) {
-        // Flushed first: the order is kept where both streams have one destination.
-        flush()
+        // Flushed first: the order is kept where both streams have one destination. A pager would
+        // hide the message.
+        finish()
         _ = write(Array((VisibleText.lines(text) + "\n").utf8), to: STDERR_FILENO)
     }
 
@@ -112,6 +171,32 @@ enum Output {
         _ = write(Array("\r\(line)\u{1B}[K".utf8), to: STDERR_FILENO)
     }
 
-    /// Keeps the current progress line; the next one begins below it.
-    static func keepProgress() { _ = write([UInt8(ascii: "\n")], to: STDERR_FILENO) }
+    /// Draws lines over those that the last call has drawn. The cursor stays behind the last one.
+    ///
+    /// - Parameter previous: the number of lines of the last call; 0 for none.
+    static func draw(_ lines: [StyledText], over previous: Int) {
+        let width = errorWidth - 1
+        // CR, cursor up (ECMA-48, CUU), each text with "erase to the end of the line" (EL), at last
+        // "erase to the end of the screen" (ED) if there are fewer lines than before.
+        var text = "\r" + (previous > 1 ? "\u{1B}[\(previous - 1)A" : "")
+        for (index, line) in lines.enumerated() {
+            text += (index > 0 ? "\n\r" : "") + line.rendered(columns: width, isColoured: errorIsColoured) + "\u{1B}[K"
+        }
+        if lines.isEmpty { text += "\u{1B}[K" }
+        if lines.count < previous { text += "\u{1B}[J" }
+        _ = write(Array(text.utf8), to: STDERR_FILENO)
+    }
+
+    /// Whether messages have colours: on a terminal, unless `NO_COLOR` is set, or everywhere with
+    /// `CLICOLOR_FORCE`.
+    static let errorIsColoured: Bool = isColoured(ProcessInfo.processInfo.environment, isTerminal: errorIsTerminal)
+    /// As ``errorIsColoured``, for standard output.
+    static let isColoured: Bool = isColoured(ProcessInfo.processInfo.environment, isTerminal: isTerminal)
+
+    /// The rules of no-color.org and bixense.com/clicolors.
+    static func isColoured(_ environment: [String: String], isTerminal: Bool) -> Bool {
+        if environment["NO_COLOR"].map({ !$0.isEmpty }) ?? false { return false }
+        if let force = environment["CLICOLOR_FORCE"], !force.isEmpty, force != "0" { return true }
+        return isTerminal && environment["TERM"] != "dumb" && environment["CLICOLOR"] != "0"
+    }
 }

@@ -1,5 +1,7 @@
 // The number of records of a store by entity; the records of a subentity count once, in its root.
 
+import Tarn
+
 struct RecordCounts {
     /// The number of records of an entity, including its subentities.
     struct Entity {
@@ -10,6 +12,16 @@ struct RecordCounts {
     }
 
     var entities: [Entity] = []
+
+    init(entities: [Entity] = []) { self.entities = entities }
+
+    /// Counts the records of a store.
+    init(_ reader: borrowing StoreReader) throws {
+        for entity in reader.catalog.entities {
+            let parent = entity.parent.flatMap { reader.catalog.entity(id: $0)?.name }
+            entities.append(Entity(name: entity.name, count: try reader.count(entity.name), parent: parent))
+        }
+    }
 
     /// The total, with every record counted once.
     var total: Int { entities.reduce(0) { $0 + ($1.parent == nil ? $1.count : 0) } }

@@ -1,4 +1,4 @@
-// The output of records: as a table, or as JSON lines with nested related records.
+// Records as rows: their columns by default or by name, with related records.
 
 import Foundation
 import Tarn
@@ -6,94 +6,221 @@ import Tarn
 struct RecordPrinter {
     let entity: Catalog.Entity
     let catalog: Catalog
-    let format: OutputFormat
-    /// The names of the fields to show; all if empty.
-    var fields: [String] = []
-    /// The relationships to follow.
-    var included: [String] = []
+    let style: OutputStyle
+    /// The names of the relationships to include.
+    let included: [String]
+    /// The columns that `--fields` names; nil for the default.
+    private var chosen: [RecordColumn]?
+    /// The entities below the entity: its records may be of them.
+    private let kinds: [Catalog.Entity]
+
+    /// Creates a printer.
+    ///
+    /// - Parameter fields: the argument of `--fields`: names and paths, separated by commas, or
+    ///   `all`; empty for the default.
+    /// - Throws: `StoreError.unknownField` for a name that the entity does not have.
+    init(
+        _ entity: Catalog.Entity, _ catalog: Catalog, _ style: OutputStyle, fields: String = "",
+        included: [String] = []
+    ) throws {
+        self.entity = entity
+        self.catalog = catalog
+        self.style = style
+        self.included = included
+        kinds = catalog.entities.filter { $0.id != entity.id && catalog.isKind($0.id, of: entity.id) }
+        let names = RecordPrinter.names(in: fields)
+        chosen = nil
+        let relationships = catalog.relationships(of: entity).map(\.name)
+        for name in included where !relationships.contains(name) {
+            throw StoreError.unknownField(entity: entity.name, name: name, known: relationships)
+        }
+        guard !names.isEmpty else { return }
+        chosen =
+            names == ["all"] && entity.field("all") == nil || names == ["*"]
+            ? allColumns : try names.map { try column($0) }
+    }
 
     /// Parses the names in the argument of `--fields`.
     static func names(in argument: String) -> [String] {
         argument.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
-    /// Checks the names of fields and relationships.
-    ///
-    /// - Throws: `StoreError.unknownField` for a name that the entity does not have.
-    func check() throws {
-        let relationships = catalog.relationships(of: entity).map(\.name)
-        for name in fields where entity.field(name) == nil && !relationships.contains(name) {
-            throw StoreError.unknownField(
-                entity: entity.name, name: name, known: entity.fields.map(\.name) + relationships)
-        }
-        for name in included where !relationships.contains(name) {
-            throw StoreError.unknownField(entity: entity.name, name: name, known: relationships)
-        }
+    func relationship(_ name: String, of entity: String) -> Catalog.Relationship? {
+        catalog.entity(entity).flatMap { catalog.relationship(name, of: $0) }
     }
 
-    /// Formats a record as a flat JSON object.
-    ///
-    /// Included relationships are objects or lists of objects; a missing target is its key.
-    func json(_ record: Record, _ reader: borrowing StoreReader) throws -> String {
-        var text = "{", isFirst = true
-        func name(_ name: String) {
-            if !isFirst { text += "," }
-            isFirst = false
-            text.appendJSONString(name)
-            text += ":"
-        }
-        for field in record.fields where isShown(field.name) && !included.contains(field.name) {
-            name(field.name)
-            field.value.appendJSON(to: &text)
-        }
-        for relationship in included {
-            name(relationship)
-            let isToMany = catalog.relationship(relationship, of: entity)?.isToMany ?? false
-            var items: [String] = []
-            try reader.forEachRelated(entity.name, record.key, relationship) { target in
-                items.append(RecordPrinter.json(target))
-                return true
+    // MARK: Columns
+
+    /// Resolves a name or a path. The fields of kinds count, too.
+    private func column(_ text: String) throws -> RecordColumn {
+        if text == RecordColumn.kindName { return .kind }
+        if hasField(text, [entity] + kinds) { return included.contains(text) ? .included(text) : .field(text) }
+        let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        var owners = [entity] + kinds
+        for (index, name) in names.enumerated() {
+            let owner = owners[0]
+            if index == names.count - 1 {
+                guard hasField(name, owners) else { throw unknown(name, owner) }
+                break
             }
-            text += isToMany ? "[" + items.joined(separator: ",") + "]" : items.first ?? "null"
+            let found = owners.lazy.compactMap { catalog.relationship(name, of: $0) }.first
+            guard let found, let destination = catalog.entity(id: found.destination) else { throw unknown(name, owner) }
+            owners =
+                [destination]
+                + catalog.entities.filter { $0.id != destination.id && catalog.isKind($0.id, of: destination.id) }
         }
-        return text + "}"
+        return .path(names)
     }
 
-    static func json(_ target: StoreReader.Target) -> String {
-        var text = ""
-        if let record = target.record {
-            record.appendFieldsJSON(to: &text)
-        } else if let key = target.key {
-            key.appendJSON(to: &text)
-        } else {
-            text = "null"
-        }
-        return text
+    private func hasField(_ name: String, _ owners: [Catalog.Entity]) -> Bool {
+        owners.contains { $0.field(name) != nil || catalog.relationship(name, of: $0) != nil }
     }
 
-    /// The columns of a table: the requested fields, else the key and the short attributes.
-    var columns: [String] {
-        if !fields.isEmpty { return fields + included.filter { !fields.contains($0) } }
+    private func unknown(_ name: String, _ owner: Catalog.Entity) -> StoreError {
+        .unknownField(
+            entity: owner.name, name: name, known: owner.fields.map(\.name) + catalog.relationships(of: owner).map(\.name))
+    }
+
+    /// Every attribute and stored relationship, those of kinds last.
+    private var allColumns: [RecordColumn] {
+        var names = entity.fields.map(\.name)
+        for kind in kinds {
+            for field in kind.fields where !names.contains(field.name) { names.append(field.name) }
+        }
+        return (kinds.isEmpty ? [] : [.kind])
+            + names.map { included.contains($0) ? .included($0) : .field($0) }
+    }
+
+    /// The columns of tables: the named ones; else, for people, the key and the short attributes.
+    var columns: [RecordColumn] {
+        let own = chosen ?? (style.format.isForPeople ? shortColumns : allColumns)
+        return own + included.filter { name in !own.contains { $0.name == name } }.map(RecordColumn.included)
+    }
+
+    private var shortColumns: [RecordColumn] {
         let keys = entity.key.compactMap { entity.field(id: $0)?.name }
         let short = entity.fields.filter { field in
             guard !keys.contains(field.name), case .attribute(let type) = field.kind else { return false }
             return type.isShort && !["body", "description", "text", "content"].contains(field.name)
         }
-        return keys + short.prefix(5).map(\.name) + included
+        return keys.map(RecordColumn.field) + (kinds.isEmpty ? [] : [.kind])
+            + short.prefix(5).map { .field($0.name) }
     }
 
-    func cells(_ record: Record, _ reader: borrowing StoreReader) throws -> [String] {
-        try columns.map { column in
-            if included.contains(column) || entity.field(column) == nil {
-                var labels: [String] = []
-                try reader.forEachRelated(entity.name, record.key, column) { target in
-                    labels.append(RecordPrinter.label(target))
-                    return labels.count < 6
-                }
-                return labels.joined(separator: ", ")
+    /// The fields that the columns do not show, if no fields are named.
+    var hidden: [String] {
+        guard chosen == nil, style.format.isForPeople else { return [] }
+        let shown = Set(columns.map(\.name))
+        return allColumns.map(\.name).filter { !shown.contains($0) }
+    }
+
+    /// A line about the hidden columns; nil without any.
+    var hiddenLine: String? {
+        let hidden = hidden
+        guard !hidden.isEmpty else { return nil }
+        let names = hidden.prefix(8).joined(separator: ", ") + (hidden.count > 8 ? ", …" : "")
+        return "\(countText(hidden.count, "hidden column")): \(names) (--fields all shows all)"
+    }
+
+    /// The titles of the columns, and the writer of their rows.
+    func writer(isSingle: Bool = false) -> RowWriter {
+        let columns = columns
+        let numbers = columns.indices.filter { index in
+            guard case .field(let name) = columns[index], case .attribute(let type)? = entity.field(name)?.kind else {
+                return false
             }
-            return record[column]?.plainText ?? ""
+            return type.isNumber && !entity.key.contains(entity.field(name)?.id ?? 0)
         }
+        return RowWriter(
+            columns.map { style.format.isForPeople ? $0.title : $0.name }, style, rightAligned: Set(numbers),
+            isSingle: isSingle)
+    }
+
+    // MARK: Rows
+
+    func write(_ record: Record, to writer: inout RowWriter, _ reader: borrowing StoreReader) throws {
+        if style.format.isObjects {
+            let members = try members(record, reader)
+            writer.add(members: members, cells: [])
+        } else {
+            let cells = try cells(record, reader)
+            writer.add(members: [], cells: cells)
+        }
+    }
+
+    /// The fields of a record by name: all that it has, or the named ones.
+    func members(_ record: Record, _ reader: borrowing StoreReader) throws -> [RowWriter.Member] {
+        var members: [RowWriter.Member] = []
+        if let chosen {
+            for column in chosen {
+                let value = try column.value(of: record, self, reader)
+                if !value.isAbsent { members.append((column.name, value)) }
+            }
+        } else {
+            if !kinds.isEmpty { members.append((RecordColumn.kindName, .text(record.entity))) }
+            for field in record.fields where !included.contains(field.name) {
+                members.append((field.name, .value(field.value)))
+            }
+        }
+        for name in included where !members.contains(where: { $0.name == name }) {
+            members.append((name, try included(name, of: record, reader)))
+        }
+        return members
+    }
+
+    func cells(_ record: Record, _ reader: borrowing StoreReader) throws -> [OutputValue] {
+        var cells: [OutputValue] = []
+        for column in columns {
+            guard style.format.isForPeople, let name = labelled(column) else {
+                cells.append(try column.value(of: record, self, reader))
+                continue
+            }
+            var labels: [String] = []
+            try reader.forEachRelated(entity.name, record.key, name) { target in
+                labels.append(RecordPrinter.label(target))
+                return labels.count < 6
+            }
+            cells.append(.text(labels.joined(separator: ", ")))
+        }
+        return cells
+    }
+
+    /// The relationship whose targets a column shows by their names; nil for other columns.
+    private func labelled(_ column: RecordColumn) -> String? {
+        switch column {
+        case .included(let name): name
+        case .field(let name) where entity.field(name) == nil && catalog.relationship(name, of: entity) != nil: name
+        default: nil
+        }
+    }
+
+    /// Included relationships are objects or lists of objects; a missing target is its key.
+    func included(_ name: String, of record: Record, _ reader: borrowing StoreReader) throws -> OutputValue {
+        let isToMany = catalog.relationship(name, of: entity)?.isToMany ?? false
+        var items: [String] = []
+        try reader.forEachRelated(entity.name, record.key, name) { target in
+            items.append(json(target))
+            return true
+        }
+        return .json(isToMany ? "[" + items.joined(separator: ",") + "]" : items.first ?? "null")
+    }
+
+    private func json(_ target: StoreReader.Target) -> String {
+        guard let record = target.record else { return RecordPrinter.keyJSON(target) }
+        var text = "{"
+        for (index, field) in record.fields.enumerated() {
+            if index > 0 { text += "," }
+            text.appendJSONString(field.name)
+            text += ":" + OutputValue.value(field.value).json(style)
+        }
+        return text + "}"
+    }
+
+    /// The key of a target as JSON.
+    static func keyJSON(_ target: StoreReader.Target) -> String {
+        var text = ""
+        if let key = target.key { key.appendJSON(to: &text) } else { text = "null" }
+        return text
     }
 
     /// Returns a short label of a record: its name, else its key.
@@ -104,6 +231,14 @@ struct RecordPrinter {
         }
         return record.key.description
     }
+}
 
-    private func isShown(_ field: String) -> Bool { fields.isEmpty || fields.contains(field) }
+extension AttributeType {
+    /// Whether a table aligns the values at the right.
+    fileprivate var isNumber: Bool {
+        switch self {
+        case .int, .uint, .double, .decimal: true
+        default: false
+        }
+    }
 }

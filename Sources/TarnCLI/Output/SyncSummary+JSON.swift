@@ -4,7 +4,7 @@ import Tarn
 
 extension SyncSummary {
     var json: String {
-        var text = "{\"endpoints\":["
+        var text = SyncEvents.head("summary") + ",\"endpoints\":["
         for (index, endpoint) in report.endpoints.enumerated() {
             if index > 0 { text += "," }
             append(endpoint, to: &text)
@@ -44,7 +44,8 @@ extension SyncSummary {
             text += "}"
         }
         text +=
-            ",\"created\":\(imported.created),\"updated\":\(imported.updated),\"unchanged\":\(imported.unchanged)"
+            ",\"created\":\(imported.created),\"updated\":\(imported.updated),\"unchanged\":\(imported.unchanged + endpoint.confirmed)"
+        text += ",\"confirmed\":\(endpoint.confirmed)"
         text += ",\"deleted\":\(imported.deleted),\"older\":\(imported.older)"
         if let orphans = endpoint.orphans { append(orphans, to: &text) }
         text += ",\"seconds\":\(SyncSummary.seconds(endpoint.seconds)),\"failures\":"

@@ -13,10 +13,7 @@ struct SyncSummary {
         var records = RecordCounts(), completedAt: Timestamp?
         // An unreadable store is reported elsewhere.
         try? store.read { reader in
-            for entity in reader.catalog.entities {
-                let parent = entity.parent.flatMap { reader.catalog.entity(id: $0)?.name }
-                records.entities.append(.init(name: entity.name, count: try reader.count(entity.name), parent: parent))
-            }
+            records = try RecordCounts(reader)
             try reader.forEachCheckpoint { _, checkpoint in
                 if let time = checkpoint.completedAt, time > completedAt ?? Timestamp(microseconds: .min) {
                     completedAt = time
@@ -37,10 +34,9 @@ struct SyncSummary {
         for endpoint in report.endpoints where !endpoint.name.isEmpty {
             let imported = endpoint.report
             table.add([
-                endpoint.name + (endpoint.wasFinished ? " (finished before)" : endpoint.isResumed ? " (resumed)" : ""),
-                "\(endpoint.pages)", "\(endpoint.notModified)",
-                "\(endpoint.listed)", "\(imported.created)", "\(imported.updated)", "\(imported.unchanged)",
-                SyncSummary.seconds(endpoint.seconds),
+                endpoint.name + SyncSummary.mark(endpoint), "\(endpoint.pages)", "\(endpoint.notModified)",
+                "\(endpoint.listed)", "\(imported.created)", "\(imported.updated)",
+                "\(imported.unchanged + endpoint.confirmed)", SyncSummary.seconds(endpoint.seconds),
             ])
         }
         var lines = table.lines(width: Output.width)
@@ -55,6 +51,18 @@ struct SyncSummary {
         }
         lines.append("store: \(countText(records.total, "record")): \(records.text)")
         return lines
+    }
+
+    /// The lines of the table that belong to failed endpoints, by index in ``lines(isVerbose:)``.
+    var failedLines: Set<Int> {
+        let endpoints = report.endpoints.filter { !$0.name.isEmpty }
+        return Set(endpoints.indices.filter { !endpoints[$0].failures.isEmpty }.map { $0 + 1 })
+    }
+
+    /// The state of an endpoint behind its name.
+    private static func mark(_ endpoint: SyncReport.Endpoint) -> String {
+        if !endpoint.failures.isEmpty { return " (FAILED)" }
+        return endpoint.wasFinished ? " (finished before)" : endpoint.isResumed ? " (resumed)" : ""
     }
 
     /// The endpoints and parents that were not requested again after an interrupted sync.

@@ -16,24 +16,34 @@ struct Table {
 
     /// Returns the lines, cut to a width: columns shrink, the widest first.
     func lines(width: Int) -> [String] {
-        let all = [header] + rows
-        var widths = header.indices.map { column in all.map { VisibleText.columns(of: $0[column]) }.max() ?? 0 }
-        let room = width - 2 * (header.count - 1)
+        let all = [header] + rows, widths = Table.widths(all, width: width)
+        return all.map { Table.line($0, widths, rightAligned) }
+    }
+
+    /// Returns the widths of the columns of rows that fit a width.
+    static func widths(_ rows: [[String]], width: Int) -> [Int] {
+        var widths = (rows.first ?? []).indices.map { column in
+            rows.map { VisibleText.columns(of: $0[column]) }.max() ?? 0
+        }
+        let room = width - 2 * (widths.count - 1)
         while widths.reduce(0, +) > room, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }),
             widths[widest] > 8
         {
             widths[widest] -= 1
         }
-        return all.map { row in
-            var line = ""
-            for (column, cell) in row.enumerated() {
-                if column > 0 { line += "  " }
-                let text = VisibleText.cut(cell, columns: widths[column])
-                let padding = String(repeating: " ", count: max(0, widths[column] - VisibleText.columns(of: text)))
-                line += rightAligned.contains(column) ? padding + text : text + padding
-            }
-            while line.last == " " { line.removeLast() }
-            return line
+        return widths
+    }
+
+    /// Returns a row with its cells padded or cut to widths.
+    static func line(_ row: [String], _ widths: [Int], _ rightAligned: Set<Int>) -> String {
+        var line = ""
+        for (column, cell) in row.enumerated() where column < widths.count {
+            if column > 0 { line += "  " }
+            let text = VisibleText.cut(cell, columns: widths[column])
+            let padding = String(repeating: " ", count: max(0, widths[column] - VisibleText.columns(of: text)))
+            line += rightAligned.contains(column) ? padding + text : text + padding
         }
+        while line.last == " " { line.removeLast() }
+        return line
     }
 }

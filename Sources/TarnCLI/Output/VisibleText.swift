@@ -140,33 +140,3 @@ extension VisibleText {
         bytes.append(contentsOf: line[copied...])
     }
 }
-
-// MARK: Columns
-
-extension VisibleText {
-    /// Returns the beginning of a text with at most `width` columns; a cut is marked with `…`.
-    static func cut(_ text: String, columns width: Int) -> String {
-        guard columns(of: text) > width else { return text }
-        var result = "", used = 0
-        for character in text {
-            let columns = columns(of: character)
-            if used + columns > width - 1 { break }
-            result.append(character)
-            used += columns
-        }
-        return result + "…"
-    }
-
-    static func columns(of text: String) -> Int { text.reduce(0) { $0 + columns(of: $1) } }
-
-    /// Returns 2 for East Asian wide characters and emoji (Unicode UAX #11, the common ranges).
-    private static func columns(of character: Character) -> Int {
-        guard let scalar = character.unicodeScalars.first else { return 0 }
-        switch scalar.value {
-        case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
-            0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1F9FF, 0x20000...0x3FFFD:
-            return 2
-        default: return scalar.properties.isDefaultIgnorableCodePoint ? 0 : 1
-        }
-    }
-}

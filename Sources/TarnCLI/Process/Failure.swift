@@ -41,7 +41,13 @@ struct Failure: Error {
     /// Flushes the output, then writes the message.
     func show() {
         Output.flush()
-        hasLines ? Output.notes("tarn: \(message)") : Output.error(message)
+        hasLines ? Output.notes(Failure.prefixed(message)) : Output.error(message)
+    }
+
+    /// Puts `tarn: ` before each message of several lines; indented lines belong to the one above.
+    static func prefixed(_ lines: String) -> String {
+        lines.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { $0.isEmpty || $0.hasPrefix(" ") ? String($0) : "tarn: " + $0 }.joined(separator: "\n")
     }
 
     init(_ error: any Error) {

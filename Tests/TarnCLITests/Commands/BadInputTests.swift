@@ -87,7 +87,7 @@ struct BadInputTests {
                 "Attributes without a value in any record (check their JSON paths):",
                 "  Item.name  (366 records)",
             ])
-        let summary = try json(result.output)
+        let summary = try json(try #require(result.lines.last))
         let group = try #require((summary["diagnostic_groups"] as? [[String: Any]])?.first)
         #expect(
             group["code"] as? String == "value.absent" && group["field"] as? String == "name"

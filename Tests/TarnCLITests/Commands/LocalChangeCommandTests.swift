@@ -30,7 +30,7 @@ struct LocalChangeCommandTests {
         let synced = try await tarn("sync", "--file", file, "--base", second.base)
         // Kept values are reported, and the sync does not import all values of the server.
         #expect(synced.status == (asServer ? 0 : 3), "\(synced.error)")
-        let records = try await tarn("list", "Item", "--file", file, "--format", "json").lines
+        let records = try await tarn("list", "Item", "--file", file, "--format", "ndjson").lines
         if asServer {
             #expect(records == (1...3).map { #"{"id":\#($0),"name":"second \#($0)"}"# })
             #expect(!synced.error.contains("local"))

@@ -103,7 +103,7 @@ struct RateLimitCommandTests {
         let result = try await Terminal.run(
             ["sync", "--file", file, "--base", server.base], output: folder.path + "/output")
         #expect(result.status == 0, "\(result.output)")
-        let seconds = result.output.matches(of: /\rwaiting (\d+) s: the rate limit of http:/).compactMap { Int($0.1) }
+        let seconds = result.output.matches(of: /waiting (\d+) s: the rate limit of http:/).compactMap { Int($0.1) }
         #expect(
             seconds.count >= 2 && seconds == seconds.sorted(by: >) && (seconds.first ?? 0) <= 5,
             "\(result.output.debugDescription)")

@@ -93,7 +93,9 @@ struct ReadCommandTests {
                 && result.errorLines.last?.hasPrefix("More: repeat with `--after ") == true)
         #expect(result.lines.allSatisfy { $0.count <= 100 })
         let wide = try await run("list", "Issue", "--format", "table")
-        #expect(wide.lines.count == 331 && wide.error == "330 records\n")
+        #expect(wide.lines.count == 331 && wide.errorLines.first == "330 records", "\(wide.error)")
+        #expect(
+            wide.errorLines.last?.hasPrefix("17 hidden columns: body, authorAssociation, ") == true, "\(wide.error)")
         #expect(!wide.output.contains("\u{1B}"))
     }
 
@@ -177,7 +179,8 @@ struct ReadCommandTests {
             let result = try await shell("\"$TARN\" \(command) --store '\(store)' | head -1")
             #expect(result.status == 0 && result.lines.count == 1)
             #expect(
-                result.error == "" || command.contains("table") && result.error == "500 records\n", "\(result.error)")
+                result.error == "" || command.contains("table") && result.errorLines.first == "500 records",
+                "\(result.error)")
         }
         let dump = try await shell("\"$TARN\" inspect dump '\(store)' | head -1")
         #expect(dump.lines.count == 1 && dump.error == "", "\(dump.error)")

@@ -31,7 +31,7 @@ struct SyncUnitTests {
             "\(dry.output)")
         #expect(dry.lines.last == "store: 3 records: 3 Item")
         let asJSON = try await tarn("sync", "--file", file, "--base", less.base, "--json")
-        let summary = try json(asJSON.output)
+        let summary = try json(try #require(asJSON.lines.last))
         let orphans = try #require((summary["endpoints"] as? [[String: Any]])?.first?["orphans"] as? [String: Any])
         #expect(orphans["deleted"] as? Int == 2 && orphans["due"] as? Int == 0 && orphans["dry_run"] as? Bool == false)
         #expect(orphans["records"] as? [String] == ["Item 2", "Item 3"] && orphans["refusals"] as? [String] == [])

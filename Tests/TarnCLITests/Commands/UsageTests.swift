@@ -53,17 +53,17 @@ struct UsageTests {
     @Test(
         "a usage error is exit 2 and its first line says what is wrong",
         arguments: [
-            (["frobnicate"], "Error: Unexpected argument 'frobnicate'"),
-            (["sync", "--frobnicate"], "Error: Unknown option '--frobnicate'"),
-            (["list"], "Error: Missing expected argument '<entity>'"),
-            (["get", "Issue"], "Error: Missing expected argument '<key>'"),
-            (["related", "Issue", "7"], "Error: Missing expected argument '<relationship>'"),
-            (["inspect", "dump"], "Error: Missing expected argument '<store>'"),
-            (["inspect", "nothing"], "Error: Unexpected argument 'nothing'"),
-            (["list", "Issue", "--limit=-1"], "Error: --limit must not be negative"),
-            (["list", "Issue", "--limit", "many"], "Error: The value 'many' is invalid for '--limit <limit>'"),
-            (["related", "Issue", "7", "labels", "--limit=-1"], "Error: --limit must not be negative"),
-            (["list", "Issue", "--format", "xml"], "Error: The value 'xml' is invalid for '--format <format>'"),
+            (["frobnicate"], "tarn: Unexpected argument 'frobnicate'"),
+            (["sync", "--frobnicate"], "tarn: Unknown option '--frobnicate'"),
+            (["list"], "tarn: Missing expected argument '<entity>'"),
+            (["get", "Issue"], "tarn: Missing expected argument '<key>'"),
+            (["related", "Issue", "7"], "tarn: Missing expected argument '<relationship>'"),
+            (["inspect", "dump"], "tarn: Missing expected argument '<store>'"),
+            (["inspect", "nothing"], "tarn: Unexpected argument 'nothing'"),
+            (["list", "Issue", "--limit=-1"], "tarn: --limit must not be negative"),
+            (["list", "Issue", "--limit", "many"], "tarn: The value 'many' is invalid for '--limit <limit>'"),
+            (["related", "Issue", "7", "labels", "--limit=-1"], "tarn: --limit must not be negative"),
+            (["list", "Issue", "--format", "xml"], "tarn: The value 'xml' is invalid for '--format <format>'"),
         ] as [([String], String)])
     func usageErrors(arguments: [String], line: String) async throws {
         let result = try await tarn(arguments)

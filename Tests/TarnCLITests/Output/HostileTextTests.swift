@@ -28,7 +28,8 @@ struct HostileTextTests {
     /// Checks the output on a terminal or in a pipe: only text, line breaks, and erased progress.
     private func expectHarmless(_ result: TarnProcess.Result, _ what: String) {
         for text in [result.output, result.error] {
-            let rest = text.replacingOccurrences(of: "\u{1B}[K", with: "", options: .literal).unicodeScalars
+            // The sequences of progress and colours, which only the program writes.
+            let rest = text.replacing(/\u{1B}\[(K|J|\d+A|\d+m)/, with: "").unicodeScalars
             var previous: Unicode.Scalar?
             for (offset, scalar) in rest.enumerated() {
                 defer { previous = scalar }
@@ -108,7 +109,7 @@ struct HostileTextTests {
         try await check(sync + ["refused"], status: 1, shows: "\\u{1B}]0;x\\u{1B}")
         let store = folder.path + "/tarn.tarn"
         #expect(FileManager.default.fileExists(atPath: store))
-        for format in ["table", "json"] {
+        for format in ["table", "json", "yaml", "markdown"] {
             let read = ["--file", file, "--format", format]
             try await check(["list", "Item", "--include", "owner"] + read, status: 0)
             try await check(
@@ -121,7 +122,19 @@ struct HostileTextTests {
             try await check(["get", "Item", key] + read, status: 1)
             try await check(["get", key, key] + read, status: 2)
             try await check(["cache", "list", store, "--format", format], status: 0)
+            try await check(["search", "52;c", "--file", file, "--format", format], status: 0)
         }
+        // Data formats keep the bytes in a pipe; on a terminal they are escaped.
+        for format in ["csv", "tsv"] {
+            for arguments in [["list", "Item", "--include", "owner"], ["changes"], ["search", "52;c"]] {
+                let shown = try await Terminal.run(arguments + ["--file", file, "--format", format])
+                #expect(shown.status == 0, "\(shown.output)")
+                expectHarmless(shown, "\(arguments) as \(format)")
+            }
+        }
+        try await check(["status", "--file", file], status: 3)
+        try await check(["status", "--file", file, "--json"], status: 3)
+        try await check(["open", "Item", "b", "--file", file, "--print"], status: 1)
         try await check(["fetch", "items", "--file", file, "--base", server.base], status: 0)
         try await check(["fetch", "refused", "--file", file, "--base", server.base], status: 1)
         try await check(["watch", "Item", "--limit", "1", "--file", file], status: 0)
@@ -140,7 +153,7 @@ struct HostileTextTests {
         #expect((fields["name"] as? String).map { Array($0.unicodeScalars) } == Array(Self.hostile.unicodeScalars))
         let more = try #require(fields["more"] as? [String: Any])
         #expect((more[Self.hostile] as? [Any])?.first as? String == Self.hostile)
-        let list = try await tarn("list", "Item", "--file", file, "--format", "json")
+        let list = try await tarn("list", "Item", "--file", file, "--format", "ndjson")
         #expect(try list.lines.map { try json($0)["name"] as? String }.contains(Self.hostile))
     }
 

@@ -1,4 +1,4 @@
-// Runs `tarn` on a real pseudo-terminal of 60 columns.
+// Runs `tarn` on a real pseudo-terminal of 60 columns and 24 lines.
 
 import Foundation
 import TestSupport
@@ -13,6 +13,10 @@ enum Terminal {
         termios.tcsetattr(slave, termios.TCSANOW, mode)
         child = os.fork()
         if child == 0:
+            if os.environ.get('CONTROLLING'):
+                os.setsid()
+                fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+                os.dup2(slave, 0)
             os.dup2(slave, 2)
             os.dup2(os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT) if sys.argv[1] else slave, 1)
             os.execv(sys.argv[2], sys.argv[2:])
@@ -36,11 +40,17 @@ enum Terminal {
     ///
     /// - Returns: what arrived on the terminal, as its output; line breaks are those that the
     ///   command wrote.
-    static func run(_ arguments: [String], output: String = "") async throws -> TarnProcess.Result {
+    ///
+    /// - Parameter isControlling: whether the terminal is the process's own, as in a shell.
+    static func run(
+        _ arguments: [String], output: String = "", isControlling: Bool = false, environment: [String: String] = [:]
+    ) async throws -> TarnProcess.Result {
         let folder = try TemporaryFolder()
         let file = try folder.write("terminal.py", script)
         return try await TarnProcess(
-            ["python3", file, output, TarnProcess.executable] + arguments, program: "/usr/bin/env"
+            ["python3", file, output, TarnProcess.executable] + arguments,
+            environment: (isControlling ? ["CONTROLLING": "1", "TERM": "xterm"] : [:]).merging(environment) { $1 },
+            program: "/usr/bin/env"
         ).end()
     }
 }

@@ -1,0 +1,87 @@
+// `tarn search`: the records with a text in any field.
+
+import ArgumentParser
+import Tarn
+
+struct SearchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "search",
+        abstract: "Find the records that have a text in any field.",
+        discussion: """
+            Searches texts, enumerations, URLs, JSON values and lists of texts, entity by entity, and shows each match \
+            when it is found, with the text around it. A condition can search too: \
+            tarn list Issue --where 'any contains timeout and state = open'.
+
+            Examples:
+              tarn search timeout
+              tarn search 'connection reset' --entity Issue --entity Comment
+              tarn search -i straße --format ndjson | jq -r .key
+            The exit code is 1 if nothing is found.
+            """)
+
+    @Argument(help: "Text to find.") var text: String
+    @Option(
+        name: .customLong("entity"), parsing: .singleValue,
+        help: ArgumentHelp("Search only records of this entity. May be repeated.", valueName: "entity"))
+    var entities: [String] = []
+    @Flag(name: [.customShort("i"), .long], help: "Ignore case.") var ignoreCase = false
+    @Option(help: "Number of records to show (default: \(ListCommand.terminalLimit) on a terminal, else all).")
+    var limit: Int?
+    @Flag(help: "Show all records, also on a terminal.") var all = false
+    @OptionGroup var format: FormatOption
+    @OptionGroup var store: StoreOptions
+
+    func validate() throws {
+        if text.isEmpty { throw ValidationError("the text to find is empty") }
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
+        if all, limit != nil { throw ValidationError("--all and --limit exclude each other") }
+    }
+
+    func run() throws {
+        let store = try store.open(), catalog = store.catalog
+        let chosen = try entities.isEmpty ? catalog.entities : entities.map { try catalog.requireEntity($0) }
+        let isLimitedByTerminal = limit == nil && !all && Output.isTerminal
+        let limit = limit ?? (isLimitedByTerminal ? ListCommand.terminalLimit : .max)
+        format.beginOutput()
+        var rows = RowWriter(["entity", "key", "field", "text"], format.style), records = 0, hasMore = false
+        try store.read { reader in
+            for entity in chosen {
+                // The records of a kind are found with the fields of that kind.
+                let query = Query(entity.name, where: .anyContains(text, ignoringCase: ignoreCase))
+                try reader.forEach(query) { record in
+                    guard record.entity == entity.name else { return true }
+                    guard records < limit else {
+                        hasMore = true
+                        return false
+                    }
+                    records += 1
+                    add(record, to: &rows)
+                    return true
+                }
+                if hasMore { break }
+            }
+        }
+        rows.end()
+        if format.format.isForPeople {
+            Output.note(
+                "\(countText(records, "record"))"
+                    + (hasMore ? ", and there are more: repeat with `--all`, or with a larger `--limit`" : ""))
+        }
+        if records == 0 { throw Failure(.failed, "") }
+    }
+
+    /// Adds a row for each field of a record that has the text.
+    private func add(_ record: Record, to rows: inout RowWriter) {
+        var key = ""
+        record.key.appendJSON(to: &key)
+        for match in record.matches(of: text, ignoringCase: ignoreCase, context: format.format.isForPeople ? 30 : 80) {
+            let text = match.before + match.match + match.after
+            rows.add(
+                members: [
+                    ("entity", .text(record.entity)), ("key", .json(key)), ("field", .text(match.field)),
+                    ("text", .text(text)), ("match", .text(match.match)),
+                ],
+                cells: [.text(record.entity), .text(record.key.description), .text(match.field), .text(text)])
+        }
+    }
+}

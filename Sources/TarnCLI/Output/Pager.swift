@@ -1,0 +1,116 @@
+// The pager: output on a terminal that is longer than the screen goes through `less`, as git does.
+
+import Foundation
+import Locking
+
+enum Pager {
+    private enum State {
+        case off
+        /// Lines wait until they fill the screen, or for half a second.
+        case holding(rows: Int, columns: Int)
+        case running(processID: pid_t, descriptor: Int32)
+    }
+
+    private static let state = Guarded<State>(.off)
+
+    /// Lets the output of the command go through a pager, if it is longer than the screen.
+    ///
+    /// The terminal must be the process's own, and the process in its foreground.
+    static func begin() {
+        guard Output.isTerminal, tcgetpgrp(STDOUT_FILENO) == getpgrp(), let command = command(environment),
+            !command.isEmpty
+        else { return }
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 2, size.ws_col > 20 else { return }
+        state.withLock { $0 = .holding(rows: Int(size.ws_row) - 1, columns: Int(size.ws_col)) }
+        awaitLines()
+    }
+
+    private static var environment: [String: String] { ProcessInfo.processInfo.environment }
+
+    /// The program and its arguments; nil if no pager is wanted.
+    ///
+    /// `TARN_PAGER` comes before `PAGER`; an empty value and `cat` mean none. The value is split at
+    /// spaces, and no shell runs.
+    static func command(_ environment: [String: String]) -> [String]? {
+        guard let term = environment["TERM"], !term.isEmpty, term != "dumb" else { return nil }
+        let text = environment["TARN_PAGER"] ?? environment["PAGER"] ?? "less"
+        let words = text.split(separator: " ").map(String.init)
+        return words.isEmpty || words == ["cat"] ? nil : words
+    }
+
+    private static func awaitLines() {
+        DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) {
+            guard isHolding else { return }
+            Output.startPagerIfWaiting()
+            awaitLines()
+        }
+    }
+
+    static var isHolding: Bool { state.withLock { if case .holding = $0 { true } else { false } } }
+
+    /// Whether the buffered lines are more than the screen shows.
+    static func wants(_ buffer: [UInt8]) -> Bool {
+        state.withLock { state in
+            guard case .holding(let rows, let columns) = state, buffer.count > rows else { return false }
+            var lines = 0, length = 0
+            for byte in buffer {
+                length += byte & 0xC0 == 0x80 ? 0 : 1
+                if byte == UInt8(ascii: "\n") {
+                    lines += 1 + max(0, length - 2) / columns
+                    length = 0
+                }
+            }
+            return lines > rows
+        }
+    }
+
+    /// Starts the pager. If that fails, the output goes to the terminal.
+    static func start() {
+        state.withLock { state in
+            guard case .holding = state else { return }
+            state = .off
+            guard let command = command(environment), let running = spawn(command) else { return }
+            state = .running(processID: running.processID, descriptor: running.descriptor)
+            // The pager handles the keys, and the process ends with it.
+            signal(SIGINT, SIG_IGN)
+            signal(SIGPIPE, SIG_IGN)
+        }
+    }
+
+    /// The descriptor of the running pager; nil if none runs.
+    static var descriptor: Int32? {
+        state.withLock { if case .running(_, let descriptor) = $0 { descriptor } else { nil } }
+    }
+
+    /// Ends the wait for a full screen: the output fits it.
+    static func release() {
+        state.withLock { if case .holding = $0 { $0 = .off } }
+    }
+
+    /// Closes the pager's input, and waits until the user has left it.
+    static func finish() {
+        let running = state.withLock { state -> State in
+            defer { state = .off }
+            return state
+        }
+        guard case .running(let processID, let descriptor) = running else { return }
+        close(descriptor)
+        _ = ChildProcess.wait(processID)
+    }
+
+    private static func spawn(_ command: [String]) -> (processID: pid_t, descriptor: Int32)? {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { return nil }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[0]) }
+        var variables = environment
+        // Quit if the output fits the screen, and leave it there. Colours are not sent.
+        if variables["LESS"] == nil { variables["LESS"] = "FX" }
+        guard let processID = ChildProcess.start(command, input: ends[0], environment: variables) else {
+            close(ends[1])
+            return nil
+        }
+        return (processID, ends[1])
+    }
+}

@@ -1,0 +1,102 @@
+// Rows of values in every format, written as they come.
+
+import Tarn
+
+struct RowWriter {
+    /// A value with its name, of an object.
+    typealias Member = (name: String, value: OutputValue)
+
+    let style: OutputStyle
+    private let columns: [String]
+    private var table: TableStream?
+    private(set) var count = 0
+    /// Whether the only row is an object, not a list of one.
+    private let isSingle: Bool
+
+    /// Creates a writer.
+    ///
+    /// - Parameters:
+    ///   - columns: the titles of the cells.
+    ///   - rightAligned: the columns of numbers, by index.
+    ///   - isSingle: whether there is one row at most: JSON and YAML then have no list.
+    init(_ columns: [String], _ style: OutputStyle, rightAligned: Set<Int> = [], isSingle: Bool = false) {
+        self.columns = columns
+        self.style = style
+        self.isSingle = isSingle
+        switch style.format {
+        case .table: table = TableStream(columns, rightAligned: rightAligned, width: Output.width)
+        case .csv, .tsv: header()
+        case .markdown:
+            header()
+            Output.line("|" + columns.indices.map { rightAligned.contains($0) ? " ---: |" : " --- |" }.joined())
+        case .ndjson, .json, .yaml: break
+        }
+    }
+
+    private func header() { line(columns.map(OutputValue.text), isHeader: true) }
+
+    /// Adds a row: its members for formats of objects, its cells for the others.
+    mutating func add(
+        members: @autoclosure () throws -> [Member], cells: @autoclosure () throws -> [OutputValue]
+    ) rethrows {
+        switch style.format {
+        case .table:
+            let row = try cells().map { $0.cell(style) }
+            table?.add(row)
+        case .csv, .tsv, .markdown: line(try cells())
+        case .ndjson: Output.json(object(try members()))
+        case .json:
+            Output.json(
+                object(try members()), after: isSingle ? "" : count == 0 ? "[\n" : ",\n",
+                terminator: isSingle ? "\n" : "")
+        case .yaml:
+            Output.block(YAMLText.mapping(try members(), style, isInList: !isSingle))
+        }
+        count += 1
+    }
+
+    /// Adds a row whose cells and members are the same; an absent value is no member.
+    mutating func add(_ cells: [OutputValue], names: [String]? = nil) {
+        let names = names ?? columns
+        add(members: zip(names, cells).filter { !$1.isAbsent }.map { ($0, $1) }, cells: cells)
+    }
+
+    /// Writes what is left; the writer must not be used again.
+    mutating func end() {
+        switch style.format {
+        case .table: table?.end()
+        case .json where !isSingle: Output.json(count == 0 ? "[]" : "]", after: count == 0 ? "" : "\n")
+        case .yaml where count == 0 && !isSingle: Output.line("[]")
+        default: break
+        }
+    }
+
+    private func object(_ members: [Member]) -> String {
+        var text = "{"
+        for (index, member) in members.enumerated() {
+            if index > 0 { text += "," }
+            text.appendJSONString(member.name)
+            text += ":" + member.value.json(style)
+        }
+        return text + "}"
+    }
+
+    private func line(_ cells: [OutputValue], isHeader: Bool = false) {
+        switch style.format {
+        case .csv: Output.text(cells.map { SeparatedText.csv(cell($0), isSafe: isSafe($0)) }.joined(separator: ","))
+        case .tsv: Output.text(cells.map { SeparatedText.tsv(cell($0), isSafe: isSafe($0)) }.joined(separator: "\t"))
+        default: Output.line("|" + cells.map { " " + SeparatedText.markdown(cell($0)) + " |" }.joined(), limit: .max)
+        }
+    }
+
+    private func cell(_ value: OutputValue) -> String { value.cell(style) }
+
+    /// Whether the cell needs no mark: a number that begins with a sign is no formula.
+    private func isSafe(_ value: OutputValue) -> Bool {
+        guard style.isSpreadsheetSafe else { return true }
+        switch value {
+        case .number, .absent, .value(.int), .value(.uint), .value(.double), .value(.decimal), .value(.bool): return true
+        default: return false
+        }
+    }
+}

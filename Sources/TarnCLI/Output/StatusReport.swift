@@ -1,0 +1,177 @@
+// The status of a mirror, as text or as JSON.
+
+import Foundation
+import Tarn
+
+struct StatusReport {
+    let endpoints: [EndpointStatus]
+    private let api: String
+    private let path: String
+    private let bytes: Int
+    private let records: RecordCounts
+    /// The number of local changes by entity.
+    private let localChanges: [(entity: String, count: Int)]
+    private let now: Timestamp
+
+    /// The state of an endpoint.
+    enum State: String {
+        case syncing, complete, interrupted, failed, never
+    }
+
+    init(_ endpoints: [EndpointStatus], _ description: Description, _ store: Store) throws {
+        self.endpoints = endpoints
+        api = Redaction.url(description.api.base)
+        path = store.path
+        let attributes = try? FileManager.default.attributesOfItem(atPath: store.path + "/data.mdb")
+        bytes = attributes?[.size] as? Int ?? 0
+        now = Timestamp(clampingSeconds: Int(Date().timeIntervalSince1970))
+        var records = RecordCounts(), changes: [String: Int] = [:]
+        try store.read { reader in
+            records = try RecordCounts(reader)
+            try reader.forEachLocalChange { change in
+                changes[change.entity, default: 0] += 1
+                return true
+            }
+        }
+        self.records = records
+        localChanges = changes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    /// Whether every endpoint is complete, and its last attempt did not fail.
+    var isGood: Bool { endpoints.allSatisfy { $0.completedAt != nil && $0.failure == nil && $0.unfinished == nil } }
+
+    static func state(_ status: EndpointStatus) -> State {
+        if status.processID != nil { return .syncing }
+        if status.failure != nil { return .failed }
+        if status.unfinished != nil { return .interrupted }
+        return status.completedAt == nil ? .never : .complete
+    }
+
+    // MARK: Text
+
+    func write(isLocal: Bool) {
+        var table = Table(
+            ["endpoint", "state", "last complete scan", "age", "fresh", "pages", "records"], rightAligned: [3, 5, 6])
+        for status in endpoints {
+            let state = StatusReport.state(status)
+            table.add([
+                status.name + (status.lists > 1 ? " (\(status.completeLists)/\(status.lists) lists)" : ""), state.rawValue,
+                status.completedAt.map { $0.seconds(isLocal: isLocal) } ?? "never", status.age.map(StatusReport.age) ?? "",
+                fresh(status), "\(status.complete?.pages ?? 0)", "\(status.complete?.records ?? 0)",
+            ])
+        }
+        for (index, line) in table.lines(width: Output.width).enumerated() {
+            guard index > 0, index <= endpoints.count else {
+                Output.line(line)
+                continue
+            }
+            let style: StyledText.Style =
+                switch StatusReport.state(endpoints[index - 1]) {
+                case .failed: .red
+                case .interrupted, .never: .yellow
+                case .syncing, .complete: .plain
+                }
+            Output.line(line, style)
+        }
+        for status in endpoints { details(status, isLocal: isLocal).forEach { Output.line($0) } }
+        Output.line("store: \(path), \(byteText(bytes)): \(countText(records.total, "record")): \(records.text)")
+        let changes = localChanges.reduce(0) { $0 + $1.count }
+        if changes > 0 {
+            let parts = localChanges.map { "\($0.count) \($0.entity)" }.joined(separator: ", ")
+            Output.line("\(countText(changes, "local change")) not sent: \(parts)")
+        }
+    }
+
+    private func details(_ status: EndpointStatus, isLocal: Bool) -> [String] {
+        var lines: [String] = []
+        if let process = status.processID { lines.append("\(status.name): process \(process) scans it now") }
+        if let unfinished = status.unfinished {
+            lines.append(
+                "\(status.name): stopped after \(countText(unfinished.pages, "page")), "
+                    + "\(countText(unfinished.records, "record")); begun \(unfinished.startedAt.seconds(isLocal: isLocal))"
+                    + (status.position.map { "; next: \($0)" } ?? ""))
+        }
+        if let failure = status.failure {
+            let age = StatusReport.age(Int(max(0, now.elapsed(since: failure.at)) / 1_000_000))
+            lines.append("\(status.name): failed \(age) ago: \(failure.message)")
+        }
+        return lines
+    }
+
+    /// How long the first page is fresh: the next sync sends no request for it until then.
+    private func fresh(_ status: EndpointStatus) -> String {
+        guard let until = status.freshUntil else { return "" }
+        let seconds = Int(until.elapsed(since: now) / 1_000_000)
+        return seconds > 0 ? "for \(StatusReport.age(seconds))" : "no"
+    }
+
+    /// A duration in its largest unit: `12 s`, `5 min`, `3 h`, `9 d`.
+    static func age(_ seconds: Int) -> String {
+        switch seconds {
+        case ..<120: "\(max(0, seconds)) s"
+        case ..<7200: "\(seconds / 60) min"
+        case ..<172_800: "\(seconds / 3600) h"
+        default: "\(seconds / 86_400) d"
+        }
+    }
+
+    // MARK: JSON
+
+    var json: String {
+        var text = "{\"version\":1,\"api\":"
+        text.appendJSONString(api)
+        text += ",\"complete\":\(isGood),\"endpoints\":["
+        for (index, status) in endpoints.enumerated() { text += (index > 0 ? "," : "") + StatusReport.json(status) }
+        text += "],\"store\":{\"path\":"
+        text.appendJSONString(path)
+        text += ",\"bytes\":\(bytes),\"total\":\(records.total),\"records\":{"
+        for (index, entity) in records.entities.enumerated() {
+            if index > 0 { text += "," }
+            text.appendJSONString(entity.name)
+            text += ":\(entity.count)"
+        }
+        text += "}},\"local_changes\":{"
+        for (index, change) in localChanges.enumerated() {
+            if index > 0 { text += "," }
+            text.appendJSONString(change.entity)
+            text += ":\(change.count)"
+        }
+        return text + "}}"
+    }
+
+    private static func json(_ status: EndpointStatus) -> String {
+        var text = "{\"name\":"
+        text.appendJSONString(status.name)
+        text += ",\"state\":\"\(state(status).rawValue)\",\"lists\":\(status.lists),\"complete_lists\":\(status.completeLists)"
+        if let time = status.completedAt { text += ",\"completed_at\":\"\(time)\"" }
+        if let age = status.age { text += ",\"age\":\(age)" }
+        if let time = status.freshUntil { text += ",\"fresh_until\":\"\(time)\"" }
+        if let complete = status.complete {
+            text += ",\"pages\":\(complete.pages),\"listed\":\(complete.records)"
+        }
+        if let unfinished = status.unfinished {
+            text += ",\"unfinished\":{\"started_at\":\"\(unfinished.startedAt)\",\"pages\":\(unfinished.pages)"
+            text += ",\"listed\":\(unfinished.records)"
+            if let position = status.position {
+                text += ",\"next\":"
+                text.appendJSONString(position)
+            }
+            text += "}"
+        }
+        if let process = status.processID { text += ",\"process\":\(process)" }
+        if let failure = status.failure {
+            text += ",\"failure\":{\"at\":\"\(failure.at)\",\"message\":"
+            text.appendJSONString(failure.message)
+            text += "}"
+        }
+        return text + "}"
+    }
+}
+
+extension Timestamp {
+    /// The time in whole seconds.
+    fileprivate func seconds(isLocal: Bool) -> String {
+        let below = microseconds % 1_000_000
+        return Timestamp(microseconds: microseconds - (below < 0 ? below + 1_000_000 : below)).text(isLocal: isLocal)
+    }
+}

@@ -1,0 +1,79 @@
+// Rows as YAML 1.2: block mappings, with nested values as JSON, which YAML contains.
+
+enum YAMLText {
+    /// Returns a mapping as lines; in a list, the first one begins with a dash.
+    static func mapping(_ members: [RowWriter.Member], _ style: OutputStyle, isInList: Bool) -> String {
+        guard !members.isEmpty else { return isInList ? "- {}" : "{}" }
+        var lines: [String] = []
+        for (index, member) in members.enumerated() {
+            let indent = isInList ? (index == 0 ? "- " : "  ") : ""
+            lines.append(
+                indent + scalar(member.name, indent: nil) + ": "
+                    + value(member.value, style, indent: isInList ? "    " : "  "))
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// Returns a value: a text as a scalar, all others as JSON.
+    static func value(_ value: OutputValue, _ style: OutputStyle, indent: String) -> String {
+        value.plainText(style).map { scalar($0, indent: indent) } ?? visible(value.json(style))
+    }
+
+    /// Returns a text as a plain scalar, a literal block, or a double-quoted scalar.
+    ///
+    /// - Parameter indent: the indentation of a block; nil if none may follow.
+    static func scalar(_ text: String, indent: String?) -> String {
+        if isPlain(text) { return text }
+        if let indent, let block = block(text, indent) { return block }
+        var quoted = ""
+        quoted.appendJSONString(text)
+        return visible(quoted)
+    }
+
+    /// Returns JSON text in which no character acts on a terminal.
+    private static func visible(_ json: String) -> String {
+        var json = json, bytes: [UInt8] = []
+        json.withUTF8 { VisibleText.appendJSON($0, to: &bytes) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Whether a plain scalar means the text, to YAML 1.1 as well.
+    private static func isPlain(_ text: String) -> Bool {
+        guard let first = text.unicodeScalars.first, let last = text.unicodeScalars.last, last != " ",
+            text.utf8.count <= 1000, isLetter(first) || first == "/" || first == "_"
+        else { return false }
+        let words: Set = ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "inf", "nan"]
+        guard !words.contains(text.lowercased()) else { return false }
+        var previous: Unicode.Scalar = " "
+        for scalar in text.unicodeScalars {
+            let isSafe =
+                isLetter(scalar) || ("0"..."9").contains(scalar) || " _-./@+,()!?%;=:'".unicodeScalars.contains(scalar)
+            guard isSafe, !(scalar == " " && previous == ":") else { return false }
+            previous = scalar
+        }
+        return previous != ":"
+    }
+
+    private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z": true
+        default:
+            scalar.value >= 0xC0 && scalar.value != 0xFEFF && !VisibleText.acts(scalar.value)
+                && scalar.properties.isAlphabetic
+        }
+    }
+
+    /// Returns a text of several lines as a literal block (YAML 1.2 §8.1.2); nil if it cannot be one.
+    private static func block(_ text: String, _ indent: String) -> String? {
+        guard text.utf8.contains(0x0A), text.utf8.first != 0x20, text.utf8.first != 0x0A,
+            text.unicodeScalars.allSatisfy({ $0 == "\n" || !VisibleText.acts($0.value) && $0.value != 0xFEFF })
+        else { return nil }
+        let ends = text.utf8.reversed().prefix { $0 == 0x0A }.count
+        let body = text.unicodeScalars.dropLast(ends)
+        let mark = ends == 0 ? "|-" : ends == 1 ? "|" : "|+"
+        let lines = body.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            line.isEmpty ? "" : indent + String(String.UnicodeScalarView(line))
+        }
+        return mark + "\n" + lines.joined(separator: "\n") + String(repeating: "\n", count: max(0, ends - 1))
+    }
+}

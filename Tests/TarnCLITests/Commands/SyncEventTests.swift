@@ -1,0 +1,126 @@
+// The events of `tarn sync --json`: a versioned contract with a JSON Schema.
+
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Command line: events of sync")
+struct SyncEventTests {
+    private func schema() throws -> SchemaCheck {
+        try SchemaCheck(String(contentsOfFile: Repository.root + "/tools/schemas/sync-events.json", encoding: .utf8))
+    }
+
+    /// Checks each line, and returns the events.
+    private func events(_ result: TarnProcess.Result) throws -> [[String: Any]] {
+        let schema = try schema()
+        return try result.lines.map { line in
+            let event = try json(line)
+            #expect(schema.problems(event).isEmpty, "\(schema.problems(event)): \(line)")
+            return event
+        }
+    }
+
+    private func of(_ kind: String, _ events: [[String: Any]]) -> [[String: Any]] {
+        events.filter { $0["event"] as? String == kind }
+    }
+
+    @Test("the schema that the command prints is the file of the repository")
+    func printed() async throws {
+        let result = try await tarn("sync", "--events-schema")
+        #expect(result.status == 0)
+        #expect(
+            try result.output
+                == String(contentsOfFile: Repository.root + "/tools/schemas/sync-events.json", encoding: .utf8))
+    }
+
+    @Test("a run with faults: a page event for each page, the end of each endpoint, errors, the summary last")
+    func run() async throws {
+        let folder = try TemporaryFolder()
+        let server = try LocalServer(
+            directory: Repository.forge, "--fault", "/labels:status:404", "--fault", "page=2:status:503:times=1")
+        let result = try await Forge.sync(folder.path + "/s", server, "--json")
+        #expect(result.status == 3)
+        let events = try events(result)
+        let pages = of("page", events)
+        #expect(pages.count { $0["endpoint"] as? String == "issues" } == 7)
+        #expect(pages.allSatisfy { ($0["url"] as? String)?.hasPrefix("http://127.0.0.1:") == true })
+        let ends = of("progress", events).filter { $0["ended"] as? Bool == true }
+        #expect(
+            ends.map { $0["endpoint"] as? String } == [
+                "labels", "milestones", "checklist", "users", "issues", "comments",
+            ])
+        #expect(ends.map { $0["failures"] as? Int } == [1, 0, 0, 0, 0, 0])
+        #expect(ends[4]["listed"] as? Int == 330 && ends[4]["expected_pages"] as? Int == 7)
+        #expect(ends[3]["expected_records"] as? Int == 38 && ends[2]["lists"] as? Int == 12)
+        let errors = of("error", events)
+        #expect(errors.count == 1 && errors[0]["endpoint"] as? String == "labels", "\(errors)")
+        #expect((errors[0]["message"] as? String)?.contains("404") == true)
+        #expect(events.last?["event"] as? String == "summary" && of("summary", events).count == 1)
+    }
+
+    @Test("pages answered with 304 count their records as unchanged; metadata of responses is part of the page")
+    func notModified() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml",
+            itemsYAML("records: items\n    paginate: single_page\n    metadata: { more: meta.more, note: meta.note }"))
+        let server = try LocalServer([
+            recording(
+                "/items", #"{"items":[{"id":1,"name":"a"},{"id":2,"name":"b"}],"meta":{"more":true,"note":{"x":[1]}}}"#,
+                "ETag: \"1\"", "X-Total-Count: 2")
+        ])
+        let arguments = ["sync", "--file", file, "--base", server.base, "--json"]
+        for isSecond in [false, true] {
+            let result = try await tarn(arguments)
+            #expect(result.status == 0, "\(result.error)")
+            let events = try events(result)
+            let page = try #require(of("page", events).first)
+            let metadata = try #require(page["metadata"] as? [String: Any])
+            #expect(metadata["more"] as? Bool == true && (metadata["note"] as? [String: [Int]]) == ["x": [1]])
+            #expect(page["not_modified"] as? Bool == isSecond)
+            let endpoint = try #require((events.last?["endpoints"] as? [[String: Any]])?.first)
+            #expect(endpoint["unchanged"] as? Int == (isSecond ? 2 : 0))
+            #expect(endpoint["confirmed"] as? Int == (isSecond ? 2 : 0) && endpoint["created"] as? Int == (isSecond ? 0 : 2))
+        }
+        let list = try await tarn("cache", "list", folder.path + "/tarn.tarn")
+        #expect((try json(list.line(0))["metadata"] as? [String: Any])?["more"] as? Bool == true, "\(list.output)")
+        let fetch = try await tarn("fetch", "items", "--file", file, "--base", server.base)
+        #expect(fetch.errorLines.contains(#"metadata: {"more":true,"note":{"x":[1]}}"#), "\(fetch.error)")
+        #expect(fetch.lines.count == 2)
+    }
+
+    @Test("diagnostics are events; a failure before the sync is an error event, and there is no summary")
+    func diagnosticsAndErrors() async throws {
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer([recording("/items", #"[{"id":1,"nam":"a"}]"#)])
+        let events = try events(try await tarn("sync", "--file", file, "--base", server.base, "--json"))
+        #expect(
+            Set(of("diagnostic", events).compactMap { $0["code"] as? String }) == ["value.absent", "unmapped", "absent"])
+        let wrong = try await tarn("sync", "nothing", "--file", file, "--json")
+        let error = try #require(try self.events(wrong).first)
+        #expect(error["event"] as? String == "error" && error["exit_code"] as? Int == 2 && wrong.lines.count == 1)
+        #expect(wrong.status == 2)
+    }
+
+    @Test("a wait is a progress event with its reason and the number of the next try")
+    func wait() async throws {
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())
+        let count = Mutex(0)
+        let server = try ScriptedServer { _ in
+            let isFirst = count.withLock { count in
+                count += 1
+                return count == 1
+            }
+            return isFirst
+                ? .init(status: "429 Too Many Requests", fields: ["Retry-After: 2"])
+                : .init(body: #"[{"id":1,"name":"a"}]"#)
+        }
+        let result = try await tarn("sync", "--file", file, "--base", server.base, "--json")
+        #expect(result.status == 0, "\(result.error)")
+        let waits = of("progress", try events(result)).compactMap { $0["wait"] as? [String: Any] }
+        #expect(
+            waits.contains { $0["cause"] as? String == "429" && $0["attempt"] as? Int == 2 && $0["reason"] as? String == "limit" },
+            "\(result.output)")
+    }
+}

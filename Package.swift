@@ -4,7 +4,7 @@ import PackageDescription
 
 // Data moves one way through the layers; a layer imports only those below it. `tools/check-layers` proves it.
 //
-//   TarnCLI → TarnDescription → Tarn → TarnHTTP, TarnImport → TarnStore → LMDB → CLMDB;   TarnCLI → TarnInspect → TarnStore
+//   TarnCLI → TarnProposal → TarnDescription → Tarn → TarnHTTP, TarnImport → TarnStore → LMDB → CLMDB;   TarnCLI → TarnInspect → TarnStore
 //   LMDB, TarnInspect → LMDBPages;   all → Locking;   TarnDescription, TarnService, TarnMacros → Tarn
 //   (the macros are expanded by TarnMacrosPlugin, inside of the compiler)
 
@@ -77,6 +77,10 @@ let package = Package(
             ]),
         // `tarn.yaml` in a module of its own: who declares records in Swift builds no reader of YAML.
         .target(name: "TarnDescription", dependencies: ["Tarn", "TarnHTTP", "TarnImport", "TarnStore", .product(name: "Yams", package: "Yams")]),
+        // `tarn init`: descriptions inferred from responses and OpenAPI documents.
+        .target(
+            name: "TarnProposal",
+            dependencies: ["Tarn", "TarnDescription", "TarnHTTP", "TarnImport", "TarnStore", .product(name: "Yams", package: "Yams")]),
         .macro(
             name: "TarnMacrosPlugin",
             dependencies: [
@@ -98,7 +102,7 @@ let package = Package(
         .executableTarget(
             name: "TarnCLI",
             dependencies: [
-                "Tarn", "TarnDescription", "TarnInspect", "Locking", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: program),
+                "Tarn", "TarnDescription", "TarnProposal", "TarnInspect", "Locking", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: program),
                 // The server of `tarn proxy`; the library has none.
                 .product(name: "NIOCore", package: "swift-nio", condition: program), .product(name: "NIOPosix", package: "swift-nio", condition: program),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: program),
@@ -127,6 +131,7 @@ let package = Package(
                 "TarnHTTP", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
             ]),
         .testTarget(name: "TarnTests", dependencies: ["Tarn", "TarnDescription", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log")]),
+        .testTarget(name: "TarnProposalTests", dependencies: ["TarnProposal", "Tarn", "TarnDescription", "FixtureServer", "TestSupport"]),
         .testTarget(name: "TarnMacrosTests", dependencies: ["TarnMacros", "TestSupport", .product(name: "Logging", package: "swift-log")]),
         .testTarget(
             name: "TarnServiceTests",

@@ -11,6 +11,7 @@ struct TarnCommand: AsyncParsableCommand {
         discussion: """
             A description file (tarn.yaml) declares an API, its records and the endpoints to fetch.
 
+              tarn init https://api.example.org/issues   propose a description from live answers
               tarn sync                          fetch, or resume an interrupted sync
               tarn status                        how complete and how old the records are
               tarn fetch issues                  one response, from the store if it is fresh
@@ -28,8 +29,9 @@ struct TarnCommand: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            SyncCommand.self, StatusCommand.self, FetchCommand.self, CacheCommand.self, ProxyCommand.self, ListCommand.self,
-            GetCommand.self, RelatedCommand.self, SearchCommand.self, CountCommand.self, MissingCommand.self, OpenCommand.self,
+            InitCommand.self, SyncCommand.self, StatusCommand.self, FetchCommand.self, CacheCommand.self, ProxyCommand.self,
+            ListCommand.self, GetCommand.self, RelatedCommand.self, SearchCommand.self, CountCommand.self,
+            MissingCommand.self, OpenCommand.self,
             ExplainCommand.self, UpdateCommand.self, DeleteCommand.self, ChangesCommand.self, WatchCommand.self,
             InspectCommand.self, StoreCommand.self,
         ])

@@ -164,6 +164,12 @@ enum Output {
         _ = write(Array((VisibleText.lines(text) + "\n").utf8), to: STDERR_FILENO)
     }
 
+    /// Writes a question on a terminal; the answer follows on the same line.
+    static func prompt(_ text: String) {
+        flush()
+        _ = write(Array(VisibleText.line(text).utf8) + [UInt8(ascii: " ")], to: STDERR_FILENO)
+    }
+
     /// Replaces the progress line on a terminal.
     static func progress(_ text: String) {
         let line = VisibleText.cut(VisibleText.line(text), columns: errorWidth - 1)

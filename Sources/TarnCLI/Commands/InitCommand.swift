@@ -1,0 +1,167 @@
+// `tarn init`: proposes a description file from live answers, files, or a specification.
+
+import ArgumentParser
+import Foundation
+import Tarn
+import TarnProposal
+
+struct InitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Propose a description file from live answers, JSON files, or an OpenAPI document.",
+        discussion: """
+            Looks at the first pages of each URL and writes a tarn.yaml that `tarn sync` runs as it is. A comment explains \
+            each guess. The file is checked before it is written: it imports the pages that were looked at.
+
+            Examples:
+              tarn init https://api.example.org/v1/issues
+              tarn init https://api.example.org/users 'https://api.example.org/posts?_page=1&_limit=50'
+              tarn init https://api.example.org/issues --auth-env API_TOKEN --sample 10
+              tarn init --openapi https://api.example.org/openapi.json
+              tarn init --openapi spec.yaml --live --auth-env API_TOKEN
+              tarn init answer.json --base https://api.example.org --output -
+            """)
+
+    @Argument(help: ArgumentHelp("URLs of lists, or JSON files.", valueName: "url")) var targets: [String] = []
+    @Option(help: ArgumentHelp("OpenAPI 3.0 or 3.1 document, in JSON or YAML.", valueName: "file|url"))
+    var openapi: String?
+    @Flag(help: "With --openapi: also look at the lists of the server.") var live = false
+    @Option(name: [.short, .long], help: ArgumentHelp("File to write; - prints it.", valueName: "path"))
+    var output = "tarn.yaml"
+    @Flag(help: "Overwrite the file.") var force = false
+    @Option(help: ArgumentHelp("Pages of each list to look at.", valueName: "pages")) var sample = 3
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp("Request header field, as 'Name: value'. May be repeated.", valueName: "field"))
+    var header: [String] = []
+    @Option(help: ArgumentHelp("Environment variable with a bearer token.", valueName: "name")) var authEnv: String?
+    @Option(help: ArgumentHelp("Base URL of the API (default: from the URLs).", valueName: "url")) var base: String?
+    @Flag(name: [.short, .long], help: "Ask no questions.") var yes = false
+    @Flag(name: [.short, .long], help: "Do not print what was looked at.") var quiet = false
+
+    func run() async throws {
+        try validateOptions()
+        var options = ProposalOptions()
+        options.base = base
+        options.tokenVariable = authEnv
+        options.headers = try fields()
+        let asks = !yes && output != "-" && isatty(STDIN_FILENO) == 1 && Output.isTerminal && Output.errorIsTerminal
+        let output = asks ? InitQuestions.file(output) : output
+        if output != "-", !force, FileManager.default.fileExists(atPath: output) {
+            throw Failure(.usage, "\(output) exists: write another file with --output, or overwrite it with --force")
+        }
+        let inputs = try await collect(options)
+        var proposal = try propose(inputs, options)
+        if asks, let answered = InitQuestions.ask(proposal.questions, options) {
+            proposal = try propose(inputs, answered)
+        }
+        try write(proposal, to: output)
+    }
+
+    private func validateOptions() throws {
+        guard !targets.isEmpty || openapi != nil else {
+            throw Failure(.usage, "name the URL of a list, such as https://api.example.org/issues, or --openapi FILE")
+        }
+        guard (1...1000).contains(sample) else { throw Failure(.usage, "--sample \(sample): expected 1 to 1000 pages") }
+        if live, openapi == nil { throw Failure(.usage, "--live requires --openapi") }
+        if let base, (try? HTTPURL(base)) == nil { throw Failure(.usage, "--base \(base): not an http or https URL") }
+        if let authEnv {
+            guard SampleRequest.isVariable(authEnv) else {
+                throw Failure(.usage, "--auth-env \(authEnv): not a name of an environment variable")
+            }
+            guard ProcessInfo.processInfo.environment[authEnv] != nil else {
+                throw Failure(.credentials, "--auth-env \(authEnv): the environment variable is not set")
+            }
+        }
+    }
+
+    /// Parses the values of `--header`.
+    private func fields() throws -> [(name: String, value: String)] {
+        try header.map { text in
+            guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
+                throw Failure(.usage, "--header '\(text)': expected 'Name: value'")
+            }
+            return (
+                String(text[..<colon]), text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            )
+        }
+    }
+
+    // MARK: Samples
+
+    private struct Inputs {
+        var samples: [Sample] = []
+        var specification: OpenAPIDocument?
+    }
+
+    private func collect(_ options: ProposalOptions) async throws -> Inputs {
+        let token = authEnv.flatMap { ProcessInfo.processInfo.environment[$0] }
+        var inputs = Inputs()
+        let isQuiet = quiet
+        let sampler = Sampler(
+            CurlTransport(), options: SampleRequest.options(pages: sample, headers: options.headers, token: token)
+        ) { url, count in
+            if !isQuiet { Output.note("looked at \(Redaction.url(url)): \(countText(count, "record"))") }
+        }
+        do throws(SampleError) {
+            if let openapi { inputs.specification = try await sampler.specification(openapi) }
+            for target in targets { inputs.samples.append(try await sampler.sample(target: target)) }
+        } catch {
+            throw Failure(error)
+        }
+        if live, let specification = inputs.specification {
+            for url in specification.listURLs(base: base) {
+                do throws(SampleError) { inputs.samples.append(try await sampler.sample(url)) } catch {
+                    Output.note("not looked at: \(error)")
+                }
+            }
+        }
+        return inputs
+    }
+
+    private func propose(_ inputs: Inputs, _ options: ProposalOptions) throws -> Proposal {
+        do throws(ProposalError) {
+            return try Proposal(inputs.samples, specification: inputs.specification, options: options)
+        } catch {
+            throw Failure(.failed, "\(error)")
+        }
+    }
+
+    // MARK: Output
+
+    private func write(_ proposal: Proposal, to output: String) throws {
+        guard output != "-" else {
+            Output.data(proposal.text)
+            return
+        }
+        do {
+            // Without --force, a file that another process has created meanwhile stays.
+            try Data(proposal.text.utf8).write(
+                to: URL(fileURLWithPath: output), options: force ? [.atomic] : [.withoutOverwriting])
+        } catch {
+            throw Failure(.failed, "cannot write \(output): \(error.localizedDescription)")
+        }
+        guard !quiet else { return }
+        let lines = proposal.text.split(separator: "\n", omittingEmptySubsequences: false).count - 1
+        Output.note(
+            "wrote \(output): \(lines) lines, \(countText(proposal.entities.count, "entity", plural: "entities")), \(countText(proposal.endpoints.count, "endpoint"))"
+        )
+        let counts = proposal.records.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+        if !counts.isEmpty { Output.note("the samples import as: \(counts.joined(separator: ", "))") }
+        for finding in proposal.findings.prefix(10) { Output.note("not clean: \(finding)") }
+        Output.note("next: read it, then `tarn sync\(output == "tarn.yaml" ? "" : " --file \(output)")`")
+    }
+}
+
+extension Failure {
+    /// Maps a failure to look at a response.
+    fileprivate init(_ error: SampleError) {
+        switch error {
+        case .transport(let error): self.init(Code(error), error.description)
+        case .status(401, _), .status(403, _): self.init(.credentials, error.description)
+        case .status(429, _): self.init(.limited, error.description)
+        case .unreadable: self.init(.usage, error.description)
+        default: self.init(.failed, error.description)
+        }
+    }
+}

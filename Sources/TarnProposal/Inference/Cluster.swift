@@ -1,0 +1,35 @@
+/// The places whose objects are records of one entity.
+final class Cluster {
+    let index: Int
+    let places: [Place]
+    /// The places that define the entity: lists of endpoints, or the one with the most fields.
+    let main: [Place]
+    /// The shape of all objects.
+    let shape: ObjectShape
+    /// The shape of the objects of the main places.
+    let mainShape: ObjectShape
+    let key: KeyGuess
+    var name = ""
+
+    init(index: Int, _ places: [Place]) {
+        self.index = index
+        self.places = places
+        let listed = places.filter(\.isListed)
+        let fullest = places.map(\.shape.names.count).max() ?? 0
+        // Objects with nearly as many fields as the fullest ones are full records, too.
+        main = listed.isEmpty ? places.filter { $0.shape.names.count * 10 >= fullest * 8 } : listed
+        key = (main.first ?? places[0]).key
+        mainShape = Cluster.merged(main)
+        shape = main.count == places.count ? mainShape : Cluster.merged(places)
+    }
+
+    private static func merged(_ places: [Place]) -> ObjectShape {
+        if places.count == 1 { return places[0].shape }
+        let shape = ObjectShape()
+        for place in places {
+            for sample in place.shape.samples { shape.add(sample) }
+        }
+        for place in places { shape.addDeclarations(of: place.shape) }
+        return shape
+    }
+}

@@ -1,0 +1,188 @@
+// From sources to endpoints.
+
+import Tarn
+
+/// Builds the endpoints of a proposal, and the relationships that only requests tell.
+struct EndpointBuilder {
+    private let sources: [Source]
+    /// The names of the entities of the lists, by the positions of source and list.
+    private let entityNames: [[String]]
+    private var names: Set<String> = []
+    private(set) var endpoints: [ProposedEndpoint] = []
+    /// The names of the endpoints of the sources, and of their details.
+    private var sourceNames: [Int: String] = [:]
+    private var detailNames: [Int: String] = [:]
+
+    init(_ sources: [Source], _ entityNames: [[String]], _ entities: inout [ProposedEntity]) {
+        self.sources = sources
+        self.entityNames = entityNames
+        var built: [ProposedEndpoint?] = sources.map { _ in nil }
+        for (index, source) in sources.enumerated() { built[index] = build(source, index, &entities) }
+        // The endpoint that lists the parents comes first.
+        for (index, endpoint) in built.enumerated() {
+            guard let endpoint else { continue }
+            sourceNames[index] = endpoint.name
+            endpoints.append(endpoint)
+            guard let detail = detail(of: sources[index], endpoint, index, entities) else { continue }
+            detailNames[index] = detail.name
+            endpoints.append(detail)
+        }
+        sort()
+    }
+
+    /// Returns the name of the endpoint of a source.
+    func name(ofSource index: Int) -> String? { sourceNames[index] }
+
+    /// Returns the name of the endpoint of the details of a source.
+    func detailName(ofSource index: Int) -> String? { detailNames[index] }
+
+    private mutating func unique(_ name: String) -> String {
+        let name = EnglishName.unique(name) { names.contains($0) }
+        names.insert(name)
+        return name
+    }
+
+    private mutating func build(
+        _ source: Source, _ index: Int, _ entities: inout [ProposedEntity]
+    ) -> ProposedEndpoint {
+        var endpoint = ProposedEndpoint(name: unique(source.name), path: source.path)
+        endpoint.comments = source.comments
+        endpoint.parameters = source.parameters
+        endpoint.remarks = source.notes
+        endpoint.pagination = source.style.text
+        endpoint.paginationComment = source.style.reason
+        endpoint.more = source.style.more
+        for (list, entity) in zip(source.lists, entityNames[index]) {
+            endpoint.lists.append(
+                ProposedEndpoint.List(keys: list.found.steps, entity: entity, isOptional: list.isOptional))
+        }
+        if source.lists.allSatisfy({ !$0.found.isList }) {
+            endpoint.pagination = "single_page"
+            endpoint.paginationComment = "a single object"
+        }
+        addSince(source, &endpoint, entities)
+        if let parent = source.parent { addParent(parent, source, &endpoint, &entities) }
+        return endpoint
+    }
+
+    // MARK: Incremental
+
+    private func addSince(_ source: Source, _ endpoint: inout ProposedEndpoint, _ entities: [ProposedEntity]) {
+        guard let name = endpoint.lists.first?.entity, source.lists.first?.found.isList == true,
+            let entity = entities.first(where: { $0.name == name })
+        else { return }
+        let dates = entity.attributes.filter { $0.type == "date" }
+        let field = dates.first { attribute in
+            EnglishName.words(of: attribute.name).contains { ["updated", "modified", "changed"].contains($0) }
+        }
+        guard let field, field.from?.first?.count ?? 1 == 1 else { return }
+        let key = field.from?.first?.first ?? jsonKey(field.name, source.lists[0].shape)
+        let parameter = YAMLText.scalar(source.since?.parameter ?? "since")
+        endpoint.since = ("{ param: \(parameter), field: \(YAMLText.scalar(key)) }", false)
+    }
+
+    private func jsonKey(_ name: String, _ shape: ObjectShape) -> String {
+        NamingConvention().jsonKeys(for: name).first { shape.fields[$0] != nil } ?? name
+    }
+
+    // MARK: Parents
+
+    private func addParent(
+        _ parent: Source.Parent, _ source: Source, _ endpoint: inout ProposedEndpoint,
+        _ entities: inout [ProposedEntity]
+    ) {
+        guard let parentName = entityNames[parent.source].first, let childName = endpoint.lists.first?.entity,
+            endpoint.lists.count == 1, let path = variablePath(source.path, parent.segment, parentName, parent.field, entities),
+            let child = entities.firstIndex(where: { $0.name == childName })
+        else { return }
+        endpoint.path = path
+        endpoint.comments.append(
+            "Once for every \(parentName): the path names it by `\(YAMLText.comment(parent.field, limit: 60))`.")
+        guard childName != parentName else {
+            endpoint.forEach = (parentName, nil)
+            return
+        }
+        let known = entities[child].relationships.first { $0.target == parentName && !$0.isToMany }
+        if let known {
+            endpoint.forEach = (parentName, known.name)
+            return
+        }
+        let name = EnglishName.unique(EnglishName.uncapitalized(parentName)) { entities[child].has($0) }
+        var relationship = ProposedRelationship(name: name, target: parentName)
+        relationship.comment = "not in the JSON: set by the endpoint \(endpoint.name)"
+        let plural = EnglishName.plural(EnglishName.uncapitalized(childName))
+        let target = entities.first { $0.name == parentName }
+        let isFree =
+            target?.has(plural) == false
+            && !entities.contains { $0.relationships.contains { $0.target == parentName && $0.inverse == plural } }
+        if isFree { relationship.inverse = plural }
+        entities[child].relationships.append(relationship)
+        endpoint.forEach = (parentName, name)
+    }
+
+    /// Returns a path whose segment is an attribute of a record; nil if the entity has none for it.
+    private func variablePath(
+        _ path: String, _ segment: Int, _ entity: String, _ field: String, _ entities: [ProposedEntity]
+    ) -> String? {
+        guard let attribute = attribute(for: field, of: entity, entities) else { return nil }
+        var segments = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard segments.indices.contains(segment + 1) else { return nil }
+        segments[segment + 1] = "{\(EnglishName.uncapitalized(entity)).\(attribute)}"
+        return segments.joined(separator: "/")
+    }
+
+    private func attribute(for field: String, of entity: String, _ entities: [ProposedEntity]) -> String? {
+        entities.first { $0.name == entity }?.attributes.first { attribute in
+            attribute.from.map { $0.contains([field]) }
+                ?? (attribute.source == nil && NamingConvention().jsonKeys(for: attribute.name).contains(field))
+        }?.name
+    }
+
+    // MARK: Details
+
+    private mutating func detail(
+        of source: Source, _ endpoint: ProposedEndpoint, _ index: Int, _ entities: [ProposedEntity]
+    ) -> ProposedEndpoint? {
+        guard let detail = source.detail, let entity = entityNames[index].first, source.parent == nil,
+            let path = variablePath(detail.path, detail.segment, entity, detail.field, entities)
+        else { return nil }
+        let isActive = detail.isActive(for: source)
+        var result = ProposedEndpoint(
+            name: unique(EnglishName.uncapitalized(EnglishName.words(of: entity).last ?? entity) + "Details"),
+            path: path)
+        let added = detail.added.prefix(6).map { YAMLText.comment($0, limit: 40) }.joined(separator: ", ")
+        let more = detail.added.count > 6 ? ", …" : ""
+        result.comments = [
+            isActive
+                ? "One request for every \(entity): its own URL has \(detail.added.count) keys that the list lacks (\(added)\(more))."
+                : "One request for every \(entity) would add \(detail.added.count == 1 ? "a key" : "\(detail.added.count) keys") that the list lacks (\(added)\(more)): remove the # to fetch them, and map or ignore them."
+        ]
+        result.forEach = (entity, nil)
+        result.lists = [ProposedEndpoint.List(keys: [], entity: entity)]
+        result.isCommentedOut = !isActive
+        return result
+    }
+
+    /// Moves endpoints behind the ones that list their parents.
+    private mutating func sort() {
+        var sorted: [ProposedEndpoint] = [], waiting = endpoints
+        while !waiting.isEmpty {
+            let listed = Set(sorted.flatMap { $0.lists.map(\.entity) })
+            let isReady: (ProposedEndpoint) -> Bool = { endpoint in
+                guard let entity = endpoint.forEach?.entity else { return true }
+                return listed.contains(entity)
+            }
+            let next = waiting.firstIndex(where: isReady) ?? 0
+            sorted.append(waiting.remove(at: next))
+        }
+        endpoints = sorted
+    }
+}
+
+extension Source.Detail {
+    /// Whether the list has little more than links, so that the details are what is wanted.
+    func isActive(for source: Source) -> Bool {
+        guard let shape = source.lists.first?.shape else { return false }
+        return shape.names.count <= 4 && added.count >= 3
+    }
+}

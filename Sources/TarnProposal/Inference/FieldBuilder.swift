@@ -1,0 +1,160 @@
+// From leaves to attributes and relationships, and the key of an entity.
+
+import Tarn
+
+/// Builds the fields of one entity.
+struct FieldBuilder {
+    /// An attribute or relationship, and the kinds that have it.
+    struct Field {
+        /// The values of the discriminator; empty for all.
+        var kinds: Set<String> = []
+        var attribute: ProposedAttribute?
+        var relationship: ProposedRelationship?
+    }
+
+    private let cluster: Cluster
+    private let clusters: [Cluster]
+    private let references: ReferenceFinder
+    private let leaves: [Leaf]
+    private var names: FieldNames
+    private(set) var fields: [Field] = []
+    private(set) var key: [String] = []
+    private(set) var keyComment = ""
+
+    /// An entity has at most this number of attributes; `rest` keeps the others.
+    static let attributeLimit = 250
+
+    init(_ cluster: Cluster, _ clusters: [Cluster], _ references: ReferenceFinder, _ leaves: [Leaf]) {
+        self.cluster = cluster
+        self.clusters = clusters
+        self.references = references
+        self.leaves = leaves
+        names = FieldNames(leaves)
+        addKey()
+        for leaf in leaves where !isKey(leaf) { add(leaf) }
+        addIndexes()
+    }
+
+    private func isKey(_ leaf: Leaf) -> Bool { leaf.keys.count == 1 && cluster.key.fields.contains(leaf.name) }
+
+    // MARK: Key
+
+    private mutating func addKey() {
+        let guess = cluster.key
+        for field in guess.fields {
+            guard let value = cluster.shape.fields[field] else { continue }
+            var attribute = ProposedAttribute(name: names.unique(EnglishName.field(field)), type: "string")
+            let type = TypeChoice(of: value, name: "")
+            if ["int", "uuid"].contains(type.type) { attribute.type = type.type }
+            if !FieldNames.isFound(attribute.name, at: [field], in: cluster.shape) { attribute.from = [[field]] }
+            key.append(attribute.name)
+            fields.append(Field(attribute: attribute))
+        }
+        keyComment = guess.reason
+        if !guess.alternatives.isEmpty {
+            let others = guess.alternatives.map { EnglishName.field($0) }.joined(separator: ", ")
+            keyComment += (keyComment.isEmpty ? "" : "; ") + "also possible: \(others)"
+        }
+        guard key.isEmpty else { return }
+        let name = names.unique("position")
+        key = [name]
+        fields.append(Field(attribute: ProposedAttribute(name: name, type: "int", source: "@position")))
+        keyComment = "\(guess.reason): the position in the list, which changes if the server inserts records"
+    }
+
+    // MARK: Values
+
+    private mutating func add(_ leaf: Leaf) {
+        if let target = leaf.target {
+            let relationship = ProposedRelationship(
+                name: names.name(leaf), target: clusters[target].name, isToMany: leaf.isToMany)
+            append(relationship, at: leaf)
+            return
+        }
+        if let reference = references.reference(leaf, in: cluster) { return add(reference, leaf) }
+        guard fields.count < FieldBuilder.attributeLimit else { return }
+        let name = names.name(leaf), choice = TypeChoice(of: leaf.value, name: leaf.name)
+        var attribute = ProposedAttribute(name: name, type: choice.type)
+        attribute.isOptional = leaf.isOptional || choice.isAlwaysNull
+        attribute.values = choice.values
+        attribute.format = choice.format
+        attribute.epoch = choice.epoch
+        attribute.comment = leaf.comment.isEmpty ? choice.comment : leaf.comment
+        attribute.alternative = choice.alternative
+        if !FieldNames.isFound(name, at: leaf.keys, in: cluster.shape) { attribute.from = [leaf.keys] }
+        fields.append(Field(kinds: leaf.kinds, attribute: attribute))
+    }
+
+    /// Adds a reference by a bare key, or adds the key to the relationship that has the object.
+    private mutating func add(_ reference: ReferenceFinder.Reference, _ leaf: Leaf) {
+        let target = clusters[reference.target].name
+        let known = fields.firstIndex { field in
+            guard let relationship = field.relationship else { return false }
+            return relationship.name == reference.name && relationship.target == target
+                && relationship.isToMany == reference.isToMany && field.kinds == leaf.kinds
+        }
+        if let known, var relationship = fields[known].relationship {
+            let path = Array(leaf.keys.dropLast()) + [reference.name]
+            relationship.from = (relationship.from ?? [path]) + [leaf.keys]
+            relationship.comment = "an object, or the bare key beside it"
+            // The own key of the relationship may be written differently.
+            if let other = leaves.first(where: {
+                $0.target == reference.target && EnglishName.field($0.name) == reference.name
+            }) {
+                relationship.from?[0] = other.keys
+            }
+            fields[known].relationship = relationship
+            return
+        }
+        // The object may follow: then it takes the name.
+        let follows = leaves.contains {
+            $0.target == reference.target && $0.isToMany == reference.isToMany
+                && EnglishName.field($0.name) == reference.name && $0.keys.dropLast() == leaf.keys.dropLast()
+        }
+        if follows {
+            delayed.append((reference, leaf))
+            return
+        }
+        var relationship = ProposedRelationship(
+            name: names.unique(reference.name), target: target, isToMany: reference.isToMany)
+        relationship.comment = reference.comment
+        append(relationship, at: leaf)
+    }
+
+    /// References by a bare key, until the relationship with the object is known.
+    private var delayed: [(ReferenceFinder.Reference, Leaf)] = []
+
+    private mutating func append(_ relationship: ProposedRelationship, at leaf: Leaf) {
+        var relationship = relationship
+        if !FieldNames.isFound(relationship.name, at: leaf.keys, in: cluster.shape) { relationship.from = [leaf.keys] }
+        fields.append(Field(kinds: leaf.kinds, relationship: relationship))
+        guard leaf.target != nil, !delayed.isEmpty else { return }
+        let waiting = delayed
+        delayed = []
+        for (reference, leaf) in waiting { add(reference, leaf) }
+    }
+
+    // MARK: Indexes
+
+    /// The words of attributes that are often looked up, each group at most once.
+    private static let indexed: [(words: Set<String>, type: String?)] = [
+        (["updated", "modified", "changed"], "date"), (["created", "published", "posted", "date", "timestamp"], "date"),
+        (["number", "slug", "sku"], nil), (["login", "username", "email", "handle"], "string"),
+        (["state", "status"], nil),
+    ]
+
+    private mutating func addIndexes() {
+        for group in FieldBuilder.indexed {
+            let found = fields.firstIndex { field in
+                guard let attribute = field.attribute, !key.contains(attribute.name), field.kinds.isEmpty else {
+                    return false
+                }
+                guard group.type.map({ $0 == attribute.type }) ?? true, !attribute.type.hasPrefix("["),
+                    attribute.type != "json"
+                else { return false }
+                return EnglishName.words(of: attribute.name).contains { group.words.contains($0) }
+            }
+            if let found { fields[found].attribute?.isIndexed = true }
+        }
+    }
+}

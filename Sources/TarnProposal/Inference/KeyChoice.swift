@@ -1,0 +1,188 @@
+// The choice of keys: by the names of fields, confirmed or refuted by the samples.
+
+import Tarn
+
+/// Chooses the fields that identify the objects of a shape.
+struct KeyChoice {
+    private let shape: ObjectShape
+    /// The words of the object's name in the singular, such as `order`, `line`.
+    private let name: [String]
+    /// The samples without those that are equal to another one.
+    private let distinct: [JSONValue]
+
+    /// The maximum number of samples that are compared.
+    private static let comparisonLimit = 5000
+    private static let certainNames: Set = ["id", "uuid", "guid", "pk", "oid", "gid"]
+    /// Names of keys, the best first.
+    private static let likelyNames = [
+        "key", "slug", "sha", "hash", "code", "isbn", "sku", "symbol", "iso", "number", "iid", "login", "username",
+        "handle", "email", "name", "url", "self", "href", "uri", "title", "label",
+    ]
+    /// Names of fields that are parts of keys.
+    private static let partNames: Set = [
+        "number", "position", "index", "code", "type", "name", "date", "day", "year", "month", "version", "language",
+        "lang", "locale", "currency", "line", "seq", "sequence", "rank", "role", "region", "country",
+    ]
+
+    init(_ shape: ObjectShape, name: String) {
+        self.shape = shape
+        self.name = EnglishName.singularWords(of: name)
+        var seen: Set<JSONValue> = []
+        distinct = shape.samples.prefix(KeyChoice.comparisonLimit).filter { seen.insert($0).inserted }
+    }
+
+    // MARK: Nested objects
+
+    /// Returns the key of nested objects; nil if they are parts of the enclosing record.
+    func nested() -> KeyGuess? {
+        guard let field = shape.names.first(where: { isCertain($0) || EnglishName.words(of: $0) == ["sha"] }),
+            isUsable(field), isConsistent([field])
+        else { return nil }
+        return KeyGuess(fields: [field], reason: "", isCertain: true)
+    }
+
+    /// Returns the key that another entity has, if these objects have it too.
+    func shared(_ field: String) -> KeyGuess? {
+        guard shape.fields[field] != nil, isUsable(field), isConsistent([field]) else { return nil }
+        return KeyGuess(fields: [field], reason: "", isCertain: true)
+    }
+
+    // MARK: Listed objects
+
+    /// Returns the key of listed objects.
+    func listed() -> KeyGuess {
+        let certain = shape.names.filter(isCertain).sorted { rank($0) < rank($1) }.filter {
+            isUsable($0) && isConsistent([$0])
+        }
+        if let best = certain.first {
+            return KeyGuess(
+                fields: [best], reason: "", isCertain: true, alternatives: Array(certain.dropFirst().prefix(2)))
+        }
+        let usable = shape.names.filter { isUsable($0) && isUnique([$0]) }
+        let likely = usable.filter { likelihood($0) != nil }.sorted {
+            (likelihood($0) ?? 0) < (likelihood($1) ?? 0)
+        }
+        let others = usable.filter { likelihood($0) == nil && isShort($0) }
+        if let best = likely.first ?? (distinct.count >= 5 ? others.first : nil) {
+            let rest = (likely + others).filter { $0 != best }
+            return KeyGuess(
+                fields: [best], reason: "different in all \(distinct.count) samples", isCertain: false,
+                alternatives: Array(rest.prefix(3)))
+        }
+        if let pair = composite() {
+            return KeyGuess(
+                fields: pair, reason: "no single field differs in all \(distinct.count) samples, these together do",
+                isCertain: false)
+        }
+        return KeyGuess(fields: [], reason: "no field identifies a record", isCertain: false)
+    }
+
+    /// Returns two or three fields that together differ in all samples.
+    private func composite() -> [String]? {
+        guard distinct.count >= 2 else { return nil }
+        let parts = shape.names.filter { field in
+            let words = EnglishName.words(of: field)
+            guard let last = words.last, isUsable(field) else { return false }
+            return KeyChoice.certainNames.contains(last) || KeyChoice.partNames.contains(last)
+        }.prefix(10)
+        let fields = Array(parts)
+        for (index, first) in fields.enumerated() {
+            for second in fields[(index + 1)...] where isUnique([first, second]) { return [first, second] }
+        }
+        for (index, first) in fields.enumerated() {
+            for (offset, second) in fields.enumerated() where offset > index {
+                for third in fields[(offset + 1)...] where isUnique([first, second, third]) {
+                    return [first, second, third]
+                }
+            }
+        }
+        return nil
+    }
+
+    // MARK: Fields
+
+    /// Whether a name is that of a key: `id`, `_id`, `uuid`, or the object's own name with `id`.
+    private func isCertain(_ field: String) -> Bool {
+        let words = EnglishName.words(of: field)
+        guard let last = words.last, KeyChoice.certainNames.contains(last) else { return false }
+        return words.count == 1 || Array(words.dropLast()) == name || words.dropLast().last == name.last
+    }
+
+    private func rank(_ field: String) -> Int {
+        let words = EnglishName.words(of: field)
+        return (words == ["id"] ? 0 : words.count == 1 ? 1 : 2)
+    }
+
+    private func likelihood(_ field: String) -> Int? {
+        let words = EnglishName.words(of: field)
+        guard let last = words.last, words.count == 1 || Array(words.dropLast()) == name else { return nil }
+        return KeyChoice.likelyNames.firstIndex(of: last)
+    }
+
+    /// Whether the value of a field may be a key: an integer or a text in every object.
+    private func isUsable(_ field: String) -> Bool {
+        guard let value = shape.fields[field], value.isScalar else { return false }
+        guard value.count > 0 else {
+            guard let declared = value.declared else { return false }
+            return !declared.isNullable && !declared.types.contains("number")
+        }
+        let facts = value.scalars
+        return value.count == shape.count && value.nulls == 0 && facts.fractions == 0 && facts.emptyTexts == 0
+            && facts.longestText <= 500
+    }
+
+    /// Whether the values are short and no dates.
+    private func isShort(_ field: String) -> Bool {
+        guard let facts = shape.fields[field]?.scalars else { return false }
+        let forms = facts.forms ?? []
+        return facts.longestText <= 100 && !forms.contains { $0.dateFormat != nil }
+    }
+
+    private func value(_ fields: [String], _ sample: JSONValue) -> [String] {
+        fields.map { sample[$0]?.scalarText ?? "" }
+    }
+
+    /// Whether fields together differ in all samples.
+    private func isUnique(_ fields: [String]) -> Bool {
+        guard !distinct.isEmpty else { return shape.samples.isEmpty }
+        var seen: Set<[String]> = []
+        return distinct.allSatisfy { seen.insert(value(fields, $0)).inserted }
+    }
+
+    /// Whether samples with equal values are the same object: most of their other scalars agree.
+    private func isConsistent(_ fields: [String]) -> Bool {
+        var first: [[String]: JSONValue] = [:], compared = 0, agreeing = 0
+        for sample in distinct {
+            let key = value(fields, sample)
+            guard let other = first[key] else {
+                first[key] = sample
+                continue
+            }
+            let agreement = JSONValue.agreement(sample, other, except: Set(fields))
+            compared += agreement.compared
+            agreeing += agreement.agreeing
+        }
+        return compared == 0 ? first.count == distinct.count || first.count > 1 : agreeing * 10 >= compared * 6
+    }
+}
+
+extension JSONValue {
+    /// Compares the scalars that two objects have in common.
+    static func agreement(
+        _ a: JSONValue, _ b: JSONValue, except: Set<String> = [], only: Set<String>? = nil
+    ) -> (compared: Int, agreeing: Int) {
+        guard case .object(let members) = a else { return (0, 0) }
+        var compared = 0, agreeing = 0
+        for member in members where !except.contains(member.key) && only?.contains(member.key) ?? true {
+            guard let other = b[member.key] else { continue }
+            switch (member.value, other) {
+            case (.object, _), (.array, _), (_, .object), (_, .array): continue
+            case (.null, .null): continue
+            default:
+                compared += 1
+                if member.value == other { agreeing += 1 }
+            }
+        }
+        return (compared, agreeing)
+    }
+}

@@ -1,0 +1,50 @@
+import Tarn
+
+/// A place of the samples with objects that are records.
+final class Place {
+    /// The position among the places.
+    let index: Int
+    /// The position of the source, of a place that an endpoint lists.
+    let source: Int?
+    /// The place whose records contain these; nil for listed ones.
+    let owner: Int?
+    /// The keys from the enclosing record.
+    let keys: [String]
+    let isList: Bool
+    /// The name of the list, or the key of the objects.
+    let name: String
+    let shape: ObjectShape
+    let key: KeyGuess
+
+    /// The objects by the text of their key, for comparisons between places.
+    private(set) lazy var objects: [String: JSONValue] = {
+        guard key.fields.count == 1, let field = key.fields.first else { return [:] }
+        var objects: [String: JSONValue] = [:]
+        for sample in shape.samples.prefix(5000) {
+            if let text = sample[field]?.scalarText, objects[text] == nil { objects[text] = sample }
+        }
+        return objects
+    }()
+
+    init(index: Int, source: Int?, at location: Location, _ shape: ObjectShape, _ key: KeyGuess) {
+        self.index = index
+        self.source = source
+        owner = location.owner
+        keys = location.keys
+        isList = location.isList
+        name = location.name
+        self.shape = shape
+        self.key = key
+    }
+
+    /// The location of a place.
+    struct Location {
+        var owner: Int?
+        var keys: [String] = []
+        var isList = true
+        var name: String
+    }
+
+    /// Whether an endpoint lists the records.
+    var isListed: Bool { owner == nil }
+}

@@ -1,0 +1,85 @@
+// The places of the samples with records: the lists, and the objects nested in them that have a key.
+
+/// Collects the places of records.
+struct PlaceCollector {
+    private(set) var places: [Place] = []
+
+    /// The maximum number of places.
+    static let limit = 400
+    /// The maximum number of keys from a record to an object nested in it.
+    static let nestingLimit = 5
+
+    /// Adds the list of a source.
+    ///
+    /// - Parameter key: the key that a person has chosen; nil for a guess.
+    mutating func addList(_ shape: ObjectShape, source: Int, name: String, key: [String]? = nil) {
+        let guess =
+            key.map { KeyGuess(fields: $0, reason: "chosen", isCertain: true) } ?? KeyChoice(shape, name: name).listed()
+        places.append(
+            Place(index: places.count, source: source, at: Place.Location(name: name), shape, guess))
+    }
+
+    /// Adds the objects that are nested in the lists.
+    mutating func addNested() {
+        for place in places where place.isListed { descend(place.shape, place.index, []) }
+    }
+
+    private mutating func descend(_ shape: ObjectShape, _ owner: Int, _ keys: [String]) {
+        guard keys.count < PlaceCollector.nestingLimit else { return }
+        for name in shape.names {
+            guard places.count < PlaceCollector.limit, let value = shape.fields[name] else { continue }
+            let isList = value.isListOfObjects
+            guard let object = isList ? value.element?.object : value.isObjectOrKey ? value.object : nil,
+                !object.isMap
+            else { continue }
+            let path = keys + [name]
+            if let guess = key(of: object, name) {
+                let location = Place.Location(owner: owner, keys: path, isList: isList, name: name)
+                let place = Place(index: places.count, source: nil, at: location, object, guess)
+                places.append(place)
+                if depth(of: place) < 8, !isRecursive(place) { descend(object, place.index, []) }
+            } else if !isList, value.isObject {
+                descend(object, owner, path)
+            }
+        }
+    }
+
+    /// Returns the key of nested objects; nil if they are no records.
+    private func key(of object: ObjectShape, _ name: String) -> KeyGuess? {
+        if let guess = KeyChoice(object, name: name).nested() { return guess }
+        // The key of a list with the same name, or with the same fields.
+        let words = EnglishName.singularWords(of: name)
+        for place in places where place.isListed && place.key.fields.count == 1 {
+            guard let field = place.key.fields.first, object.fields[field] != nil, object.names.count > 1 else {
+                continue
+            }
+            let shared = object.names.count { place.shape.fields[$0] != nil }
+            let isNamed = EnglishName.singularWords(of: place.name).last == words.last
+            guard isNamed ? shared * 2 >= object.names.count : shared == object.names.count && shared >= 3 else {
+                continue
+            }
+            if let guess = KeyChoice(object, name: name).shared(field) { return guess }
+        }
+        return nil
+    }
+
+    private func depth(of place: Place) -> Int {
+        var depth = 0, owner = place.owner
+        while let next = owner {
+            depth += 1
+            owner = places[next].owner
+        }
+        return depth
+    }
+
+    /// Whether a schema contains itself.
+    private func isRecursive(_ place: Place) -> Bool {
+        guard let name = place.shape.schemaName, place.shape.count == 0 else { return false }
+        var owner = place.owner
+        while let next = owner {
+            if places[next].shape.schemaName == name { return true }
+            owner = places[next].owner
+        }
+        return false
+    }
+}

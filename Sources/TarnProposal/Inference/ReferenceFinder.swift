@@ -1,0 +1,111 @@
+// References by bare keys: `user_id`, `labelIds`, and values that are keys of other records.
+
+import Tarn
+
+/// Finds the entity that a bare key refers to.
+struct ReferenceFinder {
+    /// A reference by a bare key.
+    struct Reference {
+        /// The position of the cluster of the related records.
+        var target: Int
+        var name: String
+        var isToMany: Bool
+        var comment: String
+    }
+
+    private let clusters: [Cluster]
+    /// The keys of the samples of each cluster.
+    private let keys: [Set<String>]
+
+    init(_ clusters: [Cluster]) {
+        self.clusters = clusters
+        keys = clusters.map { cluster in cluster.places.reduce(into: []) { $0.formUnion($1.objects.keys) } }
+    }
+
+    /// Returns the reference that an attribute holds; nil for a plain value.
+    func reference(_ leaf: Leaf, in cluster: Cluster) -> Reference? {
+        let isList = leaf.value.isList && leaf.value.element?.isScalar == true && leaf.value.element?.nulls == 0
+        guard isList || leaf.value.isScalar, let value = isList ? leaf.value.element : leaf.value else { return nil }
+        guard leaf.keys.count > 1 || !cluster.key.fields.contains(leaf.name) || cluster.key.fields.count > 1 else {
+            return nil
+        }
+        guard value.count == 0 || value.scalars.fractions == 0 && value.scalars.emptyTexts == 0 else { return nil }
+        var words = EnglishName.words(of: leaf.name)
+        let isNamed = words.count > 1 && ["id", "ids", "uuid", "uuids", "key", "pk"].contains(words.last ?? "")
+        if isNamed { words.removeLast() }
+        if let last = words.popLast() { words.append(EnglishName.singular(last)) }
+        for target in candidates(words, in: cluster, isNamed: isNamed) {
+            guard fits(value, target, isNamed: isNamed) else { continue }
+            return Reference(
+                target: target, name: isNamed ? name(words, isToMany: isList) : EnglishName.field(leaf.name),
+                isToMany: isList, comment: isList ? "bare keys" : "a bare key")
+        }
+        guard let target = targetByValues(value, leaf, cluster) else { return nil }
+        return Reference(
+            target: target, name: isNamed ? name(words, isToMany: isList) : EnglishName.field(leaf.name),
+            isToMany: isList,
+            comment: "its values are keys of \(clusters[target].name) in the samples")
+    }
+
+    private func name(_ words: [String], isToMany: Bool) -> String {
+        let joined = words.joined(separator: "_")
+        return EnglishName.field(isToMany ? EnglishName.plural(joined) : joined)
+    }
+
+    /// Returns the clusters that a name may mean, the best first.
+    private func candidates(_ words: [String], in own: Cluster, isNamed: Bool) -> [Int] {
+        guard !words.isEmpty else { return [] }
+        var found: [Int] = []
+        func add(_ matches: (Cluster) -> Bool) {
+            for cluster in clusters where !found.contains(cluster.index) && cluster.key.fields.count == 1 {
+                if matches(cluster) { found.append(cluster.index) }
+            }
+        }
+        add { EnglishName.words(of: $0.name) == words }
+        add { $0.places.contains { EnglishName.singularWords(of: $0.name) == words } }
+        guard isNamed else { return found }
+        if words == ["parent"] { found.append(own.index) }
+        add { EnglishName.words(of: $0.name).count == 1 && EnglishName.words(of: $0.name).last == words.last }
+        if EntityNames.roles.contains(words.joined(separator: "_")) || EntityNames.roles.contains(words.last ?? "") {
+            add { ["User", "Person", "Account", "Member", "Customer"].contains($0.name) }
+        }
+        return found
+    }
+
+    /// Whether values may be keys of a cluster.
+    private func fits(_ value: ValueShape, _ target: Int, isNamed: Bool) -> Bool {
+        guard let field = clusters[target].key.fields.first, let key = clusters[target].shape.fields[field] else {
+            return false
+        }
+        func isText(_ shape: ValueShape) -> Bool {
+            shape.count > shape.nulls
+                ? shape.scalars.texts > 0 : shape.declared.map { $0.types.contains("string") } ?? false
+        }
+        guard isText(value) == isText(key) else { return false }
+        if isNamed { return true }
+        // Without `id` in the name, a number or text may be anything: it must be a key of a sample.
+        let values = value.scalars.counts.keys
+        return value.count == 0 ? false : values.contains { keys[target].contains($0) } && !isText(value)
+    }
+
+    /// Returns the cluster whose keys the values are, if they are too special for a coincidence.
+    private func targetByValues(_ value: ValueShape, _ leaf: Leaf, _ own: Cluster) -> Int? {
+        let values = value.scalars.counts.keys
+        guard values.count >= 2, !value.scalars.isOverflowing else { return nil }
+        let isSpecial =
+            value.scalars.texts > 0
+            ? values.allSatisfy { $0.utf8.count >= 12 && $0.utf8.contains { (0x30...0x39).contains($0) } }
+                && value.scalars.forms?.contains(.url) != true
+                && !(value.scalars.forms ?? []).contains { $0.dateFormat != nil }
+            : value.scalars.smallest >= 100_000
+        guard isSpecial else { return nil }
+        return clusters.first { cluster in
+            let found = values.count { keys[cluster.index].contains($0) }
+            // The samples are a part of the records: not every target is among them.
+            let isNamed = ["of", "by", "to", "parent", "previous", "next", "original", "root"].contains(
+                EnglishName.words(of: leaf.name).last ?? "")
+            return cluster.key.fields.count == 1 && found >= (isNamed ? 1 : 2) && found * 10 >= values.count * 3
+                && fits(value, cluster.index, isNamed: true)
+        }?.index
+    }
+}

@@ -1,0 +1,57 @@
+// A list of records that an endpoint fetches: the common form of samples and of specifications.
+
+import Tarn
+
+/// A list, or several lists of one response, as an endpoint will fetch them.
+struct Source {
+    /// One list of records.
+    struct List {
+        var found: FoundList
+        var shape: ObjectShape
+        /// The name for the entity.
+        var name: String
+        /// Whether a page lacks the list.
+        var isOptional = false
+    }
+
+    /// The name of the endpoint.
+    var name: String
+    /// The path from the base URL; it may have variables.
+    var path: String
+    var parameters: [ProposedParameter] = []
+    var lists: [List]
+    var style = SampledStyle()
+    /// The position of the source whose records name this one, and the segment of the path that is
+    /// their attribute.
+    var parent: Parent?
+    /// The comment above the endpoint.
+    var comments: [String] = []
+    var notes: [String] = []
+    /// The responses of the samples; empty for a specification.
+    var pages: [Sample.Page] = []
+    /// The endpoint of single records.
+    var detail: Detail?
+    /// The value of `since`, if a specification declares such a parameter.
+    var since: (parameter: String, field: String?)?
+
+    /// The record that the path of a source names.
+    struct Parent {
+        /// The position of the source that lists the parents.
+        var source: Int
+        /// The key of the parents' JSON whose value is in the path.
+        var field: String
+        /// The segment of ``Source/path`` that is replaced.
+        var segment: Int
+    }
+
+    /// An endpoint of single records.
+    struct Detail {
+        /// The path, with the value of `field` as the segment `segment`.
+        var path: String
+        var field: String
+        var segment: Int
+        /// Keys that a single record has and a listed one has not.
+        var added: [String]
+        var page: Sample.Page?
+    }
+}

@@ -1,0 +1,41 @@
+/// An endpoint of a proposal.
+struct ProposedEndpoint {
+    /// A list of records in the response.
+    struct List {
+        /// The keys that lead to the list; the key `*` selects each element of a list.
+        var keys: [ListStep]
+        var entity: String
+        /// Whether a response may lack the list.
+        var isOptional = false
+    }
+
+    var name: String
+    var comments: [String] = []
+    var path: String
+    var parameters: [ProposedParameter] = []
+    var lists: [List] = []
+    /// The style as a description writes it.
+    var pagination = "single_page"
+    var paginationComment = ""
+    /// The treatment of signs of more records, as a description writes it.
+    var more: String?
+    var forEach: (entity: String, parent: String?)?
+    /// The key `since` as a description writes it, and whether it is certain enough to be active.
+    var since: (text: String, isActive: Bool)?
+    /// Whether all lines are comments: an alternative for a person to decide.
+    var isCommentedOut = false
+    var remarks: [String] = []
+}
+
+/// One step from the root of a response to its records.
+enum ListStep: Hashable {
+    case key(String)
+    case each
+}
+
+/// A parameter of a proposed request.
+struct ProposedParameter {
+    var name: String
+    var value: String
+    var comment = ""
+}

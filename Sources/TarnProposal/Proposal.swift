@@ -1,0 +1,89 @@
+// A proposed description: from samples and specifications to a text that was checked.
+
+import Tarn
+import TarnDescription
+
+/// A description file that `tarn init` proposes.
+package struct Proposal {
+    /// A guess that a person may correct.
+    package struct Question: Sendable {
+        /// The subject of a question.
+        package enum Subject: Sendable { case entityName, key }
+        package var subject: Subject
+        /// The proposed name of the entity.
+        package var entity: String
+        /// The proposed answer: a name, or attributes with commas between them.
+        package var proposed: String
+        /// Further answers that the samples allow.
+        package var others: [String]
+        package var reason: String
+    }
+
+    /// The text of the file.
+    package let text: String
+    /// What the import of the samples reports, and what could not be corrected; usually empty.
+    package let findings: [String]
+    /// The numbers of records of the samples, by entity.
+    package let records: [String: Int]
+    /// The names of the entities in the order of the file.
+    package let entities: [String]
+    /// The names of the endpoints in the order of the file.
+    package let endpoints: [String]
+    /// Uncertain guesses.
+    package let questions: [Question]
+
+    /// The maximum number of corrections.
+    private static let repairLimit = 12
+
+    /// Proposes a description of samples.
+    ///
+    /// - Throws: `ProposalError` if there is nothing to describe.
+    package init(
+        _ samples: [Sample], specification: OpenAPIDocument? = nil, options: ProposalOptions = ProposalOptions()
+    ) throws(ProposalError) {
+        var draft = ProposalDraft(samples, specification, options)
+        guard !draft.sources.isEmpty else { throw .nothingToDescribe }
+        var findings: [String] = [], check: ProposalCheck?
+        for _ in 0..<Proposal.repairLimit {
+            let text = ProposalWriter.text(draft.description)
+            let result: ProposalCheck
+            do throws(DescriptionError) { result = try ProposalCheck(text, samples: draft.bodies) } catch {
+                throw .invalid(error, text: text)
+            }
+            check = result
+            let repair = ProposalRepair(draft.description, result)
+            findings = repair.findings + (result.failure.map { [$0] } ?? [])
+            guard repair.hasChanged else { break }
+            draft.description = repair.description
+        }
+        if !findings.isEmpty {
+            draft.description.comments.append("The import of the samples by this file reports:")
+            draft.description.comments += findings.prefix(20).map { "- " + YAMLText.comment($0, limit: 300) }
+        }
+        let text = ProposalWriter.text(draft.description)
+        do throws(DescriptionError) { _ = try Description.parse(text, file: "tarn.yaml") } catch {
+            throw .invalid(error, text: text)
+        }
+        self.text = text
+        self.findings = findings
+        records = check?.records ?? [:]
+        entities = draft.description.entities.map(\.name)
+        endpoints = draft.description.endpoints.filter { !$0.isCommentedOut }.map(\.name)
+        questions = draft.questions
+    }
+}
+
+/// A proposal that cannot be made.
+package enum ProposalError: Error, CustomStringConvertible {
+    /// The samples have no records, and the specification no lists.
+    case nothingToDescribe
+    /// The proposed text is no description: a fault of this program.
+    case invalid(DescriptionError, text: String)
+
+    package var description: String {
+        switch self {
+        case .nothingToDescribe: "nothing to describe: no response and no specification has a list of objects"
+        case .invalid(let error, _): "the proposal is not valid, which is a fault of tarn: \(error)"
+        }
+    }
+}

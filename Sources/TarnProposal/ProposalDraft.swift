@@ -1,0 +1,151 @@
+// The inference from samples to a proposed description.
+
+import Tarn
+
+/// A proposed description before it is checked.
+struct ProposalDraft {
+    var description = ProposedDescription()
+    private(set) var sources: [Source] = []
+    /// The bodies of the samples by the names of their endpoints.
+    private(set) var bodies: [(endpoint: String, bodies: [[UInt8]])] = []
+    private(set) var questions: [Proposal.Question] = []
+
+    init(_ samples: [Sample], _ specification: OpenAPIDocument?, _ options: ProposalOptions) {
+        let builder = SourceBuilder(samples, options)
+        sources = builder.sources
+        description.base = builder.base
+        description.baseComment = builder.baseComment
+        description.aliases = builder.aliases
+        var hosts = builder.hosts
+        if let specification {
+            let declared = SpecificationSources(specification, samples: builder, base: options.base)
+            sources = declared.sources
+            description.base = declared.base
+            description.baseComment = declared.baseComment
+            description.authentication = declared.authentication
+            description.authenticationComment = declared.authenticationComment
+            if let host = URLReference(declared.base).authority { hosts.insert(host.lowercased()) }
+        }
+        addCredentials(options, secretParameter: builder.secretParameter)
+        guard !sources.isEmpty else { return }
+        build(hosts, options)
+        comment(samples, specification)
+    }
+
+    private mutating func build(_ hosts: Set<String>, _ options: ProposalOptions) {
+        var collector = PlaceCollector(), sourceNames: [String] = []
+        var lists: [[Int]] = []
+        for source in sources {
+            lists.append([])
+            for list in source.lists {
+                lists[lists.count - 1].append(sourceNames.count)
+                if let detail = source.detail, detail.isActive(for: source), let page = detail.page {
+                    list.shape.add(page.json)
+                }
+                let key = options.keys[EnglishName.entity(list.name)]
+                collector.addList(list.shape, source: sourceNames.count, name: list.name, key: key)
+                sourceNames.append(source.name)
+            }
+        }
+        collector.addNested()
+        let clusters = ClusterFinder.clusters(collector.places)
+        EntityNames.assign(clusters, chosen: options.entityNames)
+        var nameOfList: [Int: String] = [:]
+        for cluster in clusters {
+            for place in cluster.places { if let source = place.source { nameOfList[source] = cluster.name } }
+        }
+        var entities = EntityBuilder(clusters, hosts: hosts, sourceNames: sourceNames).entities()
+        let entityNames = lists.map { $0.map { nameOfList[$0] ?? "Record" } }
+        let endpoints = EndpointBuilder(sources, entityNames, &entities)
+        description.endpoints = endpoints.endpoints
+        description.entities = ProposalDraft.reachable(entities, from: description.endpoints)
+        ask(clusters)
+        for (index, source) in sources.enumerated() where !source.pages.isEmpty {
+            guard let name = endpoints.name(ofSource: index) else { continue }
+            var pages = source.pages.map(\.body)
+            bodies.append((name, pages))
+            if let detail = source.detail, detail.isActive(for: source), let page = detail.page,
+                let name = endpoints.detailName(ofSource: index)
+            {
+                pages = [page.body]
+                bodies.append((name, pages))
+            }
+        }
+    }
+
+    /// Returns the entities that a response can have: those of lists, their kinds, and the targets
+    /// of their relationships. Objects inside of JSON values become no records.
+    private static func reachable(
+        _ entities: [ProposedEntity], from endpoints: [ProposedEndpoint]
+    ) -> [ProposedEntity] {
+        var found = Set(endpoints.flatMap { $0.lists.map(\.entity) }), count = 0
+        while found.count > count {
+            count = found.count
+            for entity in entities {
+                if let parent = entity.parent, found.contains(parent) { found.insert(entity.name) }
+                if found.contains(entity.name) { found.formUnion(entity.relationships.map(\.target)) }
+            }
+        }
+        return entities.filter { found.contains($0.name) }
+    }
+
+    /// Collects the uncertain guesses.
+    private mutating func ask(_ clusters: [Cluster]) {
+        for cluster in clusters where cluster.main[0].isListed && description.position(of: cluster.name) != nil {
+            questions.append(
+                Proposal.Question(
+                    subject: .entityName, entity: cluster.name, proposed: cluster.name, others: [],
+                    reason: "the records of `\(YAMLText.comment(cluster.main[0].name, limit: 60))`"))
+            guard !cluster.key.isCertain else { continue }
+            questions.append(
+                Proposal.Question(
+                    subject: .key, entity: cluster.name, proposed: cluster.key.fields.joined(separator: ","),
+                    others: cluster.key.alternatives, reason: cluster.key.reason))
+        }
+    }
+
+    // MARK: Credentials
+
+    private static let secretFields: Set = [
+        "authorization", "cookie", "x-api-key", "api-key", "apikey", "private-token", "x-auth-token", "x-access-token",
+        "proxy-authorization", "x-token", "token", "x-csrf-token",
+    ]
+
+    private mutating func addCredentials(_ options: ProposalOptions, secretParameter: String?) {
+        if let variable = options.tokenVariable {
+            description.authentication = "{ bearer: { env: \(variable) } }"
+            description.authenticationComment = ""
+        } else if let secretParameter {
+            description.authentication =
+                "{ api_key: { key: { env: API_KEY }, query: \(YAMLText.scalar(secretParameter)) } }"
+            description.authenticationComment = "the key was in the URL: put it into the environment"
+        }
+        for (name, value) in options.headers {
+            guard ProposalDraft.secretFields.contains(name.lowercased()) else {
+                description.headers.append(ProposedDescription.Header(name: name, value: value))
+                continue
+            }
+            guard options.tokenVariable == nil else { continue }
+            let isBearer = name.lowercased() == "authorization" && value.lowercased().hasPrefix("bearer ")
+            description.authentication =
+                isBearer
+                ? "{ bearer: { env: API_TOKEN } }"
+                : "{ api_key: { key: { env: API_TOKEN }, header: \(YAMLText.scalar(name)) } }"
+            description.authenticationComment = "the value of --header is not written: put it into the environment"
+        }
+    }
+
+    // MARK: Comments
+
+    private mutating func comment(_ samples: [Sample], _ specification: OpenAPIDocument?) {
+        let looked = samples.map { YAMLText.comment($0.isURL ? Redaction.url($0.origin) : $0.origin, limit: 120) }
+        var origins: [String] = specification.map { [YAMLText.comment($0.name, limit: 120)] } ?? []
+        origins += looked
+        description.comments = [
+            "Proposed by `tarn init` from \(origins.prefix(8).joined(separator: ", "))\(origins.count > 8 ? ", …" : "")."
+        ]
+        description.comments.append(
+            "Each guess has its reason beside it; a line that begins with `# or` is another definition that the samples allow. A `?` marks what was null or missing in some sample. Read it, correct it, then run `tarn sync`."
+        )
+    }
+}

@@ -1,0 +1,108 @@
+// The locations of lists of records in a response.
+
+import Tarn
+
+/// A list of records in a response.
+struct FoundList: Hashable {
+    /// The steps from the root.
+    var steps: [ListStep]
+    /// Whether the value is a list, and not a single object.
+    var isList: Bool
+    /// The last key; empty at the root.
+    var name: String {
+        for case .key(let key) in steps.reversed() where key != "node" { return key }
+        return ""
+    }
+}
+
+/// Finds the lists of records in a response.
+enum ListFinder {
+    /// Keys that wrap a list and do not name it.
+    static let wrappers: Set = [
+        "data", "items", "results", "result", "records", "entries", "values", "value", "rows", "content", "objects",
+        "list", "elements", "nodes", "node", "edges", "hits", "docs", "documents", "response", "payload", "body", "d",
+        "collection", "member", "hydra:member", "_embedded", "features", "resources", "page", "search",
+    ]
+    /// Keys of lists that accompany the records.
+    private static let companions: Set = ["errors", "warnings", "links", "messages", "facets", "aggregations", "meta"]
+    private static let depthLimit = 4
+
+    /// Returns the lists of records: at least one, unless the response has no objects.
+    static func lists(in json: JSONValue) -> [FoundList] {
+        switch json {
+        case .array(let elements):
+            return elements.isEmpty || elements.contains(where: \.isObject) ? [FoundList(steps: [], isList: true)] : []
+        case .object(let members):
+            guard !members.isEmpty else { return [] }
+            // An object with a key of its own is a record, whatever lists it has.
+            let isRecord = members.contains { ["id", "_id", "uuid", "guid"].contains($0.key) && $0.value.scalarText != nil }
+            if !isRecord {
+                let found = nested(json, [], depth: 0)
+                let main = found.filter { !companions.contains($0.name.lowercased()) }
+                let scalars = members.count { !$0.value.isObject && $0.value.scalarText != nil }
+                let isEnvelope =
+                    main.contains { wrappers.contains($0.name.lowercased()) } || scalars <= 6
+                if !main.isEmpty, isEnvelope { return preferred(main) }
+                if let inner = wrapped(members) { return [inner] }
+            }
+            return [FoundList(steps: [], isList: false)]
+        default: return []
+        }
+    }
+
+    /// Of several lists, those of the outermost level; one under a wrapper excludes the others.
+    private static func preferred(_ lists: [FoundList]) -> [FoundList] {
+        guard lists.count > 1 else { return lists }
+        let outermost = lists.map(\.steps.count).min() ?? 0
+        let top = lists.filter { $0.steps.count == outermost }
+        if let wrapper = top.first(where: { wrappers.contains($0.name.lowercased()) }) {
+            let others = top.filter { $0 != wrapper && $0.name.lowercased() == "included" }
+            return [wrapper] + others
+        }
+        return outermost <= 1 ? top : Array(lists.prefix(8))
+    }
+
+    private static func nested(_ json: JSONValue, _ steps: [ListStep], depth: Int) -> [FoundList] {
+        guard case .object(let members) = json, depth < depthLimit else { return [] }
+        var found: [FoundList] = []
+        for member in members.prefix(200) {
+            let path = steps + [.key(member.key)]
+            switch member.value {
+            case .array(let elements) where !elements.isEmpty && elements.allSatisfy(\.isObject):
+                // A list of edges, each with a node.
+                let areEdges = elements.allSatisfy { $0["node"]?.isObject == true }
+                found.append(FoundList(steps: areEdges ? path + [.each, .key("node")] : path, isList: true))
+            case .array(let elements) where elements.isEmpty && depth == 0 && wrappers.contains(member.key.lowercased()):
+                found.append(FoundList(steps: path, isList: true))
+            case .object: found += nested(member.value, path, depth: depth + 1)
+            default: break
+            }
+        }
+        return found
+    }
+
+    /// Returns the single record in a wrapper: `{"data": {…}}`.
+    private static func wrapped(_ members: [JSONValue.Member]) -> FoundList? {
+        let objects = members.filter { $0.value.isObject && wrappers.contains($0.key.lowercased()) }
+        guard objects.count == 1, let member = objects.first else { return nil }
+        return FoundList(steps: [.key(member.key)], isList: false)
+    }
+
+    /// Returns the objects at a list.
+    static func objects(_ json: JSONValue, _ list: FoundList) -> [JSONValue] {
+        var values = [json]
+        for step in list.steps {
+            switch step {
+            case .key(let key): values = values.compactMap { $0[key] }
+            case .each:
+                values = values.flatMap { value -> [JSONValue] in
+                    if case .array(let elements) = value { elements } else { [] }
+                }
+            }
+        }
+        guard list.isList, list.steps.last != .key("node") || !list.steps.contains(.each) else { return values }
+        return values.flatMap { value -> [JSONValue] in
+            if case .array(let elements) = value { elements } else { [] }
+        }.filter(\.isObject)
+    }
+}

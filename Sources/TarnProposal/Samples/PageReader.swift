@@ -1,0 +1,38 @@
+// What pagination reads from a page.
+
+import Tarn
+
+/// Reads the facts about a page that decide its pagination.
+enum PageReader {
+    private static let depthLimit = 3
+    private static let valueLimit = 200
+
+    /// Returns the facts about a page.
+    static func facts(_ page: Sample.Page, _ lists: [FoundList]) -> PageFacts {
+        let objects = lists.flatMap { ListFinder.objects(page.json, $0) }
+        var values: [String: String] = [:]
+        if let first = lists.first, first.isList, !first.steps.isEmpty {
+            collect(page.json, [], &values, except: lists)
+        }
+        var hasher = Hasher()
+        for object in objects { hasher.combine(object) }
+        var facts = PageFacts(headers: page.headers, recordCount: objects.count, values: values)
+        facts.digest = hasher.finalize()
+        return facts
+    }
+
+    private static func collect(
+        _ json: JSONValue, _ keys: [String], _ values: inout [String: String], except lists: [FoundList]
+    ) {
+        guard case .object(let members) = json, keys.count < depthLimit else { return }
+        for member in members.prefix(100) where values.count < valueLimit && !member.key.isEmpty {
+            let path = keys + [member.key]
+            switch member.value {
+            case .number(let text), .string(let text): values[JSONPath(keys: path).description] = text
+            case .bool(let flag): values[JSONPath(keys: path).description] = flag ? "true" : "false"
+            case .object: collect(member.value, path, &values, except: lists)
+            case .null, .array: break
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// What `tarn init` looked at: the pages of one list, or a file.
+
+import Tarn
+
+/// The pages of one URL, or the content of one file.
+package struct Sample: Sendable {
+    /// One response.
+    package struct Page: Sendable {
+        /// The URL of the request; empty for a file.
+        package var url: String
+        package var headers: TransportHeaders
+        package var body: [UInt8]
+        /// The parsed body.
+        package var json: JSONValue
+
+        /// Creates a page.
+        package init(url: String, headers: TransportHeaders = TransportHeaders(), body: [UInt8], json: JSONValue) {
+            self.url = url
+            self.headers = headers
+            self.body = body
+            self.json = json
+        }
+    }
+
+    /// The URL after redirects, or the path of the file.
+    package var origin: String
+    /// Whether ``origin`` is a URL.
+    package var isURL: Bool
+    package var pages: [Page]
+    /// The style of pagination.
+    package var style = SampledStyle()
+    /// Whether the last page of the list was fetched.
+    package var isComplete = true
+    /// Other base URLs of the API that links begin with.
+    package var aliases: [String] = []
+    /// The response to the request for one record, and its URL.
+    package var detail: Page?
+    /// Remarks for the endpoint.
+    package var notes: [String] = []
+
+    /// Creates a sample.
+    package init(origin: String, isURL: Bool, pages: [Page]) {
+        self.origin = origin
+        self.isURL = isURL
+        self.pages = pages
+    }
+}
+
+/// A style of pagination that was detected in a sample.
+package struct SampledStyle: Sendable {
+    /// The style as a description writes it.
+    package var text = "single_page"
+    package var reason = "nothing in the answer speaks of another page"
+    /// Query parameters that the style sends: they do not belong under `with`.
+    package var parameters: Set<String> = []
+    /// The value of `more` in a description; nil for the default.
+    package var more: String?
+}

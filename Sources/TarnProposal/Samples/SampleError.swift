@@ -1,0 +1,30 @@
+import Tarn
+
+/// A failure to look at a response.
+package enum SampleError: Error, CustomStringConvertible {
+    /// The text is neither a URL nor a readable file.
+    case unreadable(String, reason: String)
+    case transport(TransportError)
+    /// The server refused the request.
+    case status(Int, url: String)
+    /// The body is no JSON.
+    case notJSON(String, reason: String)
+    /// The response has no objects.
+    case noRecords(String)
+    /// The document is no OpenAPI 3 specification.
+    case specification(String, reason: String)
+
+    package var description: String {
+        switch self {
+        case .unreadable(let name, let reason): return "\(name): \(reason)"
+        case .transport(let error): return error.description
+        case .status(let code, let url):
+            let advice =
+                code == 401 || code == 403 ? ": name the variable with a token by --auth-env, or add --header" : ""
+            return "\(Redaction.url(url)): the server returned \(code)\(advice)"
+        case .notJSON(let name, let reason): return "\(name): no JSON: \(reason)"
+        case .noRecords(let name): return "\(name): the response has no objects, so there are no records to describe"
+        case .specification(let name, let reason): return "\(name): \(reason)"
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// The requests of a sampler from the options of a command.
+
+import Tarn
+
+/// Builds the options of a sampler.
+package enum SampleRequest {
+    /// Returns the options of a sampler with header fields and a bearer token.
+    package static func options(
+        pages: Int, headers: [(name: String, value: String)], token: String?
+    ) -> Sampler.Options {
+        var options = Sampler.Options()
+        options.pages = pages
+        options.headers = TransportHeaders(headers.map { TransportHeaders.Field($0.name, $0.value) })
+        if options.headers["Accept"] == nil { options.headers["Accept"] = "application/json" }
+        if let token { options.headers["Authorization"] = "Bearer \(token)" }
+        return options
+    }
+
+    /// Whether a text is the name of an environment variable.
+    package static func isVariable(_ name: String) -> Bool {
+        guard let first = name.utf8.first, !(0x30...0x39).contains(first) else { return false }
+        return name.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == 0x5F }
+    }
+}
+
+extension Sampler {
+    /// Looks at a URL, or reads a file.
+    package func sample(target: String) async throws(SampleError) -> Sample {
+        guard (try? HTTPURL(target)) != nil else { return try Sampler.sample(file: target) }
+        return try await sample(target)
+    }
+
+    /// Reads a specification from a URL or a file.
+    package func specification(_ target: String) async throws(SampleError) -> OpenAPIDocument {
+        guard (try? HTTPURL(target)) != nil else {
+            return try OpenAPIDocument(Sampler.contents(ofFile: target), name: target)
+        }
+        return try OpenAPIDocument(try await body(target), name: Redaction.url(target), url: target)
+    }
+}

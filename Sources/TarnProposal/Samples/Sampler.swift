@@ -1,0 +1,226 @@
+// Fetches the first pages of lists, and one record of each.
+
+import Foundation
+import Tarn
+
+/// Looks at live answers.
+package struct Sampler: Sendable {
+    /// The options of a sampler.
+    package struct Options: Sendable {
+        /// The maximum number of pages of a list.
+        package var pages = 3
+        /// Header fields of every request.
+        package var headers = TransportHeaders()
+        /// Whether one record of each list is requested by its own URL.
+        package var looksAtDetails = true
+
+        /// Creates the default options.
+        package init() {}
+    }
+
+    private let transport: RetryingTransport
+    private let options: Options
+    /// Called after every response, with its URL and the number of records.
+    private let onPage: @Sendable (String, Int) -> Void
+
+    /// Creates a sampler over a transport.
+    package init(
+        _ transport: any Transport, options: Options = Options(),
+        onPage: @escaping @Sendable (String, Int) -> Void = { _, _ in }
+    ) {
+        var policy = RetryPolicy()
+        policy.attempts = 2
+        self.transport = RetryingTransport(transport, policy: policy)
+        self.options = options
+        self.onPage = onPage
+    }
+
+    /// Returns the first pages of a URL.
+    ///
+    /// - Throws: `SampleError` if the first page cannot be fetched, or has no records.
+    package func sample(_ url: String) async throws(SampleError) -> Sample {
+        let first = try await page(url)
+        let lists = ListFinder.lists(in: first.json)
+        guard !lists.isEmpty else { throw .noRecords(Redaction.url(url)) }
+        var sample = Sample(origin: first.url, isURL: true, pages: [first])
+        if lists.contains(where: \.isList) { await follow(&sample, lists) }
+        if options.looksAtDetails, lists.count == 1, lists[0].isList { await lookAtDetail(&sample, lists[0]) }
+        return sample
+    }
+
+    // MARK: Requests
+
+    /// Fetches the body of a document.
+    func body(_ url: String) async throws(SampleError) -> [UInt8] { try await response(url).body }
+
+    private func response(_ url: String) async throws(SampleError) -> TransportResponse {
+        let response: TransportResponse
+        do throws(TransportError) {
+            response = try await transport.send(TransportRequest(url: url, headers: options.headers))
+        } catch {
+            throw .transport(error)
+        }
+        guard (200..<300).contains(response.status) else { throw .status(response.status, url: url) }
+        return response
+    }
+
+    /// Fetches one page.
+    private func page(_ url: String) async throws(SampleError) -> Sample.Page {
+        let response = try await response(url)
+        let json = try Sampler.parse(response.body, name: Redaction.url(url))
+        let page = Sample.Page(
+            url: response.redirectedTo ?? url, headers: response.headers, body: response.body, json: json)
+        onPage(url, ListFinder.lists(in: json).reduce(0) { $0 + ListFinder.objects(json, $1).count })
+        return page
+    }
+
+    /// The maximum size of a body that is looked at, in bytes.
+    private static let bodyLimit = 64 << 20
+
+    /// Parses a body.
+    package static func parse(_ body: [UInt8], name: String) throws(SampleError) -> JSONValue {
+        guard body.count <= bodyLimit else { throw .notJSON(name, reason: "larger than 64 MiB") }
+        guard let text = String(validating: body, as: UTF8.self) else { throw .notJSON(name, reason: "invalid UTF-8") }
+        do throws(ImportError) { return try JSONValue(text) } catch {
+            throw .notJSON(name, reason: "\(error)")
+        }
+    }
+
+    /// Reads a file of JSON.
+    package static func sample(file path: String) throws(SampleError) -> Sample {
+        let body = try contents(ofFile: path)
+        let json = try parse(body, name: path)
+        guard !ListFinder.lists(in: json).isEmpty else { throw .noRecords(path) }
+        return Sample(origin: path, isURL: false, pages: [Sample.Page(url: "", body: body, json: json)])
+    }
+
+    /// Reads a file of at most 64 MiB.
+    package static func contents(ofFile path: String) throws(SampleError) -> [UInt8] {
+        guard let handle = FileHandle(forReadingAtPath: path) else {
+            throw .unreadable(path, reason: "no such file, and no http or https URL")
+        }
+        defer { try? handle.close() }
+        guard let data = try? handle.read(upToCount: bodyLimit + 1) else {
+            throw .unreadable(path, reason: "cannot read the file")
+        }
+        guard data.count <= bodyLimit else { throw .unreadable(path, reason: "larger than 64 MiB") }
+        return [UInt8](data)
+    }
+
+    // MARK: Pages
+
+    /// Fetches the further pages of a list.
+    private func follow(_ sample: inout Sample, _ lists: [FoundList]) async {
+        let first = sample.pages[0], url = first.url
+        let facts = PageReader.facts(first, lists)
+        guard var bounds = bounds(url, facts) else { return }
+        let request = PageRequest(url: url)
+        guard let choice = Pagination.automatic.style.choice(at: request, facts) else { return }
+        if choice.pagination != .singlePage {
+            sample.style = StyleGuess.completed(choice, url: url)
+            sample.isComplete = await follow(choice.pagination, &sample, lists, &bounds)
+        } else if let guess = StyleGuess.guess(url: url, recordCount: facts.recordCount) {
+            var trial = sample
+            let isComplete = await follow(guess.pagination, &trial, lists, &bounds)
+            // Another page, or an empty one behind a full one.
+            if trial.pages.count > 1 || isComplete || options.pages == 1 {
+                trial.style = guess.style
+                trial.isComplete = isComplete
+                sample = trial
+            }
+        }
+        if choice.pagination == .singlePage, sample.pages.count == 1 { noteEvidence(&sample, facts, bounds) }
+        sample.aliases = bounds.aliases
+    }
+
+    /// Notes that the server speaks of more records than the page has.
+    private func noteEvidence(_ sample: inout Sample, _ facts: PageFacts, _ bounds: PageSequence.Bounds) {
+        guard var sequence = try? PageSequence(.singlePage, PageRequest(url: sample.origin), bounds) else { return }
+        do throws(PaginationError) { _ = try sequence.advance(facts) } catch {
+            guard case .more(let evidence, let listed, _, _, _) = error else { return }
+            sample.isComplete = false
+            sample.style.more = "ignore"
+            sample.notes.append(
+                "\(evidence), but this page has \(listed): name the parameters of pages under `paginate`, such as { page_number: { param: page } }; until then, only this page is fetched."
+            )
+        }
+    }
+
+    /// Follows the pages of a style.
+    ///
+    /// - Returns: whether the last page was reached.
+    private func follow(
+        _ pagination: Pagination, _ sample: inout Sample, _ lists: [FoundList], _ bounds: inout PageSequence.Bounds
+    ) async -> Bool {
+        guard var sequence = try? PageSequence(pagination, PageRequest(url: sample.origin), bounds) else { return false }
+        while let page = sample.pages.last {
+            var facts = PageReader.facts(page, ListFinder.lists(in: page.json))
+            facts.records = nil
+            do throws(PaginationError) {
+                guard try sequence.advance(facts, answeredBy: page.url) else { return true }
+            } catch {
+                sample.notes.append("The page after \(Redaction.url(page.url)) was not fetched: \(error)")
+                return false
+            }
+            guard sample.pages.count < options.pages else { return false }
+            do throws(SampleError) {
+                let next = try await self.page(sequence.url)
+                if ListFinder.lists(in: next.json).allSatisfy({ ListFinder.objects(next.json, $0).isEmpty }),
+                    pagination.style.isCounted
+                {
+                    return true
+                }
+                sample.pages.append(next)
+            } catch {
+                sample.notes.append("\(error)")
+                return false
+            }
+        }
+        return false
+    }
+
+    /// Returns the servers to which links may lead.
+    ///
+    /// A link to the same path at another address is one to the API's other base URL: it is
+    /// followed at the address that a person has named.
+    private func bounds(_ url: String, _ facts: PageFacts) -> PageSequence.Bounds? {
+        guard let home = try? HTTPURL(url) else { return nil }
+        var bounds = PageSequence.Bounds(base: home.origin, pageLimit: max(1, options.pages) + 1)
+        var links = facts.values.values.filter { $0.hasPrefix("http") }
+        links += facts.headers.all("Link").flatMap { field in
+            field.split(separator: "<").compactMap { $0.split(separator: ">").first.map(String.init) }
+        }
+        for text in links.sorted() {
+            guard let link = try? HTTPURL(text), !link.hasSameOrigin(as: home) else { continue }
+            if link.path == home.path {
+                bounds.aliases.append(link.origin)
+            } else if link.path.hasSuffix(home.path) {
+                bounds.aliases.append(link.origin + link.path.dropLast(home.path.count))
+            }
+        }
+        bounds.aliases = Array(Set(bounds.aliases)).sorted()
+        return bounds
+    }
+
+    // MARK: Details
+
+    /// Requests the first record by its own URL.
+    private func lookAtDetail(_ sample: inout Sample, _ list: FoundList) async {
+        guard let home = try? HTTPURL(sample.origin),
+            let object = ListFinder.objects(sample.pages[0].json, list).first
+        else { return }
+        let own = ["url", "self", "href", "uri", "@id"].lazy.compactMap { object[$0]?.scalarText }.first
+        let linked = own ?? object.value(at: ["_links", "self", "href"])?.scalarText
+            ?? object.value(at: ["links", "self"])?.scalarText
+        var target: String?
+        if let linked, let url = try? home.resolving(linked), url.path != home.path {
+            let bases = [home.origin] + sample.aliases
+            target = HTTPURL.rebase(link: url.description, from: bases, onto: home.origin)
+        } else if let key = ["id", "uuid", "_id"].lazy.compactMap({ object[$0]?.scalarText }).first {
+            let path = home.path.hasSuffix("/") ? String(home.path.dropLast()) : home.path
+            target = home.origin + path + "/" + PercentEncoding.encode(key)
+        }
+        guard let target, let page = try? await page(target), page.json.isObject else { return }
+        sample.detail = page
+    }
+}

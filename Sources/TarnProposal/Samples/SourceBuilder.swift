@@ -1,0 +1,189 @@
+// From samples to sources: base URL, paths, lists, and the records that a path names.
+
+import Tarn
+
+/// Turns samples into the sources of a proposal.
+struct SourceBuilder {
+    private(set) var base = ""
+    private(set) var baseComment = ""
+    private(set) var aliases: [String] = []
+    /// The hosts of the API, with their ports as written.
+    private(set) var hosts: Set<String> = []
+    private(set) var sources: [Source] = []
+    /// The query parameter with a key, which is not written.
+    private(set) var secretParameter: String?
+
+    private static let secretNames: Set = [
+        "api_key", "apikey", "access_token", "token", "auth", "auth_token", "secret", "password", "signature", "appid",
+    ]
+
+    init(_ samples: [Sample], _ options: ProposalOptions) {
+        let urls = samples.filter(\.isURL).compactMap { try? HTTPURL($0.origin) }
+        let objects = samples.flatMap { sample in
+            sample.pages.prefix(1).flatMap { page in
+                ListFinder.lists(in: page.json).flatMap { ListFinder.objects(page.json, $0).prefix(5) }
+            }
+        }
+        if let chosen = options.base {
+            base = chosen.hasSuffix("/") ? String(chosen.dropLast()) : chosen
+        } else if let found = APIRoot.base(of: urls) {
+            base = found
+        } else if let found = APIRoot.base(in: objects) {
+            (base, baseComment) = (found, "a guess from URLs in the file")
+        } else {
+            (base, baseComment) = ("https://api.example.org", "CHANGE THIS: files do not say where they come from")
+        }
+        for text in [base] + urls.map(\.origin) + samples.flatMap(\.aliases) {
+            if let authority = URLReference(text).authority { hosts.insert(authority.lowercased()) }
+        }
+        aliases = Array(Set(samples.flatMap(\.aliases))).filter { $0 != base }.sorted()
+        for sample in samples { add(sample) }
+        findParents()
+    }
+
+    // MARK: Sources
+
+    private mutating func add(_ sample: Sample) {
+        var source = sample.isURL ? fromURL(sample) : fromFile(sample)
+        source.pages = sample.pages
+        source.style = sample.style
+        source.notes = sample.notes
+        var shapes: [FoundList: ObjectShape] = [:], order: [FoundList] = [], pages: [FoundList: Int] = [:]
+        for page in sample.pages {
+            for list in ListFinder.lists(in: page.json) {
+                guard SourceBuilder.canBeWritten(list) else { continue }
+                if shapes[list] == nil { order.append(list) }
+                let shape = shapes[list] ?? ObjectShape()
+                shapes[list] = shape
+                pages[list, default: 0] += 1
+                for object in ListFinder.objects(page.json, list) { shape.add(object) }
+            }
+        }
+        // A list that an empty page lacks elsewhere, such as a different envelope, is left out.
+        if order.count > 1 { order = order.filter { shapes[$0]?.count ?? 0 > 0 } }
+        for list in order {
+            guard let shape = shapes[list] else { continue }
+            let isWrapper = list.name.isEmpty || ListFinder.wrappers.contains(list.name.lowercased())
+            source.lists.append(
+                Source.List(
+                    found: list, shape: shape, name: isWrapper ? source.name : list.name,
+                    isOptional: (pages[list] ?? 0) < sample.pages.count))
+        }
+        guard !source.lists.isEmpty else { return }
+        let records = source.lists.reduce(0) { $0 + $1.shape.count }
+        source.comments = [
+            "\(Redaction.url(sample.origin)): looked at \(sample.pages.count == 1 ? "1 page" : "\(sample.pages.count) pages")"
+                + " with \(records == 1 ? "1 record" : "\(records) records")"
+                + (sample.isComplete ? "" : ", more follow")
+        ]
+        if let detail = sample.detail { addDetail(detail, of: sample, to: &source) }
+        sources.append(source)
+    }
+
+    private static func canBeWritten(_ list: FoundList) -> Bool {
+        list.steps.allSatisfy { step in
+            if case .key(let key) = step { FieldNames.canBeWritten([key]) } else { true }
+        }
+    }
+
+    private mutating func fromURL(_ sample: Sample) -> Source {
+        guard let url = try? HTTPURL(sample.origin) else { return fromFile(sample) }
+        // A chosen base replaces that of the samples.
+        let path = APIRoot.path(of: url, from: base) ?? url.path
+        var source = Source(
+            name: SourceBuilder.name(path), path: SourceBuilder.escaped(path),
+            lists: [])
+        var seen: Set<String> = []
+        for (name, value) in QueryParameters.values(in: sample.origin) where !sample.style.parameters.contains(name) {
+            // A size that the style sends.
+            guard !sample.style.text.contains("per_page: { \(YAMLText.scalar(name)): ") else { continue }
+            guard !SourceBuilder.secretNames.contains(name.lowercased()) else {
+                secretParameter = name
+                continue
+            }
+            guard seen.insert(name).inserted, !name.isEmpty else { continue }
+            source.parameters.append(ProposedParameter(name: name, value: value))
+        }
+        return source
+    }
+
+    private func fromFile(_ sample: Sample) -> Source {
+        let file = sample.origin.split(separator: "/").last.map(String.init) ?? "records"
+        let stem = String(file.split(separator: ".").first ?? "records")
+        let name = EnglishName.endpoint(stem)
+        return Source(name: name, path: "/" + name, lists: [])
+    }
+
+    /// Returns the name of an endpoint from its path.
+    static func name(_ path: String) -> String {
+        let segments = path.split(separator: "/").map { segment in
+            String(segment.hasSuffix(".json") ? segment.dropLast(5) : segment)
+        }
+        let verbs: Set = ["search", "list", "all", "index", "query", "find", "latest", "recent"]
+        let named = segments.last { segment in
+            !verbs.contains(segment.lowercased()) && !segment.hasPrefix("{")
+                && segment.unicodeScalars.contains { ("a"..."z").contains($0) || ("A"..."Z").contains($0) }
+                && !TextForm.isUUID(segment)
+        }
+        return EnglishName.endpoint(named ?? segments.last ?? "records")
+    }
+
+    /// Returns a path in which no character has a meaning in a template.
+    private static func escaped(_ path: String) -> String {
+        path.replacing("{", with: "%7B").replacing("}", with: "%7D").replacing("/:", with: "/%3A")
+    }
+
+    // MARK: Details
+
+    private func addDetail(_ page: Sample.Page, of sample: Sample, to source: inout Source) {
+        guard let url = try? HTTPURL(page.url), let path = APIRoot.path(of: url, from: base) else { return }
+        guard let list = source.lists.first, let object = list.shape.samples.first,
+            case .object(let members) = page.json,
+            let found = SourceBuilder.segment(of: path, in: [object], shape: list.shape),
+            // The response is that of the same record.
+            page.json[found.field]?.scalarText == object[found.field]?.scalarText
+        else { return }
+        let added = members.map(\.key).filter { list.shape.fields[$0] == nil }
+        guard !added.isEmpty else { return }
+        source.detail = Source.Detail(
+            path: SourceBuilder.escaped(path), field: found.field, segment: found.segment, added: added, page: page)
+    }
+
+    /// Returns the last segment of a path that is the value of a field of an object, and the field.
+    private static func segment(
+        of path: String, in objects: [JSONValue], shape: ObjectShape, from start: Int = 0
+    ) -> (segment: Int, field: String)? {
+        let segments = path.split(separator: "/").map { PercentEncoding.decode(String($0)) }
+        let preferred = ["id", "number", "uuid", "slug", "login", "username", "key", "code", "name"]
+        let fields = shape.names.filter { shape.fields[$0]?.isScalar == true }.sorted {
+            (preferred.firstIndex(of: $0) ?? 99) < (preferred.firstIndex(of: $1) ?? 99)
+        }
+        for index in segments.indices.reversed() where index >= start {
+            for field in fields {
+                if objects.contains(where: { $0[field]?.scalarText == segments[index] }) { return (index, field) }
+            }
+        }
+        return nil
+    }
+
+    // MARK: Parents
+
+    /// Finds the sources whose records are named by the paths of other sources.
+    private mutating func findParents() {
+        for index in sources.indices {
+            let segments = sources[index].path.split(separator: "/")
+            for (other, parent) in sources.enumerated() where other != index && parent.lists.count == 1 {
+                let prefix = parent.path.split(separator: "/")
+                guard parent.lists[0].found.isList, segments.count > prefix.count,
+                    Array(segments.prefix(prefix.count)) == prefix
+                else { continue }
+                let start = String(segments[...prefix.count].joined(separator: "/"))
+                guard
+                    let found = SourceBuilder.segment(
+                        of: start, in: parent.lists[0].shape.samples, shape: parent.lists[0].shape, from: prefix.count)
+                else { continue }
+                sources[index].parent = Source.Parent(source: other, field: found.field, segment: found.segment)
+            }
+        }
+    }
+}

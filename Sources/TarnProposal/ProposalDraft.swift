@@ -39,9 +39,7 @@ struct ProposalDraft {
             lists.append([])
             for list in source.lists {
                 lists[lists.count - 1].append(sourceNames.count)
-                if let detail = source.detail, detail.isActive(for: source), let page = detail.page {
-                    list.shape.add(page.json)
-                }
+                if let detail = source.detail, detail.isActive(for: source) { detail.add(to: list.shape) }
                 let key = options.keys[EnglishName.entity(list.name)]
                 collector.addList(list.shape, source: sourceNames.count, name: list.name, key: key)
                 sourceNames.append(source.name)

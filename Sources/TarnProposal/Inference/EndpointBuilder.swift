@@ -96,6 +96,19 @@ struct EndpointBuilder {
             let child = entities.firstIndex(where: { $0.name == childName })
         else { return }
         endpoint.path = path
+        if let outer = parent.outer, let grandparent = sources[parent.source].parent,
+            let outerName = entityNames[grandparent.source].first,
+            let relationship = entities.first(where: { $0.name == parentName })?.relationships.first(where: {
+                $0.target == outerName && !$0.isToMany
+            }), let attribute = attribute(for: outer.field, of: outerName, entities)
+        {
+            var segments = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+            if segments.indices.contains(outer.segment + 1) {
+                segments[outer.segment + 1] =
+                    "{\(EnglishName.uncapitalized(parentName)).\(relationship.name).\(attribute)}"
+                endpoint.path = segments.joined(separator: "/")
+            }
+        }
         endpoint.comments.append(
             "Once for every \(parentName): the path names it by `\(YAMLText.comment(parent.field, limit: 60))`.")
         guard childName != parentName else {
@@ -158,7 +171,7 @@ struct EndpointBuilder {
                 : "One request for every \(entity) would add \(detail.added.count == 1 ? "a key" : "\(detail.added.count) keys") that the list lacks (\(added)\(more)): remove the # to fetch them, and map or ignore them."
         ]
         result.forEach = (entity, nil)
-        result.lists = [ProposedEndpoint.List(keys: [], entity: entity)]
+        result.lists = [ProposedEndpoint.List(keys: detail.steps, entity: entity)]
         result.isCommentedOut = !isActive
         return result
     }
@@ -182,7 +195,20 @@ struct EndpointBuilder {
 extension Source.Detail {
     /// Whether the list has little more than links, so that the details are what is wanted.
     func isActive(for source: Source) -> Bool {
-        guard let shape = source.lists.first?.shape else { return false }
-        return shape.names.count <= 4 && added.count >= 3
+        guard let shape = source.lists.first?.shape, source.parent == nil else { return false }
+        let listed = shape.names.count { !added.contains($0) }
+        return listed <= 4 && added.count >= 3
+    }
+
+    /// Adds the keys of a single record to the shape of listed ones, as optional.
+    func add(to list: ObjectShape) {
+        if let page { list.add(page.json) }
+        guard let shape else { return }
+        for name in added {
+            guard let theirs = shape.fields[name] else { continue }
+            let copy = list.shape(of: name)
+            copy?.addDeclarations(of: theirs)
+            copy?.declared?.isRequired = false
+        }
     }
 }

@@ -38,7 +38,7 @@ enum EntityNames {
     }
 
     private static func name(of cluster: Cluster) -> String {
-        if let schema = cluster.places.lazy.compactMap(\.shape.schemaName).first { return EnglishName.entity(schema) }
+        if let schema = schema(of: cluster) { return EnglishName.entity(schema) }
         if let listed = cluster.main.first(where: \.isListed) { return EnglishName.entity(listed.name) }
         if let collection = collection(of: cluster) { return EnglishName.entity(collection) }
         let names = cluster.places.map(\.name)
@@ -51,6 +51,23 @@ enum EntityNames {
         for name in plain.isEmpty ? names : plain { counts[EnglishName.entity(name), default: 0] += 1 }
         let best = counts.max { ($0.value, -$0.key.count, $1.key) < ($1.value, -$1.key.count, $0.key) }
         return best?.key ?? "Record"
+    }
+
+    /// Endings of schema names that tell the form of a response, and not the entity.
+    private static let forms = [
+        "Summary", "Listing", "ListItem", "Ref", "Reference", "Response", "Dto", "DTO", "Read", "Out", "Details", "Detail",
+        "Schema", "Model", "Resource", "Short", "Brief", "Minimal", "Simple", "Full", "Base",
+    ]
+
+    /// Returns the name of the schema that most places have, without an ending such as `Summary`.
+    private static func schema(of cluster: Cluster) -> String? {
+        let names = cluster.places.compactMap(\.shape.schemaName)
+        var counts: [String: Int] = [:]
+        for name in names { counts[name, default: 0] += 1 }
+        let most = counts.values.max() ?? 0
+        guard let name = names.first(where: { counts[$0] == most }) else { return nil }
+        let ending = forms.first { name.hasSuffix($0) && name.count > $0.count + 1 }
+        return ending.map { String(name.dropLast($0.count)) } ?? name
     }
 
     /// Returns the name of the collection in the records' own URLs: `users` of `/users/ada`.

@@ -64,9 +64,10 @@ struct KeyChoice {
         }
         let others = usable.filter { likelihood($0) == nil && isShort($0) }
         if let best = likely.first ?? (distinct.count >= 5 ? others.first : nil) {
-            let rest = (likely + others).filter { $0 != best }
+            let rest = (likely + (distinct.isEmpty ? [] : others)).filter { $0 != best }
+            let reason = distinct.isEmpty ? "by its name" : "different in all \(distinct.count) samples"
             return KeyGuess(
-                fields: [best], reason: "different in all \(distinct.count) samples", isCertain: false,
+                fields: [best], reason: reason, isCertain: false,
                 alternatives: Array(rest.prefix(3)))
         }
         if let pair = composite() {

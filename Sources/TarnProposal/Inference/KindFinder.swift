@@ -54,8 +54,11 @@ struct KindFinder {
             }
             guard !present.isEmpty, present.count < values.count else { continue }
             if isWhole { determined += 1 }
-            // What most kinds have belongs to their parent.
-            if present.count * 3 <= values.count * 2 || values.count == 2 { result[index] = present }
+            // What most kinds have, or only some records of a kind, belongs to their parent.
+            guard isWhole || leaf.keys.count > 1, present.count * 3 <= values.count * 2 || values.count == 2 else {
+                continue
+            }
+            result[index] = present
         }
         guard determined >= 2, determined * 5 >= leaves.count else { return nil }
         return result

@@ -51,9 +51,9 @@ struct LeafCollector {
     private func leafCount(_ object: ObjectShape, _ keys: [String]) -> Int {
         object.names.reduce(0) { sum, name in
             let path = keys + [name]
-            guard targets[path] == nil, let value = object.fields[name], value.isObject, let inner = value.object else {
-                return sum + 1
-            }
+            guard targets[path] == nil, path.count < PlaceCollector.nestingLimit, let value = object.fields[name],
+                value.isObject, let inner = value.object
+            else { return sum + 1 }
             return sum + leafCount(inner, path)
         }
     }

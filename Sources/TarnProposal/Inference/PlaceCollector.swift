@@ -24,9 +24,15 @@ struct PlaceCollector {
         for place in places where place.isListed { descend(place.shape, place.index, []) }
     }
 
+    /// The number of examined fields: schemas that contain each other would have no end.
+    private var visits = 0
+    private static let visitLimit = 50_000
+
     private mutating func descend(_ shape: ObjectShape, _ owner: Int, _ keys: [String]) {
         guard keys.count < PlaceCollector.nestingLimit else { return }
         for name in shape.names {
+            visits += 1
+            guard visits < PlaceCollector.visitLimit else { return }
             guard places.count < PlaceCollector.limit, let value = shape.fields[name] else { continue }
             let isList = value.isListOfObjects
             guard let object = isList ? value.element?.object : value.isObjectOrKey ? value.object : nil,

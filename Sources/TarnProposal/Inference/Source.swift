@@ -42,6 +42,8 @@ struct Source {
         var field: String
         /// The segment of ``Source/path`` that is replaced.
         var segment: Int
+        /// A segment before it that names the parent's own parent, by a key of its JSON.
+        var outer: (field: String, segment: Int)?
     }
 
     /// An endpoint of single records.
@@ -50,8 +52,12 @@ struct Source {
         var path: String
         var field: String
         var segment: Int
+        /// The steps to the record in the response.
+        var steps: [ListStep] = []
         /// Keys that a single record has and a listed one has not.
         var added: [String]
         var page: Sample.Page?
+        /// The declared shape of a single record; nil without a specification.
+        var shape: ObjectShape?
     }
 }

@@ -1,6 +1,7 @@
 // An OpenAPI document: JSON or YAML, with references resolved on demand.
 
 import Tarn
+import Yams
 
 /// An OpenAPI 3.0 or 3.1 document.
 package struct OpenAPIDocument: Sendable {
@@ -10,20 +11,134 @@ package struct OpenAPIDocument: Sendable {
     /// The URL of the document, to which server URLs are relative; nil for a file.
     let url: String?
 
-    /// Creates a document from its text.
+    /// The maximum size of a document, in bytes.
+    private static let sizeLimit = 32 << 20
+    /// The maximum number of values of a document in YAML, aliases included.
+    private static let valueLimit = 2_000_000
+    private static let depthLimit = 100
+
+    /// Parses a document.
+    ///
+    /// - Throws: `SampleError.specification` if it is neither JSON nor YAML, or no OpenAPI 3.
     package init(_ body: [UInt8], name: String, url: String? = nil) throws(SampleError) {
         self.name = name
         self.url = url
-        root = .null
-        throw .specification(name, reason: "not yet")
+        guard body.count <= OpenAPIDocument.sizeLimit else {
+            throw .specification(name, reason: "larger than 32 MiB: not an OpenAPI document")
+        }
+        guard let text = String(validating: body, as: UTF8.self) else {
+            throw .specification(name, reason: "not valid UTF-8")
+        }
+        root =
+            body.first { $0 > 0x20 } == UInt8(ascii: "{")
+            ? try OpenAPIDocument.json(text, name) : try OpenAPIDocument.yaml(text, name)
+        guard let version = root["openapi"]?.scalarText else {
+            let isSwagger = root["swagger"] != nil
+            throw .specification(
+                name,
+                reason: isSwagger
+                    ? "this is Swagger 2.0: convert it to OpenAPI 3" : "no OpenAPI document: it has no `openapi`")
+        }
+        guard version.hasPrefix("3.") else {
+            throw .specification(name, reason: "OpenAPI \(YAMLText.comment(version, limit: 20)): 3.0 or 3.1 is needed")
+        }
     }
-    package func listURLs(base: String?) -> [String] { [] }
+
+    private static func json(_ text: String, _ name: String) throws(SampleError) -> JSONValue {
+        do throws(ImportError) { return try JSONValue(text) } catch {
+            throw .specification(name, reason: "not valid JSON: \(error)")
+        }
+    }
+
+    private static func yaml(_ text: String, _ name: String) throws(SampleError) -> JSONValue {
+        // Anchors in keys take exponential time in the parser, before anything can be counted.
+        guard !hasAnchors(text) else {
+            throw .specification(name, reason: "anchors (&name) are not supported: convert the document to JSON")
+        }
+        let node: Node?
+        do { node = try Yams.compose(yaml: text) } catch {
+            throw .specification(name, reason: "not valid YAML: \(YAMLText.comment("\(error)", limit: 200))")
+        }
+        guard let node else { throw .specification(name, reason: "the document is empty") }
+        var count = 0
+        guard let value = value(node, depth: 0, &count) else {
+            throw .specification(name, reason: "too many values, or nested too deep")
+        }
+        return value
+    }
+
+    /// Whether a line has an anchor where a value begins.
+    private static func hasAnchors(_ text: String) -> Bool {
+        text.utf8.split(separator: UInt8(ascii: "\n")).contains { line in
+            let bytes = Array(line)
+            return bytes.indices.contains { index in
+                bytes[index] == UInt8(ascii: "&") && index + 1 < bytes.count && bytes[index + 1] > 0x20
+                    && index >= 2 && bytes[index - 1] == UInt8(ascii: " ")
+                    && [UInt8(ascii: ":"), UInt8(ascii: "-"), UInt8(ascii: "["), UInt8(ascii: ",")].contains(
+                        bytes[index - 2])
+            }
+        }
+    }
+
+    private static func value(_ node: Node, depth: Int, _ count: inout Int) -> JSONValue? {
+        count += 1
+        guard count <= valueLimit, depth <= depthLimit else { return nil }
+        switch node {
+        case .scalar(let scalar):
+            guard scalar.style == .plain else { return .string(scalar.string) }
+            switch scalar.string {
+            case "true", "True", "TRUE": return .bool(true)
+            case "false", "False", "FALSE": return .bool(false)
+            case "null", "Null", "NULL", "~", "": return .null
+            default:
+                return Double(scalar.string)?.isFinite == true && scalar.string.utf8.count <= 40
+                    ? .number(scalar.string) : .string(scalar.string)
+            }
+        case .sequence(let sequence):
+            var values: [JSONValue] = []
+            for element in sequence {
+                guard let value = value(element, depth: depth + 1, &count) else { return nil }
+                values.append(value)
+            }
+            return .array(values)
+        case .mapping(let mapping):
+            var members: [JSONValue.Member] = []
+            for (key, element) in mapping {
+                guard let value = value(element, depth: depth + 1, &count) else { return nil }
+                members.append(JSONValue.Member(key.scalar?.string ?? "", value))
+            }
+            return .object(members)
+        case .alias: return nil
+        }
+    }
+
+    // MARK: References
+
+    /// Returns the value that a reference leads to, through further references.
+    ///
+    /// - Returns: the value and the name of the last reference's target, such as `Pet`; nil for a
+    ///   reference to another document, or to nothing.
+    func resolve(_ value: JSONValue) -> (value: JSONValue, name: String?)? {
+        var value = value, name: String?
+        for _ in 0..<32 {
+            guard let reference = value["$ref"]?.scalarText else { return (value, name) }
+            guard reference.hasPrefix("#/") else { return nil }
+            var target = root
+            for part in reference.dropFirst(2).split(separator: "/", omittingEmptySubsequences: false) {
+                let key = PercentEncoding.decode(String(part)).replacing("~1", with: "/").replacing("~0", with: "~")
+                guard let next = target[key] else { return nil }
+                target = next
+                name = key
+            }
+            value = target
+        }
+        return nil
+    }
 }
-struct SpecificationSources {
-    var sources: [Source] = []
-    var base = ""
-    var baseComment = ""
-    var authentication: String?
-    var authenticationComment = ""
-    init(_ document: OpenAPIDocument, samples: SourceBuilder, base: String?) {}
+
+extension JSONValue {
+    /// The members of an object; empty for other values.
+    var members: [Member] { if case .object(let members) = self { members } else { [] } }
+    /// The elements of a list; empty for other values.
+    var elements: [JSONValue] { if case .array(let elements) = self { elements } else { [] } }
 }

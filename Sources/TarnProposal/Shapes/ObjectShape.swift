@@ -56,12 +56,13 @@ final class ObjectShape {
     }
 
     /// Adds the declarations of another shape of the same objects.
-    func addDeclarations(of other: ObjectShape) {
+    func addDeclarations(of other: ObjectShape, depth: Int = 0) {
+        guard self !== other, depth < ValueShape.depthLimit else { return }
         schemaName = schemaName ?? other.schemaName
         discriminator = discriminator ?? other.discriminator
         for name in other.names {
             guard let theirs = other.fields[name] else { continue }
-            shape(of: name)?.addDeclarations(of: theirs)
+            shape(of: name)?.addDeclarations(of: theirs, depth: depth + 1)
         }
     }
 

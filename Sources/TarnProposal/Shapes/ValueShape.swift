@@ -53,13 +53,14 @@ final class ValueShape {
     }
 
     /// Adds the declarations of another shape of the same place.
-    func addDeclarations(of other: ValueShape) {
+    func addDeclarations(of other: ValueShape, depth: Int = 0) {
+        guard self !== other, depth < ValueShape.depthLimit else { return }
         declared = declared ?? other.declared
         if let theirs = other.object {
-            if let object { object.addDeclarations(of: theirs) } else { object = theirs }
+            if let object { object.addDeclarations(of: theirs, depth: depth + 1) } else { object = theirs }
         }
         if let theirs = other.element {
-            if let element { element.addDeclarations(of: theirs) } else { element = theirs }
+            if let element { element.addDeclarations(of: theirs, depth: depth + 1) } else { element = theirs }
         }
     }
 

@@ -1,0 +1,63 @@
+// Credentials from the security schemes of a specification.
+
+import Tarn
+
+/// The authentication that `securitySchemes` declares.
+enum SpecificationSecurity {
+    /// Returns the value of `auth`, and its explanation.
+    static func authentication(_ document: OpenAPIDocument) -> (text: String?, comment: String) {
+        let schemes = document.root.value(at: ["components", "securitySchemes"])?.members ?? []
+        guard !schemes.isEmpty else { return (nil, "") }
+        // The schemes that the whole API requires come first.
+        let required = (document.root["security"]?.elements ?? []).flatMap(\.members).map(\.key)
+        let order = schemes.sorted { a, b in
+            (required.firstIndex(of: a.key) ?? .max) < (required.firstIndex(of: b.key) ?? .max)
+        }
+        let prefix = variablePrefix(document)
+        for scheme in order {
+            guard let (value, _) = document.resolve(scheme.value) else { continue }
+            if let text = authentication(value, prefix: prefix) {
+                let others = schemes.count > 1 ? "; the specification has \(schemes.count) schemes" : ""
+                return (text, "by the scheme \(YAMLText.comment(scheme.key, limit: 60))\(others): the secret is read from the environment")
+            }
+        }
+        return (nil, "The specification declares a security scheme that tarn does not know: see `auth`.")
+    }
+
+    private static func authentication(_ scheme: JSONValue, prefix: String) -> String? {
+        switch scheme["type"]?.scalarText {
+        case "http":
+            switch scheme["scheme"]?.scalarText?.lowercased() {
+            case "bearer": return "{ bearer: { env: \(prefix)_TOKEN } }"
+            case "basic":
+                return "{ basic: { user: { env: \(prefix)_USER }, password: { env: \(prefix)_PASSWORD } } }"
+            default: return nil
+            }
+        case "apiKey":
+            guard let name = scheme["name"]?.scalarText, let place = scheme["in"]?.scalarText,
+                ["header", "query", "cookie"].contains(place)
+            else { return nil }
+            if place == "header", name.lowercased() == "authorization" { return "{ bearer: { env: \(prefix)_TOKEN } }" }
+            return "{ api_key: { key: { env: \(prefix)_KEY }, \(place): \(YAMLText.scalar(name)) } }"
+        case "oauth2":
+            guard let flow = scheme.value(at: ["flows", "clientCredentials"]), let url = flow["tokenUrl"]?.scalarText,
+                (try? HTTPURL(url)) != nil, url.hasPrefix("https://")
+            else { return "{ bearer: { env: \(prefix)_TOKEN } }" }
+            let scopes = flow["scopes"]?.members.map(\.key) ?? []
+            let list = scopes.isEmpty ? "" : ", scopes: \(YAMLText.list(Array(scopes.prefix(20))))"
+            return
+                "{ oauth2: { token_url: \(YAMLText.scalar(url)), client_id: { env: \(prefix)_CLIENT_ID }, client_secret: { env: \(prefix)_CLIENT_SECRET }\(list) } }"
+        case "openIdConnect": return "{ bearer: { env: \(prefix)_TOKEN } }"
+        default: return nil
+        }
+    }
+
+    /// The beginning of the names of environment variables: the title in capitals.
+    private static func variablePrefix(_ document: OpenAPIDocument) -> String {
+        let title = document.root.value(at: ["info", "title"])?.scalarText ?? ""
+        let words = EnglishName.words(of: title).filter { !["api", "the", "rest", "v1", "v2"].contains($0) }
+        let name = words.prefix(2).joined(separator: "_").uppercased()
+        guard let first = name.utf8.first, !(0x30...0x39).contains(first) else { return "API" }
+        return String(name.prefix(30))
+    }
+}

@@ -4,14 +4,14 @@ import TarnHTTP
 import TarnStore
 
 extension DescriptionReader {
-    private enum Policy: String, CaseIterable {
+    enum Policy: String, CaseIterable {
         case cacheFirst = "cache_first"
         case networkFirst = "network_first"
         case cacheOnly = "cache_only"
         case networkOnly = "network_only"
     }
 
-    private enum OffLine: String, CaseIterable { case stale, never }
+    enum OffLine: String, CaseIterable { case stale, never }
 
     mutating func caching(_ api: Section) -> CacheDescription {
         var cache = CacheDescription()

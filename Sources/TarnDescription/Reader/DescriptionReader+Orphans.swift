@@ -37,6 +37,9 @@ extension DescriptionReader {
         ("entity", Orphans(.entity)),
     ]
 
+    /// The short forms of `orphans`.
+    static var orphanWords: [String] { shortForms.map(\.word) }
+
     /// Reads `orphans: after_two_scans`, or a mapping.
     ///
     /// - Parameters:

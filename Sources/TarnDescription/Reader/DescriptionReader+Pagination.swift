@@ -182,7 +182,7 @@ extension DescriptionReader {
         return DeepPages(statuses: statuses, records: records, pages: pages, sends: place, path: path)
     }
 
-    private enum LimitEnd: String, CaseIterable { case fail, stop }
+    enum LimitEnd: String, CaseIterable { case fail, stop }
 
     mutating func limits(_ endpoint: Section) -> Endpoint.Limits {
         guard let value = endpoint["limit"],
@@ -195,7 +195,7 @@ extension DescriptionReader {
             stopsQuietly: end == .stop)
     }
 
-    private enum MoreWord: String, CaseIterable { case fail, ignore }
+    enum MoreWord: String, CaseIterable { case fail, ignore }
 
     /// Reads `more: ignore`, or the header fields and paths that are no evidence.
     mutating func more(_ endpoint: Section) -> PageEvidence.Rule {

@@ -83,7 +83,7 @@ extension DescriptionReader {
         return text
     }
 
-    private enum HeaderUse: String, CaseIterable { case obey, ignore }
+    enum HeaderUse: String, CaseIterable { case obey, ignore }
 
     mutating func retry(_ api: Section) -> RetryPolicy {
         guard let value = api["retry"] else { return RetryPolicy() }

@@ -25,6 +25,9 @@ struct DescriptionReader {
     /// The locations of keys and values, by dotted path.
     private var places: [String: (key: Mark, value: Mark)] = [:]
 
+    /// The keys that were accepted in each mapping, by its dotted path.
+    private(set) var acceptedKeys: [String: [String]] = [:]
+
     /// The transformers that code has registered.
     let transformers: [ValueTransformer]
     /// The pagination styles that the file may name.
@@ -157,6 +160,7 @@ struct DescriptionReader {
             report(field, value.mark, "expected a mapping (\(keys.joined(separator: ", "))), found \(value.kind)")
             return nil
         }
+        acceptedKeys[field] = keys
         var section = Section(field: field, mark: field.isEmpty ? value.mark : keyMark(field), values: [:])
         for entry in entries {
             let path = section.path(entry.key)

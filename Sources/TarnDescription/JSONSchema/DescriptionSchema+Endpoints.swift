@@ -1,0 +1,146 @@
+// The schema of the `endpoints` section.
+
+import Tarn
+import TarnHTTP
+
+extension DescriptionSchema {
+    static var endpoint: SchemaNode {
+        .object(
+            [
+                Property(name: "path", about: "The path, with variables such as {owner}.", node: .text),
+                Property(name: "with", about: "Parameters of the path and the query.", node: .map(.oneOrMore(.text))),
+                Property(name: "headers", about: "Further header fields.", node: .map(.text)),
+                Property(
+                    name: "method", about: "The method of the requests.", node: .words(["GET", "POST", "PUT", "QUERY"])),
+                Property(name: "body", about: "The JSON object of the requests.", node: .map(.any)),
+                Property(name: "form", about: "The form fields of the requests.", node: .map(.text)),
+                Property(
+                    name: "records", about: "Where the records are: a key path, or key paths with their entities.",
+                    node: .either([.text, .map(.either([.text, part]))])),
+                Property(name: "entity", about: "The entity of the records.", node: .text),
+                Property(name: "paginate", about: "How further pages are requested.", node: pagination),
+                Property(name: "restart", about: "How a scan begins again behind deep pages.", node: restart),
+                Property(name: "limit", about: "The end of a scan before its last page.", node: limit),
+                Property(
+                    name: "more", about: "What signs of further records at the end mean.",
+                    node: .either([
+                        words(DescriptionReader.MoreWord.self),
+                        .object(
+                            [Property(name: "ignore", about: "The signs to ignore.", node: .oneOrMore(.text))],
+                            required: ["ignore"]),
+                    ])),
+                Property(
+                    name: "for_each", about: "The entity for whose records the endpoint is requested.",
+                    node: .either([.text, forEach])),
+                Property(
+                    name: "commit", about: "What is one change of the store.",
+                    node: .either([
+                        .words(["page", "walk"]),
+                        .object(
+                            [Property(name: "every", about: "Pages per commit.", node: .integer(minimum: 1))],
+                            required: ["every"]),
+                    ])),
+                Property(
+                    name: "orphans", about: "What happens to records that the server no longer lists.", node: orphans),
+                Property(name: "responses", about: "Rules for responses.", node: .reference("responses")),
+                Property(name: "metadata", about: "From names to key paths in responses.", node: .map(.text)),
+            ], required: ["path"])
+    }
+
+    private static var part: SchemaNode {
+        .object(
+            [
+                Property(name: "entity", about: "The entity of the records.", node: .text),
+                Property(name: "optional", about: "Whether a response may lack them.", node: .flag),
+            ], required: ["entity"])
+    }
+
+    private static var forEach: SchemaNode {
+        .object(
+            [
+                Property(name: "entity", about: "The entity whose records are used.", node: .text),
+                Property(name: "parent", about: "The relationship that is set to that record.", node: .text),
+            ], required: ["entity"])
+    }
+
+    private static var restart: SchemaNode {
+        .object(
+            [
+                Property(name: "param", about: "The parameter that is sent.", node: .text),
+                Property(name: "body", about: "The keys in the body.", node: .text),
+                Property(name: "field", about: "The location of the value in a record.", node: .text),
+                Property(name: "status", about: "The refusal of a deep page.", node: .oneOrMore(.text)),
+                Property(name: "records", about: "Records before the server refuses.", node: .integer(minimum: 1)),
+                Property(name: "pages", about: "Pages before the server refuses.", node: .integer(minimum: 1)),
+            ], required: ["field"])
+    }
+
+    private static var limit: SchemaNode {
+        .object(
+            [
+                Property(name: "pages", about: "Pages at most.", node: .integer(minimum: 1)),
+                Property(name: "records", about: "Records at most.", node: .integer(minimum: 1)),
+                Property(
+                    name: "then", about: "Whether the limit is an error.",
+                    node: words(DescriptionReader.LimitEnd.self)),
+            ], required: [])
+    }
+
+    private static var orphans: SchemaNode {
+        .either([
+            .words(DescriptionReader.orphanWords),
+            .object(
+                [
+                    Property(
+                        name: "scope", about: "The records that the endpoint could list.",
+                        node: .words(["listed", "owner", "entity"])),
+                    Property(name: "where", about: "Instead of scope: a condition.", node: .text),
+                    Property(
+                        name: "after", about: "Complete scans that have to miss a record.",
+                        node: .words(["two_scans", "one_scan"])),
+                    Property(name: "keep", about: "A condition: records that meet it stay.", node: .text),
+                    Property(name: "allow_empty", about: "Whether an empty scan counts.", node: .flag),
+                    Property(name: "then", about: "Delete or unlink.", node: words(Orphans.Action.self)),
+                    Property(name: "check", about: "The path of a request for one record.", node: .text),
+                ], required: []),
+        ])
+    }
+
+    /// The styles of ``PaginationStyles/standard``, with their keys.
+    private static var pagination: SchemaNode {
+        let syntaxes = PaginationStyles.standard.syntaxes
+        return .either([
+            .words(syntaxes.filter { $0.bare != nil }.map(\.name)),
+            .object(
+                syntaxes.filter { !$0.keys.isEmpty }.map { syntax in
+                    Property(
+                        name: syntax.name, about: "The style \(syntax.name).",
+                        node: .object(
+                            syntax.keys.flatMap { key in
+                                key.names.map { Property(name: $0, about: about[$0] ?? "", node: node(of: key)) }
+                            }, required: syntax.keys.filter { $0.isRequired && $0.names.count == 1 }.map { $0.names[0] }
+                        ))
+                }, required: []),
+        ])
+    }
+
+    private static func node(of key: PaginationKey) -> SchemaNode {
+        switch key.kind {
+        case .text, .path, .parameter: .text
+        case .flag: .flag
+        case .number(let minimum): .integer(minimum: minimum)
+        case .word(let words): .words(words)
+        case .pageSize: .map(.integer(minimum: 1))
+        }
+    }
+
+    private static let about = [
+        "param": "The query parameter that is sent.", "body": "The keys in the body instead of a parameter.",
+        "path": "The location of the cursor or URL in the response.", "field": "The header field with the cursor.",
+        "start": "The number of the first page.", "per_page": "The parameter of the page size, and the size.",
+        "total": "The location of the number of records.", "total_pages": "The location of the number of pages.",
+        "has_more": "The location of a boolean: false ends the scan.", "last": "A cursor that marks the end.",
+        "end": "Which page is the last one.", "id": "The location of a record's id.",
+        "includes_named": "Whether the server lists the named record again.", "rel": "The link relation.",
+    ]
+}

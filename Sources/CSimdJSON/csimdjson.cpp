@@ -42,4 +42,8 @@ tarn_json_document tarn_json_parse(tarn_json_parser *p, const uint8_t *bytes, si
   return result;
 }
 
+#define TARN_TEXT_OF(value) #value
+#define TARN_TEXT(value) TARN_TEXT_OF(value)
+const char *tarn_json_version(void) { return TARN_TEXT(SIMDJSON_VERSION); }
+
 }  // extern "C"

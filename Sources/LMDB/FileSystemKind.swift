@@ -55,6 +55,12 @@ public enum FileSystemKind: Sendable, Hashable {
     }
 }
 
+extension FileSystemKind {
+    /// The kind of the file system of a path, or of its nearest existing parent directory; nil if
+    /// the system reports an error.
+    package init?(at path: String) { self.init(path: path) }
+}
+
 extension Environment.Options {
     /// Refuses a network file system unless the options allow it.
     ///

@@ -20,6 +20,9 @@ typedef struct {
   int32_t error;            // 0 is success; where and why is another parser's to say
 } tarn_json_document;
 
+// The version of simdjson, such as "3.0.1"; a constant.
+const char *tarn_json_version(void);
+
 // NULL if there is no memory.
 tarn_json_parser *tarn_json_parser_new(size_t maximum_depth);
 void tarn_json_parser_free(tarn_json_parser *parser);

@@ -180,6 +180,8 @@ package struct PageSequence: Sendable, Hashable {
             (next, window) = try restart(deep, window)
         }
         guard !visited.contains(next) else { throw .repeated(url: next.url) }
+        // Also a scan that a limit ends here reports its style.
+        self.choice = choice
         guard ordinal < bounds.pageLimit else { return try stop(.tooManyPages(limit: bounds.pageLimit, url: next.url)) }
         if let limit = bounds.recordLimit, sum >= limit {
             return try stop(.tooManyRecords(limit: limit, url: next.url))
@@ -192,7 +194,6 @@ package struct PageSequence: Sendable, Hashable {
         // A restart invalidates the counts: the restarted list has fewer records.
         self.counts = window.pages == 0 ? [:] : counts
         self.window = window
-        self.choice = choice
         return true
     }
 

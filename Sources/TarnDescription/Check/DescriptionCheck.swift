@@ -1,0 +1,78 @@
+// `tarn check`: a description by itself, against the store, and against the server.
+
+import Foundation
+public import Tarn
+
+/// A check of a description file. Nothing is changed: neither the file nor the store.
+package struct DescriptionCheck: Sendable {
+    /// The path of the description file.
+    package let file: String
+    /// The path of the store; nil for that of the description.
+    package let store: String?
+
+    /// Creates a check.
+    package init(file: String, store: String? = nil) {
+        self.file = file
+        self.store = store
+    }
+
+    /// The result of a check.
+    package struct Report: Sendable {
+        /// The findings, in the order of the checks.
+        package var findings: [CheckFinding] = []
+        /// The description; nil if it is not valid.
+        package var description: Description?
+        /// The path of the examined store; nil if there is none.
+        package var store: String?
+
+        /// The number of findings of a severity.
+        package func count(_ severity: CheckFinding.Severity) -> Int { findings.count { $0.severity == severity } }
+        /// Whether there is no error.
+        package var isSound: Bool { count(.error) == 0 }
+    }
+
+    /// Checks the description by itself and against the store, without a network.
+    package func report() -> Report {
+        var report = Report()
+        let description: Description
+        do throws(DescriptionError) {
+            description = try Description.load(path: file)
+        } catch {
+            report.findings = error.problems.map { CheckFinding($0) }
+            if error.omitted > 0 {
+                report.findings.append(
+                    CheckFinding(.error, .description, file: file, "… and \(error.omitted) more problems"))
+            }
+            return report
+        }
+        report.description = description
+        let places = DescriptionPlaces(description)
+        checkStore(description, places, &report)
+        report.findings += EntityReach(description).findings(places)
+        return report
+    }
+
+    private func checkStore(_ description: Description, _ places: DescriptionPlaces, _ report: inout Report) {
+        let path = store ?? description.storePath
+        guard access(path, F_OK) == 0 else { return }
+        report.store = path
+        do {
+            let opened = try Store.open(at: path, options: Store.Options(isReadOnly: true))
+            let evolution = try opened.evolution(to: description.schema)
+            for refusal in evolution.refusals {
+                let (field, mark) = places.place(entity: refusal.entity, field: refusal.field)
+                report.findings.append(
+                    CheckFinding(
+                        .error, .schemaRefused, file: file, at: mark, field: field,
+                        "\(refusal.message); the store is \(path)"))
+            }
+            for change in evolution.changes {
+                let (field, mark) = places.place(entity: change.entity, field: change.field)
+                report.findings.append(
+                    CheckFinding(.note, .schemaChanged, file: file, at: mark, field: field, change.message))
+            }
+        } catch {
+            report.findings.append(CheckFinding(.error, .store, file: file, "\(error)"))
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// `tarn check`: the description by itself, against the store, and against a server.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Command line: check")
+struct CheckCommandTests {
+    @Test("every problem of a description has its line, column and suggestion; the exit code is 2")
+    func problems() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml", itemsYAML("paginat: header_link").replacing("name: string", with: "name: strng"))
+        let result = try await tarn("check", "--file", file)
+        #expect(result.status == 2 && result.error == "", "\(result.error)")
+        #expect(
+            result.lines == [
+                "\(file):9:13: error: entities.Item.attributes.name.type: unknown type \"strng\": did you mean \"string\"?",
+                "\(file):14:5: error: endpoints.items.paginat: unknown key \"paginat\": did you mean \"paginate\"?",
+                "\(file): 2 errors, 0 warnings, 0 notes",
+            ])
+        let lines = try await tarn("check", "--file", file, "--json").lines
+        let first = try json(try #require(lines.first))
+        #expect(lines.count == 2 && first["line"] as? Int == 9 && first["column"] as? Int == 13)
+        #expect(first["code"] as? String == "description" && first["severity"] as? String == "error")
+        let missing = try await tarn("check", "--file", folder.path + "/none.yaml")
+        #expect(missing.status == 2 && missing.output.contains("no such file"))
+    }
+
+    @Test("what a sync would change in the store's schema is shown, and what it refuses, each at its line")
+    func evolution() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer(itemPages)
+        expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
+        let same = try await tarn("check", "--file", file)
+        #expect(same.status == 0 && same.output.contains("0 errors, 0 warnings, 0 notes"), "\(same.output)")
+
+        _ = try folder.write(
+            "tarn.yaml",
+            itemsYAML().replacing("name: string", with: "name: { type: string?, index: true }\n      votes: int?"))
+        let safe = try await tarn("check", "--file", file)
+        #expect(safe.status == 0, "\(safe.output)")
+        for part in [
+            "\(file):9:7: note: entities.Item.attributes.name: becomes optional",
+            "\(file):9:7: note: entities.Item.attributes.name: new index: is built from 3 records",
+            "\(file):10:7: note: entities.Item.attributes.votes: new attribute (int): 3 stored records lack it",
+        ] {
+            #expect(safe.output.contains(part), "\(part)\n\(safe.output)")
+        }
+
+        _ = try folder.write(
+            "tarn.yaml", itemsYAML(key: "name").replacing("name: string", with: "name: string\n      votes: int?"))
+        let key = try await tarn("check", "--file", file)
+        #expect(key.status == 2)
+        #expect(
+            key.output.contains("\(file):5:3: error: entities.Item: records are stored under the key (id)"),
+            "\(key.output)")
+        _ = try folder.write("tarn.yaml", itemsYAML().replacing("name: string", with: "name: int"))
+        let type = try await tarn("check", "--file", file)
+        #expect(type.status == 2)
+        #expect(
+            type.output.contains("\(file):9:7: error: entities.Item.attributes.name: the type changed from string"),
+            "\(type.output)")
+        // Nothing was changed by the checks.
+        #expect(try await tarn("list", "Item", "--store", folder.path + "/tarn.tarn").lines.count == 3)
+        let refused = try await tarn("sync", "--file", file, "--base", server.base)
+        #expect(refused.status != 0, "what the check refuses, a sync refuses")
+    }
+
+    @Test("an entity that nothing leads to is a warning, one that is only nested a note, and the exit code is 0")
+    func reach() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml",
+            itemsYAML().replacing(
+                "endpoints:",
+                with: """
+                          relationships: { owner: Owner }
+                      Owner: { key: id, attributes: { id: int, name: string } }
+                      Lost: { key: id, attributes: { id: int } }
+                    endpoints:
+                    """.replacing("      relationships", with: "    relationships")))
+        let result = try await tarn("check", "--file", file)
+        #expect(result.status == 0, "\(result.output)")
+        #expect(result.output.contains("warning: entities.Lost: unused: no endpoint lists it"), "\(result.output)")
+        #expect(result.output.contains("note: entities.Owner: no endpoint lists it"), "\(result.output)")
+        #expect(!result.output.contains("entities.Item:"))
+    }
+
+    @Test("--online requests one page of each endpoint, shows what it means, and leaves no store behind")
+    func online() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml", itemsYAML("paginate: auto").replacing("name: string", with: "name: string\n      votes: int"))
+        let server = try LocalServer([
+            recording(
+                "/items", #"[{"id":1,"name":"a","extra":{"deep":1}}]"#,
+                "Link: <https://api.test.example/items?page=2>; rel=\"next\""),
+            recording("/items?page=2", #"[{"id":2,"name":"b"}]"#),
+        ])
+        let result = try await tarn("check", "--file", file, "--online", "--base", server.base)
+        #expect(result.status == 0, "\(result.output)\(result.error)")
+        for part in [
+            "endpoints.items: the first page lists 1 records", "paginate: header_link",
+            "warning: endpoints.items: Item: extra",
+            ":10:7: warning: entities.Item.attributes.votes: no record of the first pages has votes",
+        ] {
+            #expect(result.output.contains(part), "\(part)\n\(result.output)")
+        }
+        #expect(server.requests.count == 1, "\(server.requests)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["tarn.yaml"])
+        let dead = DeadPort()
+        let offline = try await tarn("check", "--file", file, "--online", "--base", "http://127.0.0.1:\(dead.port)")
+        #expect(offline.status == 2 && offline.output.contains("error: endpoints.items: "), "\(offline.output)")
+        let alone = try await tarn("check", "--file", file, "items")
+        #expect(alone.status == 2 && alone.error.contains("require --online"))
+    }
+}

@@ -101,7 +101,9 @@ struct FetchCommand: AsyncParsableCommand {
             throw Failure(
                 .usage,
                 "\(Redaction.url(target)) is neither an endpoint of \(description.file) nor the URL of one; "
-                    + "--raw fetches any URL"
+                    + (Spelling.nearest(to: target, among: description.endpoints.map(\.name)).map {
+                        "did you mean \($0)?"
+                    } ?? "--raw fetches any URL")
             )
         }
         request.directives = maxStale.map { "max-stale=\($0)" }

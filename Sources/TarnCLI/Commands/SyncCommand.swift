@@ -107,9 +107,8 @@ struct SyncCommand: AsyncParsableCommand {
         var description = try description.load()
         for path in overlay { description = try description.applying(overlay: path) }
         for name in endpoints where !description.endpoints.contains(where: { $0.name == name }) {
-            let known = description.endpoints.map(\.name).joined(separator: ", ")
-            throw Failure(
-                .usage, "\(description.file) has no endpoint \(name); it has \(known.isEmpty ? "none" : known)")
+            let known = description.endpoints.map(\.name)
+            throw Failure(.usage, "\(description.file): " + Spelling.unknown("endpoint", name, among: known))
         }
         return description
     }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Foundation
+import Tarn
 
 @main
 struct TarnCommand: AsyncParsableCommand {
@@ -26,19 +27,28 @@ struct TarnCommand: AsyncParsableCommand {
             Exit codes: 0 done; 1 failed; 2 usage or description; 3 partial success (the rest is committed); \
             4 credentials; 5 no network; 6 store; 7 rate limit; 8 another sync is running; 9 the store changed while it \
             was read without locks; 130, 143 and 129 interrupted by SIGINT, SIGTERM and SIGHUP.
+
+            `tarn help exit-codes` explains them, `tarn help environment` lists the variables that are read, and \
+            `tarn completions bash` makes the Tab key complete commands, entities and fields.
             """,
-        version: "0.1.0",
+        version: VersionText.number,
         subcommands: [
             InitCommand.self, SyncCommand.self, StatusCommand.self, FetchCommand.self, CacheCommand.self, ProxyCommand.self,
             ListCommand.self, GetCommand.self, RelatedCommand.self, SearchCommand.self, CountCommand.self,
             MissingCommand.self, OpenCommand.self,
             ExplainCommand.self, UpdateCommand.self, DeleteCommand.self, ChangesCommand.self, WatchCommand.self,
-            InspectCommand.self, StoreCommand.self,
+            InspectCommand.self, StoreCommand.self, CheckCommand.self, DoctorCommand.self, CompletionsCommand.self,
+            SchemaCommand.self,
         ])
 
+    // Every message for people begins with the name of the program.
+    static var _errorPrefix: String { "tarn: " }
+
     static func main() async {
+        let arguments = CommandLine.arguments.dropFirst()
         do {
-            try requireHelpTopic(CommandLine.arguments.dropFirst())
+            if answered(Array(arguments)) { end(0) }
+            try requireHelpTopic(arguments)
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -54,12 +64,14 @@ struct TarnCommand: AsyncParsableCommand {
             // Errors of ArgumentParser: help and version are successes, all others are usage
             // errors.
             guard exitCode(for: error) != .success else {
-                Output.lines(fullMessage(for: error))
+                let text = fullMessage(for: error, columns: HelpText.unwrapped)
+                let isForTools = arguments.contains { $0.hasPrefix("--experimental") || $0.hasPrefix("--generate") }
+                Output.lines(isForTools ? text : HelpText.wrapped(text, columns: HelpText.columns))
                 Output.flush()
                 end(0)
             }
             if exitCode(for: error) == .validationFailure {
-                Output.notes(UsageMessage.text(fullMessage(for: error), arguments: CommandLine.arguments.dropFirst()))
+                Output.notes(usageError(fullMessage(for: error), arguments))
                 end(Failure.Code.usage.rawValue)
             }
             let failure = Failure(error)
@@ -68,19 +80,48 @@ struct TarnCommand: AsyncParsableCommand {
         }
     }
 
+    /// Answers what ArgumentParser has no part in: the version, help topics and completions.
+    private static func answered(_ arguments: [String]) -> Bool {
+        switch arguments.first {
+        case "--version"? where arguments.count == 1:
+            VersionText.lines.forEach(Output.line)
+        case "help"? where arguments.count == 2:
+            guard let topic = HelpTopic(rawValue: arguments[1]) else { return false }
+            Output.lines(HelpText.wrapped(topic.text, columns: HelpText.columns))
+        case Completer.argument?:
+            Output.lines(Completer.lines(for: arguments).joined(separator: "\n"))
+        default: return false
+        }
+        Output.flush()
+        return true
+    }
+
+    /// Returns ArgumentParser's message, with a suggestion if a command or an option is unknown.
+    private static func usageError(_ message: String, _ arguments: ArraySlice<String>) -> String {
+        let text = UsageMessage.text(message, arguments: arguments)
+        guard let program = CommandOutline.program(), let advice = UsageAdvice.message(arguments, program) else {
+            return text
+        }
+        // The first line is ArgumentParser's own message; the usage follows.
+        let usage = text.split(separator: "\n", omittingEmptySubsequences: false).drop { !$0.hasPrefix("Usage:") }
+        return (["tarn: \(advice)"] + usage.map(String.init)).joined(separator: "\n")
+    }
+
     /// Throws a usage error if `help` is given an unknown command.
     ///
     /// ArgumentParser would show the help of the parent command and report success.
     private static func requireHelpTopic(_ arguments: ArraySlice<String>) throws {
-        guard arguments.first == "help" else { return }
-        var path = "tarn", commands = configuration.subcommands
+        guard arguments.first == "help", let program = CommandOutline.program() else { return }
+        var path = "", command = program
         for name in arguments.dropFirst() where !name.hasPrefix("-") {
-            guard let command = commands.first(where: { $0.configuration.commandName == name }) else {
-                let known = commands.compactMap { $0.configuration.commandName }.joined(separator: ", ")
-                throw Failure(.usage, "\(path) has no command \(name)" + (known.isEmpty ? "" : "; it has \(known)"))
+            guard let subcommand = command.subcommand(name) else {
+                var known = command.shownSubcommands.map(\.commandName)
+                if path.isEmpty { known += HelpTopic.allCases.map(\.rawValue) }
+                guard !known.isEmpty else { throw Failure(.usage, "tarn\(path) has no subcommands") }
+                throw Failure(.usage, Spelling.unknown("command", name, among: known))
             }
             path += " \(name)"
-            commands = command.configuration.subcommands
+            command = subcommand
         }
     }
 

@@ -4,7 +4,7 @@ import Tarn
 
 /// The end of a command with a message on standard error and an exit code.
 struct Failure: Error {
-    enum Code: Int32 {
+    enum Code: Int32, CaseIterable {
         case failed = 1
         case usage = 2
         /// A part failed, and the rest is committed.

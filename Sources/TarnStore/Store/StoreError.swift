@@ -36,12 +36,18 @@ public enum StoreError: StoreFailure, Hashable {
     /// An error of LMDB itself.
     case lmdb(LMDBError)
 
+    /// The nearest known name, else all of them.
+    private static func suggestion(_ name: String, _ known: [String], _ all: String) -> String {
+        if let nearest = Spelling.nearest(to: name, among: known) { return ": did you mean \(nearest)?" }
+        return all + (known.isEmpty ? "none" : known.joined(separator: ", "))
+    }
+
     public var description: String {
         switch self {
         case .unknownEntity(let name, let known):
-            "unknown entity \(name); the store has \(known.isEmpty ? "none" : known.joined(separator: ", "))"
+            "unknown entity \(name)" + StoreError.suggestion(name, known, "; the store has ")
         case .unknownField(let entity, let name, let known):
-            "\(entity) has no \(name); it has \(known.joined(separator: ", "))"
+            "\(entity) has no \(name)" + StoreError.suggestion(name, known, "; it has ")
         case .wrongKey(let entity, let expected, let found):
             "key of \(entity): expected \(expected), found \(found)"
         case .wrongType(let entity, let field, let expected, let found):

@@ -37,10 +37,10 @@ struct ExitCodeTests {
         Case(status: 2, name: "no such command", arguments: ["frobnicate"]),
         Case(
             status: 2, name: "help for no such command", arguments: ["help", "bogus"],
-            shows: "tarn has no command bogus; it has sync, "),
+            shows: "unknown command \"bogus\": expected one of sync, "),
         Case(
             status: 2, name: "help for no such subcommand", arguments: ["help", "inspect", "bogus"],
-            shows: "tarn inspect has no command bogus; it has stat, "),
+            shows: "unknown command \"bogus\": expected one of stat, "),
         Case(status: 2, name: "an option that is not there", arguments: ["list", "Item", "--bogus"]),
         Case(status: 2, name: "an entity that is not there", arguments: ["list", "Bogus", "--store", "STORE"]),
         Case(status: 2, name: "no description", arguments: ["sync", "--file", "NEW"]),
@@ -132,5 +132,9 @@ struct ExitCodeTests {
         let listed = Set(text.matches(of: /\d+/).compactMap { Int32($0.0) })
         // 8 takes two syncs (`ForEachKillTests`), and 9 commits meanwhile (`ReadOnlyTests`).
         #expect(listed == Set(Self.cases.map(\.status) + [8, 9, 130, 143, 129]))
+        let page = try await tarn("help", "exit-codes")
+        #expect(page.status == 0)
+        let rows = page.lines.compactMap { $0.firstMatch(of: /^ {2}(\d+) +\S/).flatMap { Int32($0.1) } }
+        #expect(rows == rows.sorted() && Set(rows) == listed, "\(page.output)")
     }
 }

@@ -137,14 +137,14 @@ struct ReadCommandTests {
             (["get", "Issue", "[17]"], 2, "key of Issue: expected int, found [17]"),
             (
                 ["get", "Isue", "17"], 2,
-                "unknown entity Isue; the store has User, Label, Milestone, Issue, Comment, ChecklistItem"
+                "unknown entity Isue: did you mean Issue?"
             ),
-            (["list", "issue"], 2, "unknown entity issue; the store has User"),
+            (["list", "issue"], 2, "unknown entity issue: did you mean Issue?"),
             (["get", "Issue", "17"], 1, "Issue 17 is not in the store"),
             (["related", "Issue", "17", "author"], 1, "Issue 17 is not in the store"),
             (
                 ["related", "Issue", "2262018391", "autor"], 2,
-                "Issue has no autor; it has assignees, author, closedBy, comments"
+                "Issue has no autor: did you mean author?"
             ),
             (["related", "Issue", "2262018391", "title"], 2, "Issue has no title; it has assignees, author"),
             (["get", "User", "90000017"], 1, "User 90000017 is not in the store"),

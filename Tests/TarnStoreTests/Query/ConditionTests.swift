@@ -168,7 +168,7 @@ struct ConditionTests {
     @Test func whatDoesNotFitTheCatalogIsAnErrorThatNamesIt() throws {
         let store = try filled(true)
         func error(_ condition: Condition) -> (any StoreFailure)? { storeError { _ = try store.ids(condition) } }
-        #expect(error(.isMissing("titel"))?.description.contains("Issue has no titel; it has id, title") == true)
+        #expect(error(.isMissing("titel"))?.description.contains("Issue has no titel: did you mean title?") == true)
         #expect(
             error(.isMissing("author.nam"))
                 == StoreError.unknownField(

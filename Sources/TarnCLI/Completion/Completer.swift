@@ -1,0 +1,209 @@
+// `tarn ---complete`: the completions of a word on a command line, for the scripts of shells.
+
+import Tarn
+
+/// The completions of the word at the cursor.
+struct Completer {
+    /// The first argument of such a request.
+    static let argument = "---complete"
+
+    /// What the shell does with the completions.
+    enum Kind: String {
+        /// Offers them, and adds a space behind the only one.
+        case words
+        /// Offers them without a space: more may follow.
+        case open
+        /// Offers names of files.
+        case files
+        /// Offers names of directories.
+        case directories
+    }
+
+    struct Completion {
+        var text: String
+        var about = ""
+    }
+
+    private let program: CommandOutline
+    private let shell: CompletionScript
+    /// The words before the cursor, without the name of the program.
+    private var before: [String]
+    /// The word at the cursor, up to the cursor.
+    private var word: String
+    /// What stands before the completion in the word, such as `--format=`.
+    private var prefix = ""
+
+    /// The lines of an answer: the kind, then the completions.
+    ///
+    /// - Parameter arguments: `---complete`, the shell, the index of the word, and all words.
+    static func lines(for arguments: [String]) -> [String] {
+        guard arguments.count >= 4, let shell = CompletionScript(rawValue: arguments[1]), let index = Int(arguments[2]),
+            index > 0, let program = CommandOutline.program()
+        else { return [Kind.words.rawValue] }
+        let words = Array(arguments.dropFirst(3))
+        var completer = Completer(program, shell, words, index)
+        let (kind, completions) = completer.answer()
+        return [kind.rawValue] + completions.map { $0.text + "\t" + $0.about }.map { $0.replacing("\n", with: " ") }
+    }
+
+    private init(_ program: CommandOutline, _ shell: CompletionScript, _ words: [String], _ index: Int) {
+        self.program = program
+        self.shell = shell
+        before = Array(words.prefix(index).dropFirst())
+        word = index < words.count ? words[index] : ""
+        // bash splits `--format=json` into three words.
+        if shell == .bash {
+            if word == "=" { word = "" }
+            before.removeAll { $0 == "=" }
+        }
+    }
+
+    private mutating func answer() -> (Kind, [Completion]) {
+        var command = program, positionals: [String] = [], pending: CommandOutline.Argument?, isOpen = true
+        for word in before {
+            if pending != nil {
+                pending = nil
+            } else if isOpen, word == "--" {
+                isOpen = false
+            } else if isOpen, word.hasPrefix("-") {
+                guard !word.contains("=") else { continue }
+                pending = command.option(word).flatMap { $0.kind == .option ? $0 : nil }
+            } else if let subcommand = command.subcommand(word) {
+                command = subcommand
+            } else {
+                positionals.append(word)
+            }
+        }
+        if let pending { return values(of: pending, command, positionals) }
+        if isOpen, word.hasPrefix("-") {
+            if let equals = word.firstIndex(of: "="), let option = command.option(String(word[..<equals])) {
+                prefix = String(word[...equals])
+                word = String(word[word.index(after: equals)...])
+                return values(of: option, command, positionals)
+            }
+            return options(of: command)
+        }
+        if command.commandName == "help" { return helpPages(positionals) }
+        if let subcommands = command.subcommands, !subcommands.isEmpty {
+            guard positionals.isEmpty else { return (.words, []) }
+            return matching(command.shownSubcommands.map { Completion(text: $0.commandName, about: $0.abstract ?? "") })
+        }
+        let arguments = command.positionals
+        let argument = positionals.count < arguments.count ? arguments[positionals.count] : arguments.last
+        guard let argument, positionals.count < arguments.count || argument.isRepeating else { return (.words, []) }
+        return values(of: argument, command, positionals)
+    }
+
+    private func options(of command: CommandOutline) -> (Kind, [Completion]) {
+        let used = Set(before)
+        return matching(
+            command.shownOptions.filter { $0.isRepeating || used.isDisjoint(with: $0.texts) }.flatMap { option in
+                option.texts.filter { $0.hasPrefix("--") }.map { Completion(text: $0, about: option.abstract ?? "") }
+            })
+    }
+
+    private func helpPages(_ path: [String]) -> (Kind, [Completion]) {
+        var command = program
+        for name in path { if let subcommand = command.subcommand(name) { command = subcommand } }
+        let topics = path.isEmpty ? HelpTopic.allCases.map { Completion(text: $0.rawValue) } : []
+        return matching(
+            command.shownSubcommands.map { Completion(text: $0.commandName, about: $0.abstract ?? "") } + topics)
+    }
+
+    // MARK: Values
+
+    private func values(
+        of argument: CommandOutline.Argument, _ command: CommandOutline, _ positionals: [String]
+    ) -> (Kind, [Completion]) {
+        if let values = argument.allValues { return matching(values.map { Completion(text: $0) }) }
+        let name = argument.names?.first { $0.kind == "long" }?.name
+        switch name ?? argument.valueName ?? "" {
+        case "store", "record", "replay", "source", "destination", "copy", "directory": return (.directories, [])
+        case "file", "overlay", "openapi": return (.files, [])
+        case "entity", "entities", "roots": return entities(command, positionals)
+        case "endpoint", "endpoints", "target": return endpoints(command, positionals)
+        case "relationship", "include": return relationships(command, positionals)
+        case "fields": return lists(command, positionals)
+        case "by", "where", "sort", "field": return paths(command, positionals)
+        default:
+            return argument.valueName == "path" ? (.files, []) : (.words, [])
+        }
+    }
+
+    private func entities(_ command: CommandOutline, _ positionals: [String]) -> (Kind, [Completion]) {
+        matching(names(command, positionals).entities.map { Completion(text: $0.name, about: "entity") })
+    }
+
+    private func endpoints(_ command: CommandOutline, _ positionals: [String]) -> (Kind, [Completion]) {
+        let used = Set(positionals)
+        return matching(
+            names(command, positionals).endpoints.filter { !used.contains($0.name) }.map {
+                Completion(text: $0.name, about: $0.path)
+            })
+    }
+
+    private func relationships(_ command: CommandOutline, _ positionals: [String]) -> (Kind, [Completion]) {
+        let known = names(command, positionals)
+        let entity = positionals.first.flatMap(known.entity)
+        return matching(entity?.relationships.map { Completion(text: $0.name, about: $0.destination) } ?? [])
+    }
+
+    /// A list of paths with commas: the last one is completed.
+    private func lists(_ command: CommandOutline, _ positionals: [String]) -> (Kind, [Completion]) {
+        var inner = self
+        if let comma = word.lastIndex(of: ",") {
+            inner.prefix = prefix + word[...comma]
+            inner.word = String(word[word.index(after: comma)...])
+        }
+        return inner.paths(command, positionals)
+    }
+
+    /// A path: fields of the entity, behind a `.` those of the entity that a relationship leads to.
+    private func paths(_ command: CommandOutline, _ positionals: [String]) -> (Kind, [Completion]) {
+        let known = names(command, positionals)
+        guard var entity = positionals.first.flatMap(known.entity) else { return (.words, []) }
+        var parts = word.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let last = parts.popLast() ?? ""
+        for part in parts {
+            guard let relationship = entity.relationships.first(where: { $0.name == part }),
+                let next = known.entity(relationship.destination)
+            else { return (.words, []) }
+            entity = next
+        }
+        var inner = self
+        inner.prefix = prefix + parts.map { "\($0)." }.joined()
+        inner.word = last
+        let attributes = entity.attributes.map { Completion(text: $0, about: "attribute") }
+        return (
+            .open,
+            inner.matching(attributes + entity.relationships.map { Completion(text: $0.name, about: $0.destination) }).1
+        )
+    }
+
+    /// The names of the description and store that the command line names.
+    private func names(_ command: CommandOutline, _ positionals: [String]) -> KnownNames {
+        func value(_ names: [String]) -> String? {
+            for (index, word) in before.enumerated() {
+                if names.contains(word), index + 1 < before.count { return before[index + 1] }
+                for name in names where word.hasPrefix(name + "=") { return String(word.dropFirst(name.count + 1)) }
+            }
+            return nil
+        }
+        let position = command.positionals.firstIndex { $0.valueName == "store" }
+        let argument = position.flatMap { $0 < positionals.count ? positionals[$0] : nil }
+        return KnownNames(file: value(["--file", "-f"]) ?? "tarn.yaml", store: value(["--store"]) ?? argument)
+    }
+
+    /// The completions that begin with the word, with what stands before it.
+    private func matching(_ completions: [Completion]) -> (Kind, [Completion]) {
+        // bash has taken `--format=` off the word, but not the part of a list or path.
+        var prefix = prefix
+        if shell == .bash, prefix.hasPrefix("--"), let equals = prefix.firstIndex(of: "=") {
+            prefix = String(prefix[prefix.index(after: equals)...])
+        }
+        let found = completions.filter { $0.text.hasPrefix(word) }.map {
+            Completion(text: prefix + $0.text, about: $0.about)
+        }
+        return (.words, found)
+    }
+}

@@ -1,0 +1,58 @@
+// The commands and their arguments, as ArgumentParser describes them to tools.
+
+import ArgumentParser
+import Foundation
+
+/// A command with its arguments and subcommands.
+struct CommandOutline: Decodable {
+    /// An argument, an option or a flag of a command.
+    struct Argument: Decodable {
+        enum Kind: String, Decodable { case positional, option, flag }
+
+        /// A name of an option or a flag.
+        struct Name: Decodable {
+            var kind: String
+            var name: String
+
+            /// The name as it is written: `--file` or `-f`.
+            var text: String { kind == "long" ? "--\(name)" : "-\(name)" }
+        }
+
+        var kind: Kind
+        var names: [Name]?
+        var valueName: String?
+        var abstract: String?
+        var allValues: [String]?
+        var isRepeating: Bool
+        var shouldDisplay: Bool
+
+        /// The names as they are written.
+        var texts: [String] { (names ?? []).map(\.text) }
+    }
+
+    var commandName: String
+    var abstract: String?
+    var discussion: String?
+    var shouldDisplay: Bool
+    var arguments: [Argument]?
+    var subcommands: [CommandOutline]?
+
+    /// The command `tarn`.
+    static func program() -> CommandOutline? {
+        struct Tool: Decodable { var command: CommandOutline }
+        return try? JSONDecoder().decode(Tool.self, from: Data(TarnCommand._dumpHelp().utf8)).command
+    }
+
+    /// The subcommands that help pages show.
+    var shownSubcommands: [CommandOutline] { (subcommands ?? []).filter(\.shouldDisplay) }
+
+    /// The options and flags that help pages show.
+    var shownOptions: [Argument] { (arguments ?? []).filter { $0.kind != .positional && $0.shouldDisplay } }
+
+    var positionals: [Argument] { (arguments ?? []).filter { $0.kind == .positional } }
+
+    func subcommand(_ name: String) -> CommandOutline? { subcommands?.first { $0.commandName == name } }
+
+    /// The option or flag with a name such as `--file`.
+    func option(_ text: String) -> Argument? { arguments?.first { $0.texts.contains(text) } }
+}

@@ -1,0 +1,41 @@
+// Help pages that are about no command: `tarn help exit-codes`.
+
+/// A page of `tarn help` beside those of the commands.
+enum HelpTopic: String, CaseIterable {
+    case exitCodes = "exit-codes"
+    case environment
+
+    /// The lines of the page.
+    var text: String {
+        switch self {
+        case .exitCodes: HelpTopic.exitCodesText
+        case .environment: HelpTopic.environmentText
+        }
+    }
+
+    private static var exitCodesText: String {
+        var lines = ["Exit codes of every command:", ""]
+        for code in Failure.Code.allCases where code != .interrupted {
+            lines.append(row("\(code.rawValue)", code.meaning))
+        }
+        lines.insert(row("0", "Done."), at: 2)
+        lines.append(row("129", "Interrupted by SIGHUP."))
+        lines.append(row("130", "Interrupted by SIGINT (Ctrl-C). Committed pages stay; the next sync resumes."))
+        lines.append(row("143", "Interrupted by SIGTERM."))
+        return lines.joined(separator: "\n")
+    }
+
+    private static func row(_ code: String, _ meaning: String) -> String {
+        "  " + code + String(repeating: " ", count: max(1, 5 - code.utf8.count)) + " " + meaning
+    }
+
+    private static let environmentText = """
+        Environment variables:
+
+          COLUMNS            Width of help pages and tables.
+          http_proxy, https_proxy, no_proxy
+                             Proxies, as libcurl reads them.
+
+        A description names the variables of its credentials itself: auth: { bearer: { env: NAME } }.
+        """
+}

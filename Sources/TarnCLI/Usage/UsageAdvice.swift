@@ -1,0 +1,38 @@
+// Unknown commands and options: the nearest known name.
+
+import Tarn
+
+enum UsageAdvice {
+    /// Returns the message for the first unknown command or option, with the nearest known name.
+    ///
+    /// - Parameter arguments: the arguments after the program's name, which ArgumentParser refuses.
+    /// - Returns: nil if all commands and options are known: the arguments are wrong for another
+    ///   reason.
+    static func message(_ arguments: some Sequence<String>, _ program: CommandOutline) -> String? {
+        var command = program, skipsValue = false
+        for argument in arguments {
+            if argument == "--" { return nil }
+            if skipsValue {
+                skipsValue = false
+            } else if argument.hasPrefix("-") {
+                let name = String(argument.prefix { $0 != "=" })
+                if let option = command.option(name) {
+                    skipsValue = option.kind == .option && name == argument
+                } else if name.hasPrefix("--"), name.utf8.count > 2 {
+                    return unknown("option", name, command.shownOptions.flatMap(\.texts))
+                }
+            } else if let subcommand = command.subcommand(argument) {
+                command = subcommand
+            } else if let subcommands = command.subcommands, !subcommands.isEmpty {
+                return unknown("command", argument, command.shownSubcommands.map(\.commandName))
+            }
+        }
+        return nil
+    }
+
+    private static func unknown(_ kind: String, _ name: String, _ known: [String]) -> String {
+        // Short options are not near to anything.
+        let message = Spelling.unknown(kind, name, among: known.filter { $0.utf8.count > 2 })
+        return VisibleText.line(message, limit: 512)
+    }
+}

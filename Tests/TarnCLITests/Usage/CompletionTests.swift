@@ -1,0 +1,108 @@
+// Completions of shells: what `tarn` answers, and what the scripts make of it.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Command line: completions")
+struct CompletionTests {
+    /// The completions of the last word in bash, by its script.
+    private func bash(_ words: [String], in folder: String? = nil) async throws -> [String] {
+        let list = ([TarnProcess.executable] + words).map { "'\($0)'" }.joined(separator: " ")
+        let place = folder.map { "cd '\($0)'; " } ?? ""
+        let result = try await shell(
+            place + "source <(\"$TARN\" completions bash); COMP_WORDS=(\(list)); COMP_CWORD=\(words.count); _tarn; "
+                + "printf '%s\\n' \"${COMPREPLY[@]}\"")
+        #expect(result.status == 0 && result.error == "", "\(result.error)")
+        return result.lines
+    }
+
+    @Test("bash completes commands, subcommands, options and their values")
+    func commands() async throws {
+        #expect(try await bash(["li"]) == ["list"])
+        #expect(try await bash(["inspect", ""]) == ["stat", "dump", "verify", "salvage"])
+        #expect(try await bash(["list", "Issue", "--fie"]) == ["--fields"])
+        #expect(try await bash(["sync", "--refetch", "--ref"]) == [], "a flag is not offered twice")
+        #expect(try await bash(["count", "Issue", "--partials", ""]) == ["included", "excluded", "only"])
+        #expect(try await bash(["count", "Issue", "--partials", "=", "e"]) == ["excluded"])
+        #expect(try await bash(["count", "Issue", "--partials", "="]) == ["included", "excluded", "only"])
+        #expect(try await bash(["completions", ""]) == ["bash", "zsh", "fish"])
+        #expect(try await bash(["help", "exit"]) == ["exit-codes"])
+        #expect(try await bash(["nothing", "x"]) == [])
+    }
+
+    @Test("bash completes the entities, fields, relationships and paths of a store")
+    func storeNames() async throws {
+        let store = ["--store", try await Forge.store]
+        #expect(try await bash(["list"] + store + ["I"]) == ["Issue"])
+        #expect(try await bash(["get"] + store + ["C"]) == ["Comment", "ChecklistItem"])
+        #expect(try await bash(["list", "Issue"] + store + ["--fields", "ti"]) == ["title"])
+        #expect(try await bash(["list", "Issue"] + store + ["--fields", "number,ti"]) == ["number,title"])
+        #expect(
+            try await bash(["list", "Issue"] + store + ["--where", "author.lo"]) == ["author.login", "author.location"])
+        #expect(try await bash(["list", "Issue"] + store + ["--sort", "author.nothing.x"]) == [])
+        #expect(try await bash(["list", "Issue"] + store + ["--include", "mil"]) == ["milestone"])
+        #expect(try await bash(["related", "Issue", "17"] + store + ["la"]) == ["labels"])
+        #expect(try await bash(["inspect", "dump", try await Forge.store, "--entity", "La"]) == ["Label"])
+    }
+
+    @Test("bash completes the endpoints and entities of the description in the folder, before there is a store")
+    func descriptionNames() async throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write("tarn.yaml", itemsYAML())
+        #expect(try await bash(["sync", ""], in: folder.path) == ["items"])
+        #expect(try await bash(["sync", "items", ""], in: folder.path) == [])
+        #expect(try await bash(["list", ""], in: folder.path) == ["Item"])
+        #expect(try await bash(["list", "Item", "--fields", ""], in: folder.path) == ["id", "name"])
+        let other = try folder.write("other.yaml", itemsYAML().replacing("items:", with: "things:"))
+        #expect(try await bash(["fetch", "--file", other, "t"]) == ["things"])
+    }
+
+    @Test("a store is completed as a directory, a description as a file")
+    func files() async throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: folder.path + "/tarn.tarn", withIntermediateDirectories: false)
+        _ = try folder.write("tarn.yaml", itemsYAML())
+        #expect(try await bash(["inspect", "stat", "ta"], in: folder.path) == ["tarn.tarn"])
+        #expect(try await bash(["list", "Item", "--store", "ta"], in: folder.path) == ["tarn.tarn"])
+        #expect(Set(try await bash(["sync", "--file", "ta"], in: folder.path)) == ["tarn.tarn", "tarn.yaml"])
+    }
+
+    @Test("a broken description, a broken store and odd arguments give no completions, and no error")
+    func broken() async throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write("tarn.yaml", "entities: [")
+        #expect(try await bash(["list", ""], in: folder.path) == [])
+        for arguments in [
+            ["---complete"], ["---complete", "csh", "1", "tarn"], ["---complete", "bash", "x", "tarn"],
+            ["---complete", "bash", "99", "tarn"], ["---complete", "bash", "-1", "tarn", "l"],
+        ] {
+            let result = try await tarn(arguments)
+            #expect(result.status == 0 && result.error == "", "\(result.error)")
+            #expect(result.lines.first == "words")
+        }
+    }
+
+    @Test(
+        "the scripts of zsh and fish are right by their shells, where those are installed", arguments: ["zsh", "fish"])
+    func syntax(name: String) async throws {
+        let script = try await tarn("completions", name)
+        #expect(script.status == 0 && script.output.contains("---complete \(name)"))
+        let check = try await shell("! command -v \(name) >/dev/null || \(name) -n <(\"$TARN\" completions \(name))")
+        #expect(check.status == 0, "\(check.error)")
+    }
+
+    @Test("fish offers completions with descriptions, where it is installed")
+    func fish() async throws {
+        guard try await shell("command -v fish").status == 0 else { return }
+        let folder = try TemporaryFolder()
+        let link = folder.path + "/tarn"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: TarnProcess.executable)
+        let result = try await shell(
+            "cd '\(folder.path)'; export HOME='\(folder.path)'; PATH='\(folder.path)':$PATH fish -c "
+                + "'tarn completions fish | source; complete -C \"tarn inspect st\"; complete -C \"tarn count x --partials=ex\"'"
+        )
+        #expect(result.lines.first?.hasPrefix("stat\tShow the content") == true, "\(result)")
+        #expect(result.lines.last?.hasPrefix("--partials=excluded") == true, "\(result)")
+    }
+}

@@ -1,0 +1,108 @@
+// Help pages: their width, and their examples.
+
+import ArgumentParser
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TarnCLI
+
+@Suite("Command line: help pages")
+struct HelpTextTests {
+    /// Every command, by its path.
+    private static func commands() throws -> [(path: [String], command: CommandOutline)] {
+        func below(_ command: CommandOutline, _ path: [String]) -> [(path: [String], command: CommandOutline)] {
+            [(path, command)]
+                + command.shownSubcommands.filter { $0.commandName != "help" }.flatMap {
+                    below($0, path + [$0.commandName])
+                }
+        }
+        return below(try #require(CommandOutline.program()), [])
+    }
+
+    /// The lines of a help text that show a call of `tarn`, up to their description.
+    private static func examples(in text: String) -> [String] {
+        text.split(separator: "\n").compactMap { line -> String? in
+            let call = line.drop { $0 == " " }
+            guard line.hasPrefix("  "), call.hasPrefix("tarn ") || call.contains("(tarn ") else { return nil }
+            let bare =
+                call.hasPrefix("tarn ")
+                ? call : call[(call.range(of: "(tarn ")?.lowerBound ?? call.startIndex)...].dropFirst()
+            return String(bare.split(separator: "   ", maxSplits: 1)[0])
+        }
+    }
+
+    /// The words of a call as a shell splits them, up to a pipe or a redirection.
+    private static func words(_ call: String) -> [String] {
+        var words: [String] = [], word = "", quote: Character?, isWord = false
+        for character in call {
+            if let open = quote {
+                if character == open { quote = nil } else { word.append(character) }
+            } else if character == "'" || character == "\"" {
+                (quote, isWord) = (character, true)
+            } else if character == " " {
+                if isWord { words.append(word) }
+                (word, isWord) = ("", false)
+            } else if "|>)".contains(character) {
+                break
+            } else {
+                word.append(character)
+                isWord = true
+            }
+        }
+        return isWord ? words + [word] : words
+    }
+
+    @Test("every command's help has an example, and every example parses")
+    func examples() throws {
+        var count = 0
+        for (path, command) in try Self.commands() {
+            let name = "tarn " + path.joined(separator: " ")
+            let examples = Self.examples(in: command.discussion ?? "")
+            #expect(!examples.isEmpty, "\(name) has no example")
+            for example in examples {
+                count += 1
+                // The value of a shell variable is unknown: its option is left out.
+                var words = Self.words(example).dropFirst()
+                while let variable = words.firstIndex(where: { $0.hasPrefix("$") }) {
+                    words.removeSubrange((variable - 1)...variable)
+                }
+                if words.first == "help" { continue }
+                #expect(throws: Never.self, "\(name): \(example)") { _ = try TarnCommand.parseAsRoot(Array(words)) }
+            }
+            if !path.isEmpty {
+                #expect(examples.contains { $0.hasPrefix(name) }, "\(name): no example of its own in \(examples)")
+            }
+        }
+        #expect(count > 40)
+    }
+
+    @Test("a help page is as wide as COLUMNS says, and each line is broken once", arguments: [40, 64, 80, 132])
+    func width(columns: Int) async throws {
+        for (path, _) in try Self.commands() {
+            let page = try await tarn(path + ["--help"], environment: ["COLUMNS": "\(columns)"])
+            for line in page.output.split(separator: "\n") where line.count > columns {
+                // Only a word that does not fit alone may stand out.
+                let words = line.drop { $0 == " " }.split(separator: " ")
+                #expect(words.count == 1, "\(path): \(line)")
+            }
+        }
+    }
+
+    @Test("a wide page is the narrow one with fewer line breaks, and descriptions stay below each other")
+    func wrapping() {
+        #expect(HelpText.wrapped("one two three", columns: 8) == "one two\nthree")
+        #expect(
+            HelpText.wrapped("  tarn a     what it does here and more", columns: 34)
+                == "  tarn a     what it does here and\n             more")
+        #expect(
+            HelpText.wrapped("  tarn a long example     what it does", columns: 26)
+                == "  tarn a long example\n      what it does")
+        #expect(
+            HelpText.wrapped("USAGE: tarn list [<options>] <entity>", columns: 30)
+                == "USAGE: tarn list [<options>]\n       <entity>")
+        let text = "a" + String(repeating: "b", count: 50)
+        #expect(HelpText.wrapped(text, columns: 20) == text)
+        #expect(HelpText.wrapped("x\n\ny", columns: 20) == "x\n\ny")
+    }
+}

@@ -30,6 +30,9 @@ struct ProposalDraft {
         guard !sources.isEmpty else { return }
         build(hosts, options)
         comment(samples, specification)
+        description.comments += builder.empty.map {
+            "\(YAMLText.comment($0, limit: 120)) has no records: it is not described."
+        }
     }
 
     private mutating func build(_ hosts: Set<String>, _ options: ProposalOptions) {

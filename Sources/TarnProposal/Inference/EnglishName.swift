@@ -73,7 +73,7 @@ enum EnglishName {
     /// It is in camel case. If the key leads back from it, no `from` is necessary.
     static func field(_ key: String) -> String {
         let converted = NamingConvention().schemaName(forJSONKey: key)
-        if isValid(converted) { return converted }
+        if isValid(converted), converted.lowercased() != "null" { return converted }
         let signs = key.replacing("+", with: " plus ").replacing("-", with: key.hasPrefix("-") ? " minus " : " ")
         let words = words(of: signs)
         let joined =
@@ -105,6 +105,8 @@ enum EnglishName {
 
     private static func valid(_ name: String, prefix: String, fallback: String) -> String {
         guard let first = name.unicodeScalars.first else { return fallback }
+        // `null` means no value in YAML.
+        if name.lowercased() == "null" { return prefix + capitalized(name) }
         return first.properties.isAlphabetic ? name : prefix + name
     }
 

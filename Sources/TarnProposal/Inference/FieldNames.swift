@@ -50,7 +50,10 @@ struct FieldNames {
 
     /// Whether keys can be written as a key path that leads back to them.
     static func canBeWritten(_ keys: [String]) -> Bool {
-        guard !keys.contains(""), keys.allSatisfy({ $0.utf8.count <= 500 }) else { return false }
+        // The YAML parser drops a byte order mark at the beginning of a scalar.
+        guard !keys.contains(""), keys.allSatisfy({ $0.utf8.count <= 500 }),
+            keys.first?.unicodeScalars.first != "\u{FEFF}"
+        else { return false }
         let path = JSONPath(keys: keys)
         return ValueSource(path.description) == .path(path)
     }

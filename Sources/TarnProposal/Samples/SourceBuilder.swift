@@ -10,6 +10,8 @@ struct SourceBuilder {
     /// The hosts of the API, with their ports as written.
     private(set) var hosts: Set<String> = []
     private(set) var sources: [Source] = []
+    /// The samples without a record.
+    private(set) var empty: [String] = []
     /// The query parameter with a key, which is not written.
     private(set) var secretParameter: String?
 
@@ -59,8 +61,8 @@ struct SourceBuilder {
                 for object in ListFinder.objects(page.json, list) { shape.add(object) }
             }
         }
-        // A list that an empty page lacks elsewhere, such as a different envelope, is left out.
-        if order.count > 1 { order = order.filter { shapes[$0]?.count ?? 0 > 0 } }
+        // Without an object, there is nothing to describe.
+        order = order.filter { shapes[$0]?.count ?? 0 > 0 }
         for list in order {
             guard let shape = shapes[list] else { continue }
             let isWrapper = list.name.isEmpty || ListFinder.wrappers.contains(list.name.lowercased())
@@ -69,7 +71,10 @@ struct SourceBuilder {
                     found: list, shape: shape, name: isWrapper ? source.name : list.name,
                     isOptional: (pages[list] ?? 0) < sample.pages.count))
         }
-        guard !source.lists.isEmpty else { return }
+        guard !source.lists.isEmpty else {
+            empty.append(Redaction.url(sample.origin))
+            return
+        }
         let records = source.lists.reduce(0) { $0 + $1.shape.count }
         source.comments = [
             "\(Redaction.url(sample.origin)): looked at \(sample.pages.count == 1 ? "1 page" : "\(sample.pages.count) pages")"

@@ -76,7 +76,7 @@ final class ValueShape {
     /// Whether all values except nulls are objects, or bare keys of them.
     var isObjectOrKey: Bool {
         guard object != nil, !isTooDeep, objects > 0 else { return isObject }
-        return booleans == 0 && lists == 0 && scalars.fractions == 0
+        return booleans == 0 && lists == 0 && scalars.fractions == 0 && scalars.emptyTexts == 0
     }
 
     /// Whether all values except nulls are lists.

@@ -1,0 +1,133 @@
+// Inference from small responses.
+
+import Tarn
+import TarnDescription
+import TestSupport
+import Testing
+
+@testable import TarnProposal
+
+@Suite("Inference of a proposal")
+struct InferenceTests {
+    /// The lines of a proposal that contain a text, without comments of their own.
+    private func line(_ proposal: Proposal, _ start: String) -> String {
+        proposal.text.split(separator: "\n").first { $0.drop { $0 == " " }.hasPrefix(start) }
+            .map { String($0.drop { $0 == " " }) } ?? ""
+    }
+
+    @Test("types by values: numbers, dates in four formats, uuid, url, lists, mixtures")
+    func types() throws {
+        let proposal = try propose(
+            """
+            [{"id":1,"n":1,"f":1.5,"big":18446744073709551615,"money_amount":0.1,"b":true,"at":"2025-01-31T09:00:00Z",
+              "day":"2025-01-31","iso":"2025-01-31 09:00:00","http":"Fri, 31 Jan 2025 09:00:00 GMT","seen_at":1738314000,
+              "seen_ms_at":1738314000000,"u":"384f7435-e6bf-4ad1-a572-f64273e325f4","link":"https://a.example/x",
+              "tags":["a"],"mixed":1,"any":1,"nothing":null,"closed_at":null,"empty":[],"digits":1.2345678901234567890123},
+             {"id":2,"n":2,"f":2,"big":1,"money_amount":2,"b":false,"at":"2025-02-01T09:00:00.5+01:00","day":"2025-02-01",
+              "iso":"2025-02-01 10:00:00","http":"Sat, 01 Feb 2025 09:00:00 GMT","seen_at":1738400000,
+              "seen_ms_at":1738400000000,"u":"6f6c738e-99f1-42f9-8c00-9c6f17194614","link":"https://a.example/y",
+              "tags":[],"mixed":"x","any":true,"nothing":null,"closed_at":null,"empty":[],"digits":1}]
+            """)
+        #expect(proposal.findings == [])
+        let expected = [
+            "n: int", "f: double", "big: uint", "moneyAmount: decimal", "b: bool", "day: { type: date, format: day",
+            "iso: { type: date, format: iso8601", "http: { type: date, format: http", "seenAt: { type: date, epoch: seconds",
+            "seenMsAt: { type: date, epoch: milliseconds", "u: uuid", "link: url", "tags: [string]", "mixed: string",
+            "any: json", "nothing: json?", "closedAt: date?", "empty: json", "digits: decimal",
+        ]
+        for text in expected { #expect(line(proposal, text) != "", "\(text) in\n\(proposal.text)") }
+    }
+
+    @Test(
+        "keys: id, another unique field, several together, the position",
+        arguments: [
+            (#"[{"name":"a","id":7},{"name":"a","id":8}]"#, "key: id"),
+            (#"[{"uuid":"384f7435-e6bf-4ad1-a572-f64273e325f4","v":1}]"#, "key: uuid"),
+            (#"[{"title":"x","code":"NO"},{"title":"x","code":"SE"}]"#, "key: code"),
+            (#"[{"order_id":1,"line":1,"t":true},{"order_id":1,"line":2,"t":true},{"order_id":2,"line":1,"t":true}]"#,
+             "key: [orderId, line]"),
+            (#"[{"v":1.5},{"v":2.5}]"#, "key: position"),
+            (#"[{"thing_id":4,"v":1},{"thing_id":5,"v":1}]"#, "key: thingId"),
+        ])
+    func keys(body: String, key: String) throws {
+        let proposal = try propose(body)
+        #expect(proposal.text.contains("    \(key)"), "\(proposal.text)")
+        #expect(proposal.findings == [])
+        #expect(proposal.records.values.reduce(0, +) == (try JSONValue(body)).elements.count)
+    }
+
+    @Test(
+        "the records: root, wrapper, nested wrapper, edges, single object, several lists",
+        arguments: [
+            (#"{"data":[{"id":1}],"total":1}"#, "records: data"),
+            (#"{"response":{"items":[{"id":1}]},"ok":true}"#, "records: response.items"),
+            (#"{"data":{"issues":{"edges":[{"cursor":"x","node":{"id":1}}]}}}"#, "records: 'data.issues.edges.*.node'"),
+            (#"{"id":1,"tags":[{"id":2}]}"#, "entity: Thing"),
+            (#"{"data":{"id":1,"name":"x"}}"#, "records: data"),
+            (#"{"users":[{"id":1,"login":"a"}],"posts":[{"id":1,"title":"t"}]}"#, "      users: User"),
+        ])
+    func records(body: String, expected: String) throws {
+        let proposal = try propose(body)
+        #expect(proposal.text.contains(expected), "\(proposal.text)")
+        #expect(proposal.findings == [])
+    }
+
+    @Test("nested objects with a key become entities, others are flattened, maps are kept as JSON")
+    func nesting() throws {
+        let proposal = try propose(
+            """
+            [{"id":1,"author":{"id":5,"login":"ada"},"size":{"w":1,"h":2},"labels":[{"id":9,"name":"bug"}],
+              "by_day":{"2025-01-01":1,"2025-01-02":2,"2025-01-03":3}},
+             {"id":2,"author":{"id":6,"login":"bob"},"size":{"w":3,"h":4},"labels":[],"by_day":{"2025-01-04":1}}]
+            """)
+        #expect(proposal.entities == ["Thing", "User", "Label"])
+        #expect(proposal.text.contains("author: { to: User, inverse: things }"))
+        #expect(proposal.text.contains("labels: { to: [Label], ordered: true, inverse: things }"))
+        #expect(proposal.text.contains("w: { type: int, from: size.w }"))
+        #expect(proposal.text.contains("byDay: json"))
+        #expect(proposal.records == ["Thing": 2, "User": 2, "Label": 1])
+    }
+
+    @Test("an enum needs values that occur often: one that occurs once would hide others")
+    func enums() throws {
+        func body(_ states: [String]) -> String {
+            "[" + states.enumerated().map { #"{"id":\#($0.offset),"state":"\#($0.element)"}"# }.joined(separator: ",") + "]"
+        }
+        let often = try propose(body((0..<60).map { $0 % 3 == 0 ? "open" : "closed" }))
+        #expect(often.text.contains("state: { type: enum, values: [closed, open]"))
+        let once = try propose(body((0..<60).map { $0 == 0 ? "open" : "closed" }))
+        #expect(once.text.contains("state: { type: string"), "\(once.text)")
+        #expect(once.text.contains("# or state: { type: enum, values: [closed, open] }"))
+    }
+
+    @Test("credentials of the command line are not written")
+    func credentials() throws {
+        let body = #"[{"id":1}]"#, json = try JSONValue(body)
+        let url = "https://api.test.example/things?api_key=S3CRET&per_page=5"
+        let sample = Sample(origin: url, isURL: true, pages: [.init(url: url, body: Array(body.utf8), json: json)])
+        var options = ProposalOptions()
+        options.headers = [("X-Api-Key", "S3CRET"), ("X-Version", "3")]
+        for headers in [[], options.headers] {
+            options.headers = headers
+            let text = try Proposal([sample], options: options).text
+            #expect(!text.contains("S3CRET"), "\(text)")
+            #expect(text.contains("auth: { api_key: { key: { env: "))
+        }
+    }
+
+    @Test("the answers of a person replace the guesses")
+    func answers() throws {
+        let body = #"[{"code":"a","nick":"x"},{"code":"b","nick":"y"}]"#
+        let url = "https://api.test.example/things"
+        let sample = Sample(
+            origin: url, isURL: true, pages: [.init(url: url, body: Array(body.utf8), json: try JSONValue(body))])
+        let first = try Proposal([sample])
+        #expect(first.questions.map(\.proposed) == ["Thing", "code"])
+        var options = ProposalOptions()
+        options.entityNames = ["Thing": "Country"]
+        options.keys = ["Thing": ["nick"]]
+        let second = try Proposal([sample], options: options)
+        #expect(second.entities == ["Country"])
+        #expect(second.text.contains("key: nick"))
+    }
+}

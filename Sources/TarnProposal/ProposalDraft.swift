@@ -36,15 +36,16 @@ struct ProposalDraft {
     }
 
     private mutating func build(_ hosts: Set<String>, _ options: ProposalOptions) {
-        var collector = PlaceCollector(), sourceNames: [String] = []
+        var collector = PlaceCollector(bases: [description.base] + description.aliases), sourceNames: [String] = []
         var lists: [[Int]] = []
         for source in sources {
             lists.append([])
             for list in source.lists {
                 lists[lists.count - 1].append(sourceNames.count)
-                if let detail = source.detail, detail.isActive(for: source) { detail.add(to: list.shape) }
                 let key = options.keys[EnglishName.entity(list.name)]
+                // The key is that of the list; the details may lack it.
                 collector.addList(list.shape, source: sourceNames.count, name: list.name, key: key)
+                if let detail = source.detail, detail.isActive(for: source) { detail.add(to: list.shape) }
                 sourceNames.append(source.name)
             }
         }
@@ -55,7 +56,10 @@ struct ProposalDraft {
         for cluster in clusters {
             for place in cluster.places { if let source = place.source { nameOfList[source] = cluster.name } }
         }
-        var entities = EntityBuilder(clusters, hosts: hosts, sourceNames: sourceNames).entities()
+        var entities = EntityBuilder(
+            clusters, hosts: hosts, sourceNames: sourceNames,
+            requested: Set(sources.compactMap { $0.detail?.urlField.map { [$0] } })
+        ).entities()
         let entityNames = lists.map { $0.map { nameOfList[$0] ?? "Record" } }
         let endpoints = EndpointBuilder(sources, entityNames, &entities)
         description.endpoints = endpoints.endpoints

@@ -73,7 +73,8 @@ struct ProposalRepair {
     private mutating func state(_ group: DiagnosticGroup) {
         let field = group.field.map { ".\($0)" } ?? ""
         findings.append(
-            "\(group.entity)\(field): \(group.count) × \(group.code.rawValue), first at \(group.first.path): \(group.first.message)")
+            "\(group.entity)\(field): \(group.count) × \(group.code.rawValue), first at \(group.first.path): \(group.first.message)"
+        )
     }
 
     /// The position of the entity that declares a field: the entity itself, or its parent.

@@ -40,13 +40,17 @@ struct HostileProposalTests {
                     attributes: { id: int, a: { type: enum, values: [\(YAMLText.scalar(text)), other value] } }
                 """
             let description = try Description.parse(yaml, file: "t.yaml")
-            #expect(description.schema.entities[0].attributes[1].type == .enumeration([text, "other value"]), "seed \(seed)\n\(yaml)")
+            #expect(
+                description.schema.entities[0].attributes[1].type == .enumeration([text, "other value"]),
+                "seed \(seed)\n\(yaml)")
         }
     }
 
     @Test("very deep, very wide and very many")
     func bounds() throws {
-        let deep = #"[{"id":1,"a":"# + String(repeating: #"{"a":"#, count: 500) + "1" + String(repeating: "}", count: 500) + "}]"
+        let deep =
+            #"[{"id":1,"a":"# + String(repeating: #"{"a":"#, count: 500) + "1" + String(repeating: "}", count: 500)
+            + "}]"
         #expect(try propose(deep).findings == [])
         let wide = "[{\"id\":1" + (0..<3000).map { ",\"field_\($0)\":\($0)" }.joined() + "}]"
         let proposal = try propose(wide)
@@ -59,7 +63,8 @@ struct HostileProposalTests {
     @Test("a name cannot add lines to the file")
     func injection() throws {
         let proposal = try propose(
-            ##"[{"id":1,"x\n    evil: true":1,"# comment":2,"a: b":3,"*":4,"&x":5,"{":6,"\u001b[31m":"\u001b]0;x\u0007","":8}]"##)
+            ##"[{"id":1,"x\n    evil: true":1,"# comment":2,"a: b":3,"*":4,"&x":5,"{":6,"\u001b[31m":"\u001b]0;x\u0007","":8}]"##
+        )
         #expect(proposal.findings == [])
         #expect(!proposal.text.contains("\n    evil"))
         #expect(!proposal.text.unicodeScalars.contains("\u{1B}"))
@@ -143,7 +148,10 @@ private struct RandomDocument {
         case 0: return .null
         case 1: return .bool(random.roll(0..<2) == 0)
         case 2: return .number("\(random.roll(0..<5))")
-        case 3: return .number(["1.5", "-0", "1e3", "9223372036854775808", "123456789012345678901234567890", "0.1", "1738314000"][random.roll(0..<7)])
+        case 3:
+            return .number(
+                ["1.5", "-0", "1e3", "9223372036854775808", "123456789012345678901234567890", "0.1", "1738314000"][
+                    random.roll(0..<7)])
         default: return .string(text())
         }
     }

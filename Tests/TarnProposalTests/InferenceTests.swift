@@ -31,7 +31,8 @@ struct InferenceTests {
         #expect(proposal.findings == [])
         let expected = [
             "n: int", "f: double", "big: uint", "moneyAmount: decimal", "b: bool", "day: { type: date, format: day",
-            "iso: { type: date, format: iso8601", "http: { type: date, format: http", "seenAt: { type: date, epoch: seconds",
+            "iso: { type: date, format: iso8601", "http: { type: date, format: http",
+            "seenAt: { type: date, epoch: seconds",
             "seenMsAt: { type: date, epoch: milliseconds", "u: uuid", "link: url", "tags: [string]", "mixed: string",
             "any: json", "nothing: json?", "closedAt: date?", "empty: json", "digits: decimal",
         ]
@@ -44,8 +45,10 @@ struct InferenceTests {
             (#"[{"name":"a","id":7},{"name":"a","id":8}]"#, "key: id"),
             (#"[{"uuid":"384f7435-e6bf-4ad1-a572-f64273e325f4","v":1}]"#, "key: uuid"),
             (#"[{"title":"x","code":"NO"},{"title":"x","code":"SE"}]"#, "key: code"),
-            (#"[{"order_id":1,"line":1,"t":true},{"order_id":1,"line":2,"t":true},{"order_id":2,"line":1,"t":true}]"#,
-             "key: [orderId, line]"),
+            (
+                #"[{"order_id":1,"line":1,"t":true},{"order_id":1,"line":2,"t":true},{"order_id":2,"line":1,"t":true}]"#,
+                "key: [orderId, line]"
+            ),
             (#"[{"v":1.5},{"v":2.5}]"#, "key: position"),
             (#"[{"thing_id":4,"v":1},{"thing_id":5,"v":1}]"#, "key: thingId"),
         ])
@@ -91,7 +94,8 @@ struct InferenceTests {
     @Test("an enum needs values that occur often: one that occurs once would hide others")
     func enums() throws {
         func body(_ states: [String]) -> String {
-            "[" + states.enumerated().map { #"{"id":\#($0.offset),"state":"\#($0.element)"}"# }.joined(separator: ",") + "]"
+            "[" + states.enumerated().map { #"{"id":\#($0.offset),"state":"\#($0.element)"}"# }.joined(separator: ",")
+                + "]"
         }
         let often = try propose(body((0..<60).map { $0 % 3 == 0 ? "open" : "closed" }))
         #expect(often.text.contains("state: { type: enum, values: [closed, open]"))

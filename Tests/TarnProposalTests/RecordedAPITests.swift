@@ -35,7 +35,9 @@ struct RecordedAPITests {
         #expect(mirror.proposal.text.contains("epoch: milliseconds"))
     }
 
-    @Test("JSONPlaceholder: pages by parameters that only the URL reveals, foreign keys", .enabled(if: Captured.folder != nil))
+    @Test(
+        "JSONPlaceholder: pages by parameters that only the URL reveals, foreign keys",
+        .enabled(if: Captured.folder != nil))
     func jsonPlaceholder() async throws {
         let folder = try TemporaryFolder()
         let sizes = ["posts": 10, "comments": 100, "albums": 10, "photos": 500, "todos": 20, "users": 10]

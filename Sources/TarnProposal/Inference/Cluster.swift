@@ -10,6 +10,8 @@ final class Cluster {
     let mainShape: ObjectShape
     let key: KeyGuess
     var name = ""
+    /// The form of the URLs of the records.
+    let urlForm: URLForm?
 
     init(index: Int, _ places: [Place]) {
         self.index = index
@@ -19,6 +21,7 @@ final class Cluster {
         // Objects with nearly as many fields as the fullest ones are full records, too.
         main = listed.isEmpty ? places.filter { $0.shape.names.count * 10 >= fullest * 8 } : listed
         key = (main.first ?? places[0]).key
+        urlForm = places.lazy.compactMap(\.urlForm).first
         mainShape = Cluster.merged(main)
         shape = main.count == places.count ? mainShape : Cluster.merged(places)
     }

@@ -43,13 +43,19 @@ struct ClusterFinder {
         }
         // Each nested object joins the list that fits best; then nested objects join each other.
         for place in nested {
+            if let target = place.urlTarget {
+                parents[root(place.index)] = root(target)
+                continue
+            }
             let fitting = listed.filter { isSame($0, place) }.map { (list: $0, score: score($0, place)) }
             guard let best = fitting.max(by: { $0.score < $1.score }) else { continue }
             parents[root(place.index)] = root(best.list.index)
         }
         for (index, a) in nested.enumerated() {
             for b in nested[(index + 1)...] where root(a.index) != root(b.index) {
-                guard !hasList(a) || !hasList(b), isSame(a, b), !isContradicted(a, b) else { continue }
+                guard a.urlTarget == nil, b.urlTarget == nil, !hasList(a) || !hasList(b), isSame(a, b),
+                    !isContradicted(a, b)
+                else { continue }
                 let (kept, joined) = hasList(b) ? (b, a) : (a, b)
                 parents[root(joined.index)] = root(kept.index)
             }
@@ -68,7 +74,9 @@ struct ClusterFinder {
         let all = Double(list.shape.names.count + place.shape.names.count) - common
         var score = all > 0 ? common / all : 0
         if evidence(list, place) == .for_ { score += 4 }
-        if EnglishName.singularWords(of: list.name).last == EnglishName.singularWords(of: place.name).last { score += 2 }
+        if EnglishName.singularWords(of: list.name).last == EnglishName.singularWords(of: place.name).last {
+            score += 2
+        }
         if let schema = list.shape.schemaName, schema == place.shape.schemaName { score += 8 }
         return score
     }

@@ -78,7 +78,7 @@ struct EndpointBuilder {
         guard let field, field.from?.first?.count ?? 1 == 1 else { return }
         let key = field.from?.first?.first ?? jsonKey(field.name, source.lists[0].shape)
         let parameter = YAMLText.scalar(source.since?.parameter ?? "since")
-        endpoint.since = ("{ param: \(parameter), field: \(YAMLText.scalar(key)) }", false)
+        endpoint.since = ("{ param: \(parameter), field: \(YAMLText.scalar(key)) }", source.since != nil)
     }
 
     private func jsonKey(_ name: String, _ shape: ObjectShape) -> String {
@@ -92,7 +92,8 @@ struct EndpointBuilder {
         _ entities: inout [ProposedEntity]
     ) {
         guard let parentName = entityNames[parent.source].first, let childName = endpoint.lists.first?.entity,
-            endpoint.lists.count == 1, let path = variablePath(source.path, parent.segment, parentName, parent.field, entities),
+            endpoint.lists.count == 1,
+            let path = variablePath(source.path, parent.segment, parentName, parent.field, entities),
             let child = entities.firstIndex(where: { $0.name == childName })
         else { return }
         endpoint.path = path
@@ -156,8 +157,13 @@ struct EndpointBuilder {
     private mutating func detail(
         of source: Source, _ endpoint: ProposedEndpoint, _ index: Int, _ entities: [ProposedEntity]
     ) -> ProposedEndpoint? {
-        guard let detail = source.detail, let entity = entityNames[index].first, source.parent == nil,
-            let path = variablePath(detail.path, detail.segment, entity, detail.field, entities)
+        guard let detail = source.detail, let entity = entityNames[index].first, source.parent == nil else {
+            return nil
+        }
+        let url = detail.urlField.flatMap { attribute(for: $0, of: entity, entities) }
+        guard
+            let path = url.map({ "/" + $0 })
+                ?? variablePath(detail.path, detail.segment, entity, detail.field, entities)
         else { return nil }
         let isActive = detail.isActive(for: source)
         var result = ProposedEndpoint(
@@ -170,6 +176,7 @@ struct EndpointBuilder {
                 ? "One request for every \(entity): its own URL has \(detail.added.count) keys that the list lacks (\(added)\(more))."
                 : "One request for every \(entity) would add \(detail.added.count == 1 ? "a key" : "\(detail.added.count) keys") that the list lacks (\(added)\(more)): remove the # to fetch them, and map or ignore them."
         ]
+        result.url = url.map { "{\(EnglishName.uncapitalized(entity)).\($0)}" }
         result.forEach = (entity, nil)
         result.lists = [ProposedEndpoint.List(keys: detail.steps, entity: entity)]
         result.isCommentedOut = !isActive

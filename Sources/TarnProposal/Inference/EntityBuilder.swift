@@ -9,14 +9,16 @@ struct EntityBuilder {
     private let unwanted: UnwantedFields
     /// The clusters of nested records, by the cluster that contains them and the keys.
     private var targets: [Int: [[String]: (cluster: Int, isToMany: Bool)]] = [:]
+    /// The values of the records of each cluster.
+    private var collected: [LeafCollector] = []
     /// The names of the sources, for comments.
     private let sourceNames: [String]
 
-    init(_ clusters: [Cluster], hosts: Set<String>, sourceNames: [String]) {
+    init(_ clusters: [Cluster], hosts: Set<String>, sourceNames: [String], requested: Set<[String]> = []) {
         self.clusters = clusters
         self.sourceNames = sourceNames
         references = ReferenceFinder(clusters)
-        unwanted = UnwantedFields(hosts: hosts)
+        unwanted = UnwantedFields(hosts: hosts, forms: clusters.compactMap(\.urlForm), requested: requested)
         var owners: [Int: Int] = [:]
         for cluster in clusters {
             for place in cluster.places { owners[place.index] = cluster.index }
@@ -27,6 +29,7 @@ struct EntityBuilder {
                 targets[container, default: [:]][place.keys] = (cluster.index, place.isList)
             }
         }
+        collected = clusters.map { LeafCollector($0, targets[$0.index] ?? [:]) }
     }
 
     /// Returns the entities, each followed by its kinds.
@@ -38,13 +41,16 @@ struct EntityBuilder {
     }
 
     private func build(_ cluster: Cluster, _ names: inout Set<String>) -> [ProposedEntity] {
-        let collector = LeafCollector(cluster, targets[cluster.index] ?? [:])
+        let collector = collected[cluster.index]
         var entity = ProposedEntity(name: cluster.name), leaves = collector.leaves
         let kinds = KindFinder(cluster, &leaves)
         entity.comments = [origin(of: cluster)]
         leaves = wanted(leaves, collector.contextual, of: cluster, &entity)
         let builder = FieldBuilder(cluster, clusters, references, leaves)
         (entity.key, entity.keyComment) = (builder.key, builder.keyComment)
+        if let form = cluster.urlForm, builder.key.count == 1, isNamedByKey(form, cluster), isNeeded(form, cluster) {
+            entity.url = form.definition(key: builder.key[0])
+        }
         for field in builder.fields where field.kinds.isEmpty { entity.append(field) }
         if builder.fields.count >= FieldBuilder.attributeLimit {
             let name = EnglishName.unique("rest") { entity.has($0) }
@@ -53,6 +59,25 @@ struct EntityBuilder {
         }
         guard let discriminator = kinds.discriminator else { return [entity] }
         return self.kinds(discriminator, of: entity, builder.fields, &names)
+    }
+
+    /// Whether the last segment of the records' URLs is their key.
+    private func isNamedByKey(_ form: URLForm, _ cluster: Cluster) -> Bool {
+        if cluster.key.isByURL { return true }
+        guard let field = cluster.key.fields.first else { return false }
+        return cluster.mainShape.samples.prefix(200).allSatisfy { sample in
+            sample.value(at: form.field)?.scalarText.flatMap { form.key(in: $0) } == sample[field]?.scalarText
+        }
+    }
+
+    /// Whether something refers to records by their URL.
+    private func isNeeded(_ form: URLForm, _ cluster: Cluster) -> Bool {
+        if cluster.key.isByURL || cluster.places.contains(where: { $0.urlTarget != nil }) { return true }
+        return collected.contains { collector in
+            collector.leaves.contains { leaf in
+                leaf.keys != form.field && (form.matches(leaf.value) || leaf.value.element.map(form.matches) == true)
+            }
+        }
     }
 
     /// Returns the leaves that become fields; the others are ignored, with the reason.

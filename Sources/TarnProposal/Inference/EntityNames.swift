@@ -55,7 +55,8 @@ enum EntityNames {
 
     /// Endings of schema names that tell the form of a response, and not the entity.
     private static let forms = [
-        "Summary", "Listing", "ListItem", "Ref", "Reference", "Response", "Dto", "DTO", "Read", "Out", "Details", "Detail",
+        "Summary", "Listing", "ListItem", "Ref", "Reference", "Response", "Dto", "DTO", "Read", "Out", "Details",
+        "Detail",
         "Schema", "Model", "Resource", "Short", "Brief", "Minimal", "Simple", "Full", "Base",
     ]
 

@@ -35,7 +35,10 @@ struct FieldBuilder {
         addIndexes()
     }
 
-    private func isKey(_ leaf: Leaf) -> Bool { leaf.keys.count == 1 && cluster.key.fields.contains(leaf.name) }
+    private func isKey(_ leaf: Leaf) -> Bool {
+        // The key from a URL takes the place of an `id` that only some records have.
+        leaf.keys.count == 1 && (cluster.key.fields.contains(leaf.name) || cluster.key.isByURL && leaf.name == "id")
+    }
 
     // MARK: Key
 
@@ -49,6 +52,11 @@ struct FieldBuilder {
             if !FieldNames.isFound(attribute.name, at: [field], in: cluster.shape) { attribute.from = [[field]] }
             key.append(attribute.name)
             fields.append(Field(attribute: attribute))
+        }
+        if guess.isByURL, let form = cluster.urlForm {
+            let name = names.unique("id")
+            key = [name]
+            fields.append(Field(attribute: ProposedAttribute(name: name, type: form.isInteger ? "int" : "string")))
         }
         keyComment = guess.reason
         if !guess.alternatives.isEmpty {
@@ -71,7 +79,9 @@ struct FieldBuilder {
             append(relationship, at: leaf)
             return
         }
-        if let reference = references.reference(leaf, in: cluster) { return add(reference, leaf) }
+        if let reference = references.referenceByURL(leaf, in: cluster) ?? references.reference(leaf, in: cluster) {
+            return add(reference, leaf)
+        }
         guard fields.count < FieldBuilder.attributeLimit else { return }
         let name = names.name(leaf), choice = TypeChoice(of: leaf.value, name: leaf.name)
         var attribute = ProposedAttribute(name: name, type: choice.type)
@@ -138,7 +148,8 @@ struct FieldBuilder {
 
     /// The words of attributes that are often looked up, each group at most once.
     private static let indexed: [(words: Set<String>, type: String?)] = [
-        (["updated", "modified", "changed"], "date"), (["created", "published", "posted", "date", "timestamp"], "date"),
+        (["updated", "modified", "changed"], "date"),
+        (["created", "published", "posted", "date", "timestamp"], "date"),
         (["number", "slug", "sku"], nil), (["login", "username", "email", "handle"], "string"),
         (["state", "status"], nil),
     ]

@@ -128,7 +128,8 @@ struct KeyChoice {
             return !declared.isNullable && !declared.types.contains("number")
         }
         let facts = value.scalars
-        return value.count == shape.count && value.nulls == 0 && facts.fractions == 0 && facts.emptyTexts == 0
+        return value.count == shape.count && value.nulls == 0 && facts.fractions == 0 && facts.hugeIntegers == 0
+            && facts.emptyTexts == 0
             && facts.longestText <= 500
     }
 

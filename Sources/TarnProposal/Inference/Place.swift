@@ -15,11 +15,24 @@ final class Place {
     let name: String
     let shape: ObjectShape
     let key: KeyGuess
+    /// The form of the records' own URLs, of a list that has such.
+    var urlForm: URLForm?
+    /// The list whose URLs these objects have instead of a key.
+    var urlTarget: Int?
 
     /// The objects by the text of their key, for comparisons between places.
     private(set) lazy var objects: [String: JSONValue] = {
-        guard key.fields.count == 1, let field = key.fields.first else { return [:] }
         var objects: [String: JSONValue] = [:]
+        if key.isByURL, let urlForm {
+            for sample in shape.samples.prefix(5000) {
+                guard let text = sample.value(at: urlForm.field)?.scalarText, let key = urlForm.key(in: text) else {
+                    continue
+                }
+                if objects[key] == nil { objects[key] = sample }
+            }
+            return objects
+        }
+        guard key.fields.count == 1, let field = key.fields.first else { return objects }
         for sample in shape.samples.prefix(5000) {
             if let text = sample[field]?.scalarText, objects[text] == nil { objects[text] = sample }
         }

@@ -3,6 +3,10 @@
 /// Collects the places of records.
 struct PlaceCollector {
     private(set) var places: [Place] = []
+    /// The base URLs of the API: the main one first.
+    private let bases: [String]
+
+    init(bases: [String]) { self.bases = bases }
 
     /// The maximum number of places.
     static let limit = 400
@@ -13,10 +17,18 @@ struct PlaceCollector {
     ///
     /// - Parameter key: the key that a person has chosen; nil for a guess.
     mutating func addList(_ shape: ObjectShape, source: Int, name: String, key: [String]? = nil) {
-        let guess =
+        let form = URLForm(of: shape, bases: bases)
+        var guess =
             key.map { KeyGuess(fields: $0, reason: "chosen", isCertain: true) } ?? KeyChoice(shape, name: name).listed()
-        places.append(
-            Place(index: places.count, source: source, at: Place.Location(name: name), shape, guess))
+        if let form, !guess.isCertain {
+            guess = KeyGuess(
+                fields: [], reason: "from the record's own URL", isCertain: true, isByURL: true,
+                alternatives: Array(guess.fields.prefix(1)))
+            if form.field.first.map({ guess.alternatives == [$0] }) == true { guess.alternatives = [] }
+        }
+        let place = Place(index: places.count, source: source, at: Place.Location(name: name), shape, guess)
+        place.urlForm = form
+        places.append(place)
     }
 
     /// Adds the objects that are nested in the lists.
@@ -44,9 +56,24 @@ struct PlaceCollector {
                 let place = Place(index: places.count, source: nil, at: location, object, guess)
                 places.append(place)
                 if depth(of: place) < 8, !isRecursive(place) { descend(object, place.index, []) }
+            } else if let target = target(byURLOf: object) {
+                let location = Place.Location(owner: owner, keys: path, isList: isList, name: name)
+                let place = Place(index: places.count, source: nil, at: location, object, target.key)
+                place.urlTarget = target.index
+                places.append(place)
             } else if !isList, value.isObject {
                 descend(object, owner, path)
             }
+        }
+    }
+
+    /// Returns the list whose URLs nested objects have: `{name, url}`.
+    private func target(byURLOf object: ObjectShape) -> Place? {
+        places.first { place in
+            guard place.isListed, let form = place.urlForm, form.field.count == 1, let name = form.field.first,
+                let value = object.fields[name], value.count == object.count, value.nulls == 0
+            else { return false }
+            return form.matches(value)
         }
     }
 

@@ -47,6 +47,26 @@ struct ReferenceFinder {
             comment: "its values are keys of \(clusters[target].name) in the samples")
     }
 
+    /// Returns the reference that the URL of another record is; nil for other values.
+    func referenceByURL(_ leaf: Leaf, in cluster: Cluster) -> Reference? {
+        let isList = leaf.value.isList && leaf.value.element?.nulls == 0
+        guard let value = isList ? leaf.value.element : leaf.value, value.count > 0 else { return nil }
+        let target = clusters.first { other in
+            guard let form = other.urlForm, form.matches(value) else { return false }
+            // The own URL is no reference.
+            return !(other.index == cluster.index && leaf.keys == form.field)
+        }
+        guard let target else { return nil }
+        var words = EnglishName.words(of: leaf.name)
+        if words.count > 1, ["url", "urls", "uri", "href", "link"].contains(words.last ?? "") {
+            let isPlural = words.removeLast().hasSuffix("s")
+            if isPlural, let last = words.popLast() { words.append(EnglishName.plural(last)) }
+        }
+        return Reference(
+            target: target.index, name: EnglishName.field(words.joined(separator: "_")), isToMany: isList,
+            comment: "by URL")
+    }
+
     private func name(_ words: [String], isToMany: Bool) -> String {
         let joined = words.joined(separator: "_")
         return EnglishName.field(isToMany ? EnglishName.plural(joined) : joined)

@@ -52,6 +52,8 @@ struct Source {
         var path: String
         var field: String
         var segment: Int
+        /// The key of a record's own URL, which is requested if no field is a segment of the path.
+        var urlField: String?
         /// The steps to the record in the response.
         var steps: [ListStep] = []
         /// Keys that a single record has and a listed one has not.

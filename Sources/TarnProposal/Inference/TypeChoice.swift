@@ -89,7 +89,9 @@ struct TypeChoice {
     /// The unit of numbers that look like times, by name and size: from 2001 to 2100.
     private static func epoch(_ facts: ScalarFacts, name: String) -> String? {
         let words = EnglishName.words(of: name)
-        let named: Set = ["at", "on", "date", "time", "timestamp", "ts", "seen", "since", "until", "expires", "updated"]
+        let named: Set = [
+            "at", "on", "date", "time", "timestamp", "ts", "seen", "since", "until", "expires", "updated",
+        ]
         guard let last = words.last,
             named.contains(last) || ["created", "modified", "published"].contains(last) || words.contains("time")
                 || words.contains("last")
@@ -141,7 +143,9 @@ struct TypeChoice {
         let facts = value.scalars, counts = facts.counts
         guard !facts.isOverflowing, facts.emptyTexts == 0, (2...10).contains(counts.count), facts.longestText <= 40
         else { return nil }
-        guard counts.keys.allSatisfy({ text in text.utf8.allSatisfy { (0x21...0x7E).contains($0) } }) else { return nil }
+        guard counts.keys.allSatisfy({ text in text.utf8.allSatisfy { (0x21...0x7E).contains($0) } }) else {
+            return nil
+        }
         let isNamed = EnglishName.words(of: name).last.map { enumerable.contains($0) } ?? false
         let values = counts.keys.sorted(), rarest = counts.values.min() ?? 0
         let definition = "{ type: enum, values: \(YAMLText.list(values)) }"
@@ -191,7 +195,9 @@ struct TypeChoice {
         let words = EnglishName.words(of: name)
         let comment = "always null: a guess from the name"
         switch words.last ?? "" {
-        case "at", "date", "time", "on" where words.count > 1: return TypeChoice("date", comment: comment)
+        case "at", "date", "time",
+            "on" where words.count > 1:
+            return TypeChoice("date", comment: comment)
         case "url", "uri", "href", "link": return TypeChoice("url", comment: comment)
         case "count", "total": return TypeChoice("int", comment: comment)
         default:

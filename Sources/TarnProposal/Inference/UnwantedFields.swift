@@ -6,12 +6,24 @@ import Tarn
 struct UnwantedFields {
     /// The hosts of the API.
     let hosts: Set<String>
+    /// The forms of the URLs of records.
+    let forms: [URLForm]
+    /// The URLs that endpoints request.
+    let requested: Set<[String]>
+
+    /// Whether a leaf refers to a record by its URL, or is requested.
+    private func isReference(_ leaf: Leaf) -> Bool {
+        requested.contains(leaf.keys)
+            || forms.contains { form in form.field != leaf.keys && form.matches(leaf.value) }
+    }
 
     /// Returns the reason why a leaf is not wanted; nil if it is.
     func reason(_ leaf: Leaf, in cluster: Cluster) -> String? {
         guard !(leaf.keys.count == 1 && cluster.key.fields.contains(leaf.name)) else { return nil }
         if isTwin(leaf, cluster) { return "the same value as text" }
         guard cluster.shape.names.count > 4, isLink(leaf) else { return nil }
+        // A URL that names a record of another list is a reference.
+        guard !isReference(leaf) else { return nil }
         return "links of the API to itself"
     }
 

@@ -12,6 +12,8 @@ struct ProposedEndpoint {
     var name: String
     var comments: [String] = []
     var path: String
+    /// The attribute whose value is requested, in braces, instead of the path.
+    var url: String?
     var parameters: [ProposedParameter] = []
     var lists: [List] = []
     /// The style as a description writes it.

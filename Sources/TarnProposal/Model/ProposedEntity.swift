@@ -5,6 +5,8 @@ struct ProposedEntity {
     /// The names of the key attributes.
     var key: [String] = []
     var keyComment = ""
+    /// The form of the records' URLs, as a description writes it.
+    var url: String?
     var parent: String?
     var attributes: [ProposedAttribute] = []
     var relationships: [ProposedRelationship] = []

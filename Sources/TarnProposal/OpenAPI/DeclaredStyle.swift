@@ -54,7 +54,8 @@ struct DeclaredStyle {
             let start = Int(page.schema["default"]?.scalarText ?? page.schema["minimum"]?.scalarText ?? "1") ?? 1
             let pages = DeclaredStyle.path(
                 ["total_pages", "totalPages", "page_count", "pageCount", "last_page", "lastPage", "pages"], scalars)
-            let end = pages.map { ", total_pages: \(YAMLText.scalar($0))" }
+            let end =
+                pages.map { ", total_pages: \(YAMLText.scalar($0))" }
                 ?? total.map { ", total: \(YAMLText.scalar($0))" } ?? ""
             take(
                 "{ page_number: { param: \(YAMLText.scalar(page.name)), start: \(min(max(start, 0), 1))\(sizeText)\(end) } }",
@@ -111,7 +112,9 @@ struct DeclaredStyle {
 
     /// The path of a next URL.
     private static func link(_ scalars: [([String], ValueShape)]) -> String? {
-        let names: Set = ["next", "next_url", "nextUrl", "next_page_url", "nextLink", "next_link", "nextPageUrl", "@odata.nextLink"]
+        let names: Set = [
+            "next", "next_url", "nextUrl", "next_page_url", "nextLink", "next_link", "nextPageUrl", "@odata.nextLink",
+        ]
         let found = scalars.first { keys, value in
             guard let last = keys.last, names.contains(last), value.declared?.types.contains("string") == true else {
                 return false

@@ -33,7 +33,9 @@ final class SchemaShapes {
             if alternatives.count == 1 {
                 return describe(alternatives[0], shape, &facts, depth: depth + 1)
             }
-            if schema["properties"] == nil { return combine(alternatives, of: schema, name, shape, &facts, depth: depth) }
+            if schema["properties"] == nil {
+                return combine(alternatives, of: schema, name, shape, &facts, depth: depth)
+            }
         }
         // `allOf` around one reference only adds a description, or makes it nullable.
         if schema["properties"] == nil, let parts = schema["allOf"]?.elements, parts.count == 1 {
@@ -48,7 +50,8 @@ final class SchemaShapes {
             shape.element = value(items, depth: depth + 1)
         }
         facts.format = schema["format"]?.scalarText ?? facts.format
-        facts.values = schema["enum"]?.elements.compactMap { if case .string(let text) = $0 { text } else { nil } } ?? []
+        facts.values =
+            schema["enum"]?.elements.compactMap { if case .string(let text) = $0 { text } else { nil } } ?? []
         if schema["enum"]?.elements.contains(.null) == true { facts.isNullable = true }
         if case .string(let text)? = schema["const"] { facts.values = [text] }
         if !facts.values.isEmpty, facts.types.isEmpty { facts.types = ["string"] }
@@ -120,7 +123,9 @@ final class SchemaShapes {
                 let target = member.value.scalarText ?? ""
                 return target == innerName || target.hasSuffix("/\(innerName ?? "?")")
             }?.key
-            let constant = property.flatMap { object.fields[$0]?.declared?.values }.flatMap { $0.count == 1 ? $0[0] : nil }
+            let constant = property.flatMap { object.fields[$0]?.declared?.values }.flatMap {
+                $0.count == 1 ? $0[0] : nil
+            }
             let value = mapped ?? constant ?? innerName ?? "kind\(total + 1)"
             values.append(value)
             total += 1

@@ -18,7 +18,10 @@ enum SpecificationSecurity {
             guard let (value, _) = document.resolve(scheme.value) else { continue }
             if let text = authentication(value, prefix: prefix) {
                 let others = schemes.count > 1 ? "; the specification has \(schemes.count) schemes" : ""
-                return (text, "by the scheme \(YAMLText.comment(scheme.key, limit: 60))\(others): the secret is read from the environment")
+                return (
+                    text,
+                    "by the scheme \(YAMLText.comment(scheme.key, limit: 60))\(others): the secret is read from the environment"
+                )
             }
         }
         return (nil, "The specification declares a security scheme that tarn does not know: see `auth`.")

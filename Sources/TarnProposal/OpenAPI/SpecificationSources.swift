@@ -58,8 +58,10 @@ struct SpecificationSources {
         let since = operation.parameters.first { parameter in
             let name = EnglishName.words(of: parameter.name).joined(separator: "_")
             return !parameter.isInPath
-                && ["since", "updated_since", "updated_after", "modified_since", "modified_after", "updated_at_min",
-                    "updated_from", "changed_since", "updated_gte", "updated_at_gte", "updated_at_gt"].contains(name)
+                && [
+                    "since", "updated_since", "updated_after", "modified_since", "modified_after", "updated_at_min",
+                    "updated_from", "changed_since", "updated_gte", "updated_at_gte", "updated_at_gt",
+                ].contains(name)
         }
         source.since = since.map { ($0.name, nil) }
         if let detail = detail(of: operation) { source.detail = detail }
@@ -171,7 +173,9 @@ struct SpecificationSources {
                     found: FoundList(steps: operation.objectSteps, isList: false), shape: operation.records,
                     name: source.name)
             ]
-            source.comments = ["GET \(YAMLText.comment(operation.path, limit: 200)) of the specification: a single object"]
+            source.comments = [
+                "GET \(YAMLText.comment(operation.path, limit: 200)) of the specification: a single object"
+            ]
             sources.append(source)
         }
     }
@@ -182,7 +186,8 @@ struct SpecificationSources {
     private mutating func add(_ samples: SourceBuilder) {
         for sample in samples.sources {
             let path = sample.path
-            guard let index = sources.firstIndex(where: { $0.path == path && $0.lists.count == sample.lists.count }) else {
+            guard let index = sources.firstIndex(where: { $0.path == path && $0.lists.count == sample.lists.count })
+            else {
                 sources.append(sample)
                 continue
             }
@@ -209,7 +214,9 @@ struct SpecificationSources {
             else { continue }
             let size = operation.parameters.first { !$0.isInPath && StyleGuess.sizeNames.contains($0.name) }
             var parameters = source.parameters.map { ($0.name, $0.value) }
-            if let size, let value = size.schema["default"]?.scalarText, !parameters.contains(where: { $0.0 == size.name }) {
+            if let size, let value = size.schema["default"]?.scalarText,
+                !parameters.contains(where: { $0.0 == size.name })
+            {
                 parameters.append((size.name, value))
             }
             urls.append(QueryParameters.append(parameters, to: base + operation.path))

@@ -7,7 +7,9 @@ enum APIRoot {
     /// Segments at the beginning of a path that belong to the API as a whole.
     private static func isRoot(_ segment: Substring) -> Bool {
         let text = segment.lowercased()
-        if ["api", "rest", "services", "wp-json", "public", "apis", "open", "json", "latest"].contains(text) { return true }
+        if ["api", "rest", "services", "wp-json", "public", "apis", "open", "json", "latest"].contains(text) {
+            return true
+        }
         let digits = text.hasPrefix("v") ? text.dropFirst() : text[...]
         return !digits.isEmpty && digits.utf8.count <= 10
             && digits.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }

@@ -35,7 +35,9 @@ enum ListFinder {
         case .object(let members):
             guard !members.isEmpty else { return [] }
             // An object with a key of its own is a record, whatever lists it has.
-            let isRecord = members.contains { ["id", "_id", "uuid", "guid"].contains($0.key) && $0.value.scalarText != nil }
+            let isRecord = members.contains {
+                ["id", "_id", "uuid", "guid"].contains($0.key) && $0.value.scalarText != nil
+            }
             if !isRecord {
                 let found = nested(json, [], depth: 0)
                 let main = found.filter { !companions.contains($0.name.lowercased()) }
@@ -72,7 +74,8 @@ enum ListFinder {
                 // A list of edges, each with a node.
                 let areEdges = elements.allSatisfy { $0["node"]?.isObject == true }
                 found.append(FoundList(steps: areEdges ? path + [.each, .key("node")] : path, isList: true))
-            case .array(let elements) where elements.isEmpty && depth == 0 && wrappers.contains(member.key.lowercased()):
+            case .array(let elements)
+            where elements.isEmpty && depth == 0 && wrappers.contains(member.key.lowercased()):
                 found.append(FoundList(steps: path, isList: true))
             case .object: found += nested(member.value, path, depth: depth + 1)
             default: break

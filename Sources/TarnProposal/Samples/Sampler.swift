@@ -113,7 +113,11 @@ package struct Sampler: Sendable {
     private func follow(_ sample: inout Sample, _ lists: [FoundList]) async {
         let first = sample.pages[0], url = first.url
         let facts = PageReader.facts(first, lists)
-        guard var bounds = bounds(url, facts) else { return }
+        let records = lists.first.map { ListFinder.objects(first.json, $0) } ?? []
+        let own = records.prefix(3).flatMap { record in
+            ["url", "self", "href", "uri", "@id"].compactMap { record[$0]?.scalarText }
+        }
+        guard var bounds = bounds(url, facts, own: own) else { return }
         let request = PageRequest(url: url)
         guard let choice = Pagination.automatic.style.choice(at: request, facts) else { return }
         if choice.pagination != .singlePage {
@@ -152,7 +156,9 @@ package struct Sampler: Sendable {
     private func follow(
         _ pagination: Pagination, _ sample: inout Sample, _ lists: [FoundList], _ bounds: inout PageSequence.Bounds
     ) async -> Bool {
-        guard var sequence = try? PageSequence(pagination, PageRequest(url: sample.origin), bounds) else { return false }
+        guard var sequence = try? PageSequence(pagination, PageRequest(url: sample.origin), bounds) else {
+            return false
+        }
         while let page = sample.pages.last {
             var facts = PageReader.facts(page, ListFinder.lists(in: page.json))
             facts.records = nil
@@ -183,16 +189,17 @@ package struct Sampler: Sendable {
     ///
     /// A link to the same path at another address is one to the API's other base URL: it is
     /// followed at the address that a person has named.
-    private func bounds(_ url: String, _ facts: PageFacts) -> PageSequence.Bounds? {
+    private func bounds(_ url: String, _ facts: PageFacts, own: [String]) -> PageSequence.Bounds? {
         guard let home = try? HTTPURL(url) else { return nil }
         var bounds = PageSequence.Bounds(base: home.origin, pageLimit: max(1, options.pages) + 1)
         var links = facts.values.values.filter { $0.hasPrefix("http") }
         links += facts.headers.all("Link").flatMap { field in
             field.split(separator: "<").compactMap { $0.split(separator: ">").first.map(String.init) }
         }
+        links += own
         for text in links.sorted() {
             guard let link = try? HTTPURL(text), !link.hasSameOrigin(as: home) else { continue }
-            if link.path == home.path {
+            if link.path == home.path || link.path.hasPrefix(home.path.hasSuffix("/") ? home.path : home.path + "/") {
                 bounds.aliases.append(link.origin)
             } else if link.path.hasSuffix(home.path) {
                 bounds.aliases.append(link.origin + link.path.dropLast(home.path.count))
@@ -210,7 +217,8 @@ package struct Sampler: Sendable {
             let object = ListFinder.objects(sample.pages[0].json, list).first
         else { return }
         let own = ["url", "self", "href", "uri", "@id"].lazy.compactMap { object[$0]?.scalarText }.first
-        let linked = own ?? object.value(at: ["_links", "self", "href"])?.scalarText
+        let linked =
+            own ?? object.value(at: ["_links", "self", "href"])?.scalarText
             ?? object.value(at: ["links", "self"])?.scalarText
         var target: String?
         if let linked, let url = try? home.resolving(linked), url.path != home.path {

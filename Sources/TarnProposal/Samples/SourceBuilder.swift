@@ -143,13 +143,22 @@ struct SourceBuilder {
     private func addDetail(_ page: Sample.Page, of sample: Sample, to source: inout Source) {
         guard let url = try? HTTPURL(page.url), let path = APIRoot.path(of: url, from: base) else { return }
         guard let list = source.lists.first, let object = list.shape.samples.first,
-            case .object(let members) = page.json,
-            let found = SourceBuilder.segment(of: path, in: [object], shape: list.shape),
-            // The response is that of the same record.
-            page.json[found.field]?.scalarText == object[found.field]?.scalarText
+            case .object(let members) = page.json
         else { return }
         let added = members.map(\.key).filter { list.shape.fields[$0] == nil }
         guard !added.isEmpty else { return }
+        // The response is that of the same record.
+        let found = SourceBuilder.segment(of: path, in: [object], shape: list.shape).flatMap { found in
+            page.json[found.field]?.scalarText == object[found.field]?.scalarText ? found : nil
+        }
+        guard let found else {
+            let own = ["url", "self", "href", "uri"].first { key in
+                object[key]?.scalarText.flatMap { try? url.resolving($0).path } == url.path
+            }
+            guard let own else { return }
+            source.detail = Source.Detail(path: path, field: "", segment: 0, urlField: own, added: added, page: page)
+            return
+        }
         source.detail = Source.Detail(
             path: SourceBuilder.escaped(path), field: found.field, segment: found.segment, added: added, page: page)
     }

@@ -53,7 +53,9 @@ struct StyleGuess {
         style.text = choice.style
         style.reason = choice.reason
         let parameters = QueryParameters.values(in: url)
-        for name in pageNames + offsetNames where choice.style.contains("param: \(name),") { style.parameters.insert(name) }
+        for name in pageNames + offsetNames where choice.style.contains("param: \(name),") {
+            style.parameters.insert(name)
+        }
         for name in ["cursor", "after", "page_token", "pageToken", "next_token"]
         where choice.style.contains("param: \(name) ") || choice.style.contains("param: \(name),") {
             style.parameters.insert(name)

@@ -52,6 +52,7 @@ struct ProposalWriter {
         if !entity.key.isEmpty {
             line(4, "key: \(entity.key.count == 1 ? entity.key[0] : YAMLText.list(entity.key))", entity.keyComment)
         }
+        if let url = entity.url { line(4, "url: \(url)", "the form of its URLs: they are keys") }
         if entity.parent == nil || !entity.attributes.isEmpty {
             line(4, "attributes:" + (entity.attributes.isEmpty ? " {}" : ""))
             for attribute in entity.attributes { write(attribute) }
@@ -142,7 +143,11 @@ struct ProposalWriter {
         comments(endpoint.comments, indent: 2)
         let first = lines.count
         line(2, "\(endpoint.name):")
-        line(4, "path: \(YAMLText.path(endpoint.path))")
+        if let url = endpoint.url {
+            line(4, "url: \(YAMLText.scalar(url))")
+        } else {
+            line(4, "path: \(YAMLText.path(endpoint.path))")
+        }
         write(endpoint.parameters)
         if let forEach = endpoint.forEach {
             let parent = forEach.parent.map { "{ entity: \(forEach.entity), parent: \($0) }" }

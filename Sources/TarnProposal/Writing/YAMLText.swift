@@ -83,7 +83,8 @@ enum YAMLText {
             case _ where isWord(byte): true
             case UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "$"): true
             // A colon before a space ends a key; one inside of a URL does not.
-            case UInt8(ascii: ":"): index + 1 < bytes.count && (bytes[index + 1] == UInt8(ascii: "/") || isWord(bytes[index + 1]))
+            case UInt8(ascii: ":"):
+                index + 1 < bytes.count && (bytes[index + 1] == UInt8(ascii: "/") || isWord(bytes[index + 1]))
             case UInt8(ascii: " "): index > 0 && bytes[index - 1] != UInt8(ascii: " ")
             default: false
             }

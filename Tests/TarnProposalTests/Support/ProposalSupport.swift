@@ -22,7 +22,8 @@ enum Captured {
 
     static func json(_ name: String) throws -> JSONValue {
         let folder = try #require(Captured.folder)
-        return try JSONValue(String(decoding: Data(contentsOf: URL(fileURLWithPath: folder + "/" + name)), as: UTF8.self))
+        return try JSONValue(
+            String(decoding: Data(contentsOf: URL(fileURLWithPath: folder + "/" + name)), as: UTF8.self))
     }
 }
 

@@ -1,0 +1,85 @@
+// `tarn init` as a user runs it: against real servers, with files, and what it refuses.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("tarn init")
+struct InitCommandTests {
+    private func server() throws -> LocalServer {
+        try LocalServer([
+            recording("/api/items", #"[{"id":1,"name":"a","box_id":7},{"id":2,"name":"b","box_id":8}]"#),
+            recording("/api/boxes", #"{"data":[{"id":7,"color":"red"},{"id":8,"color":"blue"}]}"#),
+            recording("/api/secret", #"{"message":"no"}"#, status: "401 Unauthorized"),
+            recording("/api/text", "hello"),
+            recording("/api/odd", "[{\"id\":1,\"a\\u001b[31m\":\"\\u0007\"}]"),
+        ])
+    }
+
+    @Test("the written file syncs as it is; a second run does not overwrite it")
+    func sync() async throws {
+        let server = try server(), folder = try TemporaryFolder(), file = folder("tarn.yaml")
+        let urls = [server.base + "/api/items", server.base + "/api/boxes"]
+        let result = try await tarn(["init", "--output", file] + urls)
+        #expect(result.status == 0, "\(result.error)")
+        #expect(result.output.isEmpty)
+        #expect(result.error.contains("the samples import as: 2 Box, 2 Item"), "\(result.error)")
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(text.contains("box: { to: Box, from: box_id, inverse: items }"), "\(text)")
+        let synced = try await tarn("sync", "--file", file, "--quiet")
+        #expect(synced.status == 0, "\(synced.error)")
+        let boxes = try await tarn("related", "Box", "7", "items", "--file", file, "--format", "json")
+        #expect(boxes.output.contains("\"name\":\"a\""), "\(boxes.output)\(boxes.error)")
+        let again = try await tarn(["init", "--output", file] + urls)
+        #expect(again.status == 2 && again.error.contains("--force"), "\(again.error)")
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+        let forced = try await tarn(["init", "--force", "--output", file, urls[0]])
+        #expect(forced.status == 0)
+        #expect(try String(contentsOfFile: file, encoding: .utf8) != text)
+    }
+
+    @Test("--output - prints the file only, without control characters of the data")
+    func standardOutput() async throws {
+        let server = try server()
+        let result = try await tarn("init", server.base + "/api/odd", "--output", "-", "--quiet")
+        #expect(result.status == 0 && result.error.isEmpty, "\(result.error)")
+        #expect(result.output.hasPrefix("# Proposed by `tarn init`"))
+        #expect(!(result.output + result.error).unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
+    }
+
+    @Test(
+        "failures have their exit codes",
+        arguments: [("/api/secret", 4, "--auth-env"), ("/api/text", 1, "no JSON"), ("/api/none", 1, "404")])
+    func failures(path: String, status: Int32, text: String) async throws {
+        let server = try server()
+        let result = try await tarn("init", server.base + path, "--output", "-")
+        #expect(result.status == status, "\(result.error)")
+        #expect(result.error.contains(text) && result.output.isEmpty, "\(result.error)")
+    }
+
+    @Test("a file of JSON needs a base URL, or says that it must be changed")
+    func files() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("answer.json", #"[{"id":1,"name":"x"}]"#)
+        let result = try await tarn("init", file, "--output", "-", "--quiet")
+        #expect(result.status == 0 && result.output.contains("# CHANGE THIS"), "\(result.output)\(result.error)")
+        let based = try await tarn("init", file, "--base", "https://api.test.example/v2", "--output", "-", "--quiet")
+        #expect(based.output.contains("base: https://api.test.example/v2\n"))
+        let missing = try await tarn("init", folder("nothing.json"), "--output", "-")
+        #expect(missing.status == 2 && missing.error.contains("no such file"), "\(missing.error)")
+    }
+
+    @Test("a token is read from the environment and not written")
+    func token() async throws {
+        let server = try server()
+        let unset = try await tarn(
+            "init", server.base + "/api/items", "--auth-env", "NO_SUCH_VARIABLE_X", "--output", "-")
+        #expect(unset.status == 4, "\(unset.error)")
+        let result = try await tarn(
+            ["init", server.base + "/api/items", "--auth-env", "ITEMS_TOKEN", "--output", "-", "--quiet"],
+            environment: ["ITEMS_TOKEN": "s3cret-token"])
+        #expect(
+            result.status == 0 && result.output.contains("auth: { bearer: { env: ITEMS_TOKEN } }"), "\(result.error)")
+        #expect(!result.output.contains("s3cret-token"))
+    }
+}

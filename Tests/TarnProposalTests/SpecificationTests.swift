@@ -1,0 +1,173 @@
+// Proposals from OpenAPI documents.
+
+import Foundation
+import Tarn
+import TarnDescription
+import TestSupport
+import Testing
+
+@testable import TarnProposal
+
+@Suite("Proposals from OpenAPI")
+struct SpecificationTests {
+    private func document(_ text: String) throws -> OpenAPIDocument {
+        try OpenAPIDocument(Array(text.utf8), name: "spec")
+    }
+
+    private func proposal(_ name: String) throws -> Proposal {
+        let path = Checkout.root + "/tools/init-compare/specifications/" + name
+        return try Proposal([], specification: try OpenAPIDocument(Sampler.contents(ofFile: path), name: name))
+    }
+
+    @Test("the forge: Link, list for each parent by login and number, an incremental parameter")
+    func forge() throws {
+        let text = try proposal("forge.json").text
+        for expected in [
+            "base: https://api.forge.example/v1", "auth: { bearer: { env: FORGE_TOKEN } }",
+            "path: /orgs/{organization.login}/teams", "path: /repos/{owner}/{repo}/issues/{issue.number}/comments",
+            "with: { owner: acme, repo: anvil, per_page: 100 }", "paginate: header_link",
+            "parent: { to: Team, from: parent_id, inverse: parentOf }", "user: { to: User, inverse: issues }",
+            "\n    since: { param: since, field: updated_at }",
+        ] {
+            #expect(text.contains(expected), "\(expected) in\n\(text)")
+        }
+    }
+
+    @Test("the shop: offset and limit, envelope, foreign keys in camel case, money")
+    func shop() throws {
+        let text = try proposal("shop.yaml").text
+        for expected in [
+            "base: https://eu.shop.example/api/v2", "records: data", "price: decimal", "key: number",
+            "paginate: { offset: { param: offset, per_page: { limit: 200 }, total: total } }",
+            "category: { to: Category, from: categoryId, inverse: products }",
+            "for_each: { entity: Product, parent: product }",
+            "  # productDetails:", "since: { param: updated_after, field: updatedAt }",
+        ] {
+            #expect(text.contains(expected), "\(expected) in\n\(text)")
+        }
+    }
+
+    @Test("the CMS: cursor, kinds by a discriminator, a key in a header field")
+    func cms() throws {
+        let proposal = try proposal("cms.yaml"), text = proposal.text
+        for expected in [
+            "auth: { api_key: { key: { env: PAPYRUS_CMS_KEY }, header: X-Papyrus-Key } }", "Article: { kind: article }",
+            "cursor: { path: meta.next_cursor, param: cursor, has_more: meta.has_more }", "cover: Asset",
+            "images: { to: [Asset], ordered: true }", "key: slug", "startsOn: { type: date?, format: day }",
+        ] {
+            #expect(text.contains(expected), "\(expected) in\n\(text)")
+        }
+        #expect(
+            proposal.entities.contains("Gallery")
+                && proposal.endpoints == ["spaces", "entries", "assets", "authors", "tags"])
+    }
+
+    @Test("live answers complete a specification: real pages, values and nulls")
+    func live() async throws {
+        let folder = try TemporaryFolder(), base = "https://api.test.example/v1"
+        let specification = try document(
+            """
+            openapi: 3.0.0
+            info: { title: Things, version: '1' }
+            servers: [{ url: '\(base)' }]
+            paths:
+              /things:
+                get:
+                  responses:
+                    '200':
+                      description: ok
+                      content:
+                        application/json:
+                          schema: { type: array, items: { $ref: '#/components/schemas/Thing' } }
+            components:
+              schemas:
+                Thing:
+                  type: object
+                  required: [id, state]
+                  properties:
+                    id: { type: integer }
+                    state: { type: string, enum: [a, b, c] }
+                    note: { type: string }
+                    rare: { type: string, format: date-time }
+            """)
+        #expect(specification.listURLs(base: nil) == [base + "/things"])
+        try recordings(
+            folder,
+            [
+                (
+                    "/v1/things", ["Link: <\(base)/things?page=2>; rel=\"next\""],
+                    #"[{"id":1,"state":"a","note":null,"extra":1}]"#
+                ),
+                ("/v1/things?page=2", [], #"[{"id":2,"state":"b","note":"x","extra":2}]"#),
+            ])
+        let transport = try FixtureTransport(directory: folder.path)
+        let sample = try await Sampler(transport).sample(base + "/things")
+        let proposal = try Proposal([sample], specification: specification)
+        for expected in [
+            "paginate: header_link", "state: { type: enum, values: [a, b, c]", "note: string?", "extra: int",
+            "rare: date?",
+        ] {
+            #expect(proposal.text.contains(expected), "\(expected) in\n\(proposal.text)")
+        }
+        let mirror = try await ProposedMirror(transport, proposal)
+        mirror.expectClean()
+        #expect(try mirror.count("Thing") == 2)
+    }
+
+    @Test("schemas that contain themselves or each other end")
+    func recursion() throws {
+        let text = """
+            {"openapi":"3.1.0","info":{"title":"x","version":"1"},"servers":[{"url":"https://a.example"}],
+             "paths":{"/nodes":{"get":{"responses":{"200":{"description":"","content":{"application/json":{"schema":
+               {"type":"array","items":{"$ref":"#/components/schemas/Node"}}}}}}}},
+              "/trees":{"get":{"responses":{"200":{"description":"","content":{"application/json":{"schema":
+               {"type":"array","items":{"$ref":"#/components/schemas/Tree"}}}}}}}}},
+             "components":{"schemas":{
+               "Node":{"type":"object","properties":{"id":{"type":"string"},"parent":{"$ref":"#/components/schemas/Node"},
+                 "children":{"type":"array","items":{"$ref":"#/components/schemas/Node"}},"tree":{"$ref":"#/components/schemas/Tree"}}},
+               "Tree":{"type":"object","properties":{"id":{"type":"integer"},"left":{"$ref":"#/components/schemas/Part"}}},
+               "Part":{"type":"object","properties":{"name":{"type":"string"},"inner":{"$ref":"#/components/schemas/Part"},
+                 "other":{"$ref":"#/components/schemas/Loop"}}},
+               "Loop":{"$ref":"#/components/schemas/Loop"}}}}
+            """
+        let proposal = try Proposal([], specification: try document(text))
+        #expect(proposal.text.contains("parent: { to: Node"))
+        #expect(proposal.text.contains("children: { to: [Node]"))
+        #expect(proposal.text.contains("tree: { to: Tree"))
+    }
+
+    @Test(
+        "documents that are no OpenAPI 3 are refused with the reason",
+        arguments: [
+            ("{\"swagger\":\"2.0\"}", "Swagger 2.0"), ("{}", "no OpenAPI document"), ("openapi: 4.0.0", "3.0 or 3.1"),
+            ("{\"openapi\":", "not valid JSON"), ("a: [", "not valid YAML"), ("x: &a [1]\ny: *a", "anchors"),
+            ("", "empty"),
+        ])
+    func refused(text: String, reason: String) {
+        #expect { try document(text) } throws: { "\($0)".contains(reason) }
+    }
+
+    @Test("names and values of a specification cannot add lines or control characters", arguments: UInt64(1)...40)
+    func hostile(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let odd = ["x\n  evil: 1", "\u{1B}[31m", "a: b", "# x", "'", "\"", "{y}", "null", "", "é", "*", "\u{202E}"]
+        func name() -> String { odd[random.roll(0..<odd.count)] + "\(random.roll(0..<3))" }
+        func quoted(_ text: String) -> String { JSONValue.string(text).text }
+        let properties = (0..<6).map { _ in
+            "\(quoted(name())):{\"type\":\"string\",\"description\":\(quoted(name())),\"enum\":[\(quoted(name())),\(quoted("a" + name()))]}"
+        }
+        let text = """
+            {"openapi":"3.0.0","info":{"title":\(quoted(name())),"version":"1"},"servers":[{"url":"https://a.example"}],
+             "paths":{"/things":{"get":{"parameters":[{"name":\(quoted(name())),"in":"query","required":true,"schema":{"default":\(quoted(name()))}}],
+               "responses":{"200":{"description":"","content":{"application/json":{"schema":{"type":"object","properties":{
+                 \(quoted(name())):{"type":"array","items":{"$ref":"#/components/schemas/T"}}}}}}}}}}},
+             "components":{"securitySchemes":{\(quoted(name())):{"type":"apiKey","in":"header","name":"X-Key"}},
+              "schemas":{"T":{"type":"object","properties":{"id":{"type":"integer"},\(properties.joined(separator: ","))}}}}}
+            """
+        do {
+            let proposal = try Proposal([], specification: try document(text))
+            #expect(!proposal.text.contains("\n  evil"), "seed \(seed)")
+            #expect(!proposal.text.unicodeScalars.contains { $0 != "\n" && YAMLText.isUnsafe($0) }, "seed \(seed)")
+        } catch ProposalError.nothingToDescribe {}
+    }
+}

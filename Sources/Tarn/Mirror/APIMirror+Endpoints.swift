@@ -10,7 +10,7 @@ extension APIMirror {
     ///
     /// The transport and the pace limit the requests in progress. The number of lists is twice that
     /// limit: while a page is imported, the request of another list takes its place.
-    private var width: (endpoints: Int, lists: Int) {
+    var width: (endpoints: Int, lists: Int) {
         if let concurrency = options.concurrency { return (max(1, concurrency), max(1, concurrency)) }
         let api = description.api
         let requests = max(1, api.pace.concurrent ?? api.transport.concurrencyPerHost)

@@ -23,6 +23,15 @@ public struct APIMirror: Sendable {
         public var isFull = false
         /// The value that incremental endpoints send instead of the stored one; nil for that.
         public var since: String?
+        /// The maximum number of records of each list, and of lists of each endpoint; nil for all.
+        ///
+        /// Lists end with a whole page. The next sync continues behind it.
+        public var limit: Int?
+        /// Whether only the first page of each endpoint is requested, and nothing is changed.
+        ///
+        /// The report tells what its import would change. Of an endpoint with several lists, only
+        /// the first list is requested. Opening the store may already have adapted its schema.
+        public var isDryRun = false
         /// Whether the next page is requested while the current one is imported and committed.
         public var prefetches = true
         /// The commit unit of all endpoints; nil for what each endpoint declares.
@@ -68,6 +77,12 @@ public struct APIMirror: Sendable {
 
         /// Whether scans begin with the first page.
         var beginsAnew: Bool { restarts || refetches || isFull || since != nil }
+
+        /// Whether scans end before their lists do, so that the next sync continues them.
+        var isPartial: Bool { limit != nil || isDryRun }
+
+        /// The maximum number of lists of an endpoint.
+        var mostLists: Int { isDryRun ? 1 : limit.map { max(0, $0) } ?? .max }
     }
 
     /// The client that sends the requests.
@@ -132,11 +147,7 @@ public struct APIMirror: Sendable {
             let endpoints = description.endpoints.filter { names?.contains($0.name) ?? true }
             claim = try await claimed(endpoints.map(\.name))
             let scope = try await client.authScope()
-            requests = endpoints.map { endpoint in
-                EndpointRequest(
-                    client: client, endpoint: endpoint, fingerprint: description.fingerprint(of: endpoint),
-                    authScope: scope)
-            }
+            requests = endpoints.map { request($0, authScope: scope) }
             run = try SyncRun(
                 self, requests.map { ($0.endpoint.name, $0.fingerprint) },
                 isAll: endpoints.count == description.endpoints.count, authScope: scope)
@@ -171,13 +182,23 @@ public struct APIMirror: Sendable {
     private func finish(_ run: SyncRun, _ sync: inout SyncReport) async {
         let interruptions = sync.failures.filter(\.isInterruption)
         let isCancelled = interruptions.contains { if case .cancelled = $0 { true } else { false } }
-        guard run.isOpen, !isCancelled, interruptions.isEmpty || sync.pages == 0 else { return }
+        guard run.isOpen, !options.isDryRun, !isCancelled, interruptions.isEmpty || sync.pages == 0 else { return }
         do {
             let checkpoint = run.completed(at: client.now)
             try await store.write(alone: true) { try $0.setCheckpoint(run.name, checkpoint) }
         } catch {
             addFailure(ofStore: error, to: &sync)
         }
+    }
+
+    /// The request of an endpoint, within the limits of the options.
+    func request(_ endpoint: Endpoint, authScope: String) -> EndpointRequest {
+        var limited = endpoint
+        if options.isDryRun { limited.limits.pages = 1 }
+        if let limit = options.limit { limited.limits.records = min(limited.limits.records ?? .max, max(1, limit)) }
+        if options.isPartial { limited.limits.stopsQuietly = true }
+        return EndpointRequest(
+            client: client, endpoint: limited, fingerprint: description.fingerprint(of: endpoint), authScope: authScope)
     }
 
     /// Adds a failure of the store to a report, once.
@@ -190,7 +211,7 @@ public struct APIMirror: Sendable {
     /// Claims endpoints for a sync.
     ///
     /// - Throws: `MirrorError.busy`, `CancellationError`.
-    private func claimed(_ endpoints: [String]) async throws -> SyncLock? {
+    func claimed(_ endpoints: [String]) async throws -> SyncLock? {
         guard options.claimsEndpoints else { return nil }
         while true {
             do throws(SyncLock.Taken) {
@@ -206,6 +227,7 @@ public struct APIMirror: Sendable {
 
     /// Saves rate limits that were learned after the last commit, such as from a refusal.
     func saveBudgets(_ sync: inout SyncReport) async {
+        if options.isDryRun { return }
         do {
             try await client.saveBudgets()
         } catch {

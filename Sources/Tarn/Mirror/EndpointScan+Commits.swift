@@ -88,9 +88,9 @@ extension EndpointScan {
         if let failure = pipeline.trainingFailure {
             report.failures.append(MirrorError(failure, url: shownURL, place: request.place))
         }
-        syncRun?.committed(done.checkpoints)
+        if !options.isDryRun { syncRun?.committed(done.checkpoints) }
         for page in done.pages { count(page) }
-        for scan in done.completed { try await lookForOrphans(scan) }
+        for scan in done.completed where !options.isDryRun { try await lookForOrphans(scan) }
     }
 }
 

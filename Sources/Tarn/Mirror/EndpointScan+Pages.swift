@@ -15,7 +15,7 @@ extension EndpointScan {
         let plan = EndpointScan.plan(of: try request.firstPage(), request)
         let identity = ScanIdentity(name: name, request, plan: plan)
         let old = try client.store.read { try $0.checkpoint(name) }
-        try await finishOrphans(old, request, identity, name, plan)
+        if !options.isDryRun { try await finishOrphans(old, request, identity, name, plan) }
         if let run = syncRun, run.hasFinished(old, plan: plan) {
             if endpoint.hasSeveralLists { report.finishedParents += 1 } else { report.wasFinished = true }
             if let failure = old?.failure { passedBy.add(failure) }
@@ -141,6 +141,12 @@ extension EndpointScan {
             throw error
         }
         if let choice = list.pages.choice { report.pagination = choice }
+        if !hasNext, list.pages.isCutOff, options.isPartial {
+            // The next sync continues with this page: it cannot know the next one otherwise.
+            report.wasLimited = true
+            batch.add(page, list.target.checkpoint, list.target.name)
+            return false
+        }
         checkpoint.nextURL = hasNext ? list.pages.position : nil
         batch.add(page, checkpoint, list.target.name)
         list.target.checkpoint = checkpoint

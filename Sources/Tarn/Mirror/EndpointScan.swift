@@ -48,6 +48,8 @@ struct EndpointScan {
     var stop: SyncStop?
     /// The maximum number of lists that are scanned at once.
     var width = 1
+    /// The parents instead of all stored records; nil for those.
+    var givenParents: [ParentRecord]?
     /// The lists that are scanned at this moment, in the order in which they began.
     var lists: [ListScan] = []
     /// The lists of all parents that are not begun.
@@ -88,14 +90,20 @@ struct EndpointScan {
             $0.keyLimit = client.options.keyLimit
         }
         defer { pipeline.configure { $0.hooks = ImportHooks() } }
+        pipeline.isDryRun = options.isDryRun
         pipeline.whenEnded = { [arrivals] in arrivals.signal() }
         defer { pipeline.whenEnded = nil }
         stop?.wakes(arrivals)
         do {
             var parents: [ParentRecord?] = [nil]
-            if let forEach = endpoint.forEach { (parents, report.skippedParents) = try request.parents(forEach) }
-            let partitions = endpoint.combinations
-            queue = ListQueue(count: partitions.count * parents.count)
+            if let given = givenParents {
+                parents = given
+            } else if let forEach = endpoint.forEach {
+                (parents, report.skippedParents) = try request.parents(forEach)
+            }
+            let partitions = endpoint.combinations, count = partitions.count * parents.count
+            queue = ListQueue(count: min(count, options.mostLists))
+            report.leftOut = count - queue.count
             measured.lists = queue.count
             await scan(partitions, parents)
         } catch {
@@ -108,7 +116,9 @@ struct EndpointScan {
 
     /// Stores the last failure of the endpoint's own scan, or that it has succeeded.
     func noteOutcome() async {
-        if variant == nil, !report.wasStopped { await client.note(report.failures.last, of: endpoint.outcomeName) }
+        if variant == nil, givenParents == nil, !report.wasStopped, !options.isDryRun {
+            await client.note(report.failures.last, of: endpoint.outcomeName)
+        }
     }
 
     // MARK: Progress

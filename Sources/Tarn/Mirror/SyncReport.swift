@@ -22,6 +22,12 @@ public struct SyncReport: Sendable {
         ///
         /// With several lists it is that of one of them.
         public var since: String?
+        /// Whether a list ended at the limit of the sync, or in a dry run before its end.
+        ///
+        /// The next sync continues it.
+        public var wasLimited = false
+        /// Lists that were not begun because of the limit of the sync, or in a dry run.
+        public var leftOut = 0
         /// Whether the scan was stopped because another endpoint has failed for all.
         ///
         /// The committed pages stay, and the next sync continues behind them.
@@ -67,6 +73,19 @@ public struct SyncReport: Sendable {
     public var endpoints: [Endpoint] = []
     /// The time when the interrupted sync began that this one continues; nil for a new sync.
     public var resumed: Timestamp?
+
+    /// The missing targets of references that a sync of missing records has left, by entity.
+    public var missing: [Missing] = []
+
+    /// The targets of references to an entity that are not in the store.
+    public struct Missing: Sendable, Hashable {
+        /// The entity of the targets.
+        public var entity: String
+        /// The number of targets.
+        public var count: Int
+        /// Whether an endpoint requests single records of the entity by their keys.
+        public var hasEndpoint: Bool
+    }
 
     /// Attributes without a value in this sync and in the store: their JSON paths may be wrong.
     ///

@@ -21,6 +21,11 @@ struct SyncCommand: AsyncParsableCommand {
               tarn sync --file forge/tarn.yaml --store /var/lib/forge.tarn
               tarn sync --base http://127.0.0.1:8080         through a gateway or a test server
               tarn sync --dry-run-orphans                    report what the server no longer lists, but delete nothing
+              tarn sync --dry-run                            the first page of each endpoint, without a change
+              tarn sync --limit 100                          try a description; the next sync continues
+              tarn sync --full                               everything, where `since` would list only changes
+              tarn sync --missing                            the targets of references that are not there yet
+              tarn sync --watch 15m --quiet                  again and again, until interrupted
               tarn sync --overlay moved.yaml                 where the API has changed since the description was written
               tarn sync --json | jq -r 'select(.event == "error") | .message'
 
@@ -30,6 +35,7 @@ struct SyncCommand: AsyncParsableCommand {
 
     @Argument(help: "Endpoints to sync (default: all).") var endpoints: [String] = []
     @OptionGroup var description: DescriptionOption
+    @OptionGroup var scope: SyncScopeOptions
     @Option(help: ArgumentHelp("Store directory (default: from the description).", valueName: "path"))
     var store: String?
     @Option(
@@ -68,7 +74,7 @@ struct SyncCommand: AsyncParsableCommand {
 
     func run() async throws {
         if eventsSchema { return Output.lines(SyncEvents.schema) }
-        do { try await runSync() } catch {
+        do { try await scope.repeating { try await runSync() } } catch {
             let failure = Failure(error)
             // The failures of endpoints are reported before.
             if json, !failure.message.isEmpty { Output.json(SyncEvents.error(failure)) }
@@ -81,13 +87,21 @@ struct SyncCommand: AsyncParsableCommand {
         var client = try clientOptions()
         let options = try mirrorOptions()
         client.retry = try retryPolicy(description)
+        // A dry run makes no store.
+        let place = try scope.place(of: store ?? description.storePath)
+        defer { place.remove() }
         let store = try Store.open(
-            at: store ?? description.storePath, schema: description.schema,
+            at: place.path, schema: description.schema,
             options: Store.Options(permissions: permissions))
         guard record == nil || replay == nil else { throw Failure(.usage, "--record and --replay exclude each other") }
         // A replay needs no credentials, since it sends no requests.
-        if replay != nil { description.api.authentication = .none }
+        if replay != nil || scope.offline { description.api.authentication = .none }
         let transport = try transport(description)
+        if scope.offline {
+            let offline = try APIClient(description, store: store, transport: transport, options: client)
+            let names = endpoints.isEmpty ? nil : Set(endpoints)
+            return try OfflineReport.print(try await offline.status(of: names), isQuiet: quiet)
+        }
         let (report, summary) = try await sync(description, store, transport, client, options)
         if json {
             SyncEvents.conclusion(summary).forEach(Output.json)
@@ -99,6 +113,7 @@ struct SyncCommand: AsyncParsableCommand {
         }
         Output.flush()
         summary.warnings.forEach(Output.note)
+        if !quiet { SyncScopeNotes(report, scope).lines.forEach(Output.note) }
         try conclude(report, summary)
     }
 
@@ -106,6 +121,10 @@ struct SyncCommand: AsyncParsableCommand {
     private func loadedDescription() throws -> Description {
         var description = try description.load()
         for path in overlay { description = try description.applying(overlay: path) }
+        if let concurrent = scope.concurrent {
+            description.api.pace.concurrent = concurrent
+            description.api.transport.concurrencyPerHost = concurrent
+        }
         for name in endpoints where !description.endpoints.contains(where: { $0.name == name }) {
             let known = description.endpoints.map(\.name)
             throw Failure(.usage, "\(description.file): " + Spelling.unknown("endpoint", name, among: known))
@@ -139,6 +158,7 @@ struct SyncCommand: AsyncParsableCommand {
         options.restarts = restart
         options.waitsForOtherSyncs = wait
         options.reportsOrphansOnly = dryRunOrphans
+        scope.apply(to: &options)
         if let commitEvery {
             guard commitEvery > 0 else {
                 throw Failure(.usage, "--commit-every \(commitEvery): must be at least 1 page")
@@ -171,11 +191,12 @@ struct SyncCommand: AsyncParsableCommand {
         let mirror = try APIMirror(
             description, store: store, transport: transport, client: client, options: options)
         let names = endpoints.isEmpty ? nil : Set(endpoints)
-        let task = Task {
-            await mirror.sync(names) { event in
-                progress.update(event)
-                events?.update(event)
-            }
+        let update: @Sendable (SyncProgress) -> Void = { event in
+            progress.update(event)
+            events?.update(event)
+        }
+        let task = Task { [scope] in
+            await scope.missing ? mirror.syncMissing(names, progress: update) : mirror.sync(names, progress: update)
         }
         // A second interrupt ends the process at once; committed data is safe either way.
         let interrupts = Interrupts { task.cancel() }

@@ -49,6 +49,8 @@ public final class ImportPipeline {
 
     /// The maximum number of units in progress.
     package let depth: Int
+    /// Whether units are merged and then rolled back: their reports tell what they would change.
+    package var isDryRun = false
     /// Called when a unit has ended, whatever its outcome, on any thread.
     package var whenEnded: (@Sendable () -> Void)?
     private let importers: [Importer]
@@ -131,7 +133,7 @@ public final class ImportPipeline {
         let used = current, byteCount = importer.byteCount
         current = free.removeLast()
         let started = ContinuousClock.now, commit = enqueue(importer, store), end = End()
-        let task = Task.detached { [chain, whenEnded] () async throws -> Outcome in
+        let task = Task.detached { [chain, isDryRun, whenEnded] () async throws -> Outcome in
             defer {
                 end.isReached.store(true, ordering: .releasing)
                 whenEnded?()
@@ -149,7 +151,7 @@ public final class ImportPipeline {
             }
             importer.cancellation = nil
             do {
-                if trains { try chain.train(store) }
+                if trains, !isDryRun { try chain.train(store) }
             } catch {
                 outcome.trainingFailure = error
             }
@@ -218,21 +220,28 @@ public final class ImportPipeline {
     /// The importer must not be used until the result is delivered.
     private func enqueue(_ importer: Importer, _ store: Store) -> UnitCommit {
         let commit = UnitCommit(), chain = chain
-        let isAlone = depth == 1 || importer.byteCount > ImportPipeline.largestShared
+        let isAlone = depth == 1 || isDryRun || importer.byteCount > ImportPipeline.largestShared
         nonisolated(unsafe) let importer = importer
         importer.cancellation = commit.cancellation
         do {
-            try store.enqueue(alone: isAlone) { writer in
+            try store.enqueue(alone: isAlone) { [isDryRun] writer in
                 do {
                     if chain.hasFailed { throw UnitBeforeFailed() }
-                    return try importer.commit(into: &writer)
+                    let report = try importer.commit(into: &writer)
+                    if isDryRun { throw UnitRolledBack(report: report) }
+                    return report
+                } catch let rolledBack as UnitRolledBack {
+                    throw rolledBack
                 } catch {
                     // Before the next unit runs, possibly in the same transaction.
                     chain.fail()
                     throw error
                 }
             } deliver: { result in
-                if case .failure = result { chain.fail() }
+                if case .failure(let error) = result {
+                    if let rolledBack = error as? UnitRolledBack { return commit.deliver(.success(rolledBack.report)) }
+                    chain.fail()
+                }
                 commit.deliver(result)
             }
         } catch {

@@ -227,34 +227,37 @@ struct DescriptionProblemsTests {
         arguments: [
             .init(
                 "    records: $", "    since: { param: since }\n    records: $",
-                "37:12: endpoints.issues.since: missing value: write field: updated_at"),
+                "37:5: endpoints.issues.since: missing value: write field: updated_at"),
             .init(
                 "    records: $", "    since: { field: updated_at }\n    records: $",
-                "37:12: endpoints.issues.since: missing parameter: write param: since"),
+                "37:5: endpoints.issues.since: missing parameter: write param: since"),
             .init(
                 "    records: $", "    since: { param: since, field: x, cursor: y }\n    records: $",
-                "since.cursor: there is one value: write field or cursor"),
+                "37:46: endpoints.issues.since.cursor: there is one value: write field or cursor"),
             .init(
                 "    records: $", "    since: { param: t, cursor: y, lag: 1h }\n    records: $",
-                "since.lag: only for the value of a field"),
+                "37:40: endpoints.issues.since.lag: only for the value of a field"),
             .init(
                 "    records: $", "    since: { param: t, link: y }\n    records: $",
-                "since.param: the link is the whole request"),
+                "37:21: endpoints.issues.since.param: the link is the whole request"),
             .init(
                 "    records: $", "    since: { param: since, field: x, lag: soon }\n    records: $",
-                "since.lag: expected a number, or a duration such as 90s"),
+                "37:43: endpoints.issues.since.lag: expected a number, or a duration such as 90s"),
             .init(
                 "    records: $", "    since: { body: filter.since, field: x }\n    records: $",
-                "since.body: a GET has no body"),
+                "37:20: endpoints.issues.since.body: a GET has no body"),
             .init(
                 "    records: $", "    since: { param: since, field: x, range: half }\n    records: $",
-                "since.range: unknown range \"half\""),
+                "37:45: endpoints.issues.since.range: unknown range \"half\""),
             .init(
-                "    records: $", "    partitions: { a: [] }\n    records: $", "partitions.a: missing values"),
+                "    records: $", "    partitions: { a: [] }\n    records: $",
+                "37:22: endpoints.issues.partitions.a: missing values"),
             .init(
-                "    records: $", "    partitions: { a: [x, x] }\n    records: $", "partitions.a: a value occurs twice"),
+                "    records: $", "    partitions: { a: [x, x] }\n    records: $",
+                "37:22: endpoints.issues.partitions.a: a value occurs twice"),
             .init(
-                "    records: $", "    partitions: { a: [..] }\n    records: $", "partitions.a: a value cannot be empty"
+                "    records: $", "    partitions: { a: [..] }\n    records: $",
+                "37:22: endpoints.issues.partitions.a: a value cannot be empty"
             ),
         ] as [BrokenDescription])
     func changesAndPartitions(row: BrokenDescription) { row.check() }

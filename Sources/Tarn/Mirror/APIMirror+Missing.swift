@@ -1,0 +1,133 @@
+// Records that stored references lead to and that are not in the store: requested one by one.
+
+import Locking
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+extension APIMirror {
+    /// Fetches the records that stored references lead to and that are not in the store.
+    ///
+    /// A record is requested by an endpoint that lists records of one entity for each of them
+    /// (`for_each`), with a path of which all variables are attributes of the key. References of the
+    /// fetched records are followed in turn. Each record is requested once; if its request fails,
+    /// the others continue.
+    ///
+    /// - Parameters:
+    ///   - names: the names of the endpoints; nil for all.
+    ///   - progress: called as by ``sync(_:progress:)``.
+    /// - Returns: a report with an entry per endpoint that was used. ``SyncReport/missing`` has the
+    ///   targets that are still missing.
+    public func syncMissing(
+        _ names: Set<String>? = nil, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
+    ) async -> SyncReport {
+        var sync = SyncReport(), tried: [String: Set<RecordKey>] = [:]
+        do {
+            let scope = try await client.authScope()
+            let requests = description.endpoints.filter { names?.contains($0.name) ?? true }.map {
+                request($0, authScope: scope)
+            }.filter { $0.detailNames(description.schema) != nil }
+            let claim = try await claimed(requests.map(\.endpoint.name))
+            defer { withExtendedLifetime(claim) {} }
+            var isOver = false
+            while !isOver {
+                isOver = true
+                let missing = try missingTargets()
+                for request in requests {
+                    let entity = request.endpoint.entity
+                    let keys = (missing[entity] ?? []).subtracting(tried[entity] ?? [])
+                    guard !keys.isEmpty else { continue }
+                    tried[entity, default: []].formUnion(keys)
+                    let report = try await scan(request, keys, progress)
+                    sync.add(report)
+                    if report.failures.contains(where: \.endsEverything) || options.isPartial {
+                        isOver = true
+                        break
+                    }
+                    isOver = false
+                }
+            }
+            let known = Set(requests.map(\.endpoint.entity))
+            sync.missing = try missingTargets().sorted { $0.key < $1.key }.map { entity, keys in
+                SyncReport.Missing(entity: entity, count: keys.count, hasEndpoint: known.contains(entity))
+            }
+        } catch {
+            sync.endpoints.append(failed(error))
+        }
+        await saveBudgets(&sync)
+        return sync
+    }
+
+    /// Scans an endpoint for records that are known by their keys only.
+    private func scan(
+        _ request: EndpointRequest, _ keys: Set<RecordKey>, _ progress: @escaping @Sendable (SyncProgress) -> Void
+    ) async throws -> SyncReport.Endpoint {
+        let started = ContinuousClock.now
+        var scan = EndpointScan(
+            request, options, pipeline: try ImportPipeline(description.mapping, store.catalog), progress: progress)
+        let names = request.detailNames(description.schema) ?? []
+        scan.givenParents = keys.sorted { $0.description < $1.description }.map { key in
+            let texts = zip(names, key.components).map { ($0, $1.description) }
+            return ParentRecord(key: key, values: Dictionary(texts) { first, _ in first })
+        }
+        scan.width = width.lists
+        await scan.run()
+        scan.reportEnd()
+        let elapsed = (ContinuousClock.now - started).components
+        scan.report.seconds = Double(elapsed.seconds) + Double(elapsed.attoseconds) / 1e18
+        return scan.report
+    }
+
+    /// The keys of missing targets by entity, without those that are too long to name.
+    private func missingTargets() throws -> [String: Set<RecordKey>] {
+        try store.read { reader in
+            var found: [String: Set<RecordKey>] = [:]
+            for entity in description.schema.entities {
+                for relationship in entity.relationships where relationship.join == nil {
+                    let targets = try reader.missingTargets(of: entity.name, relationship.name).targets
+                    for case .reference(let key) in targets {
+                        if key.components.contains(where: { if case .digest = $0 { true } else { false } }) { continue }
+                        found[relationship.destination, default: []].insert(key)
+                    }
+                }
+            }
+            return found
+        }
+    }
+}
+
+extension SyncReport {
+    /// Adds a further scan of an endpoint to its report.
+    fileprivate mutating func add(_ report: Endpoint) {
+        guard let index = endpoints.firstIndex(where: { $0.name == report.name }) else {
+            endpoints.append(report)
+            return
+        }
+        endpoints[index].pages += report.pages
+        endpoints[index].notModified += report.notModified
+        endpoints[index].listed += report.listed
+        endpoints[index].confirmed += report.confirmed
+        endpoints[index].report.add(report.report)
+        endpoints[index].failures += report.failures
+        endpoints[index].seconds += report.seconds
+    }
+}
+
+extension EndpointRequest {
+    /// The variables that name a record by its key, in the order of the key; nil if the endpoint
+    /// does not request single records of its entity by their keys.
+    fileprivate func detailNames(_ schema: Schema) -> [String]? {
+        guard let forEach = endpoint.forEach, forEach.entity == endpoint.entity, endpoint.envelope.isEmpty,
+            endpoint.partitions.isEmpty, var definition = schema.entities.first(where: { $0.name == forEach.entity })
+        else { return nil }
+        // The key of a kind is that of its root. The schema was not validated: a cycle must end.
+        for _ in 0..<schema.entities.count where definition.key.isEmpty {
+            guard let parent = schema.entities.first(where: { $0.name == definition.parent }) else { break }
+            definition = parent
+        }
+        let names = definition.key.map { "\(forEach.variable).\($0)" }
+        let used = endpoint.variables.filter { $0.hasPrefix(forEach.variable + ".") }
+        guard !used.isEmpty, used.allSatisfy(names.contains) else { return nil }
+        return names
+    }
+}

@@ -1,0 +1,42 @@
+// The notes after a sync that was limited by its options.
+
+import Tarn
+
+/// What a dry run, a limit, or a sync of missing records has left.
+struct SyncScopeNotes {
+    private let report: SyncReport
+    private let scope: SyncScopeOptions
+
+    init(_ report: SyncReport, _ scope: SyncScopeOptions) {
+        self.report = report
+        self.scope = scope
+    }
+
+    var lines: [String] {
+        var lines: [String] = []
+        if scope.dryRun {
+            lines.append("dry run: the counts are what the first pages would change; nothing was stored")
+        }
+        let limited = report.endpoints.filter { $0.wasLimited || $0.leftOut > 0 }
+        if !limited.isEmpty {
+            let names = limited.map { endpoint in
+                endpoint.name + (endpoint.leftOut > 0 ? " (\(countText(endpoint.leftOut, "further list")))" : "")
+            }
+            lines.append(
+                (scope.dryRun ? "more to fetch: " : "stopped at --limit; the next sync continues: ")
+                    + names.joined(separator: ", "))
+        }
+        for endpoint in report.endpoints {
+            if let since = endpoint.since { lines.append("\(endpoint.name): only changes since \(since)") }
+        }
+        for missing in report.missing {
+            lines.append(
+                "still missing: \(countText(missing.count, "record")) of \(missing.entity)"
+                    + (missing.hasEndpoint
+                        ? ""
+                        : ": no endpoint requests one by its key (for_each: \(missing.entity), entity: \(missing.entity))")
+            )
+        }
+        return lines
+    }
+}

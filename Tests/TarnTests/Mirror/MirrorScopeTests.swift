@@ -1,0 +1,132 @@
+// Syncs of a part: a limit, a dry run, and the targets of references that are missing.
+
+import Foundation
+import Synchronization
+import Tarn
+import TarnDescription
+import TestSupport
+import Testing
+
+@Suite("Mirror: parts of a sync", .timeLimit(.minutes(5)))
+struct MirrorScopeTests {
+    private static let yaml = """
+        api: { base: https://api.test.example }
+        entities:
+          User: { key: login, attributes: { login: string, name: string? }, relationships: { boss: User } }
+          Board: { key: id, attributes: { id: int, title: string }, relationships: { owner: User } }
+          Card:
+            key: id
+            attributes: { id: int, text: string }
+            relationships: { board: { to: Board, inverse: cards } }
+        endpoints:
+          boards: { path: /boards, entity: Board, paginate: header_link }
+          cards:
+            path: '/boards/{board.id}/cards'
+            for_each: { entity: Board, parent: board }
+            entity: Card
+            paginate: header_link
+          user: { path: '/users/{user.login}', for_each: User, entity: User, paginate: single_page }
+        """
+
+    /// Nine boards on three pages, with two pages of cards each; users with bosses.
+    private static func transport(_ log: Log) -> ClosureTransport {
+        ClosureTransport { request in
+            let target = request.url.replacing("https://api.test.example", with: "")
+            log.targets.withLock { $0.append(target) }
+            let path = target.prefix { $0 != "?" }, page = target.contains("?") ? target.last?.wholeNumberValue ?? 1 : 1
+            var headers = TransportHeaders(), body = "[]"
+            if path == "/boards" {
+                body = (3 * page - 2...3 * page).map { #"{"id":\#($0),"title":"b","owner":"u\#($0)"}"# }
+                    .joined(separator: ",")
+                body = "[\(body)]"
+                if page < 3 { headers["Link"] = "</boards?page=\(page + 1)>; rel=next" }
+            } else if path.hasSuffix("/cards") {
+                let board = Int(path.split(separator: "/")[1]) ?? 0
+                body = #"[{"id":\#(board * 10 + page),"text":"t"}]"#
+                if page < 2 { headers["Link"] = "<\(path)?page=2>; rel=next" }
+            } else {
+                let login = path.dropFirst("/users/".count)
+                if login == "u3" { return TransportResponse(status: 404) }
+                // The boss of all is nobody's record yet.
+                body = #"{"login":"\#(login)","name":"N","boss":\#(login == "chief" ? "null" : #""chief""#)}"#
+            }
+            return TransportResponse(status: 200, headers: headers, body: Array(body.utf8))
+        }
+    }
+
+    private final class Log: Sendable {
+        let targets = Mutex<[String]>([])
+
+        func take() -> [String] {
+            targets.withLock { targets in
+                defer { targets = [] }
+                return targets
+            }
+        }
+    }
+
+    @Test("a limit ends lists with a whole page and leaves further lists; the next sync continues behind it")
+    func limit() async throws {
+        let store = try MirrorStore(yaml: Self.yaml), log = Log()
+        var report = try await store.sync(
+            nil, transport: Self.transport(log), names: ["boards", "cards"], options: { $0.limit = 4 })
+        #expect(report.failures.isEmpty && report.endpoint("boards")?.wasLimited == true, "\(report.texts)")
+        #expect(report.endpoint("cards").map { $0.leftOut == 2 && !$0.wasLimited && $0.pages == 8 } == true)
+        #expect(try store.count("Board") == 6 && store.count("Card") == 8)
+        let checkpoint = try #require(try store.checkpoint("boards"))
+        #expect(checkpoint.state == .underWay && checkpoint.nextURL == "https://api.test.example/boards?page=2")
+        _ = log.take()
+        report = try await store.sync(nil, transport: Self.transport(log), names: ["boards", "cards"])
+        #expect(report.failures.isEmpty && report.endpoint("boards")?.isResumed == true)
+        #expect(
+            log.take().filter { $0.hasPrefix("/boards?") || $0 == "/boards" } == ["/boards?page=2", "/boards?page=3"])
+        #expect(try store.count("Board") == 9 && store.count("Card") == 18)
+    }
+
+    @Test("a dry run requests the first page of each endpoint, reports what it would change, and changes nothing")
+    func dryRun() async throws {
+        let store = try MirrorStore(yaml: Self.yaml), log = Log()
+        var report = try await store.sync(nil, transport: Self.transport(log), options: { $0.isDryRun = true })
+        #expect(report.failures.isEmpty && log.take() == ["/boards"], "\(report.texts)")
+        #expect(report.report.created == 3 && report.endpoint("boards")?.wasLimited == true)
+        func content() throws -> [String] {
+            var checkpoints: [String] = []
+            try store.read {
+                try $0.forEachCheckpoint { name, checkpoint in checkpoints.append("\(name) \(checkpoint)") }
+            }
+            return try store.dump(versions: true) + checkpoints + [
+                "\(store.read { try ($0.sequence, $0.responseCount) })"
+            ]
+        }
+        #expect(try content().count == 1)
+        _ = try await store.sync(nil, transport: Self.transport(log), names: ["boards"])
+        let before = try content()
+        _ = log.take()
+        report = try await store.sync(nil, transport: Self.transport(log), options: { $0.isDryRun = true })
+        #expect(Set(log.take()) == ["/boards", "/boards/1/cards"])
+        #expect(report.endpoint("cards").map { $0.report.created == 1 && $0.leftOut == 8 && $0.wasLimited } == true)
+        #expect(report.endpoint("boards")?.report.unchanged == 3)
+        #expect(try content() == before)
+    }
+
+    @Test(
+        "missing targets of references are requested by their keys, those of the fetched records as well; failures are passed by"
+    )
+    func missing() async throws {
+        let store = try MirrorStore(yaml: Self.yaml), log = Log()
+        _ = try await store.sync(nil, transport: Self.transport(log), names: ["boards"])
+        _ = log.take()
+        let mirror = try APIMirror(store.description, store: try store.open(), transport: Self.transport(log))
+        var report = await mirror.syncMissing()
+        #expect(Set(log.take()) == Set((1...9).map { "/users/u\($0)" } + ["/users/chief"]))
+        #expect(report.failures.count == 1 && report.texts.first?.contains("/users/u3") == true, "\(report.texts)")
+        #expect(report.endpoint("user").map { $0.pages == 9 && $0.report.created == 9 } == true)
+        #expect(report.missing.map { "\($0.entity) \($0.count) \($0.hasEndpoint)" } == ["User 1 true"])
+        #expect(try store.count("User") == 9)
+        // Only what is missing is requested again.
+        report = await mirror.syncMissing()
+        #expect(log.take() == ["/users/u3"] && report.missing.first?.count == 1)
+        report = await mirror.syncMissing(["boards"])
+        #expect(log.take() == [] && report.missing.first?.hasEndpoint == false)
+    }
+}

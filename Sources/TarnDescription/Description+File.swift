@@ -61,7 +61,7 @@ extension Description {
         guard includes.problems.isEmpty else { throw DescriptionError(includes.problems) }
         var templates = TemplateExpander(file: file)
         document = templates.expand(document)
-        guard templates.problems.isEmpty else { throw DescriptionError(templates.problems) }
+        guard templates.problems.isEmpty else { throw DescriptionError(distinct: templates.problems) }
         for overlay in origin.overlays {
             guard overlay.text.utf8.count <= sizeLimit else { throw tooLarge(overlay.file) }
             var reader = OverlayReader(file: overlay.file)
@@ -72,7 +72,7 @@ extension Description {
         var reader = DescriptionReader(
             file: file, transformers: transformers, paginationStyles: origin.paginationStyles)
         let description = reader.description(document)
-        guard var description, reader.problems.isEmpty else { throw DescriptionError(reader.distinctProblems) }
+        guard var description, reader.problems.isEmpty else { throw DescriptionError(distinct: reader.problems) }
         description.origin = origin
         return description
     }

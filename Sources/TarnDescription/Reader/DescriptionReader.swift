@@ -85,21 +85,6 @@ struct DescriptionReader {
 
     // MARK: Problems
 
-    /// The problems, without those that the instances of one template repeat.
-    var distinctProblems: [DescriptionError.Problem] {
-        struct Place: Hashable {
-            var file: String
-            var line: Int, column: Int?
-            var message: String
-        }
-        var seen: Set<Place> = []
-        return problems.filter { problem in
-            guard let line = problem.line else { return true }
-            let place = Place(file: problem.file, line: line, column: problem.column, message: problem.message)
-            return seen.insert(place).inserted
-        }
-    }
-
     mutating func report(_ field: String, _ mark: Mark?, _ message: String) {
         problems.append(.init(file: mark?.file ?? file, line: mark?.line, column: mark?.column, field: field, message))
     }

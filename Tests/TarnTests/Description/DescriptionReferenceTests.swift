@@ -148,7 +148,8 @@ struct DescriptionReferenceTests {
             "retry", "pace", "responses",
             "parent", "indexes", "unique", "default", "on", "where", "ignore_case", "on_delete", "join", "cascade",
             "nullify", "deny", "none",
-            "bool", "int", "uint", "double", "string", "date", "uuid", "url", "json", "enum",
+            "templates", "include", "like", "each", "template", "children", "excerpts", "bool", "int", "uint", "double",
+            "string", "date", "uuid", "url", "json", "enum",
         ]
         #expect(words.filter { !text.contains("`\($0)`") } == [])
     }

@@ -107,6 +107,10 @@ struct DescriptionTemplateTests {
                 ["t.yaml:2:24: entities.A.like: unknown template \"Nmed\": did you mean \"Named\"?"]
             ),
             (
+                "entities: { <name>: { each: [A, B], like: Nmed } }\ntemplates: { Named: {} }",
+                ["t.yaml:2:43: entities.A.like: unknown template \"Nmed\": did you mean \"Named\"?"]
+            ),
+            (
                 "templates: { A: { like: B }, B: { like: A } }\nentities: { X: { like: A } }",
                 ["t.yaml:2:41: entities.X.like: more than 16 templates in a chain: it is a circle"]
             ),

@@ -44,7 +44,10 @@ extension EndpointScan {
                 try pages.resume(at: next, ordinal: continued.pages + 1, listed: continued.records)
             }
             report.isResumed = report.isResumed || continued.pages > 0 && !isRepeated
-            if !isRepeated { (measured.resumedPages, measured.resumedRecords) = (continued.pages, continued.records) }
+            if !isRepeated {
+                measured.resumedPages += continued.pages
+                measured.resumedRecords += continued.records
+            }
         }
         report.since = request.since ?? report.since
         // The earlier failure: it tells whether the parent was passed by before.

@@ -85,7 +85,8 @@ public struct EndpointStatus: Sendable, Hashable {
             completedAt = min(completedAt ?? time, time)
         }
         guard checkpoint.state == .underWay else {
-            var sum = Progress(startedAt: checkpoint.startedAt, pages: complete?.pages ?? 0, records: complete?.records ?? 0)
+            var sum = Progress(
+                startedAt: checkpoint.startedAt, pages: complete?.pages ?? 0, records: complete?.records ?? 0)
             sum.add(pages: checkpoint.pages, records: checkpoint.records, since: checkpoint.startedAt)
             complete = Counts(pages: sum.pages, records: sum.records)
             return

@@ -34,7 +34,8 @@ struct CacheListCommand: ParsableCommand {
                 let metadata = PageMetadata.declared(in: view.metadata)
                 var cells: [OutputValue] = [
                     .text(Redaction.url(view.requestURL)), .number(view.status),
-                    view.bodySize == nil ? .number(view.count) : .absent, view.bodySize.map(OutputValue.number) ?? .absent,
+                    view.bodySize == nil ? .number(view.count) : .absent,
+                    view.bodySize.map(OutputValue.number) ?? .absent,
                     .number(age), .text(view.isCaches ? "cache" : "mirror"),
                 ]
                 if !style.format.isForPeople {

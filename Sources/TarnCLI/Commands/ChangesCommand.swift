@@ -111,7 +111,8 @@ extension Change {
         var key = ""
         self.key.appendJSON(to: &key)
         var members: [RowWriter.Member] = [
-            ("sequence", .json("\(sequence)")), ("ordinal", .json("\(ordinal)")), ("operation", .text(operation.rawValue)),
+            ("sequence", .json("\(sequence)")), ("ordinal", .json("\(ordinal)")),
+            ("operation", .text(operation.rawValue)),
             ("entity", .text(entity)), ("key", .json(key)),
         ]
         guard let fields else { return members }

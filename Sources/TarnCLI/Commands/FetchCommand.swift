@@ -148,7 +148,12 @@ struct FetchCommand: AsyncParsableCommand {
                     cells: printer.columns.map { try $0.value(of: record, printer, reader) })
                 rows = open
             }
-            if var rows { rows.end() } else if format.format.isObjects { var none = RowWriter([], format.style); none.end() }
+            if var rows {
+                rows.end()
+            } else if format.format.isObjects {
+                var none = RowWriter([], format.style)
+                none.end()
+            }
         }
     }
 

@@ -34,7 +34,7 @@ struct MissingCommand: ParsableCommand {
             try reader.missingTargets(of: entity.name, relationship, limit: limit, after: after)
         }
         format.beginOutput()
-        write(missing.targets)
+        show(missing.targets)
         if missing.unnamedCount > 0 {
             Output.note("\(missing.unnamedCount) more with keys that are too long to show")
         }
@@ -43,7 +43,7 @@ struct MissingCommand: ParsableCommand {
     }
 
     /// Writes the keys: a line each in a table and in JSON lines, else a list or a column.
-    private func write(_ keys: [Value]) {
+    private func show(_ keys: [Value]) {
         switch format.format {
         case .table: for key in keys { Output.line(key.plainText) }
         case .ndjson: for key in keys { Output.json(key.jsonText) }

@@ -28,7 +28,8 @@ struct OpenCommand: ParsableCommand {
         let entity = try catalog.requireEntity(entity), key = try RecordKey(argument: key, of: entity)
         // A store that is named by its path needs no description.
         let description =
-            FileManager.default.fileExists(atPath: self.store.description.file) ? try self.store.description.load() : nil
+            FileManager.default.fileExists(atPath: self.store.description.file)
+            ? try self.store.description.load() : nil
         let url = try store.read { reader -> HTTPURL in
             guard let record = try reader.record(entity.name, key) else {
                 throw Failure(.failed, "\(entity.name) \(key) is not in the store")
@@ -36,7 +37,7 @@ struct OpenCommand: ParsableCommand {
             let concrete = catalog.entity(record.entity) ?? entity
             let template = description?.pages[record.entity] ?? description?.pages[entity.name]
             do {
-                return try RecordPage.url(template: template, base: description?.api.base ?? "") { name in
+                return try RecordWebPage.url(template: template, base: description?.api.base ?? "") { name in
                     if let value = record[name] { return value == .null ? nil : value.plainText }
                     guard template != nil else { return nil }
                     let printer = try RecordPrinter(concrete, catalog, OutputStyle(.ndjson), fields: name)
@@ -45,7 +46,7 @@ struct OpenCommand: ParsableCommand {
                     if case .value(.null) = value { return nil }
                     return value.isAbsent ? nil : value.cell(OutputStyle(.ndjson))
                 }
-            } catch let problem as RecordPage.Problem {
+            } catch let problem as RecordWebPage.Problem {
                 throw Failure(.failed, "\(entity.name) \(key): \(problem)")
             }
         }

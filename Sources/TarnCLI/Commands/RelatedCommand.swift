@@ -53,9 +53,11 @@ struct RelatedCommand: ParsableCommand {
                     if let record = target.record {
                         try printer.write(record, to: &rows, reader)
                     } else {
-                        let text = format.format.isForPeople ? RecordPrinter.label(target) : target.key?.description ?? ""
+                        let text =
+                            format.format.isForPeople ? RecordPrinter.label(target) : target.key?.description ?? ""
                         let others = Array(repeating: OutputValue.absent, count: max(0, printer.columns.count - 1))
-                        rows.add(members: [("missing", .json(RecordPrinter.keyJSON(target)))], cells: [.text(text)] + others)
+                        rows.add(
+                            members: [("missing", .json(RecordPrinter.keyJSON(target)))], cells: [.text(text)] + others)
                     }
                     return rows.count < limit ?? .max
                 }

@@ -5,6 +5,8 @@ import Foundation
 import Locking
 
 enum Output {
+    /// The descriptor of standard output.
+    static let descriptor = STDOUT_FILENO
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
@@ -118,7 +120,10 @@ enum Output {
         guard !write(bytes, to: descriptor) else { return }
         let code = errno
         // The user has left the pager before the end.
-        if Pager.descriptor != nil { Pager.finish(); exit(0) }
+        if Pager.descriptor != nil {
+            Pager.finish()
+            exit(0)
+        }
         if code != EPIPE { error("cannot write the output: \(String(cString: strerror(code)))") }
         exit(Failure.Code.failed.rawValue)
     }

@@ -80,7 +80,8 @@ extension Value {
         switch self {
         case .string, .url, .uuid, .bytes: plainText
         case .date(let time): time.text(isLocal: style.isLocal)
-        case .reference(let key): if case .string(let text)? = key.components.first, key.components.count == 1 { text } else { nil }
+        case .reference(let key):
+            if case .string(let text)? = key.components.first, key.components.count == 1 { text } else { nil }
         default: nil
         }
     }

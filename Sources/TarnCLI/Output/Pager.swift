@@ -17,11 +17,11 @@ enum Pager {
     ///
     /// The terminal must be the process's own, and the process in its foreground.
     static func begin() {
-        guard Output.isTerminal, tcgetpgrp(STDOUT_FILENO) == getpgrp(), let command = command(environment),
+        guard Output.isTerminal, tcgetpgrp(Output.descriptor) == getpgrp(), let command = command(environment),
             !command.isEmpty
         else { return }
         var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 2, size.ws_col > 20 else { return }
+        guard ioctl(Output.descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 2, size.ws_col > 20 else { return }
         state.withLock { $0 = .holding(rows: Int(size.ws_row) - 1, columns: Int(size.ws_col)) }
         awaitLines()
     }

@@ -78,7 +78,8 @@ struct RecordPrinter {
 
     private func unknown(_ name: String, _ owner: Catalog.Entity) -> StoreError {
         .unknownField(
-            entity: owner.name, name: name, known: owner.fields.map(\.name) + catalog.relationships(of: owner).map(\.name))
+            entity: owner.name, name: name,
+            known: owner.fields.map(\.name) + catalog.relationships(of: owner).map(\.name))
     }
 
     /// Every attribute and stored relationship, those of kinds last.

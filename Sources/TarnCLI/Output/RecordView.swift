@@ -28,9 +28,11 @@ struct RecordView {
         for (name, text) in all {
             let name = VisibleText.cell(name)
             let padding = String(repeating: " ", count: max(0, width + 2 - VisibleText.columns(of: name)))
-            let lines = VisibleText.lines(text, keepsTabs: true).unicodeScalars
+            let lines = VisibleText.lines(text.replacing("\t", with: "    ")).unicodeScalars
                 .split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
-            let shown = lines.enumerated().map { $0.offset == 0 || $0.element.isEmpty ? $0.element : indent + $0.element }
+            let shown = lines.enumerated().map {
+                $0.offset == 0 || $0.element.isEmpty ? $0.element : indent + $0.element
+            }
             // A text with several lines ends where its next field begins.
             var block = name + padding + shown.joined(separator: "\n")
             while block.utf8.last == 0x0A || block.utf8.last == 0x20 { block.removeLast() }

@@ -95,7 +95,8 @@ struct RowWriter {
     private func isSafe(_ value: OutputValue) -> Bool {
         guard style.isSpreadsheetSafe else { return true }
         switch value {
-        case .number, .absent, .value(.int), .value(.uint), .value(.double), .value(.decimal), .value(.bool): return true
+        case .number, .absent, .value(.int), .value(.uint), .value(.double), .value(.decimal), .value(.bool):
+            return true
         default: return false
         }
     }

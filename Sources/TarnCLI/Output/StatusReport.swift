@@ -55,8 +55,10 @@ struct StatusReport {
         for status in endpoints {
             let state = StatusReport.state(status)
             table.add([
-                status.name + (status.lists > 1 ? " (\(status.completeLists)/\(status.lists) lists)" : ""), state.rawValue,
-                status.completedAt.map { $0.seconds(isLocal: isLocal) } ?? "never", status.age.map(StatusReport.age) ?? "",
+                status.name + (status.lists > 1 ? " (\(status.completeLists)/\(status.lists) lists)" : ""),
+                state.rawValue,
+                status.completedAt.map { $0.seconds(isLocal: isLocal) } ?? "never",
+                status.age.map(StatusReport.age) ?? "",
                 fresh(status), "\(status.complete?.pages ?? 0)", "\(status.complete?.records ?? 0)",
             ])
         }
@@ -142,7 +144,8 @@ struct StatusReport {
     private static func json(_ status: EndpointStatus) -> String {
         var text = "{\"name\":"
         text.appendJSONString(status.name)
-        text += ",\"state\":\"\(state(status).rawValue)\",\"lists\":\(status.lists),\"complete_lists\":\(status.completeLists)"
+        text +=
+            ",\"state\":\"\(state(status).rawValue)\",\"lists\":\(status.lists),\"complete_lists\":\(status.completeLists)"
         if let time = status.completedAt { text += ",\"completed_at\":\"\(time)\"" }
         if let age = status.age { text += ",\"age\":\(age)" }
         if let time = status.freshUntil { text += ",\"fresh_until\":\"\(time)\"" }

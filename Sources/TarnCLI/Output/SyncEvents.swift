@@ -30,25 +30,25 @@ final class SyncEvents: Sendable {
             switch progress.event {
             case .request: return
             case .page(let page):
-                write(SyncEvents.page(page, of: progress))
+                emit(SyncEvents.page(page, of: progress))
                 let last = state.written[name] ?? now
                 if state.written[name] == nil { state.written[name] = now }
                 guard now - last >= SyncEvents.interval else { return }
             case .end: break
             }
             state.written[name] = now
-            write(SyncEvents.progress(progress, wait: nil))
+            emit(SyncEvents.progress(progress, wait: nil))
         }
     }
 
     @Sendable func wait(_ wait: RequestWait) {
         state.withLock { state in
             guard wait.until.timeIntervalSinceNow > 1 else { return }
-            write(SyncEvents.progress(wait.endpoint.flatMap { state.progress[$0] }, wait: wait))
+            emit(SyncEvents.progress(wait.endpoint.flatMap { state.progress[$0] }, wait: wait))
         }
     }
 
-    private func write(_ event: String) {
+    private func emit(_ event: String) {
         Output.json(event)
         Output.flush()
     }
@@ -88,7 +88,8 @@ final class SyncEvents: Sendable {
         let seconds = max(0, Int(min(wait.until.timeIntervalSinceNow, 1e9).rounded(.up)))
         var text = "{\"origin\":"
         text.appendJSONString(wait.origin)
-        text += ",\"reason\":\"\(wait.reason.rawValue)\",\"seconds\":\(seconds),\"until\":\"\(Timestamp(until: wait.until))\""
+        text +=
+            ",\"reason\":\"\(wait.reason.rawValue)\",\"seconds\":\(seconds),\"until\":\"\(Timestamp(until: wait.until))\""
         if let attempt = wait.attempt { text += ",\"attempt\":\(attempt)" }
         if let attempts = wait.attempts { text += ",\"attempts\":\(attempts)" }
         if let cause = wait.cause {

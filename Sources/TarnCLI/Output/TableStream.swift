@@ -20,7 +20,7 @@ struct TableStream {
 
     mutating func add(_ cells: [String]) {
         let row = cells.map(VisibleText.cell)
-        if let widths { return write(row, widths) }
+        if let widths { return emit(row, widths) }
         rows.append(row)
         let now = ContinuousClock.now, began = began ?? now
         self.began = began
@@ -40,12 +40,12 @@ struct TableStream {
             widths[last] = max(widths[last], width - widths.dropLast().reduce(0) { $0 + $1 + 2 })
         }
         self.widths = widths
-        write(header, widths)
-        for row in rows { write(row, widths) }
+        emit(header, widths)
+        for row in rows { emit(row, widths) }
         rows = []
     }
 
-    private func write(_ row: [String], _ widths: [Int]) {
+    private func emit(_ row: [String], _ widths: [Int]) {
         Output.line(Table.line(row, widths, rightAligned), limit: .max)
     }
 }

@@ -22,7 +22,7 @@ enum ChildProcess {
         } else {
             posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         }
-        if isQuiet { posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) }
+        if isQuiet { posix_spawn_file_actions_addopen(&actions, Output.descriptor, "/dev/null", O_WRONLY, 0) }
         sigemptyset(&signals)
         for signal in [SIGINT, SIGTERM, SIGPIPE] { sigaddset(&signals, signal) }
         posix_spawnattr_setsigdefault(&attributes, &signals)

@@ -72,7 +72,8 @@ struct SearchCommandTests {
         #expect(try await open("Item", "1").output == "https://www.test.example/x%2Fy/items/1?tag=a%20b\n")
         #expect(try await open("User", "1").output == "https://web.example/1\n")
         for (entity, key, text) in [
-            ("User", "2", "url: not an http or https URL: javascript:alert(1)"), ("User", "3", "no attribute has the URL"),
+            ("User", "2", "url: not an http or https URL: javascript:alert(1)"),
+            ("User", "3", "no attribute has the URL"),
             ("Item", "4", "the record has no owner.name"), ("Item", "9", "Item 9 is not in the store"),
         ] {
             let result = try await open(entity, key)
@@ -85,7 +86,10 @@ struct SearchCommandTests {
         let opened = try await tarn(["open", "User", "1", "--file", file], environment: ["PATH": path])
         #expect(opened.status == 0 && opened.error == "opened https://web.example/1\n", "\(opened.error)")
         #expect(try String(contentsOfFile: folder.path + "/opened", encoding: .utf8) == "1|https://web.example/1|")
-        let wrong = try folder.write("wrong.yaml", String(contentsOfFile: file, encoding: .utf8).replacing("{id}{?", with: "{id{"))
-        #expect(try await tarn("open", "User", "1", "--file", wrong).error.hasPrefix("tarn: \(wrong):5:11: entities.Item.open: "))
+        let wrong = try folder.write(
+            "wrong.yaml", String(contentsOfFile: file, encoding: .utf8).replacing("{id}{?", with: "{id{"))
+        #expect(
+            try await tarn("open", "User", "1", "--file", wrong).error.hasPrefix(
+                "tarn: \(wrong):5:11: entities.Item.open: "))
     }
 }

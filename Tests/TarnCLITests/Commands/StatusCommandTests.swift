@@ -27,7 +27,9 @@ struct StatusCommandTests {
         #expect(issues[1] == "complete" && issues.suffix(2) == ["7", "330"], "\(issues)")
         #expect(result.lines.contains { $0.hasPrefix("checklist (12/12 lists) ") })
         #expect(result.lines.last?.hasPrefix("store: \(store), ") == true)
-        #expect(result.lines.last?.hasSuffix(": 965 records: 42 User, 25 Label, 12 Milestone, 330 Issue, 500 Comment, 56 ChecklistItem") == true)
+        #expect(
+            result.lines.last?.hasSuffix(
+                ": 965 records: 42 User, 25 Label, 12 Milestone, 330 Issue, 500 Comment, 56 ChecklistItem") == true)
         let object = try json(try await status(store, "--json").output)
         #expect(object["version"] as? Int == 1 && object["complete"] as? Bool == true)
         #expect(((object["store"] as? [String: Any])?["records"] as? [String: Int])?["Issue"] == 330)
@@ -61,7 +63,8 @@ struct StatusCommandTests {
         #expect(((endpoint("labels")["failure"] as? [String: Any])?["message"] as? String)?.contains("404") == true)
         #expect(endpoint("comments")["state"] as? String == "never" && endpoint("comments")["completed_at"] == nil)
         let text = try await status(store)
-        #expect(text.lines.contains { $0.hasPrefix("issues: stopped after ") && $0.contains("; next: ") }, "\(text.output)")
+        #expect(
+            text.lines.contains { $0.hasPrefix("issues: stopped after ") && $0.contains("; next: ") }, "\(text.output)")
         #expect(text.lines.contains { $0.hasPrefix("labels: failed ") && $0.contains("404") })
     }
 
@@ -76,9 +79,13 @@ struct StatusCommandTests {
         try await expectSuccess(tarn("update", "Item", "--all", "--set", "name=b", "--file", open))
         let changed = try await tarn("status", "--file", open)
         #expect(changed.status == 0 && changed.lines.last == "1 local change not sent: 1 Item")
-        #expect(try json(try await tarn("status", "--file", open, "--json").output)["local_changes"] as? [String: Int] == ["Item": 1])
+        #expect(
+            try json(try await tarn("status", "--file", open, "--json").output)["local_changes"] as? [String: Int] == [
+                "Item": 1
+            ])
         let closed = try folder.write(
-            "closed.yaml", "store: tarn.tarn\n" + itemsYAML("paginate: single_page", api: "  auth: { bearer: { env: TARN_NO_SUCH } }"))
+            "closed.yaml",
+            "store: tarn.tarn\n" + itemsYAML("paginate: single_page", api: "  auth: { bearer: { env: TARN_NO_SUCH } }"))
         let hidden = try await tarn("status", "--file", closed)
         #expect(hidden.status == 0 && hidden.output.contains("\nitems     complete"), "\(hidden.output)\(hidden.error)")
     }

@@ -147,7 +147,7 @@ struct SyncCommandTests {
     func interruptAfterAFailure() async throws {
         let folder = try TemporaryFolder()
         let server = try LocalServer(
-            directory: Repository.forge, "--fault", "/labels:status:500", "--fault", "&page=2:stall:600")
+            directory: Repository.forge, "--fault", "/labels:status:404", "--fault", "&page=2:stall:600")
         let process = try TarnProcess(Forge.arguments(folder.path + "/s", server.base, ["labels", "issues"]))
         try await eventually { server.requests.contains { $0.contains("&page=2 ") } }
         process.send(SIGINT)

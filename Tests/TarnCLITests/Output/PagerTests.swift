@@ -34,13 +34,17 @@ struct PagerTests {
         #expect(all.output.split(separator: "\n").count { $0.hasPrefix("paged: ") } == 331)
     }
 
-    @Test("output that fits the screen, --no-pager, an empty pager, `cat`, and a pager that does not exist show it directly")
+    @Test(
+        "output that fits the screen, --no-pager, an empty pager, `cat`, and a pager that does not exist show it directly"
+    )
     func direct() async throws {
         let folder = try TemporaryFolder(), pager = try pager(folder)
         for (arguments, environment) in [
-            (["list", "Issue", "--limit", "20"], ["PAGER": pager]), (["list", "Issue", "--no-pager"], ["PAGER": pager]),
+            (["list", "Issue", "--limit", "20"], ["PAGER": pager]),
+            (["list", "Issue", "--no-pager"], ["PAGER": pager]),
             (["list", "Issue"], ["TARN_PAGER": "", "PAGER": pager]), (["list", "Issue"], ["PAGER": "cat"]),
-            (["list", "Issue"], ["PAGER": folder.path + "/none"]), (["list", "Issue"], ["PAGER": pager, "TERM": "dumb"]),
+            (["list", "Issue"], ["PAGER": folder.path + "/none"]),
+            (["list", "Issue"], ["PAGER": pager, "TERM": "dumb"]),
         ] as [([String], [String: String])] {
             let result = try await list(arguments, environment)
             #expect(result.status == 0 && !result.output.contains("paged"), "\(arguments) \(environment)")

@@ -131,13 +131,15 @@ struct RecordFormatTests {
                 #"{"id":2,"owner.login":null,"owner.boss.login":null}"#,
                 #"{"id":3,"owner.login":null,"owner.boss.login":null}"#,
             ])
-        let users = try await run("list", "User", "--fields", "id,events.note,staff.events.id", "--where", "id in (u, v)")
+        let users = try await run(
+            "list", "User", "--fields", "id,events.note,staff.events.id", "--where", "id in (u, v)")
         #expect(
             users.lines == [
                 #"{"id":"u","events.note":["a \"b\", c\nd\te\\"],"staff.events.id":[]}"#,
                 #"{"id":"v","events.note":[],"staff.events.id":[1]}"#,
             ])
-        let table = try await run("list", "User", "--fields", "id,staff.events.type", "--format", "table", "--where", "id = v")
+        let table = try await run(
+            "list", "User", "--fields", "id,staff.events.type", "--format", "table", "--where", "id = v")
         #expect(table.lines.last?.split(separator: " ") == ["v", "push"])
         for wrong in ["owner.nope", "type.x", "nope.x", "owner.", ".owner", "owner.boss.boss.nope"] {
             let refused = try await run("list", "Event", "--fields", wrong)
@@ -147,7 +149,9 @@ struct RecordFormatTests {
 
     @Test("--local shows times with the offset of the time zone, in every format; the default is UTC")
     func localTimes() async throws {
-        for (zone, text) in [("Asia/Kolkata", "2026-01-02T08:34:05.5+05:30"), ("America/St_Johns", "2026-01-01T23:34:05.5-03:30")] {
+        for (zone, text) in [
+            ("Asia/Kolkata", "2026-01-02T08:34:05.5+05:30"), ("America/St_Johns", "2026-01-01T23:34:05.5-03:30"),
+        ] {
             for format in ["ndjson", "csv", "yaml", "table"] {
                 let arguments = ["list", "Event", "--fields", "at", "--limit", "1", "--format", format]
                 let file = try await Self.mirrored.value.file
@@ -164,21 +168,25 @@ struct RecordFormatTests {
         let result = try await run("list", "Event", "--format", "table")
         #expect(try result.line(0).split(separator: " ") == ["id", "kind", "type", "note", "at"], "\(result.output)")
         #expect(try result.line(1).hasPrefix("1   Push "))
-        #expect(result.errorLines == [
-            "3 records", "4 hidden columns: tags, extra, owner, branch (--fields all shows all)",
-        ])
+        #expect(
+            result.errorLines == [
+                "3 records", "4 hidden columns: tags, extra, owner, branch (--fields all shows all)",
+            ])
         let all = try await run("list", "Event", "--format", "table", "--fields", "all")
-        #expect(try all.line(0).hasPrefix("kind ") && all.line(0).hasSuffix("branch") && all.errorLines == ["3 records"])
+        #expect(
+            try all.line(0).hasPrefix("kind ") && all.line(0).hasSuffix("branch") && all.errorLines == ["3 records"])
     }
 
     @Test("the other commands that print records have the formats, too")
     func otherCommands() async throws {
         #expect(try await run("missing", "Event", "owner", "--format", "json").output == "[]\n")
-        #expect(try await run("count", "Event", "--by", "type", "--format", "csv").output == "type,count\nnote,2\npush,1\n")
+        #expect(
+            try await run("count", "Event", "--by", "type", "--format", "csv").output == "type,count\nnote,2\npush,1\n")
         #expect(
             try await run("count", "Event", "--by", "type", "--format", "yaml").output
                 == "- value: note\n  count: 2\n- value: push\n  count: 1\n")
-        #expect(try await run("related", "User", "u", "events", "--format", "csv", "--fields", "id").output == "id\n1\n")
+        #expect(
+            try await run("related", "User", "u", "events", "--format", "csv", "--fields", "id").output == "id\n1\n")
         let changes = try await run("changes", "--format", "csv", "--entity", "User")
         #expect(changes.lines.first == "change,operation,entity,key,fields" && changes.lines.count == 4)
         #expect(changes.errorLines.first?.hasPrefix("token: ") == true)
@@ -189,7 +197,8 @@ struct RecordFormatTests {
         let result = try await run("get", "Event", "1", "--format", "table")
         #expect(
             result.output.hasPrefix(
-                "Push    1\nid      1\ntype    push\nnote    a \"b\", c\n        d\te\\\nat      2026-01-02T03:04:05.5Z\n"),
+                "Push    1\nid      1\ntype    push\nnote    a \"b\", c\n        d    e\\\nat      2026-01-02T03:04:05.5Z\n"
+            ),
             "\(result.output)")
         let chosen = try await run("get", "Event", "1", "--format", "table", "--fields", "owner.login")
         #expect(chosen.lines == ["Push         1", "owner.login  ada"])

@@ -31,7 +31,9 @@ struct SchemaCheck {
                 }
             case "const": if !isEqual(value, rule) { found.append("\(path): not \(rule)") }
             case "enum":
-                if !(rule as? [Any] ?? []).contains(where: { isEqual(value, $0) }) { found.append("\(path): not in \(rule)") }
+                if !(rule as? [Any] ?? []).contains(where: { isEqual(value, $0) }) {
+                    found.append("\(path): not in \(rule)")
+                }
             case "type": if !isType(value, rule as? String ?? "") { found.append("\(path): not \(rule): \(value)") }
             case "minimum":
                 if let number = value as? Double, let least = rule as? Double, number < least {

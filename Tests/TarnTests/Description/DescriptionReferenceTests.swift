@@ -139,7 +139,7 @@ struct DescriptionReferenceTests {
             "attributes",
             "relationships", "ignore", "compression", "type", "from", "index", "values", "epoch", "format", "coercion",
             "dates", "nulls", "absent", "to_many", "duplicates", "version", "deleted", "fallback", "transform", "rest",
-            "value", "kinds", "otherwise", "keyless", "optional", "was", "to", "inverse", "ordered", "path",
+            "value", "kinds", "otherwise", "keyless", "optional", "was", "open", "to", "inverse", "ordered", "path",
             "with",
             "records", "entity", "paginate", "for_each", "parent", "param", "start", "per_page", "single_page",
             "header_link", "json_link", "header_cursor", "cursor", "offset", "page_number", "auto", "body", "form",

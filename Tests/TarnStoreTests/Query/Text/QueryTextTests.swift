@@ -301,7 +301,9 @@ struct RandomCondition {
         case 4: return .hasPrefix(path(), string())
         case 5: return .contains(path(), value())
         case 6: return .like(path(), string())
-        case 7: return Bool.random(using: &generator) ? .isMissing(path()) : .anyContains(string(), ignoringCase: Bool.random(using: &generator))
+        case 7:
+            return Bool.random(using: &generator)
+                ? .isMissing(path()) : .anyContains(string(), ignoringCase: Bool.random(using: &generator))
         case 8, 9: return .not(condition(depth: depth - 1))
         case 10, 11:
             return .and((0..<Int.random(in: 2...4, using: &generator)).map { _ in condition(depth: depth - 1) })

@@ -4,10 +4,11 @@ import TarnHTTP
 import TarnStore
 
 /// The rule for the URL of a record's web page.
-package struct RecordPage: Sendable, Hashable {
+package struct RecordWebPage: Sendable, Hashable {
     /// The names of attributes that have the URL of a page, in the order in which they are tried.
     package static let attributes = [
-        "htmlUrl", "htmlURL", "html_url", "webUrl", "webURL", "web_url", "permalink", "permalinkUrl", "pageUrl", "page_url",
+        "htmlUrl", "htmlURL", "html_url", "webUrl", "webURL", "web_url", "permalink", "permalinkUrl", "pageUrl",
+        "page_url",
         "url", "link", "href",
     ]
 
@@ -58,11 +59,11 @@ package struct RecordPage: Sendable, Hashable {
     }
 }
 
-extension RecordPage.Problem: CustomStringConvertible {
+extension RecordWebPage.Problem: CustomStringConvertible {
     package var description: String {
         switch self {
         case .none:
-            "no attribute has the URL of a page (\(RecordPage.attributes.prefix(3).joined(separator: ", ")), …, url); "
+            "no attribute has the URL of a page (\(RecordWebPage.attributes.prefix(3).joined(separator: ", ")), …, url); "
                 + "declare a template in the description: `open: 'https://example.org/items/{id}'`"
         case .missing(let template, let field): "open: \(template): the record has no \(field)"
         case .notWeb(let field, let text): "\(field): not an http or https URL: \(text)"

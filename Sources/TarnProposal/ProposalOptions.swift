@@ -8,7 +8,7 @@ package struct ProposalOptions: Sendable {
     package var headers: [(name: String, value: String)] = []
     /// The names of entities that a person has chosen, by the proposed names.
     package var entityNames: [String: String] = [:]
-    /// The keys of listed records that a person has chosen, by the proposed names of their entities.
+    /// The keys of listed records that a person has chosen, by the proposed names of the entities.
     package var keys: [String: [String]] = [:]
 
     /// Creates the default options.

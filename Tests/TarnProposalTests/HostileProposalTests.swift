@@ -71,6 +71,25 @@ struct HostileProposalTests {
         #expect(proposal.text.contains("cannot be written as a key path"))
     }
 
+    @Test("a text of the server never names an environment variable of the person")
+    func environment() throws {
+        let proposal = try propose(#"[{"id":1}]"#, url: "https://api.test.example/things?q=${HOME}&r=$${PATH:-x}")
+        let description = try Description.parse(proposal.text, file: "tarn.yaml")
+        #expect(description.endpoints[0].parameters.map(\.value) == ["${HOME}", "$${PATH:-x}"], "\(proposal.text)")
+        let specification = """
+            {"openapi":"3.0.0","info":{"title":"x","version":"1"},"servers":[{"url":"https://a.example/${HOME}"}],
+             "paths":{"/{tenant}/things":{"get":{"parameters":[
+               {"name":"tenant","in":"path","required":true,"schema":{"type":"string"},"example":"${HOME}"},
+               {"name":"key","in":"query","required":true,"schema":{"type":"string","default":"${PATH}"}}],
+             "responses":{"200":{"description":"","content":{"application/json":{"schema":{"type":"array","items":
+              {"type":"object","properties":{"id":{"type":"integer"}}}}}}}}}}}}
+            """
+        let other = try Proposal([], specification: try OpenAPIDocument(Array(specification.utf8), name: "spec"))
+        let declared = try Description.parse(other.text, file: "tarn.yaml")
+        #expect(Set(declared.endpoints[0].parameters.map(\.value)) == ["${HOME}", "${PATH}"], "\(other.text)")
+        #expect(!declared.api.base.contains("/root") && !declared.api.base.contains("/home"), "\(other.text)")
+    }
+
     @Test("responses without objects are refused", arguments: ["[]", "[1,2]", "{}", "3", "null", "\"x\"", "[[]]"])
     func nothing(body: String) {
         #expect(throws: (any Error).self) { try propose(body) }

@@ -122,7 +122,7 @@ struct EntityBuilder {
             var kind = ProposedEntity(name: name)
             kind.parent = entity.name
             for var field in own {
-                // Objects of other kinds have no such field: here it may be required, but few samples
+                // Objects of other kinds lack it. Here it may be required, but few samples
                 // prove that.
                 field.attribute?.isOptional = true
                 kind.append(field)

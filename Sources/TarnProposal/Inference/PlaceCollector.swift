@@ -1,4 +1,4 @@
-// The places of the samples with records: the lists, and the objects nested in them that have a key.
+// The places of the samples with records: the lists, and the nested objects that have a key.
 
 /// Collects the places of records.
 struct PlaceCollector {

@@ -17,9 +17,9 @@ struct ProposalWriter {
         comments(description.comments, indent: 0)
         lines.append("")
         lines.append("api:")
-        line(2, "base: \(YAMLText.scalar(description.base))", description.baseComment)
+        line(2, "base: \(YAMLText.literal(description.base))", description.baseComment)
         if !description.aliases.isEmpty {
-            line(2, "aliases: \(YAMLText.list(description.aliases))", "links to further pages begin with it")
+            line(2, "aliases: [\(description.aliases.map(YAMLText.literal).joined(separator: ", "))]", "links to further pages begin with it")
         }
         if !description.headers.isEmpty {
             line(2, "headers:")
@@ -179,7 +179,7 @@ struct ProposalWriter {
 
     private mutating func write(_ parameters: [ProposedParameter]) {
         guard !parameters.isEmpty else { return }
-        let texts = parameters.map { "\(YAMLText.scalar($0.name)): \(YAMLText.scalar($0.value))" }
+        let texts = parameters.map { "\(YAMLText.scalar($0.name)): \(YAMLText.literal($0.value))" }
         let flow = "with: { " + texts.joined(separator: ", ") + " }"
         guard flow.count > 90 || parameters.contains(where: { !$0.comment.isEmpty }) else { return line(4, flow) }
         line(4, "with:")

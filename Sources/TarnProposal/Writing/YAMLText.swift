@@ -28,7 +28,12 @@ enum YAMLText {
         return quoted + "\""
     }
 
-    /// Returns the path of an endpoint, as the value of a block mapping: braces need no quotes there.
+    /// Returns a scalar for a value in which a description may name environment variables.
+    ///
+    /// The text comes from outside: a `${NAME}` in it must not be replaced by a secret.
+    static func literal(_ text: String) -> String { scalar(text.replacing("${", with: "$${")) }
+
+    /// Returns the path of an endpoint, as the value of a block mapping: braces need no quotes.
     static func path(_ text: String) -> String {
         let isPlain = text.hasPrefix("/") && isPlain(text.replacing("{", with: "a").replacing("}", with: "a"))
         return isPlain ? text : scalar(text)

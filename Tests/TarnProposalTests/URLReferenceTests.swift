@@ -43,6 +43,25 @@ struct URLReferenceTests {
         #expect(try mirror.related("Film", "director") == (2, 0))
     }
 
+    @Test("an API of 20 kinds that name each other by URL: a proposal of its lists syncs every detail")
+    func madeAPI() async throws {
+        let made = MadeAPI(size: 25)
+        let server = try ScriptedServer(made.answer)
+        let base = server.base + "/api/v2"
+        let urls = MadeAPI.kinds.map { "\(base)/\(MadeAPI.segment($0))/" }
+        let mirror = try await ProposedMirror(CurlTransport(), urls, pages: 2)
+        mirror.expectClean()
+        #expect(mirror.description.api.aliases == ["https://made.example/api/v2"])
+        for kind in MadeAPI.kinds { #expect(try mirror.count(kind) == made.size, "\(kind)") }
+        // Each detail has a successor, three others and two friends.
+        for kind in MadeAPI.kinds.prefix(3) {
+            #expect(try mirror.related(kind, "next") == (made.size, 0), "\(kind)")
+            #expect(try mirror.related(kind, "others") == (3 * made.size, 0), "\(kind)")
+            #expect(try mirror.related(kind, "friends") == (2 * made.size, 0), "\(kind)")
+        }
+        #expect(server.requests.count { $0.target.hasPrefix("/api/v2/berry/") } > made.size)
+    }
+
     @Test("a list of names and URLs: the details are what is wanted, each once")
     func details() async throws {
         let folder = try TemporaryFolder()

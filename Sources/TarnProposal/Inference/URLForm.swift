@@ -51,8 +51,7 @@ struct URLForm {
     /// Divides a URL below the base into its last segment and the rest.
     private static func parts(of text: String, _ bases: [String]) -> Parts? {
         guard let base = bases.first, let home = try? HTTPURL(base + "/"), text.utf8.count < 2000,
-            let url = try? home.resolving(text), url.query == nil,
-            let moved = HTTPURL.rebase(link: url.description, from: bases, onto: base),
+            let url = try? home.resolving(text), let moved = HTTPURL.rebase(link: url.description, from: bases, onto: base),
             let target = try? HTTPURL(moved),
             var path = APIRoot.path(of: target, from: base)
         else { return nil }
@@ -70,8 +69,10 @@ struct URLForm {
 
     /// Returns the key in a URL; nil if it has another form.
     func key(in text: String) -> String? {
-        guard let parts = URLForm.parts(of: text, bases), parts.prefix == prefix else { return nil }
-        guard parts.suffix == suffix, !isInteger || Int64(parts.name).map(String.init) == parts.name else { return nil }
+        // A `/` at the end and a query make no difference.
+        guard let parts = URLForm.parts(of: text, bases), parts.prefix == prefix,
+            !isInteger || Int64(parts.name).map(String.init) == parts.name
+        else { return nil }
         return parts.name
     }
 

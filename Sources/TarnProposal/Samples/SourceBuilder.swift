@@ -38,7 +38,9 @@ struct SourceBuilder {
         for text in [base] + urls.map(\.origin) + samples.flatMap(\.aliases) {
             if let authority = URLReference(text).authority { hosts.insert(authority.lowercased()) }
         }
-        aliases = Array(Set(samples.flatMap(\.aliases))).filter { $0 != base }.sorted()
+        // The aliases of samples stand for the origin; those of a description, for the base URL.
+        let root = (try? HTTPURL(base)).map { $0.path == "/" ? "" : $0.path } ?? ""
+        aliases = Array(Set(samples.flatMap(\.aliases).map { $0 + root })).filter { $0 != base }.sorted()
         for sample in samples { add(sample) }
         findParents()
     }

@@ -36,7 +36,7 @@ struct ProposedMirror {
     private let folder: TemporaryFolder
 
     /// Samples URLs of recordings, proposes a description, and syncs everything by it.
-    init(_ transport: FixtureTransport, _ urls: [String], pages: Int = 3) async throws {
+    init(_ transport: some Transport, _ urls: [String], pages: Int = 3) async throws {
         var options = Sampler.Options()
         options.pages = pages
         let sampler = Sampler(transport, options: options)
@@ -45,7 +45,7 @@ struct ProposedMirror {
         try await self.init(transport, try Proposal(samples))
     }
 
-    init(_ transport: FixtureTransport, _ proposal: Proposal) async throws {
+    init(_ transport: some Transport, _ proposal: Proposal) async throws {
         self.proposal = proposal
         folder = try TemporaryFolder()
         description = try Description.parse(proposal.text, file: folder("tarn.yaml"))

@@ -127,6 +127,8 @@ struct ProposalDraft {
         }
         for (name, value) in options.headers {
             guard ProposalDraft.secretFields.contains(name.lowercased()) else {
+                // Environment variables are an error there, and this would be one.
+                guard !value.contains("${") else { continue }
                 description.headers.append(ProposedDescription.Header(name: name, value: value))
                 continue
             }

@@ -97,14 +97,14 @@ struct InitCommand: AsyncParsableCommand {
     private func collect(_ options: ProposalOptions) async throws -> Inputs {
         let token = authEnv.flatMap { ProcessInfo.processInfo.environment[$0] }
         var inputs = Inputs()
-        let isQuiet = quiet
+        let isQuiet = quiet, servers = targets + (base.map { [$0] } ?? [])
         let sampler = Sampler(
             CurlTransport(), options: SampleRequest.options(pages: sample, headers: options.headers, token: token)
         ) { url, count in
             if !isQuiet { Output.note("looked at \(Redaction.url(url)): \(countText(count, "record"))") }
         }
         do throws(SampleError) {
-            if let openapi { inputs.specification = try await sampler.specification(openapi) }
+            if let openapi { inputs.specification = try await sampler.specification(openapi, servers: servers) }
             for target in targets { inputs.samples.append(try await sampler.sample(target: target)) }
         } catch {
             throw Failure(error)

@@ -51,7 +51,8 @@ struct URLForm {
     /// Divides a URL below the base into its last segment and the rest.
     private static func parts(of text: String, _ bases: [String]) -> Parts? {
         guard let base = bases.first, let home = try? HTTPURL(base + "/"), text.utf8.count < 2000,
-            let url = try? home.resolving(text), let moved = HTTPURL.rebase(link: url.description, from: bases, onto: base),
+            let url = try? home.resolving(text),
+            let moved = HTTPURL.rebase(link: url.description, from: bases, onto: base),
             let target = try? HTTPURL(moved),
             var path = APIRoot.path(of: target, from: base)
         else { return nil }

@@ -31,10 +31,17 @@ extension Sampler {
     }
 
     /// Reads a specification from a URL or a file.
-    package func specification(_ target: String) async throws(SampleError) -> OpenAPIDocument {
+    ///
+    /// - Parameter servers: URLs of the API. Only a specification that is there is requested with
+    ///   the credentials and header fields of the options.
+    package func specification(
+        _ target: String, servers: [String]
+    ) async throws(SampleError) -> OpenAPIDocument {
         guard (try? HTTPURL(target)) != nil else {
             return try OpenAPIDocument(Sampler.contents(ofFile: target), name: target)
         }
-        return try OpenAPIDocument(try await body(target), name: Redaction.url(target), url: target)
+        return try OpenAPIDocument(
+            try await body(target, isTrusted: servers.contains { Sampler.isSameServer(target, $0) }),
+            name: Redaction.url(target), url: target)
     }
 }

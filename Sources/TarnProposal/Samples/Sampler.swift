@@ -51,12 +51,19 @@ package struct Sampler: Sendable {
     // MARK: Requests
 
     /// Fetches the body of a document.
-    func body(_ url: String) async throws(SampleError) -> [UInt8] { try await response(url).body }
+    ///
+    /// - Parameter isTrusted: whether the server gets the header fields of the options.
+    func body(_ url: String, isTrusted: Bool) async throws(SampleError) -> [UInt8] {
+        try await response(
+            url, isTrusted ? options.headers : TransportHeaders([.init("Accept", "application/json, */*")])
+        )
+        .body
+    }
 
-    private func response(_ url: String) async throws(SampleError) -> TransportResponse {
+    private func response(_ url: String, _ headers: TransportHeaders) async throws(SampleError) -> TransportResponse {
         let response: TransportResponse
         do throws(TransportError) {
-            response = try await transport.send(TransportRequest(url: url, headers: options.headers))
+            response = try await transport.send(TransportRequest(url: url, headers: headers))
         } catch {
             throw .transport(error)
         }
@@ -66,12 +73,19 @@ package struct Sampler: Sendable {
 
     /// Fetches one page.
     private func page(_ url: String) async throws(SampleError) -> Sample.Page {
-        let response = try await response(url)
+        let response = try await response(url, options.headers)
+        if let target = response.redirectedTo, !Sampler.isSameServer(target, url) { throw .redirected(url, to: target) }
         let json = try Sampler.parse(response.body, name: Redaction.url(url))
         let page = Sample.Page(
             url: response.redirectedTo ?? url, headers: response.headers, body: response.body, json: json)
         onPage(url, ListFinder.lists(in: json).reduce(0) { $0 + ListFinder.objects(json, $1).count })
         return page
+    }
+
+    /// Whether two URLs have one origin, or the first is the secure form of the second.
+    static func isSameServer(_ url: String, _ other: String) -> Bool {
+        guard let a = try? HTTPURL(url), let b = try? HTTPURL(other) else { return false }
+        return a.hasSameOrigin(as: b) || a.host == b.host && a.scheme == "https" && a.port == 443 && b.port == 80
     }
 
     /// The maximum size of a body that is looked at, in bytes.
@@ -129,6 +143,7 @@ package struct Sampler: Sendable {
             // Another page, or an empty one behind a full one.
             if trial.pages.count > 1 || isComplete || options.pages == 1 {
                 trial.style = guess.style
+                if trial.pages.count == 1, !isComplete { trial.style.reason = "a guess: only one page was looked at" }
                 trial.isComplete = isComplete
                 sample = trial
             }
@@ -176,6 +191,8 @@ package struct Sampler: Sendable {
                 {
                     return true
                 }
+                // A server that ignores the parameter answers with the same page for ever.
+                if pagination.style.isCounted, next.json == page.json { return false }
                 sample.pages.append(next)
             } catch {
                 sample.notes.append("\(error)")

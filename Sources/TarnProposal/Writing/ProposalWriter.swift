@@ -19,7 +19,9 @@ struct ProposalWriter {
         lines.append("api:")
         line(2, "base: \(YAMLText.literal(description.base))", description.baseComment)
         if !description.aliases.isEmpty {
-            line(2, "aliases: [\(description.aliases.map(YAMLText.literal).joined(separator: ", "))]", "links to further pages begin with it")
+            line(
+                2, "aliases: [\(description.aliases.map(YAMLText.literal).joined(separator: ", "))]",
+                "links to further pages begin with it")
         }
         if !description.headers.isEmpty {
             line(2, "headers:")

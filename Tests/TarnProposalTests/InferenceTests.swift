@@ -91,6 +91,18 @@ struct InferenceTests {
         #expect(proposal.records == ["Thing": 2, "User": 2, "Label": 1])
     }
 
+    @Test("objects with equal ids and different content are different entities, equal ones are one")
+    func evidence() throws {
+        func body(_ other: String) -> String {
+            #"[{"id":1,"left":{"id":5,"name":"a","rank":1,"size":3},"right":{"id":5,"name":"\#(other)","rank":\#(other == "a" ? 1 : 2),"size":\#(other == "a" ? 3 : 4)}}]"#
+        }
+        let different = try propose(body("b"))
+        #expect(different.entities == ["Thing", "Left", "Right"], "\(different.text)")
+        #expect(different.records == ["Thing": 1, "Left": 1, "Right": 1])
+        let equal = try propose(body("a"))
+        #expect(equal.entities.count == 2 && equal.records.values.reduce(0, +) == 2, "\(equal.text)")
+    }
+
     @Test("an enum needs values that occur often: one that occurs once would hide others")
     func enums() throws {
         func body(_ states: [String]) -> String {

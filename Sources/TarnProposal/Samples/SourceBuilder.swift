@@ -52,6 +52,7 @@ struct SourceBuilder {
         source.pages = sample.pages
         source.style = sample.style
         source.notes = sample.notes
+        if !sample.isURL { source.notes.append("CHANGE the path: a file does not tell where it comes from.") }
         var shapes: [FoundList: ObjectShape] = [:], order: [FoundList] = [], pages: [FoundList: Int] = [:]
         for page in sample.pages {
             for list in ListFinder.lists(in: page.json) {

@@ -163,7 +163,9 @@ struct FieldBuilder {
                 guard group.type.map({ $0 == attribute.type }) ?? true, !attribute.type.hasPrefix("["),
                     attribute.type != "json"
                 else { return false }
-                return EnglishName.words(of: attribute.name).contains { group.words.contains($0) }
+                let words = EnglishName.words(of: attribute.name)
+                return words.last.map(group.words.contains) == true
+                    || group.type == "date" && words.contains { group.words.contains($0) }
             }
             if let found { fields[found].attribute?.isIndexed = true }
         }

@@ -21,7 +21,7 @@ struct ProposalWriter {
         if !description.aliases.isEmpty {
             line(
                 2, "aliases: [\(description.aliases.map(YAMLText.literal).joined(separator: ", "))]",
-                "links to further pages begin with it")
+                "URLs in the answers begin with it")
         }
         if !description.headers.isEmpty {
             line(2, "headers:")

@@ -140,7 +140,13 @@ struct SpecificationTests {
         "documents that are no OpenAPI 3 are refused with the reason",
         arguments: [
             ("{\"swagger\":\"2.0\"}", "Swagger 2.0"), ("{}", "no OpenAPI document"), ("openapi: 4.0.0", "3.0 or 3.1"),
-            ("{\"openapi\":", "not valid JSON"), ("a: [", "not valid YAML"), ("x: &a [1]\ny: *a", "anchors"),
+            ("{\"openapi\":", "not valid JSON"), ("a: [", "not valid YAML"),
+            ("x: &a [1]\ny: *a", "no OpenAPI document"), ("x: &a [1]\n*a : 2", "an alias"),
+            (
+                "a0: &a0 [1]\n"
+                    + (1...30).map { "a\($0): &a\($0) [*a\($0 - 1), *a\($0 - 1), *a\($0 - 1)]\n" }.joined(),
+                "too many values"
+            ),
             ("", "empty"),
         ])
     func refused(text: String, reason: String) {

@@ -2,7 +2,7 @@
 
 import Yams
 
-enum YAMLDocument {
+package enum YAMLDocument {
     /// The maximum number of values after aliases are resolved: nested anchors grow exponentially.
     static let valueLimit = 100_000
     static let depthLimit = 32
@@ -115,7 +115,7 @@ enum YAMLDocument {
     /// in a key take practically for ever before values can be counted. So the text is searched: a
     /// key without `?` is on one line, with the alias before its `:`. Files without anchors, nearly
     /// all, are never refused.
-    private static func lineOfAliasInKey(_ text: String) -> Int? {
+    package static func lineOfAliasInKey(_ text: String) -> Int? {
         guard text.utf8.contains(UInt8(ascii: "&")), text.utf8.contains(UInt8(ascii: "*")) else { return nil }
         var hasAnchor = false
         var found: Int?

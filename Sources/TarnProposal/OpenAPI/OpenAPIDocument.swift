@@ -1,6 +1,7 @@
 // An OpenAPI document: JSON or YAML, with references resolved on demand.
 
 import Tarn
+import TarnDescription
 import Yams
 
 /// An OpenAPI 3.0 or 3.1 document.
@@ -51,9 +52,9 @@ package struct OpenAPIDocument: Sendable {
     }
 
     private static func yaml(_ text: String, _ name: String) throws(SampleError) -> JSONValue {
-        // Anchors in keys take exponential time in the parser, before anything can be counted.
-        guard !hasAnchors(text) else {
-            throw .specification(name, reason: "anchors (&name) are not supported: convert the document to JSON")
+        // An alias in a key takes exponential time in the parser, before anything can be counted.
+        if let line = YAMLDocument.lineOfAliasInKey(text) {
+            throw .specification(name, reason: "line \(line): an alias (*name) in a key is not supported")
         }
         let node: Node?
         do { node = try Yams.compose(yaml: text) } catch {
@@ -65,19 +66,6 @@ package struct OpenAPIDocument: Sendable {
             throw .specification(name, reason: "too many values, or nested too deep")
         }
         return value
-    }
-
-    /// Whether a line has an anchor where a value begins.
-    private static func hasAnchors(_ text: String) -> Bool {
-        text.utf8.split(separator: UInt8(ascii: "\n")).contains { line in
-            let bytes = Array(line)
-            return bytes.indices.contains { index in
-                bytes[index] == UInt8(ascii: "&") && index + 1 < bytes.count && bytes[index + 1] > 0x20
-                    && index >= 2 && bytes[index - 1] == UInt8(ascii: " ")
-                    && [UInt8(ascii: ":"), UInt8(ascii: "-"), UInt8(ascii: "["), UInt8(ascii: ",")].contains(
-                        bytes[index - 2])
-            }
-        }
     }
 
     private static func value(_ node: Node, depth: Int, _ count: inout Int) -> JSONValue? {

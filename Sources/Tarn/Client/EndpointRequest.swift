@@ -19,6 +19,10 @@ struct EndpointRequest: Sendable {
     var parent: ParentRecord?
     /// The values of the endpoint's partitions for this list.
     private(set) var partition: [Endpoint.Parameter] = []
+    /// The path, parsed once for all lists; nil if it is invalid.
+    private let template: PathTemplate?
+    /// The names of variables in the path and the body.
+    private let variables: Set<String>
     /// The value that the scan sends to get what has changed since; nil to get everything.
     var since: String?
     /// The priority among requests that wait for the pace or for a limit.
@@ -29,6 +33,8 @@ struct EndpointRequest: Sendable {
     ) {
         self.client = client
         self.endpoint = endpoint.completed(by: client.description.api)
+        template = try? PathTemplate(endpoint.path)
+        variables = Set(endpoint.variables)
         self.fingerprint = fingerprint
         self.authScope = authScope
         self.parent = parent
@@ -58,24 +64,32 @@ struct EndpointRequest: Sendable {
     ///
     /// - Throws: if a variable of the path has no value.
     func firstPage() throws -> PageRequest {
-        let template = try PathTemplate(endpoint.path)
+        let template = try template ?? PathTemplate(endpoint.path)
         var values = parent?.values.mapValues { [$0] } ?? [:]
         for parameter in endpoint.parameters { values[parameter.name, default: []].append(parameter.value) }
-        if endpoint.followsURL { return try followedPage(template, values) }
-        let used = Set(template.variables)
-        let query = endpoint.parameters.filter { !endpoint.variables.contains($0.name) }.map { ($0.name, $0.value) }
-        let path = try template.expanded(lists: values.filter { used.contains($0.key) })
-        let first = PageRequest(
-            url: QueryParameters.append(query, to: client.description.api.base + path),
-            body: endpoint.body?.filled(values.compactMapValues(\.first)))
+        let first = try endpoint.followsURL ? followedPage(template, values) : page(template, values)
         guard let since, let place = endpoint.incremental?.sends else { return first }
         return first.setting(place, to: since, isNumber: since.isJSONInteger)
     }
 
+    private func page(_ template: PathTemplate, _ values: [String: [String]]) throws -> PageRequest {
+        let used = Set(template.variables)
+        let query = endpoint.parameters.filter { !variables.contains($0.name) }.map { ($0.name, $0.value) }
+        let path = try template.expanded(lists: values.filter { used.contains($0.key) })
+        return PageRequest(
+            url: QueryParameters.append(query, to: client.description.api.base + path),
+            body: endpoint.body?.filled(values.compactMapValues(\.first)))
+    }
+
     /// The pages of the list, positioned at its first page.
-    func pages() throws -> PageSequence {
+    func pages() throws -> PageSequence { try pages(from: try firstPage()) }
+
+    /// The pages of the list.
+    ///
+    /// - Parameter first: the request for the first page.
+    func pages(from first: PageRequest) throws -> PageSequence {
         var pages = try PageSequence(
-            endpoint.pagination, try firstPage(), client.bounds(of: endpoint), deep: endpoint.deep)
+            endpoint.pagination, first, client.bounds(of: endpoint), deep: endpoint.deep)
         if let since, case .link? = endpoint.incremental?.source { try pages.resume(at: since, ordinal: 1) }
         return pages
     }

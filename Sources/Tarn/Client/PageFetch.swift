@@ -21,18 +21,19 @@ struct PageFetch {
 
     /// Sends a request for a page, with the validators of its stored response.
     ///
-    /// - Parameter arrivals: the signal of the response; nil for none.
+    /// - Parameters:
+    ///   - message: the message for the page, without conditions and credentials.
+    ///   - arrivals: the signal of the response; nil for none.
     init(
-        _ page: PageRequest, of request: EndpointRequest, key: RequestKey, revalidating stored: ResponseEntry?,
-        over transport: RetryingTransport, arrivals: Arrivals? = nil
+        _ page: PageRequest, _ message: TransportRequest, _ client: APIClient, key: RequestKey,
+        revalidating stored: ResponseEntry?, over transport: RetryingTransport, arrivals: Arrivals? = nil
     ) {
         self.page = page
         self.stored = stored
         self.key = key
-        var message = request.message(for: page)
+        var message = message
         if let stored { Validators(TransportHeaders(flat: stored.validation.headers)).apply(to: &message) }
         self.message = message
-        let client = request.client
         task = Task { [message, arrival] in
             await client.pause()
             let result: Result<TransportResponse, TransportError>

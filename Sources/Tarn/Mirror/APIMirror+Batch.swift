@@ -86,7 +86,7 @@ extension APIMirror {
         endpoint.replaceParameters(by: request.parameters)
         endpoint.orphans = nil
         if let limits = request.limits { endpoint.limits = limits }
-        var scan = EndpointScan(
+        let scan = EndpointScan(
             EndpointRequest(client: client, endpoint: endpoint, fingerprint: fingerprint, authScope: scope), options,
             pipeline: pipeline, retry: request.retry)
         // A checkpoint of its own: the endpoint's describes the whole list.

@@ -58,7 +58,7 @@ extension APIMirror {
         var report: SyncReport.Endpoint
         do {
             let pipeline = try ImportPipeline(description.mapping, store.catalog)
-            var scan = EndpointScan(request, options, pipeline: pipeline, progress: progress)
+            let scan = EndpointScan(request, options, pipeline: pipeline, progress: progress)
             scan.syncRun = run
             scan.stop = stop
             scan.width = width

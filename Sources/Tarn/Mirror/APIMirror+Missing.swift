@@ -63,7 +63,7 @@ extension APIMirror {
         _ request: EndpointRequest, _ keys: Set<RecordKey>, _ progress: @escaping @Sendable (SyncProgress) -> Void
     ) async throws -> SyncReport.Endpoint {
         let started = ContinuousClock.now
-        var scan = EndpointScan(
+        let scan = EndpointScan(
             request, options, pipeline: try ImportPipeline(description.mapping, store.catalog), progress: progress)
         let names = request.detailNames(description.schema) ?? []
         scan.givenParents = keys.sorted { $0.description < $1.description }.map { key in

@@ -16,7 +16,7 @@ extension EndpointScan {
     }
 
     /// Commits the batch if it is complete, or if it would only wait.
-    mutating func commitIfDue() async throws {
+    func commitIfDue() async throws {
         guard case .pages(let limit) = unit else { return }
         let most = EndpointScan.mostShared
         let isDue =
@@ -27,7 +27,7 @@ extension EndpointScan {
     }
 
     /// Commits the rest of the batch, and waits for the commit.
-    mutating func end() async {
+    func end() async {
         do {
             try await flush()
             try await settle()
@@ -39,7 +39,7 @@ extension EndpointScan {
     }
 
     /// Discards the pages that are not committed, with their drafts.
-    mutating func discard() {
+    func discard() {
         pipeline.discard()
         batch = Batch()
     }
@@ -47,7 +47,7 @@ extension EndpointScan {
     /// Begins to commit the batch as one change.
     ///
     /// Waits for the previous commit and, without prefetching, also for this one.
-    mutating func flush() async throws {
+    func flush() async throws {
         guard !batch.isEmpty, !holdsCommits else { return }
         try await settle()
         await client.pause()
@@ -64,7 +64,7 @@ extension EndpointScan {
     }
 
     /// Waits for the commit under way, then looks for the orphans of the scans it has completed.
-    mutating func settle() async throws {
+    func settle() async throws {
         guard let done = underWay else { return }
         underWay = nil
         await client.pause()

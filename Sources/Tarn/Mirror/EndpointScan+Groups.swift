@@ -6,13 +6,13 @@ import TarnStore
 
 extension EndpointScan {
     /// Prefetches the first page, before the scan's turn. `run()` reports an invalid request.
-    mutating func askFirst() {
+    func askFirst() {
         guard !endpoint.hasSeveralLists, let pages = try? request.pages() else { return }
         first = try? ask(pages.request, request)
     }
 
     /// Stops a scan that has not begun, since another one has failed for all.
-    mutating func giveUp() {
+    func giveUp() {
         first?.cancel()
         first = nil
         report.failures.append(

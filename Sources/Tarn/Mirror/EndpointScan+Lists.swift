@@ -12,7 +12,7 @@ extension EndpointScan {
     }
 
     /// Scans the lists of all partitions and parents, and repeats those that lost pages to a void 304.
-    mutating func scan(_ partitions: [[Endpoint.Parameter]], _ parents: [ParentRecord?]) async {
+    func scan(_ partitions: [[Endpoint.Parameter]], _ parents: [ParentRecord?]) async {
         while true {
             measured.listsDone = queue.finished.count
             repeatOvertaken()
@@ -45,7 +45,7 @@ extension EndpointScan {
     }
 
     /// Ends the requests of all lists. The lists continue in a later sync.
-    private mutating func cancelLists() {
+    private func cancelLists() {
         for list in lists { list.cancel() }
         lists = []
         queue.removeAll()
@@ -53,7 +53,7 @@ extension EndpointScan {
     }
 
     /// Puts lists that lost pages back into the queue: they continue behind their last committed page.
-    private mutating func repeatOvertaken() {
+    private func repeatOvertaken() {
         guard !overtaken.isEmpty else { return }
         for list in lists where overtaken.contains(list.index) { list.cancel() }
         lists.removeAll { overtaken.contains($0.index) }
@@ -62,7 +62,7 @@ extension EndpointScan {
     }
 
     /// Begins the scan of a list, and requests its first page.
-    private mutating func begin(_ request: EndpointRequest, _ index: Int, isRepeated: Bool) async {
+    private func begin(_ request: EndpointRequest, _ index: Int, isRepeated: Bool) async {
         shownURL = Redaction.url(client.requestURL(client.description.api.base + endpoint.path))
         defer { current = nil }
         do {
@@ -80,7 +80,7 @@ extension EndpointScan {
     }
 
     /// Requests the current page of a list, unless the request is under way already.
-    private mutating func ask(_ list: inout ListScan) throws {
+    private func ask(_ list: inout ListScan) throws {
         // A prefetch from before the scan may be for another page than the first one here.
         if let first, list.ahead == nil { list.ahead = first }
         first = nil
@@ -95,7 +95,7 @@ extension EndpointScan {
     /// Waits for the response to a request of a list, and commits pages meanwhile.
     ///
     /// - Returns: the position of the list; nil if the scan is to be stopped or to repeat lists.
-    private mutating func arrival() async -> Int? {
+    private func arrival() async -> Int? {
         while overtaken.isEmpty, !Task.isCancelled, stop?.isRequested != true {
             if sharesCommits, underWay != nil, pipeline.hasEnded {
                 do {
@@ -108,15 +108,15 @@ extension EndpointScan {
                 continue
             }
             // If a list is one change, the pages of others must not come between its own.
-            let candidates = unit == .scan ? lists.prefix(1) : lists[...]
-            if let position = candidates.firstIndex(where: { $0.fetch?.hasArrived ?? true }) { return position }
+            let most = unit == .scan ? min(1, lists.count) : lists.count
+            for position in 0..<most where lists[position].fetch?.hasArrived ?? true { return position }
             await arrivals.wait()
         }
         return nil
     }
 
     /// Processes the page of a list, and requests the next one.
-    private mutating func advance(_ position: Int) async {
+    private func advance(_ position: Int) async {
         var list = lists.remove(at: position)
         current = Current(index: list.index, target: list.target)
         defer { current = nil }
@@ -134,7 +134,7 @@ extension EndpointScan {
     }
 
     /// - Returns: false if it was the last page.
-    private mutating func processPage(of list: inout ListScan) async throws -> Bool {
+    private func processPage(of list: inout ListScan) async throws -> Bool {
         try Task.checkCancellation()
         if list.fetch == nil { try ask(&list) }
         guard let fetch = list.fetch else { return false }
@@ -155,7 +155,7 @@ extension EndpointScan {
     // MARK: Failures
 
     /// Reports the error that has stopped the current list, and keeps or discards its pages.
-    private mutating func fail(_ error: any Error, isOfParent hasParent: Bool) async {
+    private func fail(_ error: any Error, isOfParent hasParent: Bool) async {
         if error is RevalidationConflict { return discard() }
         let error = MirrorError(error, url: shownURL, place: request.place)
         // The outcome of the batch under way does not depend on this error.
@@ -194,7 +194,7 @@ extension EndpointScan {
     }
 
     /// Notes that the scan for a parent has failed: a continuing sync does not request it again.
-    private mutating func passBy(_ error: MirrorError) async {
+    private func passBy(_ error: MirrorError) async {
         let ends = passedBy.add(error, wasKnown: current?.target.beginning.failure?.kind == error.kind)
         if let run = syncRun, let target = current?.target {
             var checkpoint = target.checkpoint

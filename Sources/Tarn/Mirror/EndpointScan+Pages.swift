@@ -9,10 +9,10 @@ extension EndpointScan {
     /// Begins a scan, or continues an interrupted one.
     ///
     /// - Returns: nil if this sync has finished the scan already.
-    mutating func list(_ request: EndpointRequest, _ index: Int, isRepeated: Bool) async throws -> ListScan? {
+    func list(_ request: EndpointRequest, _ index: Int, isRepeated: Bool) async throws -> ListScan? {
         let own = variant.map { "\(endpoint.name) #\($0)" } ?? endpoint.name
         let name = request.checkpointName(own)
-        let plan = EndpointScan.plan(of: try request.firstPage(), request)
+        let first = try request.firstPage(), plan = EndpointScan.plan(of: first, request)
         let identity = ScanIdentity(name: name, request, plan: plan)
         let old = try client.store.read { try $0.checkpoint(name) }
         if !options.isDryRun { try await finishOrphans(old, request, identity, name, plan) }
@@ -28,7 +28,7 @@ extension EndpointScan {
         var request = request
         let known = old?.plan == plan ? old?.since : nil
         request.since = try continued.map(\.begunSince) ?? beginning(of: request, after: known)
-        var pages = try request.pages()
+        var pages = try request.since == nil ? request.pages(from: first) : request.pages()
         let importer = try PageImporter(request, pages.wants)
         var checkpoint = Checkpoint(
             state: .underWay, plan: plan, nextURL: pages.position, scan: (old?.scan ?? 0) + 1,
@@ -75,8 +75,9 @@ extension EndpointScan {
         let isConditional =
             endpoint.method == "GET" && !options.refetches && !isUnconditional && !overtakenRequests.contains(key)
         let stored = try isConditional ? client.store.read { try $0.response(to: key) } : nil
-        progress(snapshot(requesting: Redaction.shown(client.request(page.url).url)))
-        return PageFetch(page, of: request, key: key, revalidating: stored, over: transport, arrivals: arrivals)
+        let message = request.message(for: page)
+        progress(snapshot(requesting: Redaction.shown(message.url)))
+        return PageFetch(page, message, client, key: key, revalidating: stored, over: transport, arrivals: arrivals)
     }
 
     /// Prefetches the next page while the current one is committed.
@@ -93,7 +94,7 @@ extension EndpointScan {
     /// Processes a response and adds its page to the batch.
     ///
     /// - Returns: false if it was the last page.
-    mutating func take(_ fetch: PageFetch, _ list: inout ListScan) async throws -> Bool {
+    func take(_ fetch: PageFetch, _ list: inout ListScan) async throws -> Bool {
         shownURL = fetch.shownURL
         let response = try await fetch.answer()
         var page: Batch.Page
@@ -125,7 +126,7 @@ extension EndpointScan {
     /// Adds a page to the batch, and finds the next one.
     ///
     /// - Returns: false if it was the last page.
-    private mutating func advance(past page: Batch.Page, _ list: inout ListScan) throws -> Bool {
+    private func advance(past page: Batch.Page, _ list: inout ListScan) throws -> Bool {
         var checkpoint = list.target.checkpoint
         checkpoint.pages += 1
         checkpoint.records += page.entry.listing.count
@@ -197,7 +198,7 @@ extension EndpointScan {
     }
 
     /// The stored page that a 304 confirms; nil if it has to be requested again.
-    private mutating func confirmed(
+    private func confirmed(
         by response: TransportResponse, _ fetch: PageFetch, _ list: ListScan
     ) throws -> Batch.Page? {
         guard let stored = fetch.stored else {
@@ -221,7 +222,7 @@ extension EndpointScan {
     }
 
     /// Drafts the records of a page.
-    private mutating func imported(
+    private func imported(
         _ response: TransportResponse, _ fetch: PageFetch, _ list: inout ListScan, isEmpty: Bool
     ) throws -> Batch.Page {
         let answeredBy = response.redirectedTo.map(client.canonicalURL)
@@ -242,7 +243,7 @@ extension EndpointScan {
     }
 
     /// Marks the current scan as complete.
-    private mutating func complete(_ target: inout ScanTarget, isCutOff: Bool) {
+    private func complete(_ target: inout ScanTarget, isCutOff: Bool) {
         var checkpoint = target.checkpoint
         checkpoint.nextURL = nil
         checkpoint.state = .complete

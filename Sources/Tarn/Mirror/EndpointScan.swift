@@ -6,7 +6,7 @@ import TarnImport
 import TarnStore
 
 /// A scan of an endpoint: of its list or, with `for_each`, of the lists of all parents.
-struct EndpointScan {
+final class EndpointScan {
     /// The request of the endpoint, without a parent.
     let request: EndpointRequest
     let options: APIMirror.Options
@@ -82,7 +82,7 @@ struct EndpointScan {
     var importer: Importer { pipeline.importer }
 
     /// Scans the endpoint, once or for every parent. Failures are in the report.
-    mutating func run() async {
+    func run() async {
         hooks = options.hooks?(endpoint) ?? ImportHooks()
         let all = requestHooks.following(hooks)
         pipeline.configure {
@@ -123,7 +123,7 @@ struct EndpointScan {
 
     // MARK: Progress
 
-    mutating func count(_ page: Batch.Page) {
+    func count(_ page: Batch.Page) {
         let entry = page.entry
         report.pages += 1
         report.listed += entry.listing.count

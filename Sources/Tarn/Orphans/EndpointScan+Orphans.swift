@@ -5,7 +5,7 @@ import TarnStore
 
 extension EndpointScan {
     /// Whether a complete scan may be followed by an orphan pass; a refusal is added to the report.
-    mutating func mayHaveOrphans(
+    func mayHaveOrphans(
         _ rules: Orphans, _ checkpoint: Checkpoint, since: String?, isCutOff: Bool
     ) -> Bool {
         var refusal: String?
@@ -31,7 +31,7 @@ extension EndpointScan {
     /// Continues the unfinished orphan pass of an earlier sync.
     ///
     /// If the description has changed, the scan members of the old one are removed.
-    mutating func finishOrphans(
+    func finishOrphans(
         _ old: Checkpoint?, _ request: EndpointRequest, _ identity: ScanIdentity, _ name: String, _ plan: String
     ) async throws {
         guard let old else { return }
@@ -47,7 +47,7 @@ extension EndpointScan {
         }
     }
 
-    mutating func lookForOrphans(_ completed: Batch.Completed) async throws {
+    func lookForOrphans(_ completed: Batch.Completed) async throws {
         guard let rules = endpoint.orphans else { return }
         var pass = OrphanPass(request, options, rules, completed)
         defer {

@@ -118,7 +118,7 @@ extension RecordClient {
                 request.priority = grouped.options.transfer.priority
                 var options = APIMirror.Options()
                 options.hooks = cache.options.hooks
-                var scan = EndpointScan(request, options, pipeline: pipeline)
+                let scan = EndpointScan(request, options, pipeline: pipeline)
                 scan.variant = EndpointScan.variant(of: grouped.endpoint.parameters)
                 scan.requestHooks = grouped.options.transfer.hooks
                 return scan

@@ -100,7 +100,7 @@ struct SyncCommand: AsyncParsableCommand {
         if scope.offline {
             let offline = try APIClient(description, store: store, transport: transport, options: client)
             let names = endpoints.isEmpty ? nil : Set(endpoints)
-            return try OfflineReport.print(try await offline.status(of: names), isQuiet: quiet)
+            return try report(offline: StatusReport(try await offline.status(of: names), description, store))
         }
         let (report, summary) = try await sync(description, store, transport, client, options)
         if json {
@@ -115,6 +115,18 @@ struct SyncCommand: AsyncParsableCommand {
         summary.warnings.forEach(Output.note)
         if !quiet { SyncScopeNotes(report, scope).lines.forEach(Output.note) }
         try conclude(report, summary)
+    }
+
+    /// Prints the state of the endpoints in the store.
+    ///
+    /// - Throws: `Failure` with `.noNetwork` if one of them was never completely synced.
+    private func report(offline status: StatusReport) throws {
+        if json { Output.json(status.json) } else if !quiet { status.write(isLocal: false) }
+        Output.flush()
+        let names = status.endpoints.filter { $0.completedAt == nil && $0.lists > 0 }.map(\.name)
+        guard names.isEmpty else {
+            throw Failure(.noNetwork, "offline: never completely synced: \(names.joined(separator: ", "))")
+        }
     }
 
     /// Returns the description with its overlays, which has all endpoints that are named.

@@ -3,10 +3,12 @@
 extension Sequence<UInt8> {
     /// The bytes as two lowercase digits each.
     var hexadecimal: String {
-        reduce(into: "") { text, byte in
-            if byte < 16 { text += "0" }
-            text += String(byte, radix: 16)
+        var text: [UInt8] = []
+        text.reserveCapacity(2 * underestimatedCount)
+        for byte in self {
+            for digit in [byte >> 4, byte & 15] { text.append(digit < 10 ? 0x30 + digit : 0x57 + digit) }
         }
+        return String(decoding: text, as: UTF8.self)
     }
 }
 

@@ -211,9 +211,14 @@ struct SyncCommand: AsyncParsableCommand {
             await scope.missing ? mirror.syncMissing(names, progress: update) : mirror.sync(names, progress: update)
         }
         // A second interrupt ends the process at once; committed data is safe either way.
-        let interrupts = Interrupts { task.cancel() }
-        let report = await task.value
-        interrupts.stop()
+        // With --watch, the handler of all syncs cancels this one.
+        let interrupts = scope.watch == nil ? Interrupts { task.cancel() } : nil
+        let report = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        interrupts?.stop()
         progress.clear()
         return (report, SyncSummary(report, store))
     }

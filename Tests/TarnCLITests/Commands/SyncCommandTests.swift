@@ -148,13 +148,14 @@ struct SyncCommandTests {
         let folder = try TemporaryFolder()
         let server = try LocalServer(
             directory: Repository.forge, "--fault", "/labels:status:404", "--fault", "&page=2:stall:600")
-        let process = try TarnProcess(Forge.arguments(folder.path + "/s", server.base, ["labels", "issues"]))
+        let process = try TarnProcess(Forge.arguments(folder.path + "/s", server.base, ["labels", "issues", "--concurrent", "1"]))
         try await eventually { server.requests.contains { $0.contains("&page=2 ") } }
         process.send(SIGINT)
         let result = await process.end()
         #expect(result.status == 130, "\(result.error)")
         #expect(
-            result.errorLines.count == 2 && result.error.contains("/labels") && result.error.contains("interrupted"))
+            result.errorLines.filter { $0.hasPrefix("tarn: ") }.count == 2 && result.error.contains("/labels")
+                && result.error.contains("interrupted"), "\(result.error)")
     }
 
     @Test("killed at any moment, ten times over, the store ends up as if nothing had happened")

@@ -30,12 +30,13 @@ struct SyncFaultTests {
     private static func sync(_ store: String, _ server: LocalServer, _ faults: [String: String]) async throws
         -> TarnProcess.Result
     {
-        // The order of dictionaries decides which pages a transaction takes.
+        // The order of dictionaries, and that of responses, decides which pages a transaction takes.
         let environment = [
             "LD_PRELOAD": try library.get().path, "FAULT_DIRECTORY": store, "SWIFT_BACKTRACE": "enable=no",
             "SWIFT_DETERMINISTIC_HASHING": "1",
         ].merging(faults) { $1 }
-        return try await tarn(Forge.arguments(store, server.base, ["--quiet"] + endpoints), environment: environment)
+        return try await tarn(
+            Forge.arguments(store, server.base, ["--quiet", "--concurrent", "1"] + endpoints), environment: environment)
     }
 
     @Test(

@@ -1,0 +1,140 @@
+// The options of `tarn sync` that decide what is requested, and how often.
+
+import Foundation
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Command line: parts of a sync", .timeLimit(.minutes(5)))
+struct SyncScopeTests {
+    private static let yaml = """
+        store: store.tarn
+        api: { base: https://api.test.example }
+        entities:
+          User: { key: id, attributes: { id: int, name: string? } }
+          Item:
+            key: id
+            attributes: { id: int, changedAt: date }
+            relationships: { owner: User }
+        endpoints:
+          items: { path: /items, entity: Item, paginate: header_link, since: { param: since, field: changed_at } }
+          user: { path: '/users/{user.id}', for_each: User, entity: User, paginate: single_page }
+        """
+
+    private struct Bed {
+        let folder: TemporaryFolder
+        let server: ScriptedServer
+        let file: String
+
+        init() throws {
+            folder = try TemporaryFolder()
+            file = try folder.write("tarn.yaml", SyncScopeTests.yaml)
+            server = try ScriptedServer { request in
+                if request.target.hasPrefix("/users/") {
+                    return .init(body: #"{"id":\#(request.target.dropFirst(7)),"name":"u"}"#)
+                }
+                if request.target.contains("since=") {
+                    return .init(body: #"[{"id":4,"changed_at":"2026-01-04T00:00:00Z","owner":9}]"#)
+                }
+                let page = request.target.hasSuffix("page=2") ? 2 : 1
+                let items = (2 * page - 1...2 * page).map {
+                    #"{"id":\#($0),"changed_at":"2026-01-0\#($0)T00:00:00Z","owner":\#($0 + 5)}"#
+                }
+                let link = "Link: <https://api.test.example/items?page=2>; rel=\"next\""
+                return .init(fields: page == 1 ? [link] : [], body: "[" + items.joined(separator: ",") + "]")
+            }
+        }
+
+        func sync(_ arguments: String...) async throws -> TarnProcess.Result {
+            try await tarn(["sync", "--file", file, "--base", server.base] + arguments)
+        }
+
+        func asked(since count: Int) -> [String] { Array(server.targets.dropFirst(count)) }
+        var hasStore: Bool { FileManager.default.fileExists(atPath: folder.path + "/store.tarn") }
+    }
+
+    @Test("--dry-run requests the first pages, makes no store, and says so")
+    func dryRun() async throws {
+        let bed = try Bed()
+        let result = try await bed.sync("--dry-run")
+        #expect(result.status == 0 && bed.server.targets == ["/items"], "\(result.error)")
+        #expect(result.error.contains("dry run: the counts are what the first pages would change; nothing was stored"))
+        #expect(result.error.contains("more to fetch: items"))
+        #expect(!bed.hasStore)
+    }
+
+    @Test(
+        "--limit stops with a whole page, and the next sync continues; then only changes are requested, unless --full or --since"
+    )
+    func limitAndChanges() async throws {
+        let bed = try Bed()
+        let limited = try await bed.sync("--limit", "1", "items")
+        #expect(limited.status == 0 && limited.error.contains("stopped at --limit; the next sync continues: items"))
+        #expect(bed.server.targets == ["/items"])
+        var asked = bed.server.targets.count
+        try await expectSuccess(bed.sync("items"))
+        #expect(bed.asked(since: asked) == ["/items", "/items?page=2"])
+        asked = bed.server.targets.count
+        let changes = try await bed.sync("items")
+        #expect(bed.asked(since: asked) == ["/items?since=2026-01-04T00%3A00%3A00Z"])
+        #expect(changes.error.contains("items: only changes since 2026-01-04T00:00:00Z"), "\(changes.error)")
+        asked = bed.server.targets.count
+        try await expectSuccess(bed.sync("items", "--full"))
+        try await expectSuccess(bed.sync("items", "--since", "2020"))
+        #expect(bed.asked(since: asked) == ["/items", "/items?page=2", "/items?since=2020"])
+    }
+
+    @Test("--missing fetches the targets of references, and says what it cannot fetch")
+    func missing() async throws {
+        let bed = try Bed()
+        try await expectSuccess(bed.sync("items"))
+        let asked = bed.server.targets.count
+        let result = try await bed.sync("--missing")
+        #expect(result.status == 0, "\(result.error)")
+        #expect(Set(bed.asked(since: asked)) == Set((6...9).map { "/users/\($0)" }))
+        #expect(Forge.count("User", bed.folder.path + "/store.tarn") == 4)
+        let none = try await bed.sync("--missing", "items")
+        #expect(none.status == 0 && !none.error.contains("still missing"))
+    }
+
+    @Test("--offline requests nothing: the status of the endpoints, and 5 while one was never complete")
+    func offline() async throws {
+        let bed = try Bed()
+        try await expectSuccess(bed.sync("items"))
+        let asked = bed.server.targets.count
+        let result = try await bed.sync("--offline", "items")
+        #expect(result.status == 0 && result.output.contains("items"), "\(result.error)")
+        let all = try await bed.sync("--offline")
+        #expect(all.status == 0 || all.status == 5)
+        #expect(bed.server.targets.count == asked)
+        let fresh = try Bed()
+        let never = try await fresh.sync("--offline", "items")
+        #expect(never.status == 5 && never.error.contains("never completely synced: items"), "\(never.error)")
+    }
+
+    @Test("--watch syncs again until it is interrupted, also after failures")
+    func watch() async throws {
+        let folder = try TemporaryFolder(), fails = Mutex(1)
+        let server = try ScriptedServer { _ in
+            let isFirst = fails.withLock { count in
+                count += 1
+                return count == 3
+            }
+            return isFirst ? .init(status: "404 Gone", body: "") : .init(body: "[]")
+        }
+        let file = try folder.write("tarn.yaml", Self.yaml)
+        let process = try TarnProcess(
+            ["sync", "items", "--file", file, "--base", server.base, "--watch", "1s", "--quiet"])
+        try await eventually { server.requests.count >= 4 }
+        process.send(SIGINT)
+        let result = await process.end()
+        #expect(result.status == 130, "\(result.error)")
+        #expect(result.error.contains("404"))
+        for wrong in [
+            ["--watch", "soon"], ["--watch", "1s", "--dry-run"], ["--full", "--since", "1"], ["--limit", "0"],
+        ] {
+            #expect(try await tarn(["sync", "--file", file] + wrong).status == 2)
+        }
+    }
+}

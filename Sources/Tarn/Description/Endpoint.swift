@@ -49,9 +49,9 @@ public struct Endpoint: Sendable, Hashable {
     /// The parents, if the endpoint is scanned once for every stored record of an entity.
     public var forEach: ForEach?
     /// The parameters with several values: the endpoint is scanned once for each combination.
-    public var partitions: [Partition] = []
+    package var partitions: [Partition] = []
     /// The rule for requests of what has changed since the last scan; nil to list everything.
-    public var incremental: Incremental?
+    package var incremental: Incremental?
     /// The pages that one commit contains.
     public var commitUnit = CommitUnit.pages(1)
     /// The rules for orphans; nil if they stay.
@@ -127,16 +127,16 @@ public struct Endpoint: Sendable, Hashable {
     }
 
     /// A parameter with several values, each of which is a list of its own.
-    public struct Partition: Sendable, Hashable {
+    package struct Partition: Sendable, Hashable {
         /// The name in the path, the query or the body.
-        public var name: String
+        package var name: String
         /// The values.
-        public var values: [String]
+        package var values: [String]
         /// The maximum number of combinations.
         package static let most = 10_000
 
         /// Creates a parameter with several values.
-        public init(_ name: String, _ values: [String]) {
+        package init(_ name: String, _ values: [String]) {
             self.name = name
             self.values = values
         }

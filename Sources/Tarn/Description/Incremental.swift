@@ -1,15 +1,15 @@
 // The rule of an endpoint for requests of what has changed since the last complete scan.
 
-public import TarnHTTP
-public import TarnImport
+import TarnHTTP
+import TarnImport
 
 /// The rule by which a scan requests only what has changed since the last complete one.
 ///
-/// A value is saved with each page. When a scan is complete, it becomes the value that the next scan
+/// A value is saved with each page. When a scan is complete, it becomes the value that the next one
 /// sends. An interrupted scan continues with the value it began with.
-public struct Incremental: Sendable, Hashable {
+package struct Incremental: Sendable, Hashable {
     /// The origin of the value.
-    public enum Source: Sendable, Hashable {
+    package enum Source: Sendable, Hashable {
         /// The largest value at a path of the listed records.
         case field(JSONPath)
         /// A token at a path of the response, in the last page that has one.
@@ -21,7 +21,7 @@ public struct Incremental: Sendable, Hashable {
     }
 
     /// The records that the server lists for a value.
-    public enum Range: String, Sendable, Hashable, CaseIterable {
+    package enum Range: String, Sendable, Hashable, CaseIterable {
         /// Records from the value on, those with this value included.
         case closed
         /// Records after the value only.
@@ -31,7 +31,7 @@ public struct Incremental: Sendable, Hashable {
     }
 
     /// The unit to which a date is rounded down before it is sent.
-    public enum Granularity: String, Sendable, Hashable, CaseIterable {
+    package enum Granularity: String, Sendable, Hashable, CaseIterable {
         case second, minute, hour, day
 
         /// The length in microseconds.
@@ -46,24 +46,24 @@ public struct Incremental: Sendable, Hashable {
     }
 
     /// The origin of the value.
-    public var source: Source
+    package var source: Source
     /// The parameter that the value is sent in; nil for a link.
-    public var sends: Pagination.ParameterPlace?
+    package var sends: Pagination.ParameterPlace?
     /// The value of the first scan; nil to request everything.
-    public var initial: String?
+    package var initial: String?
     /// The distance by which a value is moved back: seconds for a date, else a number.
-    public var lag = 0
+    package var lag = 0
     /// The records that the server lists for a value.
-    public var range = Range.closed
+    package var range = Range.closed
     /// The unit to which a date is rounded down; nil for none.
-    public var granularity: Granularity?
+    package var granularity: Granularity?
     /// The format in which a date is sent; nil for that of its attribute.
-    public var format: DateFormat?
+    package var format: DateFormat?
     /// The status codes of a refusal after which everything is requested: the token has expired.
     package var expired: [ClosedRange<Int>] = []
 
     /// Creates a rule.
-    public init(_ source: Source, sends: Pagination.ParameterPlace?) {
+    package init(_ source: Source, sends: Pagination.ParameterPlace?) {
         self.source = source
         self.sends = sends
     }

@@ -6,7 +6,7 @@ import TarnImport
 import TarnStore
 
 extension APIMirror {
-    /// The maximum number of endpoints, and of lists of one endpoint, that are scanned side by side.
+    /// The maximum number of endpoints, and of lists of one of them, that are scanned side by side.
     ///
     /// The transport and the pace limit the requests in progress. The number of lists is twice that
     /// limit: while a page is imported, the request of another list takes its place.
@@ -79,7 +79,7 @@ extension APIMirror {
         return report
     }
 
-    /// Removes the reports of endpoints that have only failed for the same reason as an earlier one.
+    /// Removes the reports of endpoints that only failed for the same reason as an earlier one.
     ///
     /// Endpoints that are scanned side by side may meet the failure that ends a sync together.
     private static func withoutRepetitions(_ reports: [SyncReport.Endpoint]) -> [SyncReport.Endpoint] {

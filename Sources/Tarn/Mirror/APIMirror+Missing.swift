@@ -9,15 +9,15 @@ extension APIMirror {
     /// Fetches the records that stored references lead to and that are not in the store.
     ///
     /// A record is requested by an endpoint that lists records of one entity for each of them
-    /// (`for_each`), with a path of which all variables are attributes of the key. References of the
+    /// (`for_each`), with a path whose variables are all attributes of the key. References of the
     /// fetched records are followed in turn. Each record is requested once; if its request fails,
     /// the others continue.
     ///
     /// - Parameters:
     ///   - names: the names of the endpoints; nil for all.
     ///   - progress: called as by ``sync(_:progress:)``.
-    /// - Returns: a report with an entry per endpoint that was used. ``SyncReport/missing`` has the
-    ///   targets that are still missing.
+    /// - Returns: a report with an entry per endpoint that was used. The report also has the targets that
+    ///   are still missing.
     public func syncMissing(
         _ names: Set<String>? = nil, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async -> SyncReport {

@@ -115,8 +115,8 @@ public struct APIMirror: Sendable {
 
     /// Scans endpoints: those with the given names, or all.
     ///
-    /// Endpoints that do not depend on one another are scanned side by side, and so are the lists of
-    /// the parents of a `for_each`. As many requests are in progress as the pace of the description
+    /// Endpoints that do not depend on one another are scanned side by side, and so are the lists
+    /// of a `for_each`. As many requests are in progress as the pace of the description
     /// allows (`pace: { concurrent }`, by default 4). The pages of one list are requested, imported
     /// and committed in their order. An endpoint with `for_each` waits for the endpoints that list
     /// its parents.
@@ -134,7 +134,8 @@ public struct APIMirror: Sendable {
     ///
     /// - Parameters:
     ///   - names: the names of the endpoints; nil for all.
-    ///   - progress: called before every request and after every committed page; one call at a time.
+    ///   - progress: called before every request and after every committed page, one call at a
+    ///     time.
     /// - Returns: a report with an entry per endpoint, its failures included.
     public func sync(
         _ names: Set<String>? = nil, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }

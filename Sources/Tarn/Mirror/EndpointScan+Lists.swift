@@ -11,7 +11,7 @@ extension EndpointScan {
         var target: ScanTarget
     }
 
-    /// Scans the lists of all partitions and parents, and repeats those that lost pages to a void 304.
+    /// Scans the lists of all partitions and parents; those that lost pages to a void 304 again.
     func scan(_ partitions: [[Endpoint.Parameter]], _ parents: [ParentRecord?]) async {
         while true {
             measured.listsDone = queue.finished.count
@@ -52,7 +52,7 @@ extension EndpointScan {
         overtaken = []
     }
 
-    /// Puts lists that lost pages back into the queue: they continue behind their last committed page.
+    /// Queues lists that lost pages: they continue behind their last committed page.
     private func repeatOvertaken() {
         guard !overtaken.isEmpty else { return }
         for list in lists where overtaken.contains(list.index) { list.cancel() }

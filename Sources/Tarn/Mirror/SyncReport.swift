@@ -25,9 +25,9 @@ public struct SyncReport: Sendable {
         /// Whether a list ended at the limit of the sync, or in a dry run before its end.
         ///
         /// The next sync continues it.
-        public var wasLimited = false
+        package var wasLimited = false
         /// Lists that were not begun because of the limit of the sync, or in a dry run.
-        public var leftOut = 0
+        package var leftOut = 0
         /// Whether the scan was stopped because another endpoint has failed for all.
         ///
         /// The committed pages stay, and the next sync continues behind them.
@@ -75,16 +75,16 @@ public struct SyncReport: Sendable {
     public var resumed: Timestamp?
 
     /// The missing targets of references that a sync of missing records has left, by entity.
-    public var missing: [Missing] = []
+    package var missing: [Missing] = []
 
     /// The targets of references to an entity that are not in the store.
-    public struct Missing: Sendable, Hashable {
+    package struct Missing: Sendable, Hashable {
         /// The entity of the targets.
-        public var entity: String
+        package var entity: String
         /// The number of targets.
-        public var count: Int
+        package var count: Int
         /// Whether an endpoint requests single records of the entity by their keys.
-        public var hasEndpoint: Bool
+        package var hasEndpoint: Bool
     }
 
     /// Attributes without a value in this sync and in the store: their JSON paths may be wrong.

@@ -102,7 +102,7 @@ final class SyncRun: Sendable {
         }
     }
 
-    /// Whether the sync is complete with an endpoint: no other one is left, and none was interrupted.
+    /// Whether the sync is complete with an endpoint: no other is left, and none was interrupted.
     func isLast(_ endpoint: String) -> Bool {
         state.withLock { $0.unfinished == [endpoint] && !$0.wasInterrupted }
     }

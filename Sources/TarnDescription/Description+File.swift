@@ -55,13 +55,7 @@ extension Description {
     static func parse(
         _ origin: DescriptionOrigin, file: String, transformers: [ValueTransformer]
     ) throws(DescriptionError) -> Description {
-        guard origin.text.utf8.count <= sizeLimit else { throw tooLarge(file) }
-        var includes = IncludeReader()
-        var document = includes.merge(try YAMLDocument.parse(origin.text, file: file), file: file)
-        guard includes.problems.isEmpty else { throw DescriptionError(includes.problems) }
-        var templates = TemplateExpander(file: file)
-        document = templates.expand(document)
-        guard templates.problems.isEmpty else { throw DescriptionError(distinct: templates.problems) }
+        var document = try Description.document(of: origin, file: file)
         for overlay in origin.overlays {
             guard overlay.text.utf8.count <= sizeLimit else { throw tooLarge(overlay.file) }
             var reader = OverlayReader(file: overlay.file)
@@ -75,6 +69,19 @@ extension Description {
         guard var description, reader.problems.isEmpty else { throw DescriptionError(distinct: reader.problems) }
         description.origin = origin
         return description
+    }
+
+    /// Returns the document of a description with its included files and templates, without
+    /// overlays.
+    static func document(of origin: DescriptionOrigin, file: String) throws(DescriptionError) -> YAMLValue {
+        guard origin.text.utf8.count <= sizeLimit else { throw tooLarge(file) }
+        var includes = IncludeReader()
+        let merged = includes.merge(try YAMLDocument.parse(origin.text, file: file), file: file)
+        guard includes.problems.isEmpty else { throw DescriptionError(includes.problems) }
+        var templates = TemplateExpander(file: file)
+        let document = templates.expand(merged)
+        guard templates.problems.isEmpty else { throw DescriptionError(distinct: templates.problems) }
+        return document
     }
 
     private static func tooLarge(_ file: String) -> DescriptionError {

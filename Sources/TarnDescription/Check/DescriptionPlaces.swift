@@ -8,7 +8,7 @@ struct DescriptionPlaces {
 
     /// Reads the text of a description again; a description of code has no locations.
     init(_ description: Description) {
-        root = description.origin.flatMap { try? YAMLDocument.parse($0.text, file: description.file) }
+        root = description.origin.flatMap { try? Description.document(of: $0, file: description.file) }
     }
 
     /// The dotted path and the location of an entity, or of its field or index.
@@ -24,7 +24,27 @@ struct DescriptionPlaces {
 
     /// The dotted path and the location of an endpoint.
     func place(endpoint: String) -> (field: String, mark: YAMLValue.Mark?) {
-        ("endpoints.\(endpoint)", key(["endpoints", endpoint]))
+        guard case .mapping(let sections)? = root?.content,
+            let endpoints = sections.first(where: { $0.key == "endpoints" }),
+            let found = DescriptionPlaces.place(endpoint, among: endpoints.value, "endpoints")
+        else { return ("endpoints.\(endpoint)", nil) }
+        return found
+    }
+
+    /// The place of an endpoint, or of a child of one.
+    private static func place(
+        _ endpoint: String, among endpoints: YAMLValue, _ field: String
+    ) -> (field: String, mark: YAMLValue.Mark?)? {
+        guard case .mapping(let entries) = endpoints.content else { return nil }
+        for entry in entries {
+            if entry.key == endpoint { return ("\(field).\(entry.key)", entry.keyMark) }
+            guard case .mapping(let keys) = entry.value.content,
+                let children = keys.first(where: { $0.key == "children" }),
+                let found = place(endpoint, among: children.value, "\(field).\(entry.key).children")
+            else { continue }
+            return found
+        }
+        return nil
     }
 
     /// The location of the key at the end of a path.

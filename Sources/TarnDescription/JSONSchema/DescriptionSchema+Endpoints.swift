@@ -44,7 +44,41 @@ extension DescriptionSchema {
                     name: "orphans", about: "What happens to records that the server no longer lists.", node: orphans),
                 Property(name: "responses", about: "Rules for responses.", node: .reference("responses")),
                 Property(name: "metadata", about: "From names to key paths in responses.", node: .map(.text)),
-            ], required: ["path"])
+                Property(name: "since", about: "Requests of what has changed since the last sync.", node: since),
+                Property(
+                    name: "partitions", about: "From parameters to the values that the endpoint is scanned for.",
+                    node: .map(.oneOrMore(.text))),
+                Property(
+                    name: "url", about: "Instead of path: the attribute that has the URL, such as {item.url}.",
+                    node: .text),
+                Property(name: "excerpts", about: "Whether the listed objects are excerpts.", node: .flag),
+                Property(
+                    name: "children", about: "The requests for the listed records, by name.",
+                    node: .map(.reference("endpoint"))),
+                Property(name: "parent", about: "Of a child: the relationship to the listed record.", node: .text),
+            ] + expansions, required: [])
+    }
+
+    private static var since: SchemaNode {
+        .object(
+            [
+                Property(name: "param", about: "The parameter that is sent.", node: .text),
+                Property(name: "body", about: "The keys in the body.", node: .text),
+                Property(name: "field", about: "The location of the value in a record.", node: .text),
+                Property(name: "cursor", about: "The location of the value in a response.", node: .text),
+                Property(name: "header", about: "The header field of a response with the value.", node: .text),
+                Property(name: "link", about: "The location of the next request in a response.", node: .text),
+                Property(name: "initial", about: "The value of the first sync.", node: .text),
+                Property(name: "lag", about: "How far before the last value a sync begins.", node: .text),
+                Property(
+                    name: "range", about: "Whether the server includes the value.", node: words(Incremental.Range.self)),
+                Property(
+                    name: "granularity", about: "The precision of the value.",
+                    node: words(Incremental.Granularity.self)),
+                Property(name: "format", about: "The form of the date that is sent.", node: .text),
+                Property(
+                    name: "expired", about: "The refusal of a value that is too old.", node: .oneOrMore(.text)),
+            ], required: [])
     }
 
     private static var part: SchemaNode {

@@ -22,6 +22,7 @@ extension DescriptionSchema {
                     name: "compression", about: "How records are stored.",
                     node: words(EntityDefinition.Compression.self)),
                 Property(name: "was", about: "The previous name, if the entity was renamed.", node: .text),
+                Property(name: "open", about: "The URL template of a record's web page.", node: .text),
                 Property(
                     name: "ignore", about: "JSON paths that are known and not wanted.", node: .oneOrMore(.text)),
                 Property(name: "rest", about: "The json attribute that keeps everything unmapped.", node: .text),
@@ -36,7 +37,18 @@ extension DescriptionSchema {
                 Property(
                     name: "otherwise", about: "What a record of an unknown kind becomes.",
                     node: words(EntityChoice.Otherwise.self)),
-            ] + rules, required: [])
+                Property(
+                    name: "url", about: "The form of the URLs of the records, such as /users/{id}: they are keys.",
+                    node: .either([.oneOrMore(.text), url])),
+            ] + rules + expansions, required: [])
+    }
+
+    private static var url: SchemaNode {
+        .object(
+            [
+                Property(name: "template", about: "The template, or a list of them.", node: .oneOrMore(.text)),
+                Property(name: "from", about: "The key path of the URL in a record.", node: .oneOrMore(.text)),
+            ], required: ["template"])
     }
 
     /// A type, such as `int`, `string?` or `[string]`.

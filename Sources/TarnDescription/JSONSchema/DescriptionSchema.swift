@@ -27,6 +27,7 @@ package enum DescriptionSchema {
         ]
         let definitions: [(String, SchemaJSON)] = [
             ("secret", secret.json), ("responses", responses.json), ("naming", .object(namingMembers)),
+            ("endpoint", endpoint.json),
         ]
         return .object(header + members + [("$defs", .object(definitions))])
     }
@@ -39,7 +40,13 @@ package enum DescriptionSchema {
                 Property(
                     name: "entities", about: "The kinds of records, by name.",
                     node: .map(entity)),
-                Property(name: "endpoints", about: "The requests, by name.", node: .map(endpoint)),
+                Property(name: "endpoints", about: "The requests, by name.", node: .map(.reference("endpoint"))),
+                Property(
+                    name: "templates", about: "Parts of entities and endpoints that resemble each other, by name.",
+                    node: .map(.any)),
+                Property(
+                    name: "include", about: "Files with parts of the description, relative to this file.",
+                    node: .oneOrMore(.text)),
             ], required: ["api", "entities"])
     }
 
@@ -109,6 +116,16 @@ package enum DescriptionSchema {
                 name: "keyless", about: "What happens to a record without a key.", node: words(KeylessPolicy.self)),
             Property(
                 name: "local", about: "What an import does with local changes.", node: words(LocalPolicy.self)),
+        ]
+    }
+
+    /// `like` and `each`, which entities and endpoints share.
+    static var expansions: [Property] {
+        [
+            Property(name: "like", about: "The templates, the later ones over the earlier ones.", node: .any),
+            Property(
+                name: "each", about: "The names for which this stands; <name> is replaced by each of them.",
+                node: .any),
         ]
     }
 

@@ -27,6 +27,9 @@ extension DescriptionReader {
     private mutating func endpoint(_ entry: YAMLValue.Entry, _ field: String, _ schema: Schema) -> Endpoint? {
         checkName(entry, field)
         guard let section = endpointSection(entry.value, field) else { return nil }
+        if section["parent"] != nil {
+            report(section, "parent", "only a child has a parent: write for_each: { entity: …, parent: … }")
+        }
         let own = parameters(section, "with"), headers = headers(section)
         let names = Set(own.map(\.name)), parameters = own + apiParameters.filter { !names.contains($0.name) }
         let envelope = envelope(section, schema)
@@ -94,6 +97,7 @@ extension DescriptionReader {
                 "limit",
                 "more", "for_each", "commit", "orphans",
                 "responses", "metadata", "since", "partitions", "url", "excerpts", "children",
+                "parent", "like", "each",
             ],
             required: (value.hasKey("url") ? [] : ["path"])
                 + (DescriptionReader.hasEnvelope(value) ? [] : ["entity"]),

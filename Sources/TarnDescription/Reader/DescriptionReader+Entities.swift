@@ -32,7 +32,10 @@ extension DescriptionReader {
         guard
             let section = section(
                 entry.value, field,
-                keys: ["parent", "key", "attributes", "relationships", "indexes", "compression", "was", "open"]
+                keys: [
+                    "parent", "key", "attributes", "relationships", "indexes", "compression", "was", "open", "like",
+                    "each",
+                ]
                     + DescriptionReader.mappingKeys,
                 required: entry.value.hasKey("parent") ? [] : ["key", "attributes"],
                 example: ["key": "key: id", "attributes": "attributes: { id: int, … }"])

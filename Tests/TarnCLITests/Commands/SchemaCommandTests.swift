@@ -30,6 +30,7 @@ struct SchemaCommandTests {
           deep: { path: /d, entity: Sample, orphans: { after: one_scan }, restart: { param: a, field: b, pages: 2 } }
           one: { path: /1, entity: Sample, paginate: { header_link: { rel: next } } }
           two: { path: /2, entity: Sample, paginate: { json_link: { path: a } } }
+          four: { path: /4, entity: Sample, since: { param: a, field: b }, children: { five: { path: '/{id}' } } }
           three: { path: /3, entity: Sample, paginate: { since_id: { param: a } } }
         """
     /// The other ways to authenticate.

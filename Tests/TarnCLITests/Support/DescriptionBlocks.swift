@@ -50,6 +50,7 @@ enum DescriptionBlocks {
         case "# in attributes:": return api + entities + "  Sample:\n    key: id\n    attributes:\n" + indented(6)
         case "# in relationships:": return api + entities + sample + "    relationships:\n" + indented(6)
         case "# in endpoints:": return api + entities + sample + "endpoints:\n" + indented(2)
+        case "# in a description:": return block.text
         case "# not valid": return nil
         case let first: return first.hasPrefix("# in ") || !block.text.contains("entities:") ? nil : block.text
         }

@@ -44,7 +44,8 @@ extension APIClient {
             for name in names {
                 guard let checkpoint = try reader.checkpoint(name) else { continue }
                 status.add(checkpoint)
-                guard endpoint.forEach == nil, checkpoint.state == .underWay, let next = checkpoint.nextURL else {
+                if !endpoint.hasSeveralLists { status.since = checkpoint.since }
+                guard !endpoint.hasSeveralLists, checkpoint.state == .underWay, let next = checkpoint.nextURL else {
                     continue
                 }
                 status.position = Redaction.shown(requestURL(next))

@@ -52,6 +52,9 @@ public struct EndpointStatus: Sendable, Hashable {
     ///
     /// Of several lists it is the sum of those that are complete.
     public var complete: Counts?
+    /// The value from which the next incremental scan continues; nil without one, and with
+    /// `for_each`.
+    public var since: String?
     /// The process that scans the endpoint at this moment; nil if there is none.
     public var processID: Int32?
     /// The failure of the last attempt; nil since an attempt has succeeded.

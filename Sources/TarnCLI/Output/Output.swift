@@ -10,8 +10,13 @@ enum Output {
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// The columns of the terminal on standard output; 100 without a terminal.
-    static var width: Int { columns(of: STDOUT_FILENO) }
+    /// The columns of tables: `COLUMNS`, else those of the terminal on standard output, else 100.
+    static let width: Int = {
+        if let text = ProcessInfo.processInfo.environment["COLUMNS"], let columns = Int(text), columns >= 20 {
+            return min(columns, 10_000)
+        }
+        return columns(of: STDOUT_FILENO)
+    }()
     /// The columns of the terminal on standard error; 100 without a terminal.
     ///
     /// It may be another terminal than that of standard output.

@@ -1,4 +1,4 @@
-// The events of `tarn sync --json`: JSON lines of a versioned contract. See SyncEvents+Schema.swift.
+// The events of `tarn sync --json`: JSON lines of a versioned contract, SyncEvents+Schema.swift.
 
 import Foundation
 import Locking

@@ -7,8 +7,7 @@ enum UsageMessage {
     ///
     /// Only the message's own line breaks remain.
     static func text(_ message: String, arguments: some Sequence<String>) -> String {
-        // ArgumentParser's own prefix is `Error: `; every error of the program has the same one.
-        var message = message.hasPrefix("Error: ") ? "tarn: " + message.dropFirst("Error: ".count) : message
+        var message = message
         for argument in arguments.sorted(by: { $0.utf8.count > $1.utf8.count }) {
             // The value of `--name=value` is quoted without its name.
             let value =

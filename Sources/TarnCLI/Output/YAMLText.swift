@@ -63,7 +63,7 @@ enum YAMLText {
         }
     }
 
-    /// Returns a text of several lines as a literal block (YAML 1.2 §8.1.2); nil if it cannot be one.
+    /// Returns a text of several lines as a literal block (YAML 1.2 §8.1.2); nil if none can be.
     private static func block(_ text: String, _ indent: String) -> String? {
         guard text.utf8.contains(0x0A), text.utf8.first != 0x20, text.utf8.first != 0x0A,
             text.unicodeScalars.allSatisfy({ $0 == "\n" || !VisibleText.acts($0.value) && $0.value != 0xFEFF })

@@ -33,6 +33,12 @@ enum HelpTopic: String, CaseIterable {
         Environment variables:
 
           COLUMNS            Width of help pages and tables.
+          TARN_PAGER, PAGER  Pager of long output on a terminal (default: less); empty or cat for none.
+          NO_COLOR           If not empty, no colours.
+          CLICOLOR_FORCE     If not empty and not 0, colours also without a terminal.
+          TARN_PROGRESS_SECONDS
+                             Seconds between lines of progress without a terminal (default: 5; 0 for none).
+          TZ                 Time zone of --local.
           http_proxy, https_proxy, no_proxy
                              Proxies, as libcurl reads them.
 

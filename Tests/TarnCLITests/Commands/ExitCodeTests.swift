@@ -37,7 +37,7 @@ struct ExitCodeTests {
         Case(status: 2, name: "no such command", arguments: ["frobnicate"]),
         Case(
             status: 2, name: "help for no such command", arguments: ["help", "bogus"],
-            shows: "unknown command \"bogus\": expected one of sync, "),
+            shows: "unknown command \"bogus\": expected one of init, sync, "),
         Case(
             status: 2, name: "help for no such subcommand", arguments: ["help", "inspect", "bogus"],
             shows: "unknown command \"bogus\": expected one of stat, "),

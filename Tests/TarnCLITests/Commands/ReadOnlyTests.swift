@@ -76,7 +76,7 @@ struct ReadOnlyTests {
         #expect(refused.status == 6 && refused.output.isEmpty)
         #expect(refused.error.contains("--immutable") && refused.error.contains(".lock"), "\(refused.error)")
         let read = try await onMount(
-            "$TARN list Note --store $RO --limit 2 --immutable --format json && $TARN count Note --store $RO --immutable"
+            "$TARN list Note --store $RO --limit 2 --immutable --format ndjson && $TARN count Note --store $RO --immutable"
         ).end()
         #expect(read.status == 0 && read.output.contains("note 1 ") && read.output.contains("3000"), "\(read)")
         let copied = try await onMount("$TARN store backup $RO $D/copy --immutable --verify").end()
@@ -142,13 +142,13 @@ struct ReadOnlyTests {
         #expect(
             refused.status == 6 && refused.error.contains("--immutable") && refused.error.contains("lock"), "\(refused)"
         )
-        let immutable = try await asNobody("$TARN list Note --store $S --limit 2 --immutable --format json")
+        let immutable = try await asNobody("$TARN list Note --store $S --limit 2 --immutable --format ndjson")
         #expect(immutable.status == 0 && immutable.lines.count == 2, "\(immutable)")
         let dump = try await asNobody("$TARN inspect dump $S")
         #expect(
             dump.status == 0 && dump.lines.count == 3000 && dump.error.contains("read without locks"), "\(dump.error)")
         for name in ["lock.mdb", "store.lock"] { chmod(store + "/" + name, 0o666) }
-        let locked = try await asNobody("$TARN list Note --store $S --limit 2 --format json && $TARN inspect stat $S")
+        let locked = try await asNobody("$TARN list Note --store $S --limit 2 --format ndjson && $TARN inspect stat $S")
         #expect(locked.status == 0 && !locked.error.contains("without locks"), "\(locked)")
     }
 
@@ -177,7 +177,7 @@ struct ReadOnlyTests {
             #expect(result.status == 6, "\(command): \(result)")
             #expect(result.error.contains("disk is full"), "\(command): \(result)")
         }
-        let immutable = try await onFullDisk("$TARN list Note --store $S --limit 2 --immutable --format json")
+        let immutable = try await onFullDisk("$TARN list Note --store $S --limit 2 --immutable --format ndjson")
         #expect(immutable.status == 0 && immutable.lines.count == 2, "\(immutable)")
         let dump = try await onFullDisk("$TARN inspect dump $S | wc -l; exit ${PIPESTATUS[0]}")
         #expect(dump.status == 0 && dump.output.contains("3000"), "\(dump)")

@@ -59,7 +59,7 @@ struct UsageTests {
     @Test(
         "a usage error is exit 2 and its first line says what is wrong",
         arguments: [
-            (["frobnicate"], "tarn: unknown command \"frobnicate\": expected one of init, "),
+            (["frobnicate"], "tarn: unknown command \"frobnicate\": expected one of init, sync, "),
             (["sync", "--frobnicate"], "tarn: unknown option \"--frobnicate\": expected one of --file, "),
             (["list"], "tarn: Missing expected argument '<entity>'"),
             (["get", "Issue"], "tarn: Missing expected argument '<key>'"),

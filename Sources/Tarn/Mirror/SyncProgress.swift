@@ -8,7 +8,7 @@ import TarnStore
 /// The counts are those of this sync: pages that an interrupted sync has committed are apart.
 public struct SyncProgress: Sendable {
     /// The event that is reported.
-    public enum Event: Sendable {
+    package enum Event: Sendable {
         /// A request is about to be sent.
         case request
         /// A page is committed.
@@ -18,23 +18,23 @@ public struct SyncProgress: Sendable {
     }
 
     /// A committed page.
-    public struct Page: Sendable {
+    package struct Page: Sendable {
         /// The URL of the page, without secrets.
-        public var url: String
+        package var url: String
         /// Whether the server has answered 304.
-        public var isNotModified: Bool
+        package var isNotModified: Bool
         /// The records that the page lists.
-        public var listed: Int
+        package var listed: Int
         /// The size of the body; 0 for a 304.
-        public var bytes: Int
+        package var bytes: Int
         /// The metadata that the endpoint declares, as JSON, by name.
-        public var metadata: [String: String]
+        package var metadata: [String: String]
     }
 
     /// The name of the endpoint.
     public var endpoint: String
     /// The event that is reported.
-    public var event = Event.request
+    package var event = Event.request
     /// Committed pages of this endpoint so far.
     public var pages: Int
     /// Committed pages of this endpoint that were answered with 304.
@@ -42,7 +42,7 @@ public struct SyncProgress: Sendable {
     /// Records that the committed pages of this endpoint list.
     public var listed: Int
     /// Records that the pages answered with 304 list: they are unchanged.
-    public var confirmed = 0
+    package var confirmed = 0
     /// Records that were new to the store, nested ones included.
     public var created = 0
     /// Records whose content has changed, nested ones included.
@@ -52,17 +52,17 @@ public struct SyncProgress: Sendable {
     /// Records that were deleted.
     public var deleted = 0
     /// The size of the received bodies.
-    public var bytes = 0
+    package var bytes = 0
     /// Pages and records that the interrupted sync has committed, which this one continues.
-    public var resumedPages = 0, resumedRecords = 0
+    package var resumedPages = 0, resumedRecords = 0
     /// The pages of the list as the server reports them; nil if it does not.
     public var expectedPages: Int?
     /// The records of the list as the server reports them; nil if it does not.
     public var expectedRecords: Int?
     /// The number of lists that are done, and of all; 1 without `for_each`.
-    public var listsDone = 0, lists = 1
+    package var listsDone = 0, lists = 1
     /// The number of failures so far.
-    public var failures = 0
+    package var failures = 0
     /// The URL that is being requested; nil after a page is committed.
     package var requesting: String?
 

@@ -17,7 +17,7 @@ public struct SyncReport: Sendable {
         /// Records that the pages list, including those of pages answered with 304.
         public var listed = 0
         /// Records that the pages answered with 304 list: they are unchanged.
-        public var confirmed = 0
+        package var confirmed = 0
         /// The value with which an incremental scan began; nil if it listed everything.
         ///
         /// With several lists it is that of one of them.

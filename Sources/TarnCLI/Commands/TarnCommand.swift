@@ -33,9 +33,9 @@ struct TarnCommand: AsyncParsableCommand {
             """,
         version: VersionText.number,
         subcommands: [
-            InitCommand.self, SyncCommand.self, StatusCommand.self, FetchCommand.self, CacheCommand.self, ProxyCommand.self,
-            ListCommand.self, GetCommand.self, RelatedCommand.self, SearchCommand.self, CountCommand.self,
-            MissingCommand.self, OpenCommand.self,
+            InitCommand.self, SyncCommand.self, StatusCommand.self, FetchCommand.self, CacheCommand.self,
+            ProxyCommand.self, ListCommand.self, GetCommand.self, RelatedCommand.self, SearchCommand.self,
+            CountCommand.self, MissingCommand.self, OpenCommand.self,
             ExplainCommand.self, UpdateCommand.self, DeleteCommand.self, ChangesCommand.self, WatchCommand.self,
             InspectCommand.self, StoreCommand.self, CheckCommand.self, DoctorCommand.self, CompletionsCommand.self,
             SchemaCommand.self,

@@ -87,7 +87,9 @@ struct StatusReport {
     private func details(_ status: EndpointStatus, isLocal: Bool) -> [String] {
         var lines: [String] = []
         if let process = status.processID { lines.append("\(status.name): process \(process) scans it now") }
-        if let since = status.since { lines.append("\(status.name): the next sync requests what changed since \(since)") }
+        if let since = status.since {
+            lines.append("\(status.name): the next sync requests what changed since \(since)")
+        }
         if let unfinished = status.unfinished {
             lines.append(
                 "\(status.name): stopped after \(countText(unfinished.pages, "page")), "

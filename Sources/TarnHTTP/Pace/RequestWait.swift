@@ -21,13 +21,13 @@ public struct RequestWait: Sendable, Hashable {
     /// The reason of the wait.
     public var reason: Reason
     /// The endpoint of the request; nil for a wait of all requests to the origin.
-    public var endpoint: String?
+    package var endpoint: String?
     /// The attempt that the wait precedes, from 2 on; nil if the request was not sent before.
-    public var attempt: Int?
+    package var attempt: Int?
     /// The maximum number of attempts; nil like ``attempt``.
-    public var attempts: Int?
+    package var attempts: Int?
     /// The outcome of the last attempt: a status such as `429`, or the kind of a failure.
-    public var cause: String?
+    package var cause: String?
 
     /// Creates a wait.
     package init(origin: String, until: Date, reason: Reason) {

@@ -52,8 +52,10 @@ final class TarnProcess: Sendable {
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
         // Lines about progress depend on the speed of the machine.
-        let variables = ProcessInfo.processInfo.environment.filter { $0.key != "COLUMNS" }.merging(["TARN_PROGRESS_SECONDS": "0"]) { $1 }
-            .merging(environment) { $1 }.map { "\($0)=\($1)" }
+        let variables = ProcessInfo.processInfo.environment.filter { $0.key != "COLUMNS" }.merging([
+            "TARN_PROGRESS_SECONDS": "0"
+        ]) { $1 }
+        .merging(environment) { $1 }.map { "\($0)=\($1)" }
         var argv: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
         var envp: [UnsafeMutablePointer<CChar>?] = variables.map { strdup($0) } + [nil]
         defer {

@@ -218,7 +218,7 @@ struct QueriesArticleTests {
         let page = try String(contentsOf: root.appending(path: "Sources/Tarn/Tarn.docc/Queries.md"), encoding: .utf8)
         let table = try #require(page.components(separatedBy: "|---|---|\n").dropFirst().first?.components(separatedBy: "\n\n").first)
         let rows = table.split(separator: "\n").map { $0.components(separatedBy: "`")[1] }
-        #expect(rows.count == 9)
+        #expect(rows.count == 11)
         for row in rows { _ = try Condition(text: row) }
         let quoted = try #require(page.split(separator: "\n").first { $0.hasPrefix("`in` is missing") })
         #expect(try Condition(text: String(quoted)) == .and([.isMissing("in"), .compare("content-type", .equal, .string("text/html"))]))

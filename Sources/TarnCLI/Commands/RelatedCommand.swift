@@ -7,11 +7,13 @@ struct RelatedCommand: ParsableCommand {
         commandName: "related",
         abstract: "Show the records of a relationship of one record.",
         discussion: """
-            Both directions work: with `author: { to: User, inverse: issues }` on Issue,
+            Both directions work, as here with `author: { to: User, inverse: issues }` on Issue. A record that was \
+            never fetched is shown as missing.
+
+            Examples:
               tarn related Issue 7 author
               tarn related User 3 issues --limit 10 --fields number,title,milestone.title
               tarn related User 3 issues --format csv > issues.csv
-            A record that was never fetched is shown as missing.
             """)
 
     @Argument(help: "Name of the entity in the description.") var entity: String

@@ -1,7 +1,7 @@
 // `tarn check`: a description by itself, against the store, and against the server.
 
 import Foundation
-public import Tarn
+import Tarn
 
 /// A check of a description file. Nothing is changed: neither the file nor the store.
 package struct DescriptionCheck: Sendable {

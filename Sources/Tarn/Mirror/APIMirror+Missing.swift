@@ -16,8 +16,8 @@ extension APIMirror {
     /// - Parameters:
     ///   - names: the names of the endpoints; nil for all.
     ///   - progress: called as by ``sync(_:progress:)``.
-    /// - Returns: a report with an entry per endpoint that was used. The report also has the targets
-    ///   that are still missing.
+    /// - Returns: a report with an entry per endpoint that was used, and with the targets that are
+    ///   still missing.
     public func syncMissing(
         _ names: Set<String>? = nil, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async -> SyncReport {

@@ -148,7 +148,8 @@ struct SyncCommandTests {
         let folder = try TemporaryFolder()
         let server = try LocalServer(
             directory: Repository.forge, "--fault", "/labels:status:404", "--fault", "&page=2:stall:600")
-        let process = try TarnProcess(Forge.arguments(folder.path + "/s", server.base, ["labels", "issues", "--concurrent", "1"]))
+        let process = try TarnProcess(
+            Forge.arguments(folder.path + "/s", server.base, ["labels", "issues", "--concurrent", "1"]))
         try await eventually { server.requests.contains { $0.contains("&page=2 ") } }
         process.send(SIGINT)
         let result = await process.end()

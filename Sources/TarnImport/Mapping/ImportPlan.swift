@@ -105,18 +105,8 @@ private struct PlanBuilder {
         positions = Dictionary(uniqueKeysWithValues: catalog.entities.enumerated().map { ($1.id, $0) })
     }
 
-    /// Returns an entity's mapping, completed by those of its ancestors, nearest first.
-    private func effective(_ entity: Catalog.Entity) -> EntityMapping {
-        var result = mapping.entities[entity.name] ?? EntityMapping()
-        for ancestor in catalog.ancestors(of: entity.id) {
-            guard let name = catalog.entity(id: ancestor)?.name, let wider = mapping.entities[name] else { continue }
-            result = result.inheriting(wider)
-        }
-        return result
-    }
-
     mutating func plan(of entity: Catalog.Entity) -> EntityPlan {
-        let entityMapping = effective(entity)
+        let entityMapping = mapping.effective(entity, in: catalog)
         var slots: [Slot] = [], details: [SlotDetails] = []
         for field in entity.fields {
             guard let (slot, itsDetails) = slot(of: field, entity, entityMapping) else { continue }

@@ -1,6 +1,7 @@
 // Date patterns: the subset of Unicode's date field symbols (UTS #35, part 4) that APIs need, in
 // English.
 
+import Foundation
 internal import TarnStore
 
 /// A date pattern such as `dd/MM/yyyy HH:mm` or `EEE MMM dd HH:mm:ss Z yyyy`.
@@ -215,6 +216,64 @@ public struct DatePattern: Sendable, Hashable, ExpressibleByStringLiteral {
         case .zone: return scanner.word(of: EnglishDates.zones) != nil
         }
         return true
+    }
+
+    /// Returns the text of a point in time, in UTC.
+    ///
+    /// It may lose what the pattern does not express: the caller compares it with what
+    /// ``timestamp(_:)`` reads.
+    func text(of time: Timestamp) -> String {
+        let civil = CivilTime(time)
+        var text: [UInt8] = []
+        for element in elements {
+            // A character may consist of several literal bytes.
+            if case .literal(let byte) = element {
+                text.append(byte)
+            } else {
+                text += DatePattern.text(of: element, civil).utf8
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func text(of element: Element, _ time: CivilTime) -> String {
+        switch element {
+        case .literal: ""
+        case .year: padded(time.year, 4)
+        case .shortYear: padded(time.year % 100, 2)
+        case .month(let digits, _): padded(time.month, digits)
+        case .day(let digits, _): padded(time.day, digits)
+        case .hour(let digits, _): padded(time.hour, digits)
+        case .halfDayHour(let digits, _): padded((time.hour + 11) % 12 + 1, digits)
+        case .minute(let digits, _): padded(time.minute, digits)
+        case .second(let digits, _): padded(time.second, digits)
+        case .monthName(let isLong):
+            word((isLong ? EnglishDates.months : EnglishDates.shortMonths)[time.month - 1])
+        case .weekday(let isLong):
+            word((isLong ? EnglishDates.weekdays : EnglishDates.shortWeekdays)[time.weekday])
+        case .halfDay: time.hour < 12 ? "AM" : "PM"
+        case .fraction(let digits): fraction(time.microsecond, digits)
+        case .offset(let form, let zulu, let minutesOptional):
+            zulu ? "Z" : form == .extended ? "+00:00" : minutesOptional ? "+00" : "+0000"
+        case .zone: "GMT"
+        }
+    }
+
+    private static func padded(_ number: Int, _ digits: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+    }
+
+    private static func word(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self).capitalized }
+
+    /// The digits of a fraction: that many, or as many as are needed.
+    private static func fraction(_ microsecond: Int, _ digits: Int?) -> String {
+        var text = padded(microsecond, 6)
+        if let digits {
+            return String(text.prefix(digits)) + String(repeating: "0", count: max(0, digits - 6))
+        }
+        while text.utf8.count > 1, text.hasSuffix("0") { text.removeLast() }
+        return text
     }
 
     /// Creates a pattern of this file, without validation.

@@ -26,6 +26,32 @@ public enum JSONValue: Sendable, Hashable {
             self.key = key
             self.value = value
         }
+
+        /// Whether the member has a key, compared by its bytes.
+        func isNamed(_ key: String) -> Bool { self.key.utf8.elementsEqual(key.utf8) }
+
+        public static func == (a: Member, b: Member) -> Bool { a.isNamed(b.key) && a.value == b.value }
+
+        public func hash(into hasher: inout Hasher) {
+            for byte in key.utf8 { hasher.combine(byte) }
+            hasher.combine(value)
+        }
+    }
+
+    /// Texts are compared by their bytes, never by canonical equivalence.
+    public static func == (a: JSONValue, b: JSONValue) -> Bool {
+        switch (a, b) {
+        case (.null, .null): true
+        case (.bool(let x), .bool(let y)): x == y
+        case (.number(let x), .number(let y)), (.string(let x), .string(let y)): x.utf8.elementsEqual(y.utf8)
+        case (.array(let x), .array(let y)): x == y
+        case (.object(let x), .object(let y)): x == y
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
     }
 
     /// The value of a key; the last one if the key occurs twice. Nil without that key or an object.
@@ -35,16 +61,16 @@ public enum JSONValue: Sendable, Hashable {
     public subscript(key: String) -> JSONValue? {
         get {
             guard case .object(let members) = self else { return nil }
-            return members.last { $0.key == key }?.value
+            return members.last { $0.isNamed(key) }?.value
         }
         set {
             guard case .object(var members) = self else { return }
-            if let newValue, let index = members.lastIndex(where: { $0.key == key }) {
+            if let newValue, let index = members.lastIndex(where: { $0.isNamed(key) }) {
                 members[index].value = newValue
             } else if let newValue {
                 members.append(Member(key, newValue))
             } else {
-                members.removeAll { $0.key == key }
+                members.removeAll { $0.isNamed(key) }
             }
             self = .object(members)
         }

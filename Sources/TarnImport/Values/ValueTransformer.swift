@@ -2,6 +2,7 @@
 // directions.
 
 import Foundation
+internal import TarnStore
 
 /// A conversion between the JSON of an API and the JSON that an attribute accepts.
 public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
@@ -70,7 +71,8 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
                     return number(text).map(JSONValue.number)
                 },
                 encode: { value in
-                    if case .number(let digits) = value { .string(digits) } else { value }
+                    guard case .number(let digits) = value else { return value }
+                    return positional(digits).map(JSONValue.string)
                 })
         case "base64url":
             return ValueTransformer(
@@ -101,6 +103,21 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
             return ValueTransformer(
                 name, decode: text { URL(string: $0, relativeTo: base).map { .string($0.absoluteString) } })
         }
+    }
+
+    /// Returns a JSON number without an exponent; nil if it has more than some 1,000 zeros.
+    private static func positional(_ number: String) -> String? {
+        var text = number
+        guard text.utf8.contains(where: { $0 | 0x20 == 0x65 }) else { return number }
+        // The value is 0.d₁d₂… × 10^point.
+        guard let value = text.withUTF8({ ExactDecimal(ascii: Bytes($0)) }), abs(Int(value.exponent)) <= 1100 else {
+            return nil
+        }
+        let digits = value.digits.map { String($0) }, point = Int(value.exponent)
+        let zeros = String(repeating: "0", count: max(0, point - digits.count))
+        let whole = digits.prefix(max(0, point)).joined() + zeros
+        let fraction = String(repeating: "0", count: max(0, -point)) + digits.dropFirst(max(0, point)).joined()
+        return (value.isNegative ? "-" : "") + (whole.isEmpty ? "0" : whole) + (fraction.isEmpty ? "" : "." + fraction)
     }
 
     /// Normalizes a decimal number with grouped digits; nil if the text is none.
@@ -157,20 +174,5 @@ extension Mapping {
     /// Returns a transformer by name: one of ``transformers``, else a built-in one, else nil.
     package func transformer(_ name: String) -> ValueTransformer? {
         transformers.first { $0.name == name } ?? ValueTransformer.builtIn(name)
-    }
-
-    /// Converts an attribute's value to the JSON that is sent, through its transformers in reverse.
-    ///
-    /// - Parameter value: the attribute's value as JSON.
-    ///
-    /// - Returns: nil if a transformer has no JSON to send for the value.
-    package func encode(_ value: JSONValue, of field: String, entity: String) -> JSONValue? {
-        guard let names = entities[entity]?.fields[field]?.transformers else { return value }
-        var value = value
-        for name in names.reversed() where value != .null {
-            guard let transformer = transformer(name), let next = transformer.encode(value) else { return nil }
-            value = next
-        }
-        return value
     }
 }

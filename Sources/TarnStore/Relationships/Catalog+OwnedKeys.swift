@@ -20,7 +20,7 @@ extension Catalog.Entity {
     package var hasOwner: Bool { keyParts.contains(where: \.isReference) }
 
     /// Returns the values of the key's fields for a record with this key.
-    func keyValues(_ key: RecordKey) -> [UInt16: Value] {
+    package func keyValues(_ key: RecordKey) -> [UInt16: Value] {
         var values: [UInt16: Value] = [:], rest = key.components[...]
         for part in keyParts {
             let components = Array(rest.prefix(part.count))

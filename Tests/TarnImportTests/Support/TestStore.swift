@@ -15,11 +15,13 @@ final class TestStore {
     let directory: String
     let store: Store
     let importer: Importer
+    let mapping: Mapping
 
     init(_ schema: Schema, _ mapping: Mapping = Mapping()) throws {
         directory = FileManager.default.temporaryDirectory.path + "/tarn-import-" + UUID().uuidString
         store = try Store.open(at: directory, schema: schema, options: Store.Options(durability: .volatile))
         importer = try Importer(mapping, store.catalog)
+        self.mapping = mapping
     }
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
@@ -51,6 +53,12 @@ final class TestStore {
     func record(_ entity: String, _ key: Int64) throws -> Record? { try record(entity, RecordKey(key)) }
 
     func value(_ entity: String, _ key: Int64, _ field: String) throws -> Value? { try record(entity, key)?[field] }
+
+    /// A stored record as the body of a request.
+    func body(_ entity: String, _ key: Int64, _ options: BodyOptions = BodyOptions()) throws -> JSONValue {
+        let record = try #require(try record(entity, key))
+        return try BodyWriter(mapping, store.catalog).body(of: record, options) { try self.record($0, $1) }.json
+    }
 
     func count(_ entity: String) throws -> Int { try store.read { try $0.count(entity) } }
 

@@ -127,6 +127,9 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
+    /// Returns the days since 1970-01-01 of a date.
+    static func days(of time: CivilTime) -> Int64 { days(toYear: time.year, month: time.month, day: time.day) }
+
     static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = (days + 719_468).flooredDivision(by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365

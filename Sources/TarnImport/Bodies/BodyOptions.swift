@@ -1,0 +1,39 @@
+/// What the body of a request contains of a record, and in which form.
+package struct BodyOptions: Sendable, Hashable {
+    /// The fields to send; nil for all that can be sent.
+    ///
+    /// A field that is named here and has no value is sent as null.
+    package var fields: Set<String>?
+    /// The fields that are left out.
+    package var omitted: Set<String> = []
+    /// The form of references. Default: `key`.
+    package var references: ReferenceForm = .key
+    /// The forms of single relationships, by name.
+    package var referenceForms: [String: ReferenceForm] = [:]
+    /// The places of fields, by name, where they differ from those in responses: keys of the body.
+    package var places: [String: JSONPath] = [:]
+    /// Values that are set after all fields, by their keys in the body: they replace other values.
+    package var forced: [ForcedValue] = []
+    /// Whether fields whose value is null are left out.
+    package var omitsNulls = false
+
+    /// A value that is sent whatever the record is.
+    package struct ForcedValue: Sendable, Hashable {
+        /// The keys that lead to the value.
+        package var place: JSONPath
+        /// The value.
+        package var value: JSONValue
+
+        /// Creates a forced value.
+        package init(_ place: JSONPath, _ value: JSONValue) {
+            self.place = place
+            self.value = value
+        }
+    }
+
+    /// Creates options: everything that can be sent, with bare keys as references.
+    package init() {}
+
+    /// Returns the form of a relationship.
+    func form(of field: String) -> ReferenceForm { referenceForms[field] ?? references }
+}

@@ -1,0 +1,159 @@
+// Records as the bodies of requests: the mapping of an import, read backwards.
+
+package import TarnStore
+
+/// A writer of request bodies.
+///
+/// A body has the names, paths, formats, transformers and key forms that the mapping declares for
+/// responses: importing it gives the fields of the record again. A field takes the first of its
+/// alternates that is a path of keys, or a text with one value. Values from outside of the record
+/// (`@parent`, `@param`, constants) have no place in a body.
+package struct BodyWriter: Sendable {
+    private let mapping: Mapping
+    private let catalog: Catalog
+
+    /// Creates a writer.
+    ///
+    /// - Parameters:
+    ///   - mapping: the mapping of the API.
+    ///   - catalog: the catalog of the store whose records are sent.
+    package init(_ mapping: Mapping, _ catalog: Catalog) {
+        self.mapping = mapping
+        self.catalog = catalog
+    }
+
+    /// Returns a record as a JSON object.
+    ///
+    /// - Parameters:
+    ///   - record: the record. Absent fields are left out, unless the options name them.
+    ///   - options: the fields and their forms.
+    ///   - target: returns a stored record, for references in the form `nested`.
+    /// - Throws: `BodyError`; whatever `target` throws.
+    package func body(
+        of record: Record, _ options: BodyOptions = BodyOptions(),
+        target: (_ entity: String, _ key: RecordKey) throws -> Record? = { _, _ in nil }
+    ) throws -> RecordBody {
+        guard let entity = catalog.entity(record.entity) else { throw BodyError.unknownEntity(record.entity) }
+        let named = (options.fields ?? []).union(options.omitted).union(options.places.keys)
+            .union(options.referenceForms.keys)
+        if let unknown = named.sorted().first(where: { entity.field($0) == nil }) {
+            throw BodyError.unknownField(entity: entity.name, field: unknown)
+        }
+        let plan = try BodyPlan(entity, mapping, catalog, options)
+        var body = JSONValue.object([]), unsent: [RecordBody.UnsentField] = [], rest: JSONValue?
+        for field in plan.fields where !options.omitted.contains(field.name) {
+            let isNamed = options.fields?.contains(field.name) ?? false
+            guard options.fields == nil || isNamed, let value = record[field.name] ?? (isNamed ? .null : nil) else {
+                continue
+            }
+            if value == .null, options.omitsNulls { continue }
+            if case .none(let reason) = field.place {
+                guard !isNamed else {
+                    throw BodyError.unsendable(entity: entity.name, field: field.name, reason: reason)
+                }
+                unsent.append(RecordBody.UnsentField(name: field.name, reason: reason))
+                continue
+            }
+            let json = try json(of: value, field, entity, options, target)
+            guard let keys = field.keys else {
+                rest = json
+                continue
+            }
+            guard body.insert(json, at: keys) else {
+                throw BodyError.conflict(
+                    entity: entity.name, field: field.name, place: JSONPath(keys: keys).description)
+            }
+        }
+        if case .object(let members)? = rest {
+            for member in members where body[member.key] == nil { body[member.key] = member.value }
+        }
+        for forced in options.forced {
+            guard forced.place.isPlain, !forced.place.keys.isEmpty else {
+                throw BodyError.place(forced.place.description, of: forced.value.text)
+            }
+            body.force(forced.value, at: forced.place.keys)
+        }
+        return RecordBody(json: body, unsent: unsent)
+    }
+
+    private func json(
+        of value: Value, _ field: BodyField, _ entity: Catalog.Entity, _ options: BodyOptions,
+        _ target: (String, RecordKey) throws -> Record?
+    ) throws -> JSONValue {
+        switch field.content {
+        case .attribute(let rule):
+            let json: JSONValue
+            do throws(AttributeRule.Refusal) { json = try rule.json(of: value) } catch {
+                throw BodyError.value(entity: entity.name, field: field.name, reason: error.reason)
+            }
+            guard case .part(_, let prefix, let suffix) = field.place, json != .null else { return json }
+            guard let part = BodyWriter.part(of: json, prefix, suffix) else {
+                throw BodyError.value(
+                    entity: entity.name, field: field.name,
+                    reason: "\(json.text) does not have the form \(prefix)…\(suffix)")
+            }
+            return .string(part)
+        case .reference(let destination, _):
+            guard let destination = catalog.entity(id: destination) else { return .null }
+            let form = options.form(of: field.name)
+            func reference(_ key: RecordKey) throws -> JSONValue {
+                if form == .nested, let record = try target(destination.name, key) {
+                    return try body(of: record).json
+                }
+                return try self.reference(to: key, destination, isObject: form != .key, from: entity, field.name)
+            }
+            switch value {
+            case .reference(let key): return try reference(key)
+            case .references(let keys): return .array(try keys.map(reference))
+            default: return .null
+            }
+        }
+    }
+
+    /// Returns the text between a prefix and a suffix, compared byte by byte.
+    private static func part(of json: JSONValue, _ prefix: String, _ suffix: String) -> String? {
+        let text: String
+        switch json {
+        case .string(let value), .number(let value): text = value
+        case .bool(let value): text = value ? "true" : "false"
+        case .null, .array, .object: return nil
+        }
+        let bytes = Array(text.utf8), before = Array(prefix.utf8), after = Array(suffix.utf8)
+        guard bytes.count >= before.count + after.count, bytes.starts(with: before),
+            bytes.suffix(after.count).elementsEqual(after)
+        else { return nil }
+        return String(decoding: bytes[before.count..<(bytes.count - after.count)], as: UTF8.self)
+    }
+
+    /// Returns a reference: a bare key, or an object with the attributes of the key.
+    private func reference(
+        to key: RecordKey, _ destination: Catalog.Entity, isObject: Bool, from entity: Catalog.Entity, _ field: String
+    ) throws -> JSONValue {
+        if key.components.contains(where: { if case .digest = $0 { true } else { false } }) {
+            throw BodyError.value(
+                entity: entity.name, field: field,
+                reason: "it refers to a missing record whose key is too long to be known")
+        }
+        if !isObject, key.components.count == 1, !destination.hasOwner, let component = key.components.first {
+            return component.json
+        }
+        var options = BodyOptions()
+        let values = destination.keyValues(key)
+        let fields = destination.key.compactMap { id in
+            destination.field(id: id).flatMap { field in values[id].map { Record.Field(field.name, $0) } }
+        }
+        options.fields = Set(fields.map(\.name))
+        return try body(of: Record(entity: destination.name, key: key, fields: fields), options).json
+    }
+}
+
+extension KeyComponent {
+    /// The component as JSON.
+    fileprivate var json: JSONValue {
+        switch self {
+        case .int(let value): .number(String(value))
+        case .string(let value): .string(value)
+        case .uuid, .digest: .string(description)
+        }
+    }
+}

@@ -1,8 +1,8 @@
 extension JSONValue {
     /// Returns the JSON merge patch (RFC 7396) that turns one value into another.
     ///
-    /// - Returns: nil if they are equal. A value with a null inside of an object cannot be expressed
-    ///   by a patch: the null removes its key.
+    /// - Returns: nil if they are equal. A null inside of an object cannot be expressed
+    ///   by a patch: it removes its key.
     package static func mergePatch(from base: JSONValue, to changed: JSONValue) -> JSONValue? {
         guard case .object(let old) = base, case .object(let new) = changed else {
             return base == changed ? nil : changed

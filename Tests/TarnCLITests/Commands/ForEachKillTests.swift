@@ -30,6 +30,8 @@ struct ForEachKillTests {
                 return .init(body: "[" + (1...parents).map { #"{"id":\#($0)}"# }.joined(separator: ",") + "]")
             }
             let board = Int(request.target.split(separator: "/")[1]) ?? 0
+            // A sync must not end before it is killed.
+            usleep(8000)
             if broken.contains(board) { return .init(status: "403 Forbidden", body: #"{"message":"private"}"#) }
             return .init(body: #"[{"id":\#(2 * board),"text":"a"},{"id":\#(2 * board + 1),"text":"b"}]"#)
         }
@@ -92,6 +94,7 @@ struct ForEachKillTests {
         let server = try ScriptedServer { request in
             if request.target.hasPrefix("/items/") {
                 let id = Int(request.target.dropFirst(7)) ?? 0
+                usleep(4000)
                 return .init(
                     body: #"{"id":\#(id),"name":"n\#(id)","text":"t\#(id % 7)","owner":{"id":\#(id % 50),"name":"u"}}"#)
             }

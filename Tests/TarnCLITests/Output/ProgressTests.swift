@@ -67,7 +67,7 @@ struct ProgressTests {
     func triesAndFailures() async throws {
         let folder = try TemporaryFolder()
         let server = try LocalServer(
-            directory: Repository.forge, "--latency", "50", "--fault", "/labels:status:503:times=1", "--fault",
+            directory: Repository.forge, "--latency", "500", "--fault", "/labels:status:503:times=1", "--fault",
             "/milestones?:status:404")
         let result = try await onTerminal(
             Forge.arguments(folder.path + "/s", server.base, ["labels", "milestones", "users"]), folder)

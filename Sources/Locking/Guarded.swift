@@ -4,7 +4,7 @@
 ///
 /// It replaces `Synchronization.Mutex`, whose waiting part is in a library without instrumentation:
 /// the thread sanitizer reports races between contended critical sections (seen with Swift 6.3.1 on
-/// Linux).
+/// Linux). Without a value, use `Lock`: the sanitizer takes an access to `()` for one to the object's header.
 ///
 /// `@unchecked`: `value` is accessed only in `withLock`, while the lock is held.
 package final class Guarded<Value>: @unchecked Sendable {
@@ -18,17 +18,6 @@ package final class Guarded<Value>: @unchecked Sendable {
         _ body: (inout Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         lock.lock()
-        defer { lock.unlock() }
-        return try body(&value)
-    }
-
-    /// Runs the closure with the value, unless another thread holds the lock.
-    ///
-    /// - Returns: the result of the closure; nil if it was not called.
-    package func withLockIfAvailable<Result, Failure: Error>(
-        _ body: (inout Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result? {
-        guard lock.lockIfAvailable() else { return nil }
         defer { lock.unlock() }
         return try body(&value)
     }

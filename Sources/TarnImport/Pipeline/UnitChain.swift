@@ -5,7 +5,7 @@ internal import TarnStore
 /// The shared state of a pipeline's units: after a failure, no later unit is committed.
 final class UnitChain: Sendable {
     private let isBroken = Atomic(false)
-    private let training = Guarded(())
+    private let training = Lock()
 
     var hasFailed: Bool { isBroken.load(ordering: .acquiring) }
     func fail() { isBroken.store(true, ordering: .releasing) }
@@ -13,6 +13,8 @@ final class UnitChain: Sendable {
 
     /// Trains dictionaries, unless another unit is training.
     func train(_ store: Store) throws {
-        _ = try training.withLockIfAvailable { _ in try store.trainDictionaries() }
+        guard training.lockIfAvailable() else { return }
+        defer { training.unlock() }
+        try store.trainDictionaries()
     }
 }

@@ -28,7 +28,7 @@ final class RowPlans: Sendable {
 
     /// The newest node, retained. `deinit` releases it, when no other thread can use it any more.
     private let latest = Atomic<Unmanaged<Node>?>(nil)
-    private let additions = Guarded(())
+    private let additions = Lock()
 
     deinit {
         latest.load(ordering: .acquiring)?.release()
@@ -45,11 +45,11 @@ final class RowPlans: Sendable {
 
     /// Adds the plan of a type, or returns the one that another thread has added meanwhile.
     func add(_ type: ObjectIdentifier, _ plan: RowPlan) -> Unmanaged<RowPlan> {
-        additions.withLock { _ in
-            if let known = find(type) { return known }
-            latest.store(
-                Unmanaged.passRetained(Node(type, plan, latest.load(ordering: .acquiring))), ordering: .releasing)
-            return Unmanaged.passUnretained(plan)
-        }
+        additions.lock()
+        defer { additions.unlock() }
+        if let known = find(type) { return known }
+        latest.store(
+            Unmanaged.passRetained(Node(type, plan, latest.load(ordering: .acquiring))), ordering: .releasing)
+        return Unmanaged.passUnretained(plan)
     }
 }

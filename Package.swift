@@ -15,12 +15,15 @@ let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
 /// out of the question: with two, SwiftPM orders their defines at random, and builds everything anew.
 let program: TargetDependencyCondition? = .when(traits: ["CommandLine"])
 
-/// `TARN_PART=store` leaves out what the tests of the lower layers do not need, and every dependency: tools/sanitize builds all of it anew.
-let isStoreOnly = Context.environment["TARN_PART"] == "store"
-let storeTargets: Set = [
-    "CLMDB", "CCrypto", "CZstd", "CChecksum", "CSimdJSON", "Locking", "LMDBPages", "LMDB", "TarnStore", "TarnImport", "TarnInspect",
-    "StoreWorker", "LMDBPagesTests", "LMDBTests", "TarnStoreTests", "TarnImportTests", "TestSupport",
+/// `TARN_PART` leaves out targets, since tools/sanitize builds all of them anew: `store` has the lower layers, without any dependency,
+/// and `mirror` those above them up to the mirror, without the program.
+let part = Context.environment["TARN_PART"] ?? ""
+let isStoreOnly = part == "store"
+let lowerTargets: Set = [
+    "CLMDB", "CCrypto", "CZstd", "CChecksum", "CSimdJSON", "Locking", "LMDBPages", "LMDB", "TarnStore", "TarnImport", "TestSupport",
 ]
+let storeTargets = lowerTargets.union(["TarnInspect", "StoreWorker", "LMDBPagesTests", "LMDBTests", "TarnStoreTests", "TarnImportTests"])
+let mirrorTargets = lowerTargets.union(["CCurl", "TarnHTTP", "Tarn", "TarnDescription", "FixtureServer", "TarnHTTPTests", "TarnTests"])
 
 let package = Package(
     name: "tarn",
@@ -118,7 +121,7 @@ let package = Package(
 
         // Shared by all tests: local servers, folders, waiting, random numbers.
         .target(
-            name: "TestSupport", dependencies: isStoreOnly ? [] : [.product(name: "Logging", package: "swift-log")], path: "Tests/Support"),
+            name: "TestSupport", dependencies: isStoreOnly ? ["Locking"] : ["Locking", .product(name: "Logging", package: "swift-log")], path: "Tests/Support"),
         .testTarget(name: "LMDBPagesTests", dependencies: ["LMDBPages", "TestSupport"]),
         .testTarget(name: "LMDBTests", dependencies: ["LMDB", "TestSupport"]),
         .testTarget(name: "TarnStoreTests", dependencies: ["TarnStore", "StoreWorker", "CZstd", "TestSupport"], exclude: ["Golden"]),
@@ -128,9 +131,9 @@ let package = Package(
         .testTarget(
             name: "TarnHTTPTests",
             dependencies: [
-                "TarnHTTP", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
+                "TarnHTTP", "FixtureServer", "Locking", "TestSupport", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
             ]),
-        .testTarget(name: "TarnTests", dependencies: ["Tarn", "TarnDescription", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log")]),
+        .testTarget(name: "TarnTests", dependencies: ["Tarn", "TarnDescription", "FixtureServer", "Locking", "TestSupport", .product(name: "Logging", package: "swift-log")]),
         .testTarget(name: "TarnProposalTests", dependencies: ["TarnProposal", "Tarn", "TarnDescription", "FixtureServer", "TestSupport"]),
         .testTarget(name: "TarnMacrosTests", dependencies: ["TarnMacros", "TestSupport", .product(name: "Logging", package: "swift-log")]),
         .testTarget(
@@ -163,5 +166,14 @@ if isStoreOnly {
     package.targets.removeAll { !storeTargets.contains($0.name) }
     package.products = [.library(name: "TarnInspect", targets: ["TarnInspect"])]
     package.dependencies = []
+    package.traits = []
+} else if part == "mirror" {
+    package.targets.removeAll { !mirrorTargets.contains($0.name) }
+    package.products = [.library(name: "TarnDescription", targets: ["TarnDescription"])]
+    package.dependencies = [
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    ]
     package.traits = []
 }

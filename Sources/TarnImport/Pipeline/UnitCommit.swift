@@ -8,7 +8,7 @@ internal import TarnStore
 final class UnitCommit: Sendable {
     private struct State {
         var result: Result<ImportReport, any Error>?
-        var waiting: CheckedContinuation<ImportReport, any Error>?
+        var waiting: CheckedContinuation<Void, Never>?
     }
 
     private let state = Guarded(State())
@@ -21,17 +21,20 @@ final class UnitCommit: Sendable {
             defer { state.waiting = nil }
             return state.waiting
         }
-        waiting?.resume(with: result)
+        waiting?.resume()
     }
 
     /// Waits for the commit and returns its report. Must be called once.
     func report() async throws -> ImportReport {
-        try await withCheckedThrowingContinuation { continuation in
-            let result = state.withLock { state in
+        await withCheckedContinuation { continuation in
+            let hasEnded = state.withLock { state in
                 if state.result == nil { state.waiting = continuation }
-                return state.result
+                return state.result != nil
             }
-            if let result { continuation.resume(with: result) }
+            if hasEnded { continuation.resume() }
         }
+        // Read under the lock: a resumption before the suspension is no order for the thread sanitizer.
+        guard let result = state.withLock(\.result) else { preconditionFailure("resumed before the delivery") }
+        return try result.get()
     }
 }

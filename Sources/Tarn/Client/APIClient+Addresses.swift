@@ -5,17 +5,15 @@ import TarnHTTP
 extension APIClient {
     /// The servers that redirects may lead to: the same ones as for links.
     var redirects: RedirectScope {
-        let api = description.api
-        return RedirectScope(
+        RedirectScope(
             bases: [api.base] + api.aliases + api.follows,
-            moved: options.base.map { RedirectScope.Moved(from: api.base, to: $0) })
+            moved: base.map { RedirectScope.Moved(from: api.base, to: $0) })
     }
 
     /// The scope of links in an endpoint's pages, and the limits of its scan.
     func bounds(of endpoint: Endpoint) -> PageSequence.Bounds {
-        let api = description.api
         var bounds = PageSequence.Bounds(
-            base: api.base, aliases: api.aliases + [options.base].compactMap(\.self), follows: api.follows,
+            base: api.base, aliases: api.aliases + [base].compactMap(\.self), follows: api.follows,
             pageLimit: min(options.pageLimit, endpoint.limits.pages ?? .max))
         bounds.recordLimit = endpoint.limits.records
         bounds.stopsAtLimit = endpoint.limits.stopsQuietly
@@ -26,23 +24,23 @@ extension APIClient {
 
     /// Maps a URL of the API to the URL that is requested.
     func requestURL(_ url: String) -> String {
-        guard let base = options.base else { return url }
-        if let moved = HTTPURL.rebase(link: url, from: [description.api.base], onto: base) { return moved }
+        guard let base else { return url }
+        if let moved = HTTPURL.rebase(link: url, from: [api.base], onto: base) { return moved }
         // A link may lead outside the path of the base URL. Even then it must not reach the real
         // server.
-        guard let home = try? HTTPURL(description.api.base), let other = try? HTTPURL(base) else { return url }
+        guard let home = try? HTTPURL(api.base), let other = try? HTTPURL(base) else { return url }
         return HTTPURL.rebase(link: url, from: [home.origin], onto: other.origin) ?? url
     }
 
     /// Maps a requested URL back to the URL of the API, which links are relative to.
     func canonicalURL(_ url: String) -> String {
-        guard let base = options.base else { return url }
-        return HTTPURL.rebase(link: url, from: [base], onto: description.api.base) ?? url
+        guard let base else { return url }
+        return HTTPURL.rebase(link: url, from: [base], onto: api.base) ?? url
     }
 
     /// The header fields of the API, with those of an endpoint in their place.
     func headers(_ fields: [TransportHeaders.Field]) -> TransportHeaders {
-        var headers = TransportHeaders(description.api.headers)
+        var headers = TransportHeaders(api.headers)
         for field in fields { headers[field.name] = field.value }
         return headers
     }
@@ -55,7 +53,7 @@ extension APIClient {
     func request(_ url: String, headers fields: [TransportHeaders.Field] = []) -> TransportRequest {
         let headers = headers(fields)
         var request = TransportRequest(url: requestURL(url), headers: headers)
-        if let target = try? HTTPURL(url), let home = try? HTTPURL(description.api.base),
+        if let target = try? HTTPURL(url), let home = try? HTTPURL(api.base),
             !target.hasSameOrigin(as: home)
         {
             // A link to another server: headers that only this API may see are not sent.

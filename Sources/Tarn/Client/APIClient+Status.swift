@@ -17,22 +17,26 @@ extension APIClient {
         if let unknown = names?.first(where: { !known.contains($0) }) {
             throw .endpoint(place: description.file, message: Spelling.unknown("endpoint", unknown, among: known))
         }
-        // Without the credentials, only the freshness is unknown.
-        let scope = try? await authScope()
-        do {
-            return try description.endpoints.filter { names?.contains($0.name) ?? true }.map {
-                try status(of: $0, scope)
+        var statuses: [EndpointStatus] = [], scopes: [String?: String?] = [:]
+        for endpoint in description.endpoints where names?.contains(endpoint.name) ?? true {
+            let client = client(of: endpoint)
+            // Without the credentials, only the freshness is unknown.
+            let scope: String?
+            if let known = scopes[client.apiName] { scope = known } else { scope = try? await client.authScope() }
+            scopes[client.apiName] = .some(scope)
+            do { statuses.append(try client.status(of: endpoint, scope)) } catch {
+                throw MirrorError(error, url: "", place: description.file)
             }
-        } catch {
-            throw MirrorError(error, url: "", place: description.file)
         }
+        return statuses
     }
 
     private func status(of endpoint: Endpoint, _ scope: String?) throws -> EndpointStatus {
         let request = EndpointRequest(
             client: self, endpoint: endpoint, fingerprint: description.fingerprint(of: endpoint),
             authScope: scope ?? "")
-        var status = EndpointStatus(name: endpoint.name)
+        var status = EndpointStatus(named: endpoint.name)
+        status.api = apiName
         status.processID = SyncLock.holder(of: endpoint.name, directory: store.path)
         var parents: [ParentRecord?] = [nil]
         if let forEach = endpoint.forEach { parents = try request.parents(forEach).parents }
@@ -59,6 +63,7 @@ extension APIClient {
         }
         if status.completeLists < status.lists { status.completedAt = nil }
         status.setAge(at: now)
+        status.nextRun = SyncTiming().next(of: status, endpoint.schedule, now: now)
         return status
     }
 

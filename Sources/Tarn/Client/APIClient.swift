@@ -11,6 +11,9 @@ public import TarnStore
 /// Requests follow the pace, the credentials and the retry policy of the description. Known limits
 /// of servers are restored from the store. An ``APIMirror`` and a ``RecordCache`` work over a
 /// client; those that share one also share its pace, its credentials and the known limits.
+///
+/// If the description has several APIs, it is the client of the first one, and has a client for
+/// each of the others: with its own pace, retry policy, credentials and addresses.
 public struct APIClient: Sendable {
     /// The options of a client.
     public struct Options: Sendable {
@@ -18,6 +21,8 @@ public struct APIClient: Sendable {
         ///
         /// Links to the base URL are requested there, too. Stored data does not depend on it.
         public var base: String?
+        /// The URLs that replace the base URLs of a description with several APIs, by name.
+        package var bases: [String: String] = [:]
         /// The page limit of one list: a guard against endless pagination.
         public var pageLimit = 10_000
         /// The retry policy that replaces the description's; nil keeps the description's.
@@ -52,12 +57,20 @@ public struct APIClient: Sendable {
         public init() {}
     }
 
-    /// The description of the API.
+    /// The description of the API, with its endpoints.
     public let description: Description
+    /// The API that this client sends requests to.
+    package let api: APIDescription
+    /// The name of the API; nil for the only one of the description.
+    package let apiName: String?
+    /// The URL that replaces the base URL; nil for none.
+    package let base: String?
     /// The store that receives the records.
     public let store: Store
     /// The options of the client.
     package let options: Options
+    /// The clients of the description's further APIs, by name. They share nothing but the store.
+    private let others: [String: APIClient]
     private let paced: PacedTransport
     private let authorized: AuthorizedTransport
     private let recording: RecordingTransport?
@@ -73,12 +86,54 @@ public struct APIClient: Sendable {
         _ description: Description, store: Store, transport: any Transport, options: Options = Options(),
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(MirrorError) {
-        self.description = description
-        self.store = store
+        try self.init(description, store: store, options: options, environment: environment) { _, _ in transport }
+    }
+
+    /// Creates a client with a transport for each API of the description.
+    ///
+    /// - Parameter transport: creates the transport of an API. Its certificates and its proxy are
+    ///   for this API only.
+    /// - Throws: as ``init(_:store:transport:options:environment:)``.
+    package init(
+        _ description: Description, store: Store, options: Options = Options(),
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        transport: (_ name: String?, APIDescription) -> any Transport
+    ) throws(MirrorError) {
+        let context = Context(description: description, store: store, options: options, environment: environment)
+        let budgets = BudgetKeeper(store)
+        var others: [String: APIClient] = [:]
+        for further in description.furtherAPIs {
+            others[further.name] = try APIClient(
+                context, further.api, further.name, transport(further.name, further.api), BudgetKeeper(beside: budgets))
+        }
+        try self.init(
+            context, description.api, description.apiName, transport(description.apiName, description.api), budgets,
+            others: others)
+    }
+
+    /// The values that the clients of all APIs have in common.
+    private struct Context {
+        var description: Description
+        var store: Store
+        var options: Options
+        var environment: [String: String]
+    }
+
+    private init(
+        _ context: Context, _ api: APIDescription, _ name: String?, _ transport: any Transport,
+        _ budgets: BudgetKeeper, others: [String: APIClient] = [:]
+    ) throws(MirrorError) {
+        let options = context.options, environment = context.environment
+        description = context.description
+        store = context.store
         self.options = options
-        let api = description.api
+        self.api = api
+        self.budgets = budgets
+        self.others = others
+        apiName = name
+        let isFirst = name == context.description.apiName
+        base = name.flatMap { options.bases[$0] } ?? (isFirst ? options.base : nil)
         try APIClient.check(api.authentication.sources, environment)
-        budgets = BudgetKeeper(store)
         let secrets = Set([api.authentication.queryParameter].compactMap(\.self))
         var pace = api.pace
         if options.ignoresLimits { pace.obeysHeaders = false }
@@ -90,13 +145,16 @@ public struct APIClient: Sendable {
         tokens.methods = []
         authorized = AuthorizedTransport(
             paced, api.authentication,
-            origins: Set([api.base, options.base].compactMap { $0.flatMap { try? HTTPURL($0) }?.origin }),
+            origins: Set([api.base, base].compactMap { $0.flatMap { try? HTTPURL($0) }?.origin }),
             tokens: RetryingTransport(paced, policy: tokens, time: options.time, logger: options.logger),
             environment: environment, time: options.time)
         do throws(RecordingError) {
+            // The recordings of a further API are in a directory of their own: its paths may be the
+            // same.
             recording =
                 if let directory = options.recordsTo {
-                    try RecordingTransport(authorized, directory: directory, hiding: secrets)
+                    try RecordingTransport(
+                        authorized, directory: isFirst ? directory : "\(directory)/\(name ?? "")", hiding: secrets)
                 } else {
                     nil
                 }
@@ -104,6 +162,12 @@ public struct APIClient: Sendable {
             throw .endpoint(place: error.file, message: error.message)
         }
     }
+
+    /// The client of the API that an endpoint belongs to.
+    package func client(of endpoint: Endpoint) -> APIClient { endpoint.api.flatMap { others[$0] } ?? self }
+
+    /// The clients of all APIs, this one first.
+    var all: [APIClient] { [self] + description.furtherAPIs.compactMap { others[$0.name] } }
 
     /// Checks that secrets can be read, except those that commands print.
     private static func check(
@@ -127,7 +191,7 @@ public struct APIClient: Sendable {
     ///   - logger: the logger of retries that replaces that of the options.
     func transport(for endpoint: Endpoint, retry: RetryPolicy? = nil, logger: Logger? = nil) -> RetryingTransport {
         var transport = RetryingTransport(
-            RedirectGuard(recording ?? authorized, redirects), policy: retry ?? options.retry ?? description.api.retry,
+            RedirectGuard(recording ?? authorized, redirects), policy: retry ?? options.retry ?? api.retry,
             rules: rules(of: endpoint),
             refresh: { [authorized] () async throws(TransportError) in try await authorized.refresh() },
             time: options.time, logger: logger ?? options.logger)
@@ -143,7 +207,7 @@ public struct APIClient: Sendable {
     }
 
     /// The rules for responses; the first one that matches applies.
-    func rules(of endpoint: Endpoint) -> [ResponseRule] { endpoint.responses + description.api.responses }
+    func rules(of endpoint: Endpoint) -> [ResponseRule] { endpoint.responses + api.responses }
 
     /// A suspension point where tests interleave other tasks.
     func pause() async { await options.interleave?() }
@@ -165,8 +229,9 @@ public struct APIClient: Sendable {
 
     /// Saves rate limits that were learned after the last commit, such as from a refusal.
     func saveBudgets() async throws {
-        guard budgets.isNew(paced.budgets) else { return }
-        try await store.write(alone: true) { try saveBudgets(&$0) }
+        for client in all where client.budgets.isNew(client.paced.budgets) {
+            try await store.write(alone: true) { try client.saveBudgets(&$0) }
+        }
     }
 }
 

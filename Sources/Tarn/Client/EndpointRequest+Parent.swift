@@ -199,7 +199,7 @@ extension EndpointRequest {
 
     /// The values of the path's variables in a URL; nil if the path does not match.
     private func pathValues(of url: String) -> [String: String]? {
-        guard let url = try? HTTPURL(url), let base = try? HTTPURL(client.description.api.base) else { return nil }
+        guard let url = try? HTTPURL(url), let base = try? HTTPURL(client.api.base) else { return nil }
         return endpoint.pathValues(of: url, on: base).map {
             Dictionary($0.map { ($0.name, $0.value) }) { first, _ in first }
         }

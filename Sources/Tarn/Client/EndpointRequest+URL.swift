@@ -13,7 +13,7 @@ extension EndpointRequest {
         }
         let url = try followedURL(text, of: name)
         var query: [(String, String)] = []
-        if let target = try? HTTPURL(url), let home = try? HTTPURL(client.description.api.base),
+        if let target = try? HTTPURL(url), let home = try? HTTPURL(client.api.base),
             target.hasSameOrigin(as: home)
         {
             let written = Set(QueryParameters.values(in: url).map(\.name))
@@ -29,7 +29,7 @@ extension EndpointRequest {
     /// Nearly all URLs of an API are of this form. They are not parsed: each is resolved twice for
     /// every record.
     private func plainURL(_ text: String) -> String? {
-        let base = client.description.api.base
+        let base = client.api.base
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

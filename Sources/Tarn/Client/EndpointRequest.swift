@@ -32,7 +32,7 @@ struct EndpointRequest: Sendable {
         client: APIClient, endpoint: Endpoint, fingerprint: String, authScope: String, parent: ParentRecord? = nil
     ) {
         self.client = client
-        self.endpoint = endpoint.completed(by: client.description.api)
+        self.endpoint = endpoint.completed(by: client.api)
         template = try? PathTemplate(endpoint.path)
         variables = Set(endpoint.variables)
         self.fingerprint = fingerprint
@@ -77,7 +77,7 @@ struct EndpointRequest: Sendable {
         let query = endpoint.parameters.filter { !variables.contains($0.name) }.map { ($0.name, $0.value) }
         let path = try template.expanded(lists: values.filter { used.contains($0.key) })
         return PageRequest(
-            url: QueryParameters.append(query, to: client.description.api.base + path),
+            url: QueryParameters.append(query, to: client.api.base + path),
             body: endpoint.body?.filled(values.compactMapValues(\.first)))
     }
 

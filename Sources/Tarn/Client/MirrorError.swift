@@ -94,11 +94,14 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
                 detail: "the server returned 403" + (message.isEmpty ? "" : ": \(message)")))
     }
 
-    /// Whether other endpoints would fail for the same reason.
-    var endsEverything: Bool {
+    /// Whether other endpoints of the same API would fail for the same reason.
+    var endsEverything: Bool { endsSync || isUnreachable || isAuthentication }
+
+    /// Whether all endpoints would fail for the same reason, also those of other APIs.
+    var endsSync: Bool {
         switch self {
         case .store, .cancelled, .busy: true
-        default: isUnreachable || isAuthentication
+        default: false
         }
     }
 

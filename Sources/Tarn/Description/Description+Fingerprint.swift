@@ -11,9 +11,7 @@ extension Description {
     /// new fields empty.
     var fingerprint: String {
         var text = ""
-        if mapping.naming.style != .snakeCase { text += "naming \(mapping.naming.style.rawValue)\n" }
-        for (json, name) in mapping.naming.words.sorted(by: { $0.key < $1.key }) { text += "word \(json) \(name)\n" }
-        if !mapping.naming.referenceSuffixes.isEmpty { text += "references \(mapping.naming.referenceSuffixes)\n" }
+        text += DescriptionDigest.text(of: mapping.naming)
         text += DescriptionDigest.text(of: mapping.rules, "rules")
         if let duplicates = mapping.duplicates { text += "duplicates \(duplicates.rawValue)\n" }
         if let keyless = mapping.keyless { text += "keyless \(keyless.rawValue)\n" }
@@ -33,6 +31,8 @@ extension Description {
                     " \(relationship.isOrdered) \(relationship.inverse ?? "")\(relationship.join == nil ? "" : " joined")\n"
             }
             guard let mapped = mapping.entities[entity.name] else { continue }
+            if let convention = mapped.convention { text += DescriptionDigest.text(of: convention) }
+            if let bases = mapped.bases { text += "bases \(bases)\n" }
             for (name, paths) in mapped.paths.sorted(by: { $0.key < $1.key }) { text += "path \(name) \(paths)\n" }
             text += DescriptionDigest.text(of: mapped.rules, "rules")
             if let duplicates = mapped.duplicates { text += "duplicates \(duplicates.rawValue)\n" }
@@ -79,6 +79,14 @@ extension Description {
 }
 
 private enum DescriptionDigest {
+    static func text(of naming: NamingConvention) -> String {
+        var text = ""
+        if naming.style != .snakeCase { text += "naming \(naming.style.rawValue)\n" }
+        for (json, name) in naming.words.sorted(by: { $0.key < $1.key }) { text += "word \(json) \(name)\n" }
+        if !naming.referenceSuffixes.isEmpty { text += "references \(naming.referenceSuffixes)\n" }
+        return text
+    }
+
     static func text(of choice: EntityChoice) -> String {
         choice.rules.map { rule in
             switch rule {

@@ -14,8 +14,18 @@ public struct Description: Sendable, Hashable {
     public var file: String
     /// The path of the store. A relative path in the file is resolved against the file's directory.
     public var storePath: String
-    /// The description of the API.
+    /// The description of the API; of several ones, the first.
     public var api: APIDescription {
+        didSet { setBases() }
+    }
+    /// The name of ``api``, if the description has several APIs; nil for the only one.
+    package var apiName: String?
+    /// The APIs after the first one, in the order of the file.
+    package var furtherAPIs: [NamedAPI] = [] {
+        didSet { setBases() }
+    }
+    /// The names of the APIs that have the records, by root entity; the first API has the others.
+    package var entityAPIs: [String: String] = [:] {
         didSet { setBases() }
     }
     /// The schema of the records. It is valid: `schema.problems()` is empty.
@@ -59,8 +69,13 @@ public struct Description: Sendable, Hashable {
     /// Sets the base URLs of records, if an entity declares URLs.
     private mutating func setBases() {
         let hasURLs = mapping.entities.values.contains { $0.url != nil }
-        let bases = hasURLs ? [api.base] + api.aliases : []
-        if mapping.bases != bases { mapping.bases = bases }
+        var completed = mapping
+        completed.bases = hasURLs ? [api.base] + api.aliases : []
+        for (entity, name) in entityAPIs where mapping.entities[entity] != nil {
+            guard let other = furtherAPIs.first(where: { $0.name == name })?.api else { continue }
+            completed.entities[entity]?.bases = hasURLs ? [other.base] + other.aliases : nil
+        }
+        if completed != mapping { mapping = completed }
     }
 
     /// Adds every relationship of the schema to the mapping.
@@ -79,6 +94,7 @@ public struct Description: Sendable, Hashable {
 extension Description: CustomStringConvertible {
     /// One line: the file, its API and the counts of what it declares.
     public var description: String {
-        "\(file): \(Redaction.url(api.base)), \(schema.entities.count) entities, \(endpoints.count) endpoints"
+        let bases = ([api] + furtherAPIs.map(\.api)).map { Redaction.url($0.base) }.joined(separator: " and ")
+        return "\(file): \(bases), \(schema.entities.count) entities, \(endpoints.count) endpoints"
     }
 }

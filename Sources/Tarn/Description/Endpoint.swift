@@ -7,6 +7,8 @@ import TarnImport
 public struct Endpoint: Sendable, Hashable {
     /// The name, unique in the description.
     public var name: String
+    /// The name of the API, if it is not the first one of the description.
+    package var api: String?
     /// The HTTP method: `GET`, or another one for an API whose queries are in the body.
     public var method = "GET"
     /// The path template, appended to the API's base URL.
@@ -61,6 +63,8 @@ public struct Endpoint: Sendable, Hashable {
     public var orphans: Orphans? {
         didSet { checkOrphans() }
     }
+    /// The times at which a watch scans the endpoint; nil for the freshness of its responses.
+    package var schedule: SyncSchedule?
     /// The rules for responses. They have precedence over those of the API.
     public var responses: [ResponseRule] = []
     /// The metadata of a response that is stored with its entry.

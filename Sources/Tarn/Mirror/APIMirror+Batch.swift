@@ -27,21 +27,23 @@ extension APIMirror {
         progress: @escaping @Sendable (BatchProgress) -> Void = { _ in }
     ) async -> SyncReport {
         await sync(isAtomic: isAtomic, progress: progress) { pipeline, scope in
-            try requests.map { try scan($0, pipeline, scope) }
+            var scans: [EndpointScan] = []
+            for request in requests { scans.append(try await scan(request, pipeline, scope)) }
+            return scans
         }
     }
 
     /// Fetches a group of scans, which are made anew for the repetition of an atomic group.
     func sync(
         isAtomic: Bool, progress: @escaping @Sendable (BatchProgress) -> Void = { _ in },
-        scans make: (ImportPipeline, _ authScope: String) throws -> [EndpointScan]
+        scans make: (ImportPipeline, _ authScope: String) async throws -> [EndpointScan]
     ) async -> SyncReport {
         var sync = SyncReport()
         do {
             let pipeline = try ImportPipeline(description.mapping, store.catalog), scope = try await client.authScope()
             // If a 304 of an atomic group is void, the group is repeated once, without conditions.
             for isUnconditional in [false, true] {
-                var scans = try make(pipeline, scope)
+                var scans = try await make(pipeline, scope)
                 for index in scans.indices { scans[index].isUnconditional = isUnconditional }
                 // All first pages are requested before the first one is imported.
                 for index in scans.indices { scans[index].askFirst() }
@@ -78,7 +80,7 @@ extension APIMirror {
 
     private func scan(
         _ request: BatchRequest, _ pipeline: ImportPipeline, _ scope: String
-    ) throws -> EndpointScan {
+    ) async throws -> EndpointScan {
         guard var endpoint = description.endpoints.first(where: { $0.name == request.endpoint }) else {
             throw MirrorError.endpoint(place: description.file, message: "unknown endpoint \(request.endpoint)")
         }
@@ -86,8 +88,11 @@ extension APIMirror {
         endpoint.replaceParameters(by: request.parameters)
         endpoint.orphans = nil
         if let limits = request.limits { endpoint.limits = limits }
+        let own = client.client(of: endpoint)
         let scan = EndpointScan(
-            EndpointRequest(client: client, endpoint: endpoint, fingerprint: fingerprint, authScope: scope), options,
+            EndpointRequest(
+                client: own, endpoint: endpoint, fingerprint: fingerprint,
+                authScope: endpoint.api == nil ? scope : try await own.authScope()), options,
             pipeline: pipeline, retry: request.retry)
         // A checkpoint of its own: the endpoint's describes the whole list.
         scan.variant = EndpointScan.variant(of: request.parameters)

@@ -6,13 +6,12 @@ import TarnImport
 import TarnStore
 
 extension APIMirror {
-    /// The maximum number of endpoints, and of lists of one of them, that are scanned side by side.
+    /// The maximum number of an API's endpoints, and of lists of each, that are scanned side by side.
     ///
     /// The transport and the pace limit the requests in progress. The number of lists is twice that
     /// limit: while a page is imported, the request of another list takes its place.
-    var width: (endpoints: Int, lists: Int) {
+    func width(of api: APIDescription) -> (endpoints: Int, lists: Int) {
         if let concurrency = options.concurrency { return (max(1, concurrency), max(1, concurrency)) }
-        let api = description.api
         let requests = max(1, api.pace.concurrent ?? api.transport.concurrencyPerHost)
         return (requests, requests == 1 ? 1 : 2 * min(requests, 1 << 10))
     }
@@ -23,27 +22,34 @@ extension APIMirror {
     func scan(
         _ requests: [EndpointRequest], _ run: SyncRun, _ progress: @escaping @Sendable (SyncProgress) -> Void
     ) async -> [SyncReport.Endpoint] {
-        let width = width, stop = SyncStop(), lock = Lock()
+        let lock = Lock()
         let serialized: @Sendable (SyncProgress) -> Void = { reported in
             lock.lock()
             defer { lock.unlock() }
             progress(reported)
         }
-        // Hooks of a program may share state: they are never called for two endpoints at once.
-        let most = options.hooks == nil ? width.endpoints : 1
+        // A failure for all endpoints of an API does not concern those of another one.
+        let names = Set(requests.map(\.client.apiName))
+        let stops = Dictionary(uniqueKeysWithValues: names.map { ($0, SyncStop()) })
         var pending = EndpointQueue(
-            SyncOrder(requests.map(\.endpoint), description.schema), isSequential: options.concurrency == 1)
+            SyncOrder(requests.map(\.endpoint), description.schema), groups: requests.map(\.client.apiName),
+            isSequential: options.concurrency == 1)
+        for request in requests {
+            // Hooks of a program may share state: they are never called for two endpoints at once.
+            pending.most[request.client.apiName] =
+                options.hooks == nil ? width(of: request.client.api).endpoints : 1
+        }
+        pending.isShared = options.hooks != nil
         var reports = [SyncReport.Endpoint?](repeating: nil, count: requests.count)
         await withTaskGroup(of: (Int, SyncReport.Endpoint).self) { group in
             while true {
-                while !stop.isRequested, pending.running < most, let index = pending.take() {
-                    let request = requests[index]
-                    group.addTask {
-                        (index, await scan(request, run, stop, width: width.lists, progress: serialized))
-                    }
+                while let index = pending.take(unless: { stops[$0]?.isRequested ?? false }) {
+                    let request = requests[index], stop = stops[request.client.apiName] ?? SyncStop()
+                    group.addTask { (index, await scan(request, run, stop, progress: serialized)) }
                 }
                 guard let (index, report) = await group.next() else { break }
                 pending.ended(index)
+                if report.failures.contains(where: \.endsSync) { stops.values.forEach { $0.request() } }
                 reports[index] = report
             }
         }
@@ -51,7 +57,7 @@ extension APIMirror {
     }
 
     private func scan(
-        _ request: EndpointRequest, _ run: SyncRun, _ stop: SyncStop, width: Int,
+        _ request: EndpointRequest, _ run: SyncRun, _ stop: SyncStop,
         progress: @escaping @Sendable (SyncProgress) -> Void
     ) async -> SyncReport.Endpoint {
         let started = ContinuousClock.now
@@ -61,13 +67,14 @@ extension APIMirror {
             let scan = EndpointScan(request, options, pipeline: pipeline, progress: progress)
             scan.syncRun = run
             scan.stop = stop
-            scan.width = width
+            scan.width = width(of: request.client.api).lists
             await scan.run()
             await scan.noteOutcome()
             scan.reportEnd()
             report = scan.report
         } catch {
             report = SyncReport.Endpoint(name: request.endpoint.name)
+            report.api = request.client.apiName
             report.failures = [MirrorError(error, url: "", place: request.place)]
         }
         if report.failures.contains(where: \.endsEverything) { stop.request() }
@@ -83,14 +90,17 @@ extension APIMirror {
     ///
     /// Endpoints that are scanned side by side may meet the failure that ends a sync together.
     private static func withoutRepetitions(_ reports: [SyncReport.Endpoint]) -> [SyncReport.Endpoint] {
-        guard let first = reports.firstIndex(where: { $0.failures.contains(where: \.endsEverything) }) else {
-            return reports
+        var first: [String?: Int] = [:], ofAll: Int?
+        for (index, report) in reports.enumerated().reversed()
+        where report.failures.contains(where: \.endsEverything) {
+            first[report.api] = index
+            if report.failures.contains(where: \.endsSync) { ofAll = index }
         }
+        guard !first.isEmpty else { return reports }
         return reports.indices.filter { index in
             let report = reports[index]
-            guard index != first, report.pages == 0, !report.wasFinished, report.finishedParents == 0 else {
-                return true
-            }
+            guard let cause = first[report.api] ?? ofAll, index != cause else { return true }
+            guard report.pages == 0, !report.wasFinished, report.finishedParents == 0 else { return true }
             return !report.wasStopped && !report.failures.contains(where: \.endsEverything)
         }.map { reports[$0] }
     }
@@ -99,32 +109,52 @@ extension APIMirror {
 /// The endpoints that are still to be scanned, by their indexes.
 private struct EndpointQueue {
     private let predecessors: [Set<Int>]
+    /// The API of each endpoint.
+    private let groups: [String?]
     private let isSequential: Bool
+    /// The maximum number of endpoints of an API that are scanned side by side.
+    var most: [String?: Int] = [:]
+    /// Whether the maximum is for all APIs together.
+    var isShared = false
     private var waiting: [Int]
     private var unfinished: Set<Int>
-    private(set) var running = 0
+    private var running: [String?: Int] = [:]
 
-    /// - Parameter isSequential: whether the order of the description counts, and no other.
-    init(_ order: SyncOrder, isSequential: Bool) {
+    /// - Parameters:
+    ///   - groups: the API of each endpoint.
+    ///   - isSequential: whether the order of the description counts, and no other.
+    init(_ order: SyncOrder, groups: [String?], isSequential: Bool) {
         predecessors = order.predecessors
         waiting = Array(order.predecessors.indices)
         unfinished = Set(waiting)
+        self.groups = groups
         self.isSequential = isSequential
     }
 
+    private func hasRoom(_ index: Int) -> Bool {
+        let group = groups[index]
+        let count = isSequential || isShared ? running.values.reduce(0, +) : running[group] ?? 0
+        return count < most[group] ?? 1
+    }
+
     /// Removes the first endpoint that may begin; nil if all of them wait for others.
-    mutating func take() -> Int? {
+    ///
+    /// - Parameter isStopped: whether no further endpoint of an API is to begin.
+    mutating func take(unless isStopped: (String?) -> Bool) -> Int? {
+        let open = waiting.indices.filter { !isStopped(groups[waiting[$0]]) }
         let position =
-            isSequential
-            ? waiting.indices.first : waiting.firstIndex { predecessors[$0].isDisjoint(with: unfinished) }
+            isSequential ? open.first : open.first { isReady(waiting[$0]) && hasRoom(waiting[$0]) }
         // Endpoints that wait for one another begin in the order of the description.
-        guard let position = position ?? (running == 0 ? waiting.indices.first : nil) else { return nil }
-        running += 1
+        let isIdle = running.values.allSatisfy { $0 == 0 }
+        guard let position = position ?? (isIdle ? open.first : nil), hasRoom(waiting[position]) else { return nil }
+        running[groups[waiting[position]], default: 0] += 1
         return waiting.remove(at: position)
     }
 
+    private func isReady(_ index: Int) -> Bool { predecessors[index].isDisjoint(with: unfinished) }
+
     mutating func ended(_ index: Int) {
-        running -= 1
+        running[groups[index], default: 0] -= 1
         unfinished.remove(index)
     }
 }

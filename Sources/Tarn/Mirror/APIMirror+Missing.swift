@@ -23,28 +23,28 @@ extension APIMirror {
     ) async -> SyncReport {
         var sync = SyncReport(), tried: [String: Set<RecordKey>] = [:]
         do {
-            let scope = try await client.authScope()
-            let requests = description.endpoints.filter { names?.contains($0.name) ?? true }.map {
-                request($0, authScope: scope)
-            }.filter { $0.detailNames(description.schema) != nil }
+            let requests = try await requests(
+                to: description.endpoints.filter { names?.contains($0.name) ?? true }
+            ).filter { $0.detailNames(description.schema) != nil }
             let claim = try await claimed(requests.map(\.endpoint.name))
             defer { withExtendedLifetime(claim) {} }
-            var isOver = false
+            var isOver = false, failed: Set<String?> = []
             while !isOver {
                 isOver = true
                 let missing = try missingTargets()
-                for request in requests {
+                for request in requests where !failed.contains(request.client.apiName) {
                     let entity = request.endpoint.entity
                     let keys = (missing[entity] ?? []).subtracting(tried[entity] ?? [])
                     guard !keys.isEmpty else { continue }
                     tried[entity, default: []].formUnion(keys)
                     let report = try await scan(request, keys, progress)
                     sync.add(report)
-                    if report.failures.contains(where: \.endsEverything) || options.isPartial {
+                    if report.failures.contains(where: \.endsSync) || options.isPartial {
                         isOver = true
                         break
                     }
                     isOver = false
+                    if report.failures.contains(where: \.endsEverything) { failed.insert(request.client.apiName) }
                 }
             }
             let known = Set(requests.map(\.endpoint.entity))
@@ -70,7 +70,7 @@ extension APIMirror {
             let texts = zip(names, key.components).map { ($0, $1.description) }
             return ParentRecord(key: key, values: Dictionary(texts) { first, _ in first })
         }
-        scan.width = width.lists
+        scan.width = width(of: request.client.api).lists
         await scan.run()
         scan.reportEnd()
         let elapsed = (ContinuousClock.now - started).components

@@ -38,6 +38,10 @@ public struct APIMirror: Sendable {
         public var commitUnit: Endpoint.CommitUnit?
         /// Whether orphans are only reported: no record is deleted or unlinked.
         public var reportsOrphansOnly = false
+        /// Whether the sync is one of a watch, which selects the endpoints that are due.
+        ///
+        /// All selections of a watch share one checkpoint.
+        package var isScheduled = false
         /// Called before an orphan is removed, in the same transaction; false keeps the record.
         ///
         /// It runs on the store's writer thread and must not use the store.
@@ -147,11 +151,10 @@ public struct APIMirror: Sendable {
         do {
             let endpoints = description.endpoints.filter { names?.contains($0.name) ?? true }
             claim = try await claimed(endpoints.map(\.name))
-            let scope = try await client.authScope()
-            requests = endpoints.map { request($0, authScope: scope) }
+            requests = try await self.requests(to: endpoints)
             run = try SyncRun(
                 self, requests.map { ($0.endpoint.name, $0.fingerprint) },
-                isAll: endpoints.count == description.endpoints.count, authScope: scope)
+                isAll: endpoints.count == description.endpoints.count, authScope: APIMirror.scope(of: requests))
         } catch {
             sync.endpoints = [failed(error)]
             return sync
@@ -192,6 +195,26 @@ public struct APIMirror: Sendable {
         }
     }
 
+    /// The requests of endpoints, each with the client and the auth scope of its API.
+    func requests(to endpoints: [Endpoint]) async throws -> [EndpointRequest] {
+        var scopes: [String?: String] = [:], requests: [EndpointRequest] = []
+        for endpoint in endpoints {
+            let own = client.client(of: endpoint)
+            let scope: String
+            if let known = scopes[own.apiName] { scope = known } else { scope = try await own.authScope() }
+            scopes[own.apiName] = scope
+            requests.append(request(endpoint, authScope: scope))
+        }
+        return requests
+    }
+
+    /// The auth scopes of all requests, each once.
+    private static func scope(of requests: [EndpointRequest]) -> String {
+        var scopes: [String] = []
+        for request in requests where !scopes.contains(request.authScope) { scopes.append(request.authScope) }
+        return scopes.joined(separator: " ")
+    }
+
     /// The request of an endpoint, within the limits of the options.
     func request(_ endpoint: Endpoint, authScope: String) -> EndpointRequest {
         var limited = endpoint
@@ -199,7 +222,8 @@ public struct APIMirror: Sendable {
         if let limit = options.limit { limited.limits.records = min(limited.limits.records ?? .max, max(1, limit)) }
         if options.isPartial { limited.limits.stopsQuietly = true }
         return EndpointRequest(
-            client: client, endpoint: limited, fingerprint: description.fingerprint(of: endpoint), authScope: authScope)
+            client: client.client(of: endpoint), endpoint: limited, fingerprint: description.fingerprint(of: endpoint),
+            authScope: authScope)
     }
 
     /// Adds a failure of the store to a report, once.

@@ -63,7 +63,7 @@ extension EndpointScan {
 
     /// Begins the scan of a list, and requests its first page.
     private func begin(_ request: EndpointRequest, _ index: Int, isRepeated: Bool) async {
-        shownURL = Redaction.url(client.requestURL(client.description.api.base + endpoint.path))
+        shownURL = Redaction.url(client.requestURL(client.api.base + endpoint.path))
         defer { current = nil }
         do {
             guard var list = try await list(request, index, isRepeated: isRepeated) else {

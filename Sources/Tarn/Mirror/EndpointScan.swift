@@ -72,6 +72,7 @@ final class EndpointScan {
         self.pipeline = pipeline
         self.progress = progress
         report = SyncReport.Endpoint(name: request.endpoint.name)
+        report.api = request.client.apiName
         unit = options.commitUnit ?? request.endpoint.commitUnit
         transport = request.client.transport(for: request.endpoint, retry: retry)
     }

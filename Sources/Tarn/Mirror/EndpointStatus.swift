@@ -9,6 +9,11 @@ public struct EndpointStatus: Sendable, Hashable {
         public var at: Timestamp
         /// The description of the failure, without secrets: at most 500 Unicode scalars.
         public var message: String
+
+        package init(at time: Timestamp, message: String) {
+            at = time
+            self.message = message
+        }
     }
 
     /// The committed part of a scan that has not reached its end.
@@ -31,6 +36,8 @@ public struct EndpointStatus: Sendable, Hashable {
 
     /// The name of the endpoint or request.
     public var name: String
+    /// The name of the API, if the description has several ones.
+    package internal(set) var api: String?
     /// The number of lists: 1, or with `for_each` the number of stored parents.
     public var lists = 1
     /// The number of lists that were scanned to their end at least once.
@@ -67,8 +74,14 @@ public struct EndpointStatus: Sendable, Hashable {
     /// pages. Nil if no response is stored, and with `for_each`.
     public var freshUntil: Timestamp?
 
+    /// The time at which `tarn sync --watch` scans the endpoint next; it may be in the past.
+    ///
+    /// It follows from the schedule in the description or, without one, from the freshness of the
+    /// stored response. Nil for a request, which no watch sends.
+    package internal(set) var nextRun: Timestamp?
+
     /// Creates the status of an endpoint of which nothing is stored.
-    init(name: String) { self.name = name }
+    package init(named name: String) { self.name = name }
 
     /// Whether the stored response is fresh at a time.
     public func isFresh(at time: Timestamp) -> Bool { freshUntil.map { $0 > time } ?? false }

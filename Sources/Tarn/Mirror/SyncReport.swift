@@ -10,6 +10,8 @@ public struct SyncReport: Sendable {
     public struct Endpoint: Sendable {
         /// The name of the endpoint; empty if the failure belongs to no endpoint.
         public var name: String
+        /// The name of the API, if the description has several ones.
+        package internal(set) var api: String?
         /// Pages that were answered, including those with 304.
         public var pages = 0
         /// Pages that were answered with 304.

@@ -46,7 +46,10 @@ final class SyncRun: Sendable {
     ) throws {
         state = Guarded(State(unfinished: Set(selected.map(\.name))))
         let now = mirror.client.now
-        let name = isAll ? "*" : "* " + selected.map(\.name).sorted().joined(separator: " ")
+        let name =
+            isAll
+            ? "*"
+            : mirror.options.isScheduled ? "* (watch)" : "* " + selected.map(\.name).sorted().joined(separator: " ")
         self.name = name
         let plan = SHA256.hexadecimal(
             authScope + "\n" + selected.map { "\($0.name) \($0.fingerprint)" }.joined(separator: "\n"))

@@ -183,8 +183,8 @@ struct OrphanPass {
             return values
         }
         guard let values, let path = try? template.expanded(values) else { return nil }
-        let query = client.description.api.parameters.filter { values[$0.name] == nil }.map { ($0.name, $0.value) }
-        return QueryParameters.append(query, to: client.description.api.base + path)
+        let query = client.api.parameters.filter { values[$0.name] == nil }.map { ($0.name, $0.value) }
+        return QueryParameters.append(query, to: client.api.base + path)
     }
 
     // MARK: Deciding

@@ -80,7 +80,7 @@ extension RecordCache {
         options: TransferOptions = TransferOptions()
     ) async throws -> PreparedRequest {
         var endpoint = endpoint
-        let description = client.description
+        let client = client.client(of: endpoint)
         guard endpoint.method == "GET", endpoint.body == nil else {
             throw MirrorError.endpoint(
                 place: endpoint.place, message: "responses to \(endpoint.method) are not cached: use a mirror")
@@ -99,11 +99,11 @@ extension RecordCache {
         if let url = request.url {
             // A URL of another server is refused, unless a link of the previous page leads there
             // and the description allows it.
-            guard let wanted = try? HTTPURL(url), let base = try? HTTPURL(description.api.base),
+            guard let wanted = try? HTTPURL(url), let base = try? HTTPURL(client.api.base),
                 request.continuation != nil || wanted.hasSameOrigin(as: base)
             else {
                 throw MirrorError.endpoint(
-                    place: endpoint.place, message: "\(Redaction.url(url)) does not belong to \(description.api.base)")
+                    place: endpoint.place, message: "\(Redaction.url(url)) does not belong to \(client.api.base)")
             }
         }
         target.parent = try request.parent.map { try target.parentRecord($0) }
@@ -139,7 +139,7 @@ extension RecordCache {
             return (pages, true)
         }
         let first = (try? target.firstPage()) ?? PageRequest(url: url)
-        var bounds = client.bounds(of: endpoint)
+        var bounds = target.client.bounds(of: endpoint)
         var pages = try PageSequence(endpoint.pagination, first, bounds, deep: endpoint.deep)
         guard pages.url != url else { return (pages, true) }
         // The number of records before the page is unknown, so record counts cannot be checked.
@@ -153,12 +153,12 @@ extension RecordCache {
     ///
     /// If several paths match, the one with the fewest variables is chosen.
     public func request(for url: String) -> CacheRequest? {
-        guard let wanted = try? HTTPURL(url), let base = try? HTTPURL(client.description.api.base),
-            wanted.hasSameOrigin(as: base)
-        else { return nil }
+        guard let wanted = try? HTTPURL(url) else { return nil }
         var best: (endpoint: Endpoint, values: [Endpoint.Parameter])?
         for endpoint in client.description.endpoints where endpoint.method == "GET" && endpoint.body == nil {
-            guard let values = endpoint.pathValues(of: wanted, on: base) else { continue }
+            guard let base = try? HTTPURL(client.client(of: endpoint).api.base), wanted.hasSameOrigin(as: base),
+                let values = endpoint.pathValues(of: wanted, on: base)
+            else { continue }
             if best.map({ values.count < $0.values.count }) ?? true { best = (endpoint, values) }
         }
         return best.map { CacheRequest($0.endpoint.name, parameters: $0.values, url: wanted.description) }

@@ -21,7 +21,7 @@ extension RecordCache {
     func status(
         of first: PreparedRequest, next prepare: (CacheRequest) async throws -> PreparedRequest
     ) async throws -> EndpointStatus {
-        var status = EndpointStatus(name: first.endpoint.name), page: PreparedRequest? = first
+        var status = EndpointStatus(named: first.endpoint.name), page: PreparedRequest? = first
         var read = EndpointStatus.Progress(startedAt: client.now, pages: 0, records: 0), oldest: Timestamp?
         status.setFailure(try store.read { try first.request.lastFailure($0) })
         while let current = page {
@@ -77,7 +77,7 @@ extension RecordClient {
         let endpoint = request.endpoint
         do {
             guard endpoint.method == "GET", endpoint.body == nil else {
-                var status = EndpointStatus(name: endpoint.name)
+                var status = EndpointStatus(named: endpoint.name)
                 let target = EndpointRequest(client: client, endpoint: endpoint, fingerprint: "", authScope: "")
                 status.setFailure(try store.read { try target.lastFailure($0) })
                 return status

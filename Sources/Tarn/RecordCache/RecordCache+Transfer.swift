@@ -15,6 +15,7 @@ extension RecordCache {
         let stored = try store.read { try $0.access.responses.view(prepared.digest)?.entry }
         let known = isConditional ? stored.map(CachedResponse.init) : nil
         let request = known.map { options.rules.validation(of: $0, for: prepared.message) } ?? prepared.message
+        let client = prepared.request.client
         await client.pause()
         let sent = client.now
         let response = try await client.transport(
@@ -90,7 +91,7 @@ extension RecordCache {
                 requestedAt: sent, selecting: entry.caching?.selecting ?? [], usedAt: received)
             try writer.putResponse(entry)
             try writer.noteUses(taken)
-            try client.saveBudgets(&writer)
+            try prepared.request.client.saveBudgets(&writer)
             return Transfer(entry, .revalidated)
         }
     }
@@ -168,7 +169,8 @@ extension RecordCache {
     private func keep(_ entry: ResponseEntry, _ prepared: PreparedRequest, _ lent: ImporterPool.Lent) async throws
         -> Transfer
     {
-        let taken = uses.take(), known = uses.all, options = options, client = client, now = client.now
+        let taken = uses.take(), known = uses.all, options = options, client = prepared.request.client
+        let now = client.now
         lent.value.unit = ImportUnit(responses: [entry]) { _, writer in
             // Typed requests with other hooks or header fields have answers of their own.
             if prepared.options.scan == nil { try writer.removeSuperseded(by: prepared.key) }

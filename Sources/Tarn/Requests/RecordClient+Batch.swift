@@ -100,7 +100,7 @@ extension RecordClient {
         let domains = group.reduce(into: Set<String>()) { $0.formUnion($1.options.domains) }
         let deadline = group.compactMap(\.options.timeLimit).min().map { RequestDeadline($0) }
         let report = try await self.domains.call(in: domains).run { [self] in
-            try await deadline.run(method: "GET", url: client.description.api.base) { [self] in
+            try await deadline.run(method: "GET", url: client.api.base) { [self] in
                 let report = await sync(group)
                 try Task.checkCancellation()
                 return report

@@ -73,7 +73,7 @@ extension RecordClient {
     func prepared<Value>(
         _ request: RecordRequest<Value>, at next: CacheRequest? = nil, _ deadline: RequestDeadline? = nil
     ) async throws -> PreparedRequest {
-        let url = next?.url ?? client.description.api.base + request.endpoint.path
+        let url = next?.url ?? client.api.base + request.endpoint.path
         do {
             var options = request.transferOptions
             options.deadline = deadline

@@ -115,5 +115,5 @@ public final class RecordClient: Sendable {
 
 extension RecordClient: CustomDebugStringConvertible {
     /// One line: the API and the store.
-    public var debugDescription: String { "RecordClient(\(Redaction.url(client.description.api.base)), \(store.path))" }
+    public var debugDescription: String { "RecordClient(\(Redaction.url(client.api.base)), \(store.path))" }
 }

@@ -83,7 +83,7 @@ extension RecordClient {
     public func accept(
         url: String, status: Int = 200, headers: TransportHeaders, body: [UInt8], by routes: RequestRoutes
     ) async throws -> [any MappedRecord]? {
-        let api = client.description.api
+        let api = client.api
         guard let own = HTTPURL.rebase(link: url, from: [api.base] + api.aliases, onto: api.base),
             let path = try? HTTPURL(own).path, let root = try? HTTPURL(api.base).path
         else { return nil }

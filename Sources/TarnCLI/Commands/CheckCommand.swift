@@ -26,13 +26,11 @@ struct CheckCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Store directory (default: from the description).", valueName: "path"))
     var store: String?
     @Flag(help: "Fetch the first page of each endpoint.") var online = false
-    @Option(help: ArgumentHelp("Base URL for requests (default: from the description).", valueName: "url"))
-    var base: String?
+    @OptionGroup var base: BaseOption
     @Flag(help: "Print each finding as one JSON object.") var json = false
 
     func run() async throws {
-        if let base, (try? HTTPURL(base)) == nil { throw Failure(.usage, "--base \(base): not an http or https URL") }
-        guard online || endpoints.isEmpty && base == nil else {
+        guard online || endpoints.isEmpty && base.texts.isEmpty else {
             throw Failure(.usage, "endpoints and --base require --online")
         }
         let check = DescriptionCheck(file: description.file, store: store)
@@ -43,7 +41,7 @@ struct CheckCommand: AsyncParsableCommand {
                 throw Failure(.usage, "\(valid.file): " + Spelling.unknown("endpoint", name, among: known))
             }
             report.findings += try await check.onlineFindings(
-                valid, base: base, endpoints: endpoints.isEmpty ? nil : Set(endpoints))
+                valid, base: try base.replacements(valid), endpoints: endpoints.isEmpty ? nil : Set(endpoints))
         }
         for finding in report.findings {
             if json { Output.json(CheckCommand.json(finding)) } else { Output.line(finding.description) }

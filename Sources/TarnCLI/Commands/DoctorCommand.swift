@@ -24,16 +24,15 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup var description: DescriptionOption
     @Option(help: ArgumentHelp("Store directory (default: from the description).", valueName: "path"))
     var store: String?
-    @Option(help: ArgumentHelp("Base URL for the request (default: from the description).", valueName: "url"))
-    var base: String?
+    @OptionGroup var base: BaseOption
     @Flag(help: "Do not ask the server.") var offline = false
     @Flag(help: "Print each finding as one JSON object.") var json = false
 
     func run() async throws {
-        if let base, (try? HTTPURL(base)) == nil { throw Failure(.usage, "--base \(base): not an http or https URL") }
         var options = Doctor.Options()
         options.file = description.file
-        (options.store, options.base, options.isOffline) = (store, base, offline)
+        (options.store, options.isOffline) = (store, offline)
+        options.base = try base.replacements(try? Description.load(path: description.file))
         var first: DoctorFinding?
         await Doctor(options).examine(quickCheck: DoctorCommand.quickCheck) { finding in
             json ? Output.json(DoctorCommand.json(finding)) : DoctorCommand.lines(finding).forEach(Output.line)

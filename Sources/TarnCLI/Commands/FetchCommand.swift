@@ -39,8 +39,7 @@ struct FetchCommand: AsyncParsableCommand {
     @OptionGroup var description: DescriptionOption
     @Option(help: ArgumentHelp("Store directory (default: from the description).", valueName: "path")) var store:
         String?
-    @Option(help: ArgumentHelp("Base URL for requests (default: from the description).", valueName: "url")) var base:
-        String?
+    @OptionGroup var base: BaseOption
     @Flag(name: [.short, .long], help: "Do not print the source of the response.") var quiet = false
     @OptionGroup var format: FormatOption
 
@@ -48,7 +47,7 @@ struct FetchCommand: AsyncParsableCommand {
         if let maxStale, maxStale < 0 {
             throw Failure(.usage, "--max-stale \(maxStale): must be at least 0 seconds")
         }
-        if let base, (try? HTTPURL(base)) == nil { throw Failure(.usage, "--base \(base): not an http or https URL") }
+        if raw, !base.texts.isEmpty { _ = try base.replacements(nil) }
         if raw { return try await fetchRaw() }
         guard header.isEmpty else {
             throw Failure(.usage, "--header requires --raw: the description declares the fields of other requests")
@@ -82,16 +81,20 @@ struct FetchCommand: AsyncParsableCommand {
     // MARK: Records
 
     private func fetchRecords() async throws {
-        let description = try description.load(), policy = try wantedPolicy()
+        var description = try description.load()
+        let policy = try wantedPolicy()
         let store = try Store.open(at: store ?? description.storePath, schema: description.schema)
         var client = APIClient.Options()
-        client.base = base
+        try base.replacements(description).apply(to: &client)
         client.ignoresLimits = ignoreLimits
         let progress = SyncDisplay(SyncDisplay.form(isQuiet: quiet))
         client.onWait = progress.wait
         defer { progress.clear() }
-        let cache = try RecordCache(
-            description, store: store, transport: CurlTransport(description.api.transport), client: client)
+        let target = target
+        let names = description.endpoints.contains { $0.name == target } ? [target] : nil as Set<String>?
+        description.keepCredentials(ofEndpoints: names)
+        let cache = RecordCache(
+            try APIClient(description, store: store, options: client) { CurlTransport($1.transport) })
         var request: CacheRequest
         if description.endpoints.contains(where: { $0.name == target }) {
             request = CacheRequest(target)
@@ -174,7 +177,9 @@ struct FetchCommand: AsyncParsableCommand {
         if path == nil || FileManager.default.fileExists(atPath: description.file) {
             let description = try description.load()
             path = path ?? description.storePath
-            transport = description.api.transport
+            // A client certificate of one API is not shown to the server of another.
+            let own = description.apis.first { (try? HTTPURL($0.api.base))?.hasSameOrigin(as: url) ?? false }
+            transport = own?.api.transport ?? (description.hasSeveralAPIs ? transport : description.api.transport)
             (options.rules, options.limits) = (description.api.cache.rules, description.api.cache.limits)
         }
         let store = try RawStore.open(path ?? "")

@@ -37,7 +37,8 @@ struct OpenCommand: ParsableCommand {
             let concrete = catalog.entity(record.entity) ?? entity
             let template = description?.pages[record.entity] ?? description?.pages[entity.name]
             do {
-                return try RecordWebPage.url(template: template, base: description?.api.base ?? "") { name in
+                let base = description?.api(ofEntity: record.entity).base ?? ""
+                return try RecordWebPage.url(template: template, base: base) { name in
                     if let value = record[name] { return value == .null ? nil : value.plainText }
                     guard template != nil else { return nil }
                     let printer = try RecordPrinter(concrete, catalog, OutputStyle(.ndjson), fields: name)

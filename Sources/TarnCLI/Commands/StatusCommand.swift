@@ -11,7 +11,7 @@ struct StatusCommand: AsyncParsableCommand {
         abstract: "Show how complete and how old the records of each endpoint are, and what failed last.",
         discussion: """
             Reads the store only, and works offline. For each endpoint: the last complete scan and its age, how long the \
-            first page is fresh by the rules of HTTP, the position of an interrupted scan, counts, and the last failure; \
+            first page is fresh by the rules of HTTP, when `tarn sync --watch` scans it next, the position of an interrupted scan, counts, and the last failure; \
             then the size of the store, and local changes that are not sent.
 
             Examples:
@@ -34,20 +34,14 @@ struct StatusCommand: AsyncParsableCommand {
         let path = store ?? description.storePath
         // A read-only store takes no locks of writers.
         let store = try Store.open(at: path, options: Store.Options(isReadOnly: true))
-        // A command that prints a secret may ask a person for it.
-        let runsCommands = description.api.authentication.sources.contains {
-            if case .command = $0 { true } else { false }
-        }
-        if runsCommands { description.api.authentication = .none }
         let names = endpoints.isEmpty ? nil : Set(endpoints)
-        let client: APIClient
-        do throws(MirrorError) {
-            client = try APIClient(description, store: store, transport: NoTransport())
-        } catch {
-            // Without the credentials, only the freshness is unknown.
-            description.api.authentication = .none
-            client = try APIClient(description, store: store, transport: NoTransport())
+        // Without the credentials, only the freshness is unknown. A command that prints a secret
+        // may ask a person for it.
+        let environment = ProcessInfo.processInfo.environment
+        description.changeAPIs { _, api in
+            if !api.authentication.isReadable(environment: environment) { api.authentication = .none }
         }
+        let client = try APIClient(description, store: store, transport: NoTransport())
         let status = try StatusReport(try await client.status(of: names), description, store)
         if json { Output.json(status.json) } else { status.write(isLocal: isLocal) }
         if !status.isGood { throw Failure(.partly, "") }

@@ -20,12 +20,14 @@ struct SyncCommand: AsyncParsableCommand {
               tarn sync issues comments                      only these endpoints
               tarn sync --file forge/tarn.yaml --store /var/lib/forge.tarn
               tarn sync --base http://127.0.0.1:8080         through a gateway or a test server
+              tarn sync --base people=http://127.0.0.1:8081  of several APIs, this one
               tarn sync --dry-run-orphans                    report what the server no longer lists, but delete nothing
               tarn sync --dry-run                            the first page of each endpoint, without a change
               tarn sync --limit 100                          try a description; the next sync continues
               tarn sync --full                               everything, where `since` would list only changes
               tarn sync --missing                            the targets of references that are not there yet
-              tarn sync --watch 15m --quiet                  again and again, until interrupted
+              tarn sync --watch                              each endpoint when it is due, until interrupted
+              tarn sync --watch 15m --quiet                  every 15 minutes, where no schedule is declared
               tarn sync --overlay moved.yaml                 where the API has changed since the description was written
               tarn sync --json | jq -r 'select(.event == "error") | .message'
 
@@ -43,8 +45,7 @@ struct SyncCommand: AsyncParsableCommand {
             "File with mapping rules that replace those of the description. May be repeated.",
             valueName: "path"))
     var overlay: [String] = []
-    @Option(help: ArgumentHelp("Base URL for requests (default: from the description).", valueName: "url"))
-    var base: String?
+    @OptionGroup var base: BaseOption
     @Flag(help: "Ignore validators, and fetch everything again.") var refetch = false
     @Flag(help: "Do not resume an interrupted sync: start with the first page of every endpoint.")
     var restart = false
@@ -74,7 +75,9 @@ struct SyncCommand: AsyncParsableCommand {
 
     func run() async throws {
         if eventsSchema { return Output.lines(SyncEvents.schema) }
-        do { try await scope.repeating { try await runSync() } } catch {
+        do {
+            try await scope.repeating(try loadedDescription(), isQuiet: quiet, status: statusSource, sync: runSync)
+        } catch {
             let failure = Failure(error)
             // The failures of endpoints are reported before.
             if json, !failure.message.isEmpty { Output.json(SyncEvents.error(failure)) }
@@ -82,11 +85,29 @@ struct SyncCommand: AsyncParsableCommand {
         }
     }
 
-    private func runSync() async throws {
+    /// The endpoints of the command line; nil for all.
+    private var named: Set<String>? { endpoints.isEmpty ? nil : Set(endpoints) }
+
+    /// The source of the endpoints' status for a watch.
+    ///
+    /// It has one client: a command that prints a secret runs once.
+    private func statusSource() throws -> () async throws -> [EndpointStatus] {
         var description = try loadedDescription()
-        var client = try clientOptions()
+        if replay != nil { description.changeAPIs { $1.authentication = .none } }
+        description.keepCredentials(ofEndpoints: named)
+        let store = try Store.open(
+            at: store ?? description.storePath, schema: description.schema,
+            options: Store.Options(permissions: permissions))
+        let client = try APIClient(description, store: store, transport: NoTransport()), named = named
+        return { try await client.status(of: named) }
+    }
+
+    /// - Parameter due: the endpoints that are due; nil for those of the command line.
+    private func runSync(_ due: Set<String>?) async throws {
+        let names = due ?? named
+        var description = try loadedDescription()
+        var client = try clientOptions(description)
         let options = try mirrorOptions()
-        client.retry = try retryPolicy(description)
         // A dry run makes no store.
         let place = try scope.place(of: store ?? description.storePath)
         defer { place.remove() }
@@ -95,14 +116,22 @@ struct SyncCommand: AsyncParsableCommand {
             options: Store.Options(permissions: permissions))
         guard record == nil || replay == nil else { throw Failure(.usage, "--record and --replay exclude each other") }
         // A replay needs no credentials, since it sends no requests.
-        if replay != nil || scope.offline { description.api.authentication = .none }
-        let transport = try transport(description)
+        if replay != nil || scope.offline { description.changeAPIs { $1.authentication = .none } }
+        description.keepCredentials(ofEndpoints: names)
+        let transports = try transports(description)
         if scope.offline {
-            let offline = try APIClient(description, store: store, transport: transport, options: client)
-            let names = endpoints.isEmpty ? nil : Set(endpoints)
+            let offline = try APIClient(description, store: store, options: client, transport: transports)
             return try report(offline: StatusReport(try await offline.status(of: names), description, store))
         }
-        let (report, summary) = try await sync(description, store, transport, client, options)
+        let progress = SyncDisplay(SyncDisplay.form(isQuiet: quiet), isVerbose: verbose)
+        let events = json ? SyncEvents() : nil
+        client.onWait = { wait in
+            progress.wait(wait)
+            events?.wait(wait)
+        }
+        let mirror = APIMirror(
+            try APIClient(description, store: store, options: client, transport: transports), options: options)
+        let report = await sync(names, mirror, progress, events), summary = SyncSummary(report, store)
         if json {
             SyncEvents.conclusion(summary).forEach(Output.json)
         } else if !quiet, report.pages > 0 || report.failures.isEmpty {
@@ -134,8 +163,14 @@ struct SyncCommand: AsyncParsableCommand {
         var description = try description.load()
         for path in overlay { description = try description.applying(overlay: path) }
         if let concurrent = scope.concurrent {
-            description.api.pace.concurrent = concurrent
-            description.api.transport.concurrencyPerHost = concurrent
+            description.changeAPIs { _, api in
+                api.pace.concurrent = concurrent
+                api.transport.concurrencyPerHost = concurrent
+            }
+        }
+        if let attempts {
+            guard attempts > 0 else { throw Failure(.usage, "--attempts \(attempts): must be at least 1") }
+            description.changeAPIs { $1.retry.attempts = attempts }
         }
         for name in endpoints where !description.endpoints.contains(where: { $0.name == name }) {
             let known = description.endpoints.map(\.name)
@@ -144,24 +179,12 @@ struct SyncCommand: AsyncParsableCommand {
         return description
     }
 
-    private func clientOptions() throws -> APIClient.Options {
+    private func clientOptions(_ description: Description) throws -> APIClient.Options {
         var client = APIClient.Options()
-        if let base {
-            guard (try? HTTPURL(base)) != nil else { throw Failure(.usage, "--base \(base): not an http or https URL") }
-            client.base = base
-        }
+        try base.replacements(description).apply(to: &client)
         client.ignoresLimits = ignoreLimits
         client.recordsTo = record
         return client
-    }
-
-    /// Returns the description's retry policy with the attempts of the command line; nil without.
-    private func retryPolicy(_ description: Description) throws -> RetryPolicy? {
-        guard let attempts else { return nil }
-        guard attempts > 0 else { throw Failure(.usage, "--attempts \(attempts): must be at least 1") }
-        var retry = description.api.retry
-        retry.attempts = attempts
-        return retry
     }
 
     private func mirrorOptions() throws -> APIMirror.Options {
@@ -180,29 +203,27 @@ struct SyncCommand: AsyncParsableCommand {
         return options
     }
 
-    /// Returns the network, or the recordings to replay.
-    private func transport(_ description: Description) throws -> any Transport {
-        guard let replay else { return CurlTransport(description.api.transport) }
-        do throws(RecordingError) { return try FixtureTransport(directory: replay) } catch {
+    /// The transport of each API: the network, or the recordings to replay.
+    private typealias Transports = (_ name: String?, APIDescription) -> any Transport
+
+    private func transports(_ description: Description) throws -> Transports {
+        guard let replay else { return { CurlTransport($1.transport) } }
+        do throws(RecordingError) {
+            let first = try FixtureTransport(directory: replay)
+            var further: [String: FixtureTransport] = [:]
+            for api in description.furtherAPIs {
+                further[api.name] = try FixtureTransport(directory: "\(replay)/\(api.name)")
+            }
+            return { [further] name, _ in name.flatMap { further[$0] } ?? first }
+        } catch {
             throw Failure(.usage, "--replay: \(error)")
         }
     }
 
     /// Syncs with a line of progress; the first interrupt cancels the sync.
     private func sync(
-        _ description: Description, _ store: Store, _ transport: any Transport, _ client: APIClient.Options,
-        _ options: APIMirror.Options
-    ) async throws -> (SyncReport, SyncSummary) {
-        let progress = SyncDisplay(SyncDisplay.form(isQuiet: quiet), isVerbose: verbose)
-        let events = json ? SyncEvents() : nil
-        var client = client
-        client.onWait = { wait in
-            progress.wait(wait)
-            events?.wait(wait)
-        }
-        let mirror = try APIMirror(
-            description, store: store, transport: transport, client: client, options: options)
-        let names = endpoints.isEmpty ? nil : Set(endpoints)
+        _ names: Set<String>?, _ mirror: APIMirror, _ progress: SyncDisplay, _ events: SyncEvents?
+    ) async -> SyncReport {
         let update: @Sendable (SyncProgress) -> Void = { event in
             progress.update(event)
             events?.update(event)
@@ -220,7 +241,7 @@ struct SyncCommand: AsyncParsableCommand {
         }
         interrupts?.stop()
         progress.clear()
-        return (report, SyncSummary(report, store))
+        return report
     }
 
     private func conclude(_ report: SyncReport, _ summary: SyncSummary) throws {

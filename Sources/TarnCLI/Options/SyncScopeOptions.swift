@@ -23,8 +23,10 @@ struct SyncScopeOptions: ParsableArguments {
     @Flag(help: "Request nothing: report how complete and how old each endpoint is in the store.")
     var offline = false
     @Option(
+        defaultAsFlag: SyncInterval.scheduled, parsing: .next,
         help: ArgumentHelp(
-            "Sync again TIME after the end of each sync, until interrupted: 30s, 15m, 2h, 1d.", valueName: "time"))
+            "Sync each endpoint when it is due, until interrupted: by its schedule, else TIME (30s, 15m, 2h, 1d) after its last complete scan, else when its response is no longer fresh.",
+            valueName: "time"))
     var watch: SyncInterval?
     @Option(help: ArgumentHelp("Requests in progress at once (default: from the description).", valueName: "n"))
     var concurrent: Int?
@@ -37,6 +39,9 @@ struct SyncScopeOptions: ParsableArguments {
         if offline, dryRun || missing || watch != nil {
             throw ValidationError("--offline requests nothing: it excludes --dry-run, --missing and --watch")
         }
+        if missing, let watch, watch.seconds == nil {
+            throw ValidationError("--missing has no schedule: write a time, as in --watch 15m")
+        }
         if dryRun, watch != nil { throw ValidationError("--dry-run and --watch exclude each other") }
     }
 
@@ -45,6 +50,7 @@ struct SyncScopeOptions: ParsableArguments {
         options.since = since
         options.limit = limit
         options.isDryRun = dryRun
+        options.isScheduled = watch != nil
     }
 
     /// The directory of the store: for a dry run without a store, a temporary one.
@@ -66,36 +72,62 @@ struct SyncScopeOptions: ParsableArguments {
         }
     }
 
-    /// Runs a sync once or, with `--watch`, again and again until it is interrupted.
+    /// Runs a sync once or, with `--watch`, when endpoints are due, until it is interrupted.
     ///
     /// Failures that may be over by the next time are reported, and the next sync begins as usual.
-    func repeating(_ sync: @escaping () async throws -> Void) async throws {
-        guard let watch else { return try await sync() }
+    ///
+    /// - Parameters:
+    ///   - status: returns the source of the watched endpoints' status.
+    ///   - sync: syncs endpoints; nil stands for those of the command line.
+    func repeating(
+        _ description: @autoclosure () throws -> Description, isQuiet: Bool,
+        status: () throws -> () async throws -> [EndpointStatus], sync: @escaping (Set<String>?) async throws -> Void
+    ) async throws {
+        guard let watch else { return try await sync(nil) }
+        var timing = SyncTiming()
+        timing.interval = watch.seconds
+        let schedule = SyncWatch(try description(), timing: timing), isMissing = missing
+        let source = try status()
         try await FollowedTask.run {
-            while !Task.isCancelled {
-                do { try await sync() } catch let failure as Failure {
+            func attempt(_ names: Set<String>?) async throws {
+                do { try await sync(names) } catch let failure as Failure {
                     guard watch.outlasts(failure.code) else { throw failure }
                     if !failure.message.isEmpty { failure.show() }
                 }
                 Output.flush()
-                do { try await Task.sleep(for: watch.duration) } catch { return }
+            }
+            guard !isMissing else {
+                // References have no schedule of their own.
+                while !Task.isCancelled {
+                    try await attempt(nil)
+                    do { try await Task.sleep(for: .seconds(watch.seconds ?? timing.floor)) } catch { return }
+                }
+                return
+            }
+            try await schedule.run(status: source, sync: attempt) { until, names in
+                guard !isQuiet else { return }
+                Output.note("next: \(names.joined(separator: ", ")) at \(until.wholeSeconds(isLocal: false))")
+                Output.flush()
             }
         }
     }
 }
 
-/// A time between two syncs.
-struct SyncInterval: ExpressibleByArgument {
-    let duration: Duration
+/// The time between two syncs; or none, if schedules and freshness determine it.
+struct SyncInterval: ExpressibleByArgument, CustomStringConvertible {
+    let seconds: Int?
+
+    /// By schedules and freshness.
+    static let scheduled = SyncInterval(seconds: nil)
+
+    private init(seconds: Int?) { self.seconds = seconds }
 
     init?(argument: String) {
-        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-        guard let unit = argument.last.flatMap({ units[$0] }), let count = Int(argument.dropLast()), count > 0,
-            case let (seconds, overflow) = count.multipliedReportingOverflow(by: unit), !overflow,
-            seconds <= 366 * 86_400
-        else { return nil }
-        duration = .seconds(seconds)
+        guard let seconds = DurationText.seconds(argument) else { return nil }
+        self.seconds = seconds
     }
+
+    var description: String { seconds.map { "\($0)s" } ?? "by schedule and freshness" }
 
     /// Whether another sync may succeed after a failure without a change of the arguments.
     fileprivate func outlasts(_ code: Failure.Code) -> Bool {

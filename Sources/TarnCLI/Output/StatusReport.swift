@@ -5,7 +5,8 @@ import Tarn
 
 struct StatusReport {
     let endpoints: [EndpointStatus]
-    private let api: String
+    /// The base URLs of the APIs; the only one has no name.
+    private let apis: [(name: String?, base: String)]
     private let path: String
     private let bytes: Int
     private let records: RecordCounts
@@ -20,7 +21,7 @@ struct StatusReport {
 
     init(_ endpoints: [EndpointStatus], _ description: Description, _ store: Store) throws {
         self.endpoints = endpoints
-        api = Redaction.url(description.api.base)
+        apis = description.apis.map { ($0.name, Redaction.url($0.api.base)) }
         path = store.path
         let attributes = try? FileManager.default.attributesOfItem(atPath: store.path + "/data.mdb")
         bytes = attributes?[.size] as? Int ?? 0
@@ -50,17 +51,21 @@ struct StatusReport {
     // MARK: Text
 
     func write(isLocal: Bool) {
+        let names = apis.compactMap(\.name), first = names.isEmpty ? [] : ["api"], shift = first.count
         var table = Table(
-            ["endpoint", "state", "last complete scan", "age", "fresh", "pages", "records"], rightAligned: [3, 5, 6])
+            first + ["endpoint", "state", "last complete scan", "age", "fresh", "next run", "pages", "records"],
+            rightAligned: Set([3, 6, 7].map { $0 + shift }))
         for status in endpoints {
             let state = StatusReport.state(status)
-            table.add([
-                status.name + (status.lists > 1 ? " (\(status.completeLists)/\(status.lists) lists)" : ""),
-                state.rawValue,
-                status.completedAt.map { $0.seconds(isLocal: isLocal) } ?? "never",
-                status.age.map(StatusReport.age) ?? "",
-                fresh(status), "\(status.complete?.pages ?? 0)", "\(status.complete?.records ?? 0)",
-            ])
+            table.add(
+                (names.isEmpty ? [] : [status.api ?? ""]) + [
+                    status.name + (status.lists > 1 ? " (\(status.completeLists)/\(status.lists) lists)" : ""),
+                    state.rawValue,
+                    status.completedAt.map { $0.wholeSeconds(isLocal: isLocal) } ?? "never",
+                    status.age.map(StatusReport.age) ?? "",
+                    fresh(status), nextRun(status), "\(status.complete?.pages ?? 0)",
+                    "\(status.complete?.records ?? 0)",
+                ])
         }
         for (index, line) in table.lines(width: Output.width).enumerated() {
             guard index > 0, index <= endpoints.count else {
@@ -93,7 +98,7 @@ struct StatusReport {
         if let unfinished = status.unfinished {
             lines.append(
                 "\(status.name): stopped after \(countText(unfinished.pages, "page")), "
-                    + "\(countText(unfinished.records, "record")); begun \(unfinished.startedAt.seconds(isLocal: isLocal))"
+                    + "\(countText(unfinished.records, "record")); begun \(unfinished.startedAt.wholeSeconds(isLocal: isLocal))"
                     + (status.position.map { "; next: \($0)" } ?? ""))
         }
         if let failure = status.failure {
@@ -110,6 +115,13 @@ struct StatusReport {
         return seconds > 0 ? "for \(StatusReport.age(seconds))" : "no"
     }
 
+    /// When `tarn sync --watch` scans the endpoint next.
+    private func nextRun(_ status: EndpointStatus) -> String {
+        guard let next = status.nextRun else { return "" }
+        let seconds = Int(clamping: next.elapsed(since: now) / 1_000_000)
+        return seconds > 0 ? "in \(StatusReport.age(seconds))" : "due"
+    }
+
     /// A duration in its largest unit: `12 s`, `5 min`, `3 h`, `9 d`.
     static func age(_ seconds: Int) -> String {
         switch seconds {
@@ -124,7 +136,17 @@ struct StatusReport {
 
     var json: String {
         var text = "{\"version\":1,\"api\":"
-        text.appendJSONString(api)
+        text.appendJSONString(apis.first?.base ?? "")
+        if let first = apis.first, first.name != nil {
+            text += ",\"apis\":{"
+            for (index, api) in apis.enumerated() {
+                if index > 0 { text += "," }
+                text.appendJSONString(api.name ?? "")
+                text += ":"
+                text.appendJSONString(api.base)
+            }
+            text += "}"
+        }
         text += ",\"complete\":\(isGood),\"endpoints\":["
         for (index, status) in endpoints.enumerated() { text += (index > 0 ? "," : "") + StatusReport.json(status) }
         text += "],\"store\":{\"path\":"
@@ -147,11 +169,16 @@ struct StatusReport {
     private static func json(_ status: EndpointStatus) -> String {
         var text = "{\"name\":"
         text.appendJSONString(status.name)
+        if let api = status.api {
+            text += ",\"api\":"
+            text.appendJSONString(api)
+        }
         text +=
             ",\"state\":\"\(state(status).rawValue)\",\"lists\":\(status.lists),\"complete_lists\":\(status.completeLists)"
         if let time = status.completedAt { text += ",\"completed_at\":\"\(time)\"" }
         if let age = status.age { text += ",\"age\":\(age)" }
         if let time = status.freshUntil { text += ",\"fresh_until\":\"\(time)\"" }
+        if let time = status.nextRun { text += ",\"next_run\":\"\(time)\"" }
         if let complete = status.complete {
             text += ",\"pages\":\(complete.pages),\"listed\":\(complete.records)"
         }
@@ -175,13 +202,5 @@ struct StatusReport {
             text += "}"
         }
         return text + "}"
-    }
-}
-
-extension Timestamp {
-    /// The time in whole seconds.
-    fileprivate func seconds(isLocal: Bool) -> String {
-        let below = microseconds % 1_000_000
-        return Timestamp(microseconds: microseconds - (below < 0 ? below + 1_000_000 : below)).text(isLocal: isLocal)
     }
 }

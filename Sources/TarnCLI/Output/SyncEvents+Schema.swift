@@ -116,6 +116,7 @@ extension SyncEvents {
               "type": "object",
               "properties": {
                 "name": {"type": "string"},
+                "api": {"type": "string"},
                 "pages": {"type": "integer", "minimum": 0},
                 "not_modified": {"type": "integer", "minimum": 0},
                 "listed": {"type": "integer", "minimum": 0},

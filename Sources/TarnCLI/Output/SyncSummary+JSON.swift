@@ -29,6 +29,10 @@ extension SyncSummary {
         let imported = endpoint.report
         text += "{\"name\":"
         text.appendJSONString(endpoint.name)
+        if let api = endpoint.api {
+            text += ",\"api\":"
+            text.appendJSONString(api)
+        }
         text +=
             ",\"pages\":\(endpoint.pages),\"not_modified\":\(endpoint.notModified),\"listed\":\(endpoint.listed)"
         text += ",\"resumed\":\(endpoint.isResumed)"

@@ -28,16 +28,19 @@ struct SyncSummary {
     var skipped: Int { report.report.skipped }
 
     func lines(isVerbose: Bool) -> [String] {
+        let hasAPIs = report.endpoints.contains { $0.api != nil }
         var table = Table(
-            ["endpoint", "pages", "304", "listed", "created", "updated", "unchanged", "seconds"],
-            rightAligned: Set(1...7))
+            (hasAPIs ? ["api"] : [])
+                + ["endpoint", "pages", "304", "listed", "created", "updated", "unchanged", "seconds"],
+            rightAligned: Set(hasAPIs ? 2...8 : 1...7))
         for endpoint in report.endpoints where !endpoint.name.isEmpty {
             let imported = endpoint.report
-            table.add([
-                endpoint.name + SyncSummary.mark(endpoint), "\(endpoint.pages)", "\(endpoint.notModified)",
-                "\(endpoint.listed)", "\(imported.created)", "\(imported.updated)",
-                "\(imported.unchanged + endpoint.confirmed)", SyncSummary.seconds(endpoint.seconds),
-            ])
+            table.add(
+                (hasAPIs ? [endpoint.api ?? ""] : []) + [
+                    endpoint.name + SyncSummary.mark(endpoint), "\(endpoint.pages)", "\(endpoint.notModified)",
+                    "\(endpoint.listed)", "\(imported.created)", "\(imported.updated)",
+                    "\(imported.unchanged + endpoint.confirmed)", SyncSummary.seconds(endpoint.seconds),
+                ])
         }
         var lines = table.lines(width: Output.width)
         lines += resumptionLines

@@ -22,3 +22,12 @@ extension Timestamp {
             + digits(minutes % 60)
     }
 }
+
+extension Timestamp {
+    /// The text of the time, in whole seconds.
+    func wholeSeconds(isLocal: Bool) -> String {
+        let below = microseconds % 1_000_000
+        let whole = microseconds.subtractingReportingOverflow(below < 0 ? below + 1_000_000 : below)
+        return Timestamp(microseconds: whole.overflow ? microseconds : whole.partialValue).text(isLocal: isLocal)
+    }
+}

@@ -12,11 +12,11 @@ extension DescriptionCheck {
     /// Endpoints with `for_each` are not requested: their requests need records.
     ///
     /// - Parameters:
-    ///   - base: the URL that replaces the description's base URL; nil for none.
+    ///   - base: the URLs that replace base URLs of the description; nil for none.
     ///   - names: the endpoints to check; nil for all.
     /// - Throws: if the temporary store cannot be created, or credentials are missing.
     package func onlineFindings(
-        _ description: Description, base: String? = nil, endpoints names: Set<String>? = nil
+        _ description: Description, base: BaseReplacements? = nil, endpoints names: Set<String>? = nil
     ) async throws -> [CheckFinding] {
         let places = DescriptionPlaces(description)
         let wanted = description.endpoints.filter { names?.contains($0.name) ?? true }
@@ -27,9 +27,10 @@ extension DescriptionCheck {
         let store = try Store.open(
             at: folder, schema: description.schema, options: Store.Options(durability: .volatile))
         var client = APIClient.Options()
-        client.base = base
-        let mirror = try APIMirror(
-            sample, store: store, transport: CurlTransport(description.api.transport), client: client)
+        base?.apply(to: &client)
+        sample.keepCredentials(ofEndpoints: Set(sample.endpoints.map(\.name)))
+        let mirror = APIMirror(
+            try APIClient(sample, store: store, options: client) { CurlTransport($1.transport) })
         let report = await mirror.sync(nil) { _ in }
         let failures = report.endpoints.filter { $0.name.isEmpty }.flatMap(\.failures)
         let absent = report.absentAttributes.map { attribute in

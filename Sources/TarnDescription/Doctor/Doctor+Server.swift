@@ -11,10 +11,10 @@ extension Doctor {
     static let clockTolerance = 30
 
     /// Requests the base URL without credentials, and compares the clocks.
-    func server(_ api: APIDescription) async -> [DoctorFinding] {
+    func server(_ api: APIDescription, _ base: String?) async -> [DoctorFinding] {
         var settings = api.transport
         settings.totalTimeout = min(settings.totalTimeout, Doctor.timeout)
-        let url = options.base ?? api.base, shown = Redaction.url(url)
+        let url = base ?? api.base, shown = Redaction.url(url)
         let begin = ContinuousClock.now
         do throws(TransportError) {
             let response = try await CurlTransport(settings).send(TransportRequest(url: url))

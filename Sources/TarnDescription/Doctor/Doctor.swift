@@ -14,8 +14,8 @@ package struct Doctor: Sendable {
         package var file = "tarn.yaml"
         /// The path of the store; nil for that of the description.
         package var store: String?
-        /// The URL that replaces the description's base URL; nil for none.
-        package var base: String?
+        /// The URLs that replace base URLs of the description; nil for none.
+        package var base: BaseReplacements?
         /// Whether the server is left out.
         package var isOffline = false
         /// The environment that credentials are read from.
@@ -44,10 +44,14 @@ package struct Doctor: Sendable {
             fileSystem(path).forEach(show)
             store(path, quickCheck).forEach(show)
         }
-        guard let api = description?.api else { return }
-        show(credentials(api))
-        guard !options.isOffline else { return }
-        await server(api).forEach(show)
+        guard let description else { return }
+        for (name, api) in description.apis {
+            let findings = [credentials(api)] + (options.isOffline ? [] : await server(api, options.base?[name]))
+            for var finding in findings {
+                if let name { finding.text = "\(name): \(finding.text)" }
+                show(finding)
+            }
+        }
     }
 
     private func versions() -> DoctorFinding {

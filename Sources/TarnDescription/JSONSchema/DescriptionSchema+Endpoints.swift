@@ -55,6 +55,12 @@ extension DescriptionSchema {
                 Property(
                     name: "children", about: "The requests for the listed records, by name.",
                     node: .map(.reference("endpoint"))),
+                Property(
+                    name: "every", about: "How long after a complete scan --watch scans again: 15m.", node: .text),
+                Property(
+                    name: "at", about: "When --watch scans, daily: '03:00 UTC', '03:00 local', or a list.",
+                    node: .oneOrMore(.text)),
+                Property(name: "api", about: "The API of the requests (default: the first one).", node: .text),
                 Property(name: "parent", about: "Of a child: the relationship to the listed record.", node: .text),
             ] + expansions, required: [])
     }

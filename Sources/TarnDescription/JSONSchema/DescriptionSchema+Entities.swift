@@ -22,6 +22,8 @@ extension DescriptionSchema {
                     name: "compression", about: "How records are stored.",
                     node: words(EntityDefinition.Compression.self)),
                 Property(name: "was", about: "The previous name, if the entity was renamed.", node: .text),
+                Property(
+                    name: "api", about: "The API that has the records: its naming, rules and URLs apply.", node: .text),
                 Property(name: "open", about: "The URL template of a record's web page.", node: .text),
                 Property(
                     name: "ignore", about: "JSON paths that are known and not wanted.", node: .oneOrMore(.text)),

@@ -27,7 +27,7 @@ package enum DescriptionSchema {
         ]
         let definitions: [(String, SchemaJSON)] = [
             ("secret", secret.json), ("responses", responses.json), ("naming", .object(namingMembers)),
-            ("endpoint", endpoint.json),
+            ("api", api.json), ("endpoint", endpoint.json),
         ]
         return .object(header + members + [("$defs", .object(definitions))])
     }
@@ -36,7 +36,11 @@ package enum DescriptionSchema {
         .object(
             [
                 Property(name: "store", about: "The directory of the store, relative to this file.", node: .text),
-                Property(name: "api", about: "The server, and the properties of every request.", node: api),
+                Property(
+                    name: "api", about: "The server, and the properties of every request.", node: .reference("api")),
+                Property(
+                    name: "apis", about: "Several servers by name, instead of api; the first one is the default.",
+                    node: .map(.reference("api"))),
                 Property(
                     name: "entities", about: "The kinds of records, by name.",
                     node: .map(entity)),
@@ -47,7 +51,7 @@ package enum DescriptionSchema {
                 Property(
                     name: "include", about: "Files with parts of the description, relative to this file.",
                     node: .oneOrMore(.text)),
-            ], required: ["api", "entities"])
+            ], required: ["entities"])
     }
 
     private static var namingMembers: [(String, SchemaJSON)] {

@@ -23,10 +23,16 @@ struct OverlayReader {
     ///
     /// - Parameter overlay: a document whose marks name its file.
     mutating func lay(_ overlay: YAMLValue, over base: YAMLValue) -> YAMLValue {
-        merge(overlay, base, "", keys: ["api", "entities"]) { reader, entry, known in
-            entry.key == "api"
-                ? reader.merge(entry.value, known, "api", keys: ["naming"] + DescriptionReader.ruleKeys)
-                : reader.entities(entry.value, known)
+        merge(overlay, base, "", keys: ["api", "apis", "entities"]) { reader, entry, known in
+            let keys = ["naming"] + DescriptionReader.ruleKeys
+            return switch entry.key {
+            case "api": reader.merge(entry.value, known, "api", keys: keys)
+            case "apis":
+                reader.named(entry.value, known, "apis", "API") { reader, value, known, field in
+                    reader.merge(value, known, field, keys: keys)
+                }
+            default: reader.entities(entry.value, known)
+            }
         }
     }
 

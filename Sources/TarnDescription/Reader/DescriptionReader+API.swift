@@ -7,10 +7,12 @@ import TarnStore
 extension DescriptionReader {
     static let unsupported = "not supported by this version: remove the line"
 
-    mutating func api(_ value: YAMLValue) -> APIDescription? {
+    /// Reads an API into what is known of it.
+    mutating func api(_ value: YAMLValue, _ read: ReadAPI) -> ReadAPI {
+        var read = read
         guard
             let section = section(
-                value, "api",
+                value, read.field,
                 keys: [
                     "base", "aliases", "follow", "headers", "parameters", "auth", "transport", "pace", "retry",
                     "responses", "cache",
@@ -18,19 +20,23 @@ extension DescriptionReader {
                 ] + DescriptionReader.ruleKeys,
                 required: ["base"],
                 example: ["base": "base: https://api.example.org"])
-        else { return nil }
-        let base = variableText(section, "base").flatMap { baseURL($0, "api.base", section["base"]?.mark) }
+        else { return read }
+        let base = variableText(section, "base").flatMap { baseURL($0, section.path("base"), section["base"]?.mark) }
         let aliases = baseURLs(section, "aliases"), follows = baseURLs(section, "follow")
         let authentication = authentication(section)
-        authenticationField = authentication.headerField
+        read.authenticationField = authentication.headerField
+        currentAPI = read
         let headers = headers(section), parameters = parameters(section, "parameters")
-        apiParameters = parameters
+        read.parameters = parameters
         if let secret = authentication.queryParameter, parameters.contains(where: { $0.name == secret }) {
-            report(at: "api.parameters.\(secret)", "auth already sets this parameter: remove one of the two")
+            report(
+                at: section.path("parameters.\(secret)"), "auth already sets this parameter: remove one of the two")
         }
         let pace = pace(section), transport = transport(section, pace), retry = retry(section),
             responses = responses(section), cache = caching(section)
-        guard let base else { return nil }
+        read.mapping.naming = naming(section)
+        rules(section, into: &read.mapping)
+        guard let base else { return read }
         var api = APIDescription(base: base)
         api.aliases = aliases
         api.follows = follows
@@ -42,17 +48,13 @@ extension DescriptionReader {
         api.retry = retry
         api.responses = responses
         api.cache = cache
-        return api
+        read.description = api
+        return read
     }
 
     /// The naming convention: a style, words, suffixes of references, or several of them.
-    ///
-    /// It is in `api` because it is the API's.
-    mutating func naming(_ top: Section) -> NamingConvention {
-        guard case .mapping(let entries)? = top["api"]?.content,
-            let value = entries.first(where: { $0.key == "naming" })?.value
-        else { return NamingConvention() }
-        let section = Section(field: "api", mark: value.mark, values: ["naming": value])
+    private mutating func naming(_ section: Section) -> NamingConvention {
+        guard let value = section["naming"] else { return NamingConvention() }
         guard case .mapping(let pairs) = value.content else {
             return NamingConvention(word(section, "naming", "naming style") ?? .snakeCase)
         }
@@ -65,7 +67,7 @@ extension DescriptionReader {
                 || pair.key == "references" && !isWord(text)
         }
         guard isLong else { return NamingConvention(words: words(section, "naming")) }
-        guard let long = self.section(value, "api.naming", keys: ["style", "words", "references"]) else {
+        guard let long = self.section(value, section.path("naming"), keys: ["style", "words", "references"]) else {
             return NamingConvention()
         }
         return NamingConvention(
@@ -207,7 +209,7 @@ extension DescriptionReader {
                     field, entry.keyMark,
                     "duplicate header field (case does not matter): join the values with a comma")
             }
-            if let other = authenticationField, name == other.lowercased() {
+            if let other = currentAPI.authenticationField, name == other.lowercased() {
                 report(field, entry.keyMark, "auth already sets this header field: remove one of the two")
             }
             fields.append(.init(entry.key, value))

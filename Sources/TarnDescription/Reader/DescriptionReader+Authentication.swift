@@ -16,20 +16,22 @@ extension DescriptionReader {
         let kinds = ["bearer", "basic", "api_key", "oauth2"]
         guard
             let auth = section(
-                value, "api.auth", keys: kinds,
+                value, api.path("auth"), keys: kinds,
                 instead: [
                     "oauth": "write oauth2", "token": form,
                     "digest": "not supported: use one of \(kinds.joined(separator: ", "))",
                 ])
         else { return .none }
         guard entries.count == 1 else {
-            report("api.auth", keyMark("api.auth"), "expected one of \(kinds.joined(separator: ", ")): \(form)")
+            report(auth.field, keyMark(auth.field), "expected one of \(kinds.joined(separator: ", ")): \(form)")
             return .none
         }
-        if let bearer = auth["bearer"] { return secret(bearer, "api.auth.bearer").map(Authentication.bearer) ?? .none }
-        if let basic = auth["basic"] { return self.basic(basic) ?? .none }
-        if let key = auth["api_key"] { return apiKey(key) ?? .none }
-        if let oauth2 = auth["oauth2"] { return self.oauth2(oauth2) ?? .none }
+        if let bearer = auth["bearer"] {
+            return secret(bearer, auth.path("bearer")).map(Authentication.bearer) ?? .none
+        }
+        if let basic = auth["basic"] { return self.basic(basic, auth.path("basic")) ?? .none }
+        if let key = auth["api_key"] { return apiKey(key, auth.path("api_key")) ?? .none }
+        if let oauth2 = auth["oauth2"] { return self.oauth2(oauth2, auth.path("oauth2")) ?? .none }
         return .none
     }
 
@@ -102,10 +104,10 @@ extension DescriptionReader {
 
     // MARK: Kinds
 
-    private mutating func basic(_ value: YAMLValue) -> Authentication? {
+    private mutating func basic(_ value: YAMLValue, _ field: String) -> Authentication? {
         guard
             let section = section(
-                value, "api.auth.basic", keys: ["user", "password"], required: ["user", "password"],
+                value, field, keys: ["user", "password"], required: ["user", "password"],
                 example: ["user": "user: ada", "password": "password: { env: NAME_OF_THE_VARIABLE }"])
         else { return nil }
         let user = textOrSecret(section, "user"),
@@ -119,11 +121,11 @@ extension DescriptionReader {
         return .basic(user: user, password: password)
     }
 
-    private mutating func apiKey(_ value: YAMLValue) -> Authentication? {
+    private mutating func apiKey(_ value: YAMLValue, _ field: String) -> Authentication? {
         let places = ["header", "query", "cookie"]
         guard
             let section = section(
-                value, "api.auth.api_key", keys: ["key", "prefix"] + places, required: ["key"],
+                value, field, keys: ["key", "prefix"] + places, required: ["key"],
                 example: ["key": "key: { env: NAME_OF_THE_VARIABLE }"])
         else { return nil }
         let key = section["key"].flatMap { secret($0, section.path("key")) }
@@ -154,10 +156,10 @@ extension DescriptionReader {
         }
     }
 
-    private mutating func oauth2(_ value: YAMLValue) -> Authentication? {
+    private mutating func oauth2(_ value: YAMLValue, _ field: String) -> Authentication? {
         guard
             let section = section(
-                value, "api.auth.oauth2",
+                value, field,
                 keys: [
                     "token_url", "client_id", "client_secret", "client_auth", "refresh_token", "scopes", "params",
                     "account",

@@ -17,7 +17,7 @@ extension DescriptionReader {
         var cache = CacheDescription()
         guard let value = api["cache"],
             let section = section(
-                value, "api.cache",
+                value, api.path("cache"),
                 keys: [
                     "policy", "older_than", "shared", "heuristic", "heuristic_limit", "off_line", "entries", "bytes",
                     "age",

@@ -35,7 +35,8 @@ extension DescriptionReader {
 
     /// The children of an endpoint as endpoints with `for_each`, and their dotted paths.
     ///
-    /// The entity of the parent is that of its list, and the default entity of a child is the same.
+    /// The entity of the parent is that of its list. The default entity and the default API of a
+    /// child are the same.
     mutating func children(of entry: YAMLValue.Entry, _ field: String) -> [(YAMLValue.Entry, field: String)] {
         guard case .mapping(let keys) = entry.value.content, let children = keys.first(where: { $0.key == "children" })
         else { return [] }
@@ -48,7 +49,7 @@ extension DescriptionReader {
             field: String(field.dropLast(".children".count)), mark: children.keyMark,
             values: ["children": children.value])
         return entries(section, "children", of: "names to endpoints").map { child in
-            (child.asChild(of: entity), "\(field).\(child.key)")
+            (child.asChild(of: entity, api: keys.first { $0.key == "api" }), "\(field).\(child.key)")
         }
     }
 
@@ -68,7 +69,7 @@ extension YAMLValue.Entry {
     /// The endpoint of a child, with `for_each` and the default entity.
     ///
     /// `parent`, a relationship, becomes part of `for_each`.
-    fileprivate func asChild(of entity: YAMLValue.Entry) -> YAMLValue.Entry {
+    fileprivate func asChild(of entity: YAMLValue.Entry, api: YAMLValue.Entry?) -> YAMLValue.Entry {
         guard case .mapping(var keys) = value.content else { return self }
         let parent = keys.first { $0.key == "parent" }
         if !keys.contains(where: { $0.key == "for_each" }) {
@@ -79,6 +80,7 @@ extension YAMLValue.Entry {
                 YAMLValue.Entry(
                     key: "for_each", keyMark: keyMark, value: YAMLValue(mark: value.mark, content: .mapping(forEach))))
         }
+        if let api, !keys.contains(where: { $0.key == "api" }) { keys.append(api) }
         if !keys.contains(where: { $0.key == "entity" }), !value.hasRecordsOfSeveralEntities { keys.append(entity) }
         return YAMLValue.Entry(key: key, keyMark: keyMark, value: YAMLValue(mark: value.mark, content: .mapping(keys)))
     }

@@ -25,13 +25,15 @@ extension DescriptionReader {
     }
 
     private mutating func endpoint(_ entry: YAMLValue.Entry, _ field: String, _ schema: Schema) -> Endpoint? {
-        checkName(entry, field)
+        checkName(entry, field, of: "endpoint")
         guard let section = endpointSection(entry.value, field) else { return nil }
+        let api = apiName(section)
+        currentAPI = readAPI(api)
         if section["parent"] != nil {
             report(section, "parent", "only a child has a parent: write for_each: { entity: …, parent: … }")
         }
         let own = parameters(section, "with"), headers = headers(section)
-        let names = Set(own.map(\.name)), parameters = own + apiParameters.filter { !names.contains($0.name) }
+        let names = Set(own.map(\.name)), parameters = own + currentAPI.parameters.filter { !names.contains($0.name) }
         let envelope = envelope(section, schema)
         let records = envelope == nil ? recordsPath(section) : nil
         let entity = envelope.map { $0.first?.entity } ?? entityName(section, "entity", schema)
@@ -59,6 +61,7 @@ extension DescriptionReader {
         var endpoint = Endpoint(
             name: entry.key, path: path, parameters: own, records: records ?? JSONPath(keys: []),
             entity: entity, pagination: pagination ?? .automatic)
+        endpoint.api = api
         endpoint.headers = headers
         endpoint.method = method
         endpoint.body = body
@@ -71,6 +74,7 @@ extension DescriptionReader {
         endpoint.forEach = forEach
         endpoint.commitUnit = commitUnit
         endpoint.orphans = orphans
+        endpoint.schedule = schedule(section)
         endpoint.responses = responses
         endpoint.metadata = metadata
         endpoint.followsURL = section["url"] != nil
@@ -80,12 +84,13 @@ extension DescriptionReader {
         return endpoint
     }
 
-    private mutating func checkName(_ entry: YAMLValue.Entry, _ field: String) {
+    /// Reports a name that could be mistaken on a command line.
+    mutating func checkName(_ entry: YAMLValue.Entry, _ field: String, of what: String) {
         let isName = entry.key.utf8.allSatisfy {
             (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == 0x5F || $0 == 0x2D
         }
         if !isName || entry.key.isEmpty {
-            report(field, entry.keyMark, "invalid endpoint name: use the letters a–z and A–Z, digits, _ and -")
+            report(field, entry.keyMark, "invalid \(what) name: use the letters a–z and A–Z, digits, _ and -")
         }
     }
 
@@ -97,7 +102,7 @@ extension DescriptionReader {
                 "limit",
                 "more", "for_each", "commit", "orphans",
                 "responses", "metadata", "since", "partitions", "url", "excerpts", "children",
-                "parent", "like", "each",
+                "parent", "api", "every", "at", "like", "each",
             ],
             required: (value.hasKey("url") ? [] : ["path"])
                 + (DescriptionReader.hasEnvelope(value) ? [] : ["entity"]),
@@ -157,7 +162,8 @@ extension DescriptionReader {
     /// The field that declares a parameter: of the endpoint, else of the API.
     func field(ofParameter name: String, _ section: Section) -> String {
         let own = "\(section.path("with")).\(name)"
-        return isRecorded(own) || !apiParameters.contains { $0.name == name } ? own : "api.parameters.\(name)"
+        return isRecorded(own) || !currentAPI.parameters.contains { $0.name == name }
+            ? own : "\(currentAPI.field).parameters.\(name)"
     }
 
     // MARK: Path
@@ -184,7 +190,7 @@ extension DescriptionReader {
                 if ["", ".", ".."].contains(value) {
                     report(at: field(ofParameter: name, section), "a value in the path cannot be \"\(value)\"")
                 }
-            } else if !isReported(field(ofParameter: name, section)), !isReported("api.parameters") {
+            } else if !isReported(field(ofParameter: name, section)), !isReported("\(currentAPI.field).parameters") {
                 reportWithoutValue(name, parts, parameters, forEach, section, schema)
             }
         }

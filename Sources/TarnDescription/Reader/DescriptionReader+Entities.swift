@@ -6,9 +6,8 @@ import TarnStore
 extension DescriptionReader {
     mutating func entities(_ top: Section) -> (Schema, Mapping) {
         var schema = Schema()
-        var mapping = Mapping(naming: naming(top))
+        var mapping = readAPI(nil).mapping
         mapping.transformers = transformers
-        rules(top, into: &mapping)
         let entries = entries(top, "entities", of: "names to entities")
         if let value = top["entities"], entries.isEmpty, !isReported("entities") {
             report("entities", value.mark, "no entities: describe at least one kind of record")
@@ -17,6 +16,7 @@ extension DescriptionReader {
             let (definition, itsMapping) = entity(entry)
             schema.entities.append(definition)
             mapping.entities[entry.key] = itsMapping
+            if let api = entityAPIs[entry.key] { mapping.entities[entry.key]?.adopt(readAPI(api).mapping) }
         }
         // Conditions have values of attributes, which a later parent entity may declare.
         for entry in entries { indexes(of: entry, in: &schema) }
@@ -33,8 +33,8 @@ extension DescriptionReader {
             let section = section(
                 entry.value, field,
                 keys: [
-                    "parent", "key", "attributes", "relationships", "indexes", "compression", "was", "open", "like",
-                    "each",
+                    "parent", "key", "attributes", "relationships", "indexes", "compression", "was", "open", "api",
+                    "like", "each",
                 ]
                     + DescriptionReader.mappingKeys,
                 required: entry.value.hasKey("parent") ? [] : ["key", "attributes"],
@@ -42,6 +42,11 @@ extension DescriptionReader {
         else { return (definition, mapping) }
         rules(ofEntity: section, into: &mapping)
         definition.parent = text(section, "parent")
+        if section["api"] != nil, definition.parent != nil {
+            report(section, "api", "a kind belongs to the API of its parent: remove the line")
+        } else {
+            entityAPIs[entry.key] = apiName(section)
+        }
         definition.renamedFrom = text(section, "was")
         definition.key = texts(section, "key").map(\.text)
         for entry in entries(section, "attributes", of: "names to types") {

@@ -184,7 +184,7 @@ extension DescriptionReader {
             if parts[0] == variable {
                 usesRecord = true
                 checkVariable(name, attribute: parts.count == 2 ? parts[1] : nil, forEach, section, "check", schema)
-            } else if !given.contains(name), !apiParameters.contains(where: { $0.name == name }) {
+            } else if !given.contains(name), !currentAPI.parameters.contains(where: { $0.name == name }) {
                 report(section, "check", "no value for {\(name)}: write with: { \(name): … }")
             }
         }

@@ -7,7 +7,7 @@ extension DescriptionReader {
     mutating func pace(_ api: Section) -> Pace {
         guard let value = api["pace"],
             let section = section(
-                value, "api.pace",
+                value, api.path("pace"),
                 keys: ["per_second", "burst", "concurrent", "headers", "longest_wait", "longest_limit"])
         else { return Pace() }
         var pace = Pace()
@@ -34,7 +34,7 @@ extension DescriptionReader {
         options.concurrencyPerHost = pace.concurrent ?? options.concurrencyPerHost
         guard let value = api["transport"],
             let section = section(
-                value, "api.transport",
+                value, api.path("transport"),
                 keys: [
                     "connect_timeout", "idle_timeout", "total_timeout", "largest_body", "redirects", "proxy",
                     "authorities", "certificate", "key",
@@ -90,7 +90,7 @@ extension DescriptionReader {
         if case .scalar("never", _) = value.content { return .never }
         guard
             let section = section(
-                value, "api.retry", keys: ["attempts", "first_delay", "longest_delay", "longest_wait", "methods"])
+                value, api.path("retry"), keys: ["attempts", "first_delay", "longest_delay", "longest_wait", "methods"])
         else { return RetryPolicy() }
         var policy = RetryPolicy()
         policy.attempts =

@@ -10,17 +10,12 @@ extension DescriptionReader {
     /// The keys of an entity that concern its mapping, not its schema.
     static let mappingKeys = ["ignore", "rest", "version", "deleted", "naming", "kinds", "otherwise", "url"] + ruleKeys
 
-    /// Reads the rules of the whole API. `api` itself reports unknown keys.
-    mutating func rules(_ top: Section, into mapping: inout Mapping) {
-        guard let value = top["api"], case .mapping(let entries) = value.content else { return }
-        var section = Section(field: "api", mark: value.mark, values: [:])
-        for entry in entries where DescriptionReader.ruleKeys.contains(entry.key) {
-            section.values[entry.key] = entry.value
-        }
-        mapping.rules = rules(section, dates: "dates")
-        mapping.duplicates = word(section, "duplicates", "rule for duplicates")
-        mapping.keyless = word(section, "keyless", "rule for records without a key")
-        mapping.local = word(section, "local", "rule for local changes")
+    /// Reads the rules of an API.
+    mutating func rules(_ api: Section, into mapping: inout Mapping) {
+        mapping.rules = rules(api, dates: "dates")
+        mapping.duplicates = word(api, "duplicates", "rule for duplicates")
+        mapping.keyless = word(api, "keyless", "rule for records without a key")
+        mapping.local = word(api, "local", "rule for local changes")
     }
 
     /// Reads the rules of an entity.

@@ -35,9 +35,12 @@ struct DescriptionReader {
 
     /// The templates of the records' web pages, by entity.
     var pages: [String: String] = [:]
-    /// The parameters of the API, and the header field that its authentication sets.
-    var apiParameters: [Endpoint.Parameter] = []
-    var authenticationField: String?
+    /// The names of the APIs that have the records, for entities of further APIs.
+    var entityAPIs: [String: String] = [:]
+    /// The APIs, in the order of the file.
+    var apis: [ReadAPI] = []
+    /// The API of the endpoint that is being read.
+    var currentAPI = ReadAPI(name: nil, field: "api")
 
     init(file: String, transformers: [ValueTransformer], paginationStyles: PaginationStyles) {
         self.file = file
@@ -49,18 +52,25 @@ struct DescriptionReader {
     mutating func description(_ document: YAMLValue) -> Description? {
         guard
             let top = section(
-                document, "", keys: ["store", "api", "entities", "endpoints", "templates", "include"],
-                required: ["api", "entities"],
+                document, "", keys: ["store", "api", "apis", "entities", "endpoints", "templates", "include"],
+                required: document.hasKey("apis") ? ["entities"] : ["api", "entities"],
                 example: ["api": "api: { base: 'https://api.example.org' }", "entities": "entities: { User: … }"])
         else { return nil }
         let store = storePath(top)
-        let api = top["api"].flatMap { self.api($0) }
+        apis = apis(top)
+        currentAPI = apis.first ?? currentAPI
         let (schema, mapping) = entities(top)
         let endpoints = endpoints(top, schema)
-        guard let api else { return nil }
+        guard let first = apis.first, let api = first.description else { return nil }
         var description = Description(
             file: file, storePath: store, api: api, schema: schema, mapping: mapping, endpoints: endpoints)
         description.pages = pages
+        description.apiName = first.name
+        description.furtherAPIs = apis.dropFirst().compactMap { further in
+            guard let name = further.name, let api = further.description else { return nil }
+            return NamedAPI(name, api)
+        }
+        description.entityAPIs = entityAPIs
         return description
     }
 

@@ -11,7 +11,7 @@ struct IncludeReader {
     /// The maximum number of files that include one another, and of all included files.
     static let depthLimit = 8, fileLimit = 64
     /// The sections of an included file.
-    private static let sections = ["include", "api", "templates", "entities", "endpoints"]
+    private static let sections = ["include", "api", "apis", "templates", "entities", "endpoints"]
 
     private(set) var problems: [DescriptionError.Problem] = []
     /// The canonical paths of all included files, and of the files that are being included.

@@ -35,6 +35,14 @@ public enum Authentication: Sendable, Hashable {
         }
     }
 
+    /// Whether every secret can be read, and no program that prints one may ask a person for it.
+    package func isReadable(environment: [String: String]) -> Bool {
+        sources.allSatisfy { source in
+            if case .command = source { return false }
+            return (try? source.read(environment: environment)) != nil
+        }
+    }
+
     /// The query parameter that carries a key, or nil.
     package var queryParameter: String? {
         if case .apiKey(_, .query(let name)) = self { name } else { nil }

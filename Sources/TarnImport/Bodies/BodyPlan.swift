@@ -51,7 +51,8 @@ struct BodyPlan {
         _ catalog: Catalog, _ form: ReferenceForm
     ) -> BodyField.Place {
         if field.name == own.rest { return .rest }
-        let rules = mapping.rules(of: own, field.name), naming = mapping.naming.with(rules.naming)
+        let rules = mapping.rules(of: own, field.name)
+        let naming = (own.convention ?? mapping.naming).with(rules.naming)
         let declared = own.paths[field.name] ?? []
         var isToMany: Bool?
         if case .reference(let reference) = field.kind, form == .key,

@@ -44,6 +44,11 @@ public struct EntityMapping: Sendable, Hashable {
 
     /// The URLs of the records, from which keys are taken. Nil: the parent entity's.
     package var url: RecordURL?
+    /// The naming convention of the API that has the records. Nil: the parent entity's, then the
+    /// mapping's.
+    package var convention: NamingConvention?
+    /// The base URLs to which ``url`` is relative. Nil: the parent entity's, then the mapping's.
+    package var bases: [String]?
 
     /// Creates an entity mapping. By default, every field takes its value from its own name.
     public init(

@@ -122,7 +122,7 @@ private struct PlanBuilder {
             entity, slots, details, ignored: entityMapping.ignored,
             policies: EntityPolicies(mapping, entityMapping, entity, slots))
         var places: [PlaceName: Int] = [:]
-        let matcher = entityMapping.url.map { URLMatcher($0, bases: mapping.bases) }
+        let matcher = entityMapping.url.map { URLMatcher($0, bases: entityMapping.bases ?? mapping.bases) }
         if let matcher { set(matcher, of: entity, slots, details, to: plan) }
         // The attribute that keeps unmapped keys has no source of its own.
         for (index, slot) in slots.enumerated() where details[index].name != entityMapping.rest {
@@ -230,7 +230,7 @@ private struct PlanBuilder {
     private func sources(of details: SlotDetails, _ slot: Slot, _ entityMapping: EntityMapping) -> [ValueSource] {
         let name = details.name, rules = mapping.rules(of: entityMapping, name)
         let declared = entityMapping.paths[name] ?? []
-        let naming = mapping.naming.with(rules.naming)
+        let naming = (entityMapping.convention ?? mapping.naming).with(rules.naming)
         var keys = naming.jsonKeys(for: name)
         if let isToMany = takesBareKeys(slot, details) {
             // A declared path of one key may have a bare key beside it, too.
@@ -356,6 +356,8 @@ extension EntityMapping {
         result.keyless = keyless ?? parent.keyless
         result.local = local ?? parent.local
         result.url = url ?? parent.url
+        result.convention = convention ?? parent.convention
+        result.bases = bases ?? parent.bases
         return result
     }
 }

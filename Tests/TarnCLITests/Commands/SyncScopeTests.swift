@@ -137,4 +137,45 @@ struct SyncScopeTests {
             #expect(try await tarn(["sync", "--file", file] + wrong).status == 2)
         }
     }
+
+    @Test("--watch without a time follows the schedules: what is not due waits, also after a restart")
+    func schedules() async throws {
+        let folder = try TemporaryFolder()
+        let server = try ScriptedServer { _ in .init(body: #"[{"id":1,"name":"a"}]"#) }
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: 'https://api.test.example' }
+            entities: { Item: { key: id, attributes: { id: int, name: string } } }
+            endpoints:
+              often: { path: /often, entity: Item, paginate: single_page, every: 1s }
+              rarely: { path: /rarely, entity: Item, paginate: single_page, every: 2h }
+            """)
+        let watch = ["sync", "--file", file, "--base", server.base, "--watch"]
+        for _ in 0..<2 {
+            let had = server.requests.count
+            let process = try TarnProcess(watch)
+            try await eventually { server.requests.count >= had + 3 }
+            process.send(SIGINT)
+            let result = await process.end()
+            #expect(result.status == 130, "\(result.error)")
+            #expect(result.error.contains("next: often at "), "\(result.error)")
+        }
+        #expect(server.targets.count { $0 == "/rarely" } == 1)
+        let status = try await tarn("status", "--file", file)
+        let line = try #require(status.lines.first { $0.hasPrefix("rarely ") })
+        #expect(line.contains(" in 1") && line.contains("min") || line.contains("in 2 h"), "\(line)")
+        let object = try json(try await tarn("status", "--file", file, "--json").output)
+        let endpoints = try #require(object["endpoints"] as? [[String: Any]])
+        #expect(endpoints.allSatisfy { $0["next_run"] is String })
+        let wrong = try await tarn(["sync", "--file", file, "--watch", "--missing"])
+        #expect(wrong.status == 2 && wrong.error.contains("--watch 15m"), "\(wrong.error)")
+        // The name behind --watch is no time: it is an endpoint.
+        let named = try TarnProcess(["sync", "--file", file, "--base", server.base, "--watch", "often", "--full"])
+        let had = server.requests.count
+        try await eventually { server.requests.count >= had + 2 }
+        named.send(SIGINT)
+        #expect(await named.end().status == 130)
+        #expect(server.targets.suffix(2) == ["/often", "/often"])
+    }
 }

@@ -114,11 +114,17 @@ struct DescriptionYAMLTests {
             ("a:\n  ? [b]\n  : c\n", "2:5: a: a key must be text"),
             ("a: { ? : c }\n", "1:8: a: a key must be text"),
             ("", " the file is empty"), ("# only a comment\n", " the file is empty"),
-            ("---\n", "2:1: expected a mapping (store, api, entities, endpoints, templates, include), found nothing"),
-            ("- a\n", "1:1: expected a mapping (store, api, entities, endpoints, templates, include), found a list"),
+            (
+                "---\n",
+                "2:1: expected a mapping (store, api, apis, entities, endpoints, templates, include), found nothing"
+            ),
+            (
+                "- a\n",
+                "1:1: expected a mapping (store, api, apis, entities, endpoints, templates, include), found a list"
+            ),
             (
                 "just text\n",
-                "1:1: expected a mapping (store, api, entities, endpoints, templates, include), found \"just text\""
+                "1:1: expected a mapping (store, api, apis, entities, endpoints, templates, include), found \"just text\""
             ),
         ])
     func whatADescriptionCannotBe(text: String, expected: String) {
@@ -150,7 +156,7 @@ struct DescriptionYAMLTests {
         )
         #expect(
             lines == [
-                "forge.yaml:1:1: a\\u{a}b\\u{1b}[31m: unknown key \"a\\u{a}b\\u{1b}[31m\": expected one of store, api, entities, endpoints, templates, include"
+                "forge.yaml:1:1: a\\u{a}b\\u{1b}[31m: unknown key \"a\\u{a}b\\u{1b}[31m\": expected one of store, api, apis, entities, endpoints, templates, include"
             ])
     }
 }

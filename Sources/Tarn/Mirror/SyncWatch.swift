@@ -1,0 +1,65 @@
+// Syncs by schedules and freshness: waits until the next endpoint is due, and syncs those that are.
+
+import Foundation
+import TarnHTTP
+import TarnStore
+
+/// A watch over endpoints: syncs each of them when it is due, until the task is cancelled.
+package struct SyncWatch: Sendable {
+    /// The schedules by endpoint; endpoints without one are missing.
+    private let schedules: [String: SyncSchedule]
+    private let timing: SyncTiming
+    private let time: TimeSource
+    /// The longest wait without a look at the store: another process may have synced, a clock may
+    /// have been set, and a machine may have slept.
+    private static let longestWait: Int64 = 60 * 1_000_000
+
+    /// Creates a watch over the endpoints of a description.
+    package init(_ description: Description, timing: SyncTiming, time: TimeSource = .system) {
+        schedules = Dictionary(
+            description.endpoints.compactMap { endpoint in endpoint.schedule.map { (endpoint.name, $0) } }
+        ) { first, _ in first }
+        self.timing = timing
+        self.time = time
+    }
+
+    /// Runs until the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - status: returns the status of the watched endpoints, from the store.
+    ///   - sync: syncs endpoints by their names. Failures that may be over later are not thrown.
+    ///   - wait: called when the next time at which endpoints are due has changed.
+    /// - Throws: what the closures throw.
+    package func run(
+        status: () async throws -> [EndpointStatus], sync: (Set<String>) async throws -> Void,
+        wait: (_ until: Timestamp, _ endpoints: [String]) -> Void
+    ) async throws {
+        var attempts: [String: Timestamp] = [:], told: Timestamp?
+        while !Task.isCancelled {
+            let now = Timestamp(time.now())
+            let due = try await status().map { status -> (name: String, at: Timestamp) in
+                let schedule = schedules[status.name]
+                var at = timing.next(of: status, schedule, now: now)
+                // An attempt that neither completed nor failed, such as of a busy endpoint.
+                if let last = attempts[status.name] {
+                    at = max(at, Timestamp(microseconds: last.microseconds + Int64(timing.pause(schedule)) * 1_000_000))
+                }
+                return (status.name, at)
+            }
+            let ready = due.filter { $0.at <= now }.map(\.name)
+            guard ready.isEmpty, let next = due.map(\.at).min() else {
+                guard !ready.isEmpty else { return }
+                for name in ready { attempts[name] = now }
+                told = nil
+                try await sync(Set(ready))
+                continue
+            }
+            if told != next {
+                told = next
+                wait(next, due.filter { $0.at == next }.map(\.name))
+            }
+            let pause = min(next.elapsed(since: now), SyncWatch.longestWait)
+            do { try await time.sleep(.microseconds(max(1000, pause))) } catch { return }
+        }
+    }
+}

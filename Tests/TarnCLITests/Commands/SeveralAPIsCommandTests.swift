@@ -1,0 +1,67 @@
+// A description with several APIs on the command line: each line names its API.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Command line: several APIs", .timeLimit(.minutes(5)))
+struct SeveralAPIsCommandTests {
+    private static let yaml = """
+        apis:
+          forge: { base: 'https://forge.test.example' }
+          people: { base: 'https://people.test.example', auth: { bearer: { env: TARN_NO_SUCH } } }
+        entities:
+          Item: { key: id, attributes: { id: int, name: string } }
+          Person: { api: people, key: id, attributes: { id: int, name: string }, open: '/who/{id}' }
+        endpoints:
+          items: { path: /items, entity: Item, paginate: single_page }
+          people: { api: people, path: /people, entity: Person, paginate: single_page }
+        """
+
+    @Test("sync, status, check, doctor, fetch and open name the API, and need no credentials of the others")
+    func commands() async throws {
+        let folder = try TemporaryFolder()
+        let forge = try ScriptedServer { _ in .init(body: #"[{"id":1,"name":"a"}]"#) }
+        let people = try ScriptedServer { _ in .init(body: #"[{"id":7,"name":"p"}]"#) }
+        let file = try folder.write("tarn.yaml", Self.yaml)
+        let bases = ["--base", "forge=\(forge.base)", "--base", "people=\(people.base)"]
+        let token = ["TARN_NO_SUCH": "t0ken"]
+
+        let lacking = try await tarn(["sync", "--file", file] + bases)
+        #expect(lacking.status == 4 && lacking.error.contains("TARN_NO_SUCH"), "\(lacking.error)")
+        let own = try await tarn(["sync", "items", "--file", file] + bases)
+        #expect(own.status == 0, "the token of the other API is not needed: \(own.error)")
+        let both = try await tarn(["sync", "--file", file] + bases, environment: token)
+        #expect(both.status == 0, "\(both.error)")
+        #expect(try both.line(0).split(separator: " ").prefix(2) == ["api", "endpoint"])
+        #expect(both.lines.contains { $0.split(separator: " ").prefix(2) == ["people", "people"] }, "\(both.output)")
+        #expect(forge.requests.allSatisfy { $0.field("Authorization") == nil })
+        #expect(people.requests.map { $0.field("Authorization") } == ["Bearer t0ken"])
+        let events = try await tarn(["sync", "--file", file, "--json"] + bases, environment: token)
+        let summary = try json(try #require(events.lines.last))
+        #expect((summary["endpoints"] as? [[String: Any]])?.map { $0["api"] as? String } == ["forge", "people"])
+
+        let status = try await tarn("status", "--file", file)
+        #expect(status.lines.contains { $0.split(separator: " ").prefix(3) == ["forge", "items", "complete"] })
+        let object = try json(try await tarn("status", "--file", file, "--json").output)
+        #expect(
+            object["apis"] as? [String: String] == [
+                "forge": "https://forge.test.example", "people": "https://people.test.example",
+            ])
+        #expect((object["endpoints"] as? [[String: Any]])?.map { $0["api"] as? String } == ["forge", "people"])
+
+        let doctor = try await tarn(["doctor", "--file", file] + bases)
+        #expect(doctor.output.contains("forge: \(forge.base) answered 200"), "\(doctor.output)")
+        #expect(doctor.status == 4 && doctor.output.contains("people: the environment variable TARN_NO_SUCH"))
+        let check = try await tarn(["check", "items", "--online", "--file", file] + bases)
+        #expect(check.status == 0 && check.output.contains("lists 1 records"), "\(check.output)\(check.error)")
+        let fetch = try await tarn(["fetch", "items", "--file", file] + bases)
+        #expect(fetch.status == 0, "\(fetch.error)")
+        #expect(
+            try await tarn("open", "Person", "7", "--print", "--file", file).lines == [
+                "https://people.test.example/who/7"
+            ])
+        let wrong = try await tarn("sync", "--file", file, "--base", forge.base)
+        #expect(wrong.status == 2 && wrong.error.contains("several APIs: write forge=URL"), "\(wrong.error)")
+    }
+}

@@ -29,6 +29,7 @@ package struct StoreAccess {
     package var scans: ScanTable { ScanTable(raw, state) }
     package var checkpoints: CheckpointTable { CheckpointTable(raw, state) }
     package var localChanges: LocalChangeTable { LocalChangeTable(raw, state) }
+    package var outbox: OutboxTable { OutboxTable(self) }
     package var settings: SettingsTable { SettingsTable(raw, state) }
     var changes: ChangeLog { ChangeLog(raw, state) }
 

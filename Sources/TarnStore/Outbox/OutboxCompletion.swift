@@ -1,0 +1,18 @@
+/// The result of completing an operation.
+package struct OutboxCompletion: Sendable, Hashable {
+    /// The completed operation, with its key before the adoption.
+    package var operation: OutboxOperation
+    /// The key of the record after the adoption.
+    package var key: RecordKey
+    /// The records that got another key: the record itself, and those whose key contains its key.
+    package var rekeyed: [Rekeyed] = []
+    /// Whether another record had the adopted key, and both became one.
+    package var isMerged = false
+
+    /// A record with its keys before and after.
+    package struct Rekeyed: Sendable, Hashable {
+        package var entity: String
+        package var from: RecordKey
+        package var to: RecordKey
+    }
+}

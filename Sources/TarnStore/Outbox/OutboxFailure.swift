@@ -1,0 +1,26 @@
+/// The failure of an attempt to send an operation.
+public struct OutboxFailure: Sendable, Hashable {
+    /// The largest kept size of ``message`` and of ``excerpt``, in bytes of UTF-8.
+    public static let longestText = 4096
+
+    /// The kind of the failure, such as `refused`, `conflict` or `connection`.
+    public var kind: String
+    /// The status of the response; nil if there was none.
+    public var status: Int?
+    /// The description of the failure.
+    public var message: String
+    /// The beginning of the response's body.
+    public var excerpt: String?
+    /// The time of the failure.
+    public var at: Timestamp
+
+    /// Creates a failure. Texts are cut to ``longestText`` when the failure is stored; `…` marks
+    /// the cut.
+    public init(kind: String, status: Int? = nil, message: String, excerpt: String? = nil, at: Timestamp = .now) {
+        self.kind = kind
+        self.status = status
+        self.message = message
+        self.excerpt = excerpt
+        self.at = at
+    }
+}

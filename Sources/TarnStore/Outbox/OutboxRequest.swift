@@ -1,0 +1,17 @@
+/// The parts of an operation that only the sender understands.
+package struct OutboxRequest: Sendable, Hashable {
+    /// The largest size of ``options``, in bytes of UTF-8.
+    package static let longestOptions = 16 << 10
+
+    /// The options of the request: text that the store keeps as it is.
+    package var options: String?
+    /// Records that the request refers to besides its fields and members, such as those of its URL.
+    ///
+    /// The operation waits for the creation of these records.
+    package var related: [OutboxRecord]
+
+    package init(options: String? = nil, related: [OutboxRecord] = []) {
+        self.options = options
+        self.related = related
+    }
+}

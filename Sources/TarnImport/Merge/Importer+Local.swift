@@ -148,6 +148,12 @@ extension Importer {
     /// The deletion is stored in the mark.
     func keepsDeleted(_ plan: EntityPlan, _ key: Bytes, _ writer: inout StoreWriter) throws -> Bool {
         guard var mark = try writer.access.localChanges.mark(plan.entity.root, key) else { return false }
+        if mark.operation == .delete, try writer.access.outbox.hasOperations(plan.entity.root, key) {
+            // The deletion is still queued. Discarding it does not restore the record.
+            mark.isGoneAtServer = true
+            try writer.putLocalMark(mark, plan.entity.root, key)
+            return false
+        }
         guard plan.policies.local != .server, mark.operation != .delete else {
             // Both sides agree, or the server takes precedence.
             try writer.removeLocalMark(plan.entity.root, key)

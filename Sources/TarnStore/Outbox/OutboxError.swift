@@ -12,6 +12,8 @@ public enum OutboxError: StoreFailure, Hashable {
     case recordExists(entity: String, key: String)
     /// A record to change or delete does not exist.
     case recordMissing(entity: String, key: String)
+    /// An operation is of a kind that the change does not apply to.
+    case wrongKind(id: UInt64, kind: OutboxOperation.Kind)
     /// Members can be added to and removed from to-many relationships only.
     case notToMany(entity: String, relationship: String)
     /// A member of a joined relationship has no value to be found by, or it is part of a key.
@@ -29,6 +31,8 @@ public enum OutboxError: StoreFailure, Hashable {
             "cannot create \(entity) \(key): the record exists; update it, or create one with another key"
         case .recordMissing(let entity, let key):
             "\(entity) \(key) does not exist; create it first, or fetch it from the server"
+        case .wrongKind(let id, let kind):
+            "the operation \(id) is of the kind \(kind.rawValue), which has no changes to replace; discard it, or queue another one"
         case .notToMany(let entity, let relationship):
             "\(entity).\(relationship) is to-one: update the record to change it"
         case .notSettable(let entity, let relationship, let member):

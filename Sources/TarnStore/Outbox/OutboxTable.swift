@@ -1,4 +1,4 @@
-// The table of the outbox.
+// Reading the outbox.
 
 import Foundation
 internal import LMDB
@@ -9,51 +9,197 @@ package struct OutboxTable {
 
     init(_ access: StoreAccess) { self.access = access }
 
-    /// Whether nothing was ever queued, or nothing is left.
-    package var isEmpty: Bool { get throws { true } }
+    /// Whether no operation is queued.
+    package var isEmpty: Bool { get throws { try counters.counts.isEmpty } }
 
     /// The number of changes of the outbox so far: it differs after every change.
-    package var revision: UInt64 { get throws { 0 } }
+    package var revision: UInt64 { get throws { try counters.revision } }
 
     /// The numbers of operations by state, which are kept in the table.
-    package var counts: OutboxCounts { get throws { OutboxCounts() } }
+    package var counts: OutboxCounts { get throws { try counters.counts } }
 
     /// Returns an operation; nil if it is not queued.
-    package func operation(_ id: UInt64) throws -> OutboxOperation? { nil }
+    package func operation(_ id: UInt64) throws -> OutboxOperation? { try stored(id).map { try decoded($0) } }
 
     /// Calls the closure with operations in the order of ids, until it returns false.
+    ///
+    /// - Throws: `StoreError.damagedEntry`, and the errors of the closure.
     package func forEach(
         in state: OutboxOperation.State? = nil, after id: UInt64 = 0, _ body: (OutboxOperation) throws -> Bool
-    ) throws {}
+    ) throws {
+        try forEachStored(after: id) { operation in
+            if let state, operation.state != state { return true }
+            return try body(decoded(operation))
+        }
+    }
 
     /// Returns the operations of a record, in the order of ids.
-    package func operations(of entity: String, _ key: RecordKey) throws -> [OutboxOperation] { [] }
-
-    /// Returns operations from the front of the queue with what they wait for. Dead ones are left
-    /// out.
-    ///
-    /// - Parameters:
-    ///   - limit: the largest number of operations to return.
-    ///   - id: the operation after which the window begins; 0 for the front.
-    ///   - now: the time with which the ends of back-offs are compared.
-    package func window(limit: Int, after id: UInt64 = 0, now: Timestamp = .now) throws -> [OutboxQueueEntry] { [] }
-
-    /// Returns an operation with what it waits for; nil if it is not queued.
-    package func entry(_ id: UInt64, now: Timestamp = .now) throws -> OutboxQueueEntry? { nil }
-
-    /// The next end of a back-off; nil if no pending operation has one after `now`.
-    package func nextBackOff(after now: Timestamp) throws -> Timestamp? { nil }
+    package func operations(of entity: String, _ key: RecordKey) throws -> [OutboxOperation] {
+        let record = try record(entity, key)
+        return try ids(.own, record).compactMap { try operation($0) }
+    }
 
     /// Returns the unsent changes of a record.
-    package func status(of entity: String, _ key: RecordKey) throws -> OutboxRecordStatus { OutboxRecordStatus() }
+    package func status(of entity: String, _ key: RecordKey) throws -> OutboxRecordStatus {
+        var status = OutboxRecordStatus()
+        for id in try ids(.own, record(entity, key)) {
+            guard let operation = try stored(id) else { continue }
+            status.operations.append(id)
+            status.counts.count(operation, by: 1)
+            if let failure = operation.failure, failure.at >= status.failure?.at ?? failure.at {
+                status.failure = failure
+            }
+        }
+        return status
+    }
 
     /// Returns the key that the server has assigned to a record with a temporary key; the key
     /// itself if it has no alias. Aliases are kept for 30 days.
-    package func resolvedKey(_ entity: String, _ key: RecordKey) throws -> RecordKey { key }
+    package func resolvedKey(_ entity: String, _ key: RecordKey) throws -> RecordKey {
+        try resolved(access.state.entity(entity), key)
+    }
 
     /// Returns whether a key belongs to a record that a queued operation creates under a temporary
     /// key.
-    package func isTemporary(_ entity: String, _ key: RecordKey) throws -> Bool { false }
+    package func isTemporary(_ entity: String, _ key: RecordKey) throws -> Bool {
+        for id in try ids(.own, record(entity, key)) {
+            if let operation = try stored(id), operation.kind == .create { return operation.hasTemporaryKey }
+        }
+        return false
+    }
+
+    private func record(_ entity: String, _ key: RecordKey) throws -> ListedRecord {
+        let entity = try access.state.entity(entity)
+        try access.checkForm(of: key, entity)
+        return ListedRecord(entity: entity.root, storageKey: try resolved(entity, key).storageKey)
+    }
+
+    // MARK: - Entries
+
+    package var counters: OutboxCounters {
+        get throws {
+            guard let table = access.state.outbox else { return OutboxCounters() }
+            return try OutboxEntryKey.counters.withUnsafeBytes { key in
+                guard let row = try access.raw.systemRow(of: key, in: table, "outbox") else { return OutboxCounters() }
+                guard let counters = OutboxCounters(row) else { throw damaged(key) }
+                return counters
+            }
+        }
+    }
+
+    func stored(_ id: UInt64) throws -> StoredOperation? {
+        guard let table = access.state.outbox else { return nil }
+        return try OutboxEntryKey.operation(id).withUnsafeBytes { key in
+            guard let row = try access.raw.systemRow(of: key, in: table, "outbox") else { return nil }
+            guard let operation = StoredOperation(id: id, row) else { throw damaged(key) }
+            return operation
+        }
+    }
+
+    func forEachStored(after id: UInt64 = 0, _ body: (StoredOperation) throws -> Bool) throws {
+        guard let table = access.state.outbox, id < .max else { return }
+        let cursor = try access.raw.cursor(table)
+        defer { cursor.close() }
+        var entry = try OutboxEntryKey.operation(id + 1).withUnsafeBytes { try cursor.seek($0) }
+        while let (key, value) = entry, key.count > 0, key[0] == OutboxEntryKey.Kind.operation.rawValue {
+            guard let id = OutboxEntryKey.operationID(key),
+                let operation = StoredOperation(id: id, try access.raw.systemRow(value, "outbox", key))
+            else { throw damaged(key) }
+            guard try body(operation) else { return }
+            entry = try cursor.next()
+        }
+    }
+
+    private func damaged(_ key: Bytes) -> StoreError {
+        .damagedEntry(table: TableName.outbox, key: OutboxEntryKey.describe(key))
+    }
+
+    /// Returns the operations of a record, or those that refer to it, in the order of ids.
+    func ids(_ kind: OutboxEntryKey.Kind, _ record: ListedRecord) throws -> [UInt64] {
+        guard let table = access.state.outbox else { return [] }
+        let cursor = try access.raw.cursor(table)
+        defer { cursor.close() }
+        var ids: [UInt64] = []
+        try OutboxEntryKey.record(kind, record).withUnsafeBytes { start in
+            var entry = try cursor.seek(start)
+            while let (key, _) = entry, key.hasPrefix(start) {
+                // The key of another record may begin with this one: a text with a NUL.
+                if key.count == start.count + 8 { ids.append(key.loadBigEndian(start.count, UInt64.self)) }
+                entry = try cursor.next()
+            }
+        }
+        return ids
+    }
+
+    /// Returns the operations that change a record or one of its fields, in the order of ids.
+    func touching(_ record: ListedRecord) throws -> [StoredOperation] {
+        var result: [StoredOperation] = []
+        let ids = try Set(ids(.own, record)).union(ids(.reference, record)).sorted()
+        for id in ids {
+            guard let operation = try stored(id) else { continue }
+            if operation.touchedRecords(operation.record(access.catalog)).contains(record) { result.append(operation) }
+        }
+        return result
+    }
+
+    // MARK: - Aliases
+
+    func alias(_ record: ListedRecord) throws -> OutboxAlias? {
+        guard let table = access.state.outbox else { return nil }
+        return try OutboxEntryKey.record(.alias, record).withUnsafeBytes { key in
+            guard let row = try access.raw.systemRow(of: key, in: table, "outbox") else { return nil }
+            guard let alias = OutboxAlias(row) else { throw damaged(key) }
+            return alias
+        }
+    }
+
+    func resolved(_ entity: Catalog.Entity, _ key: RecordKey) throws -> RecordKey {
+        var key = key
+        for _ in 0..<OutboxAlias.longestChain {
+            let record = ListedRecord(entity: entity.root, storageKey: key.storageKey)
+            guard let alias = try alias(record), alias.key != key else { break }
+            key = alias.key
+        }
+        return key
+    }
+
+    /// Returns the storage key that has replaced a temporary one; nil if there is none.
+    ///
+    /// Without entries in the table it costs one look at its size.
+    func replacement(_ root: UInt16, _ storageKey: Bytes) throws(StoreError) -> [UInt8]? {
+        guard let table = access.state.outbox else { return nil }
+        do {
+            guard try access.raw.statistics(table).entries > 0, let alias = try alias(ListedRecord(root, storageKey)),
+                let entity = access.catalog.entity(id: root)
+            else { return nil }
+            return try resolved(entity, alias.key).storageKey
+        } catch let error as StoreError {
+            throw error
+        } catch let error as LMDBError {
+            throw .lmdb(error)
+        } catch {
+            throw .damagedEntry(table: TableName.outbox, key: RecordKey.describe(storageKey: storageKey))
+        }
+    }
+
+    /// Whether operations of a record are queued.
+    package func hasOperations(_ root: UInt16, _ storageKey: Bytes) throws -> Bool {
+        try !ids(.own, ListedRecord(root, storageKey)).isEmpty
+    }
+}
+
+extension OutboxEntryKey {
+    /// The place of an entry, for messages.
+    package static func describe(_ key: Bytes) -> String {
+        guard key.count > 0, let kind = Kind(rawValue: key[0]) else { return RecordKey.describe(storageKey: key) }
+        switch kind {
+        case .counters: return "counters"
+        case .operation: return operationID(key).map { "operation \($0)" } ?? RecordKey.describe(storageKey: key)
+        case .alias where key.count > 3:
+            return "alias \(RecordKey.describe(storageKey: key.slice(3..<key.count)))"
+        default: return RecordKey.describe(storageKey: key)
+        }
+    }
 }
 
 extension StoreReader {

@@ -1,12 +1,10 @@
-// Queueing local changes: the visible change, the marks and the operation in one transaction.
+// Queueing local changes of records: the visible change, the marks and the operation in one
+// transaction.
 
 import Foundation
 internal import LMDB
 
 extension StoreWriter {
-    /// The outbox as this transaction has left it.
-    package var outbox: OutboxTable { access.outbox }
-
     /// Creates a record locally, and queues its creation.
     ///
     /// - Parameters:
@@ -20,7 +18,30 @@ extension StoreWriter {
         _ entity: String, _ key: OutboxKey = .temporary, _ values: [Record.Field],
         _ request: OutboxRequest = OutboxRequest()
     ) throws -> OutboxReceipt {
-        throw OutboxError.unknownOperation(id: 0)
+        let found = try access.state.entity(entity)
+        let values = try resolving(values, found)
+        let new = try newKey(key, found, values), key = new.key
+        try access.checkForm(of: key, found)
+        let record = ListedRecord(entity: found.root, storageKey: key.storageKey)
+        guard try wholeRow(record) == nil else {
+            throw OutboxError.recordExists(entity: entity, key: key.description)
+        }
+        var operation = StoredOperation(0, .create, found.id, key, at: .now)
+        operation.hasTemporaryKey = !new.temporaryFields.isEmpty
+        try operation.take(request, try resolving(request.related))
+        try put(
+            entity, key,
+            values.filter { value in found.field(value.name).map { !new.temporaryFields.contains($0.id) } ?? true })
+        // The parts of the key that the caller knows are sent, too; defaults are the server's.
+        let given = Set(values.compactMap { found.field($0.name)?.id }).union(found.key)
+            .subtracting(new.temporaryFields)
+        let stored = try wholeRow(record)?.values ?? [:]
+        operation.changes = given.sorted().compactMap { id in
+            stored[id].map { StoredOperation.FieldChange(kind: found.id, field: id, before: nil, after: $0) }
+        }
+        try insert(&operation, lastTemporary: new.lastTemporary)
+        try mark(operation)
+        return OutboxReceipt(operation: operation.id, key: key)
     }
 
     /// Changes fields of a record locally, and queues the change of those that differ.
@@ -34,7 +55,71 @@ extension StoreWriter {
     package mutating func enqueueUpdate(
         _ entity: String, _ key: RecordKey, _ values: [Record.Field], _ request: OutboxRequest = OutboxRequest()
     ) throws -> OutboxReceipt {
-        throw OutboxError.unknownOperation(id: 0)
+        let (record, key, row) = try existing(entity, key)
+        guard let found = access.catalog.entity(id: row.kind) else {
+            throw OutboxError.recordMissing(entity: entity, key: key.description)
+        }
+        let values = try encoded(resolving(values, found), key, found)
+        let known = row.values
+        var operation = StoredOperation(0, .update, row.kind, key, at: .now)
+        for (id, after) in values.sorted(by: { $0.key < $1.key }) {
+            let before = known[id]
+            if let before, after.isContained(in: before) { continue }
+            operation.changes.append(
+                StoredOperation.FieldChange(kind: row.kind, field: id, before: before, after: after))
+        }
+        guard !operation.changes.isEmpty else { return OutboxReceipt(operation: nil, key: key) }
+        operation.wasPartial = row.isPartial
+        try operation.take(request, try resolving(request.related))
+        try setFields(record, Dictionary(operation.changes.map { ($0.field, $0.after) }) { $1 })
+        if let receipt = try fold(operation, record) { return receipt }
+        operation.hasTemporaryKey = try outbox.creation(of: record)?.hasTemporaryKey ?? false
+        try insert(&operation)
+        try mark(operation)
+        return OutboxReceipt(operation: operation.id, key: key)
+    }
+
+    /// Folds an update into the last operation of its record; nil if that is not possible.
+    private mutating func fold(_ update: StoredOperation, _ record: ListedRecord) throws -> OutboxReceipt? {
+        guard let id = try outbox.ids(.own, record).last, let known = try outbox.stored(id), known.isUntouched,
+            known.kind == .update || known.kind == .create, known.options == update.options
+        else { return nil }
+        // Another record's operation may have changed the same fields since.
+        let fields = update.touchedFields(record)
+        for other in try outbox.ids(.reference, record) where other > id {
+            guard let other = try outbox.stored(other) else { continue }
+            guard other.touchedFields(other.record(access.catalog)).isDisjoint(with: fields) else { return nil }
+        }
+        for needed in update.neededRecords(access.state) {
+            if let creation = try outbox.creation(of: needed), creation.id > id { return nil }
+        }
+        var folded = known
+        for change in update.changes {
+            guard let index = folded.changes.firstIndex(where: { $0.field == change.field && $0.record == nil }) else {
+                folded.changes.append(change)
+                continue
+            }
+            folded.changes[index].after = change.after
+            if known.kind == .update, folded.changes[index].before == change.after { folded.changes.remove(at: index) }
+        }
+        folded.changes.sort { $0.field < $1.field }
+        if known.kind == .create { for index in folded.changes.indices { folded.changes[index].before = nil } }
+        folded.related += update.related.filter { !known.related.contains($0) }
+        guard !folded.changes.isEmpty else {
+            // Everything is as it was before.
+            try removeEntry(known)
+            try renewMark(record, after: known)
+            return OutboxReceipt(operation: nil, key: update.key, isFolded: true, withdrawn: [try outbox.decoded(known)])
+        }
+        try replace(known, by: folded)
+        try mark(folded)
+        if folded.changes.count < Set((known.changes + update.changes).map(\.field)).count {
+            var gone = known
+            gone.id = 0
+            gone.changes.removeAll { change in folded.changes.contains { $0.field == change.field } }
+            try renewMark(record, after: gone)
+        }
+        return OutboxReceipt(operation: id, key: update.key, isFolded: true)
     }
 
     /// Deletes a record locally by its delete rules, and queues the deletion.
@@ -47,33 +132,129 @@ extension StoreWriter {
     package mutating func enqueueDelete(
         _ entity: String, _ key: RecordKey, _ request: OutboxRequest = OutboxRequest()
     ) throws -> OutboxReceipt {
-        throw OutboxError.unknownOperation(id: 0)
+        let (record, key, row) = try existing(entity, key)
+        var receipt = OutboxReceipt(operation: nil, key: key)
+        if let creation = try outbox.creation(of: record), creation.isUntouched {
+            receipt.withdrawn = try discard(creation.id).operations
+            return receipt
+        }
+        for operation in try outbox.touching(record).reversed() where operation.isUntouched {
+            guard operation.kind == .update, operation.record(access.catalog) == record else { continue }
+            receipt.withdrawn += try discard(operation.id).operations
+        }
+        var operation = StoredOperation(0, .delete, row.kind, key, at: .now)
+        try operation.take(request, try resolving(request.related))
+        var known: [ListedRecord: LocalMark] = [:]
+        try deleteLocally(&operation, record, &receipt, &known)
+        try insert(&operation)
+        try mark(operation, known: known)
+        receipt.operation = operation.id
+        return receipt
     }
 
-    /// Adds members to a to-many relationship locally, and queues the addition of the new ones.
-    ///
-    /// If all are members already, nothing is queued.
-    ///
-    /// - Throws: `OutboxError.recordMissing`, `.notToMany`, `.notSettable`, `.tooLarge`;
-    ///   `StoreError.unknownField`, `.wrongKey`.
-    @discardableResult
-    package mutating func enqueueAdd(
-        _ members: [RecordKey], to relationship: String, of entity: String, _ key: RecordKey,
-        _ request: OutboxRequest = OutboxRequest()
-    ) throws -> OutboxReceipt {
-        throw OutboxError.unknownOperation(id: 0)
+    /// Deletes the rows of a cascade, and keeps them in the operation.
+    private mutating func deleteLocally(
+        _ operation: inout StoredOperation, _ record: ListedRecord, _ receipt: inout OutboxReceipt,
+        _ known: inout [ListedRecord: LocalMark]
+    ) throws {
+        // The cascade may lead to records whose creation was never sent.
+        while let creation = try untouchedCreation(inCascadeOf: record) {
+            receipt.withdrawn += try discard(creation.id).operations
+        }
+        try applyIndexChanges()
+        let access = access, mark = access.rowMark
+        defer { access.release(to: mark) }
+        guard let root = access.catalog.entity(id: record.entity) else { return }
+        try record.storageKey.withUnsafeBytes { key in
+            guard let row = try access.records.row(root, key) else { return }
+            let cascade = try Cascade(access, root, key, row)
+            var size = 0
+            for position in 0..<cascade.end {
+                let member = ListedRecord(cascade.records[position].root, cascade.records.key(at: position))
+                guard let row = try wholeRow(member) else { continue }
+                size += row.body.count
+                try OutboxError.check("deleted records", size, limit: StoredOperation.longestRows)
+                operation.rows.append(
+                    StoredOperation.DeletedRow(
+                        record: member, kind: row.kind, isPartial: row.isPartial, isWide: row.isWide, body: row.body))
+                known[member] = try self.mark(of: member)
+            }
+            try collectNullified(cascade, &operation)
+            _ = try delete(cascade, 0..<cascade.end, except: [])
+        }
     }
 
-    /// Removes members from a to-many relationship locally, and queues the removal.
-    ///
-    /// If none is a member, nothing is queued.
-    ///
-    /// - Throws: as `enqueueAdd`.
-    @discardableResult
-    package mutating func enqueueRemove(
-        _ members: [RecordKey], from relationship: String, of entity: String, _ key: RecordKey,
-        _ request: OutboxRequest = OutboxRequest()
-    ) throws -> OutboxReceipt {
-        throw OutboxError.unknownOperation(id: 0)
+    private mutating func untouchedCreation(inCascadeOf record: ListedRecord) throws -> StoredOperation? {
+        try applyIndexChanges()
+        let access = access
+        guard let root = access.catalog.entity(id: record.entity) else { return nil }
+        return try access.lending {
+            try record.storageKey.withUnsafeBytes { key in
+                guard let row = try access.records.row(root, key), !access.state.deleteRules[row.entity].isEmpty else {
+                    return nil
+                }
+                let cascade = try Cascade(access, root, key, row)
+                for position in 1..<max(1, cascade.end) {
+                    let member = ListedRecord(cascade.records[position].root, cascade.records.key(at: position))
+                    if let creation = try access.outbox.creation(of: member), creation.isUntouched { return creation }
+                }
+                return nil
+            }
+        }
+    }
+
+    /// Adds the references that the delete rule `nullify` removes.
+    private func collectNullified(_ cascade: Cascade, _ operation: inout StoredOperation) throws {
+        let catalog = access.catalog, gone = Set(operation.rows.map(\.record))
+        for place in try referrersToChange(cascade, 0..<cascade.end, except: []) {
+            guard let owner = catalog.entity(id: place.entity),
+                let root = access.state.destinationRoot(owner.id, place.field)
+            else { continue }
+            let record = ListedRecord(entity: owner.root, storageKey: place.key)
+            guard let row = try wholeRow(record), let value = row.value(of: place.field) else { continue }
+            let target = value.withUnsafeBytes { bytes in EncodedValue(bytes).reference.map { Array($0) } }
+            if target != nil {
+                operation.changes.append(
+                    StoredOperation.FieldChange(
+                        record: record, kind: row.kind, field: place.field, before: value, after: [ValueTag.null]))
+                continue
+            }
+            for (position, target) in value.referenceList.enumerated().reversed()
+            where gone.contains(ListedRecord(entity: root, storageKey: target)) {
+                operation.edits.append(
+                    StoredOperation.ListEdit(
+                        record: record, kind: row.kind, field: place.field, target: target,
+                        position: UInt32(clamping: position), isInsertion: false))
+            }
+        }
+    }
+}
+
+extension StoredOperation {
+    /// The largest size of an operation's deleted rows, in bytes.
+    static let longestRows = 64 << 20
+
+    mutating func take(_ request: OutboxRequest, _ related: [ListedRecord]) throws(OutboxError) {
+        try OutboxError.check("options", request.options?.utf8.count ?? 0, limit: OutboxRequest.longestOptions)
+        options = request.options
+        self.related = related
+    }
+}
+
+extension OutboxError {
+    static func check(_ part: String, _ bytes: Int, limit: Int) throws(OutboxError) {
+        guard bytes <= limit else { throw .tooLarge(part: part, bytes: bytes, limit: limit) }
+    }
+}
+
+extension [UInt8] {
+    /// Whether another value contains all information of this one: see `EncodedValue`.
+    func isContained(in other: [UInt8]) -> Bool {
+        withUnsafeBytes { a in
+            other.withUnsafeBytes { b in
+                guard !a.isEmpty, !b.isEmpty else { return a.isEmpty && b.isEmpty }
+                return EncodedValue(a).isContained(in: EncodedValue(b))
+            }
+        }
     }
 }

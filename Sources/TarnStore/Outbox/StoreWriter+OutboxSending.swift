@@ -12,24 +12,18 @@ extension StoreWriter {
     ///
     /// - Returns: the claimed operations, in the order of `ids`.
     package mutating func claimOperations(_ ids: [UInt64], at now: Timestamp = .now) throws -> [OutboxOperation] {
-        throw OutboxError.unknownOperation(id: 0)
-    }
-
-    /// Takes an operation that reached the server out of the outbox, and adopts the server's key.
-    ///
-    /// The key is replaced in the row, in indexes and references, in joined attributes, in rows
-    /// whose key contains it, in marks, and in other operations. If a record with the server's key
-    /// exists, both become one: fields with unsent changes keep their local values.
-    ///
-    /// The answer's record, if there is one, is imported after this call in the same transaction.
-    ///
-    /// - Parameter key: the server's key of a created record; nil to keep the key.
-    /// - Returns: nil if the operation is no longer queued.
-    /// - Throws: `StoreError.wrongKey`; otherwise as `put`.
-    package mutating func completeOperation(
-        _ id: UInt64, adopting key: RecordKey? = nil, at now: Timestamp = .now
-    ) throws -> OutboxCompletion? {
-        throw OutboxError.unknownOperation(id: 0)
+        var claimed: [OutboxOperation] = []
+        for id in ids {
+            guard let known = try outbox.stored(id), known.state != .dead else { continue }
+            var operation = known
+            operation.state = .sending
+            operation.attempts = known.attempts &+ 1
+            operation.attemptedAt = now
+            operation.notBefore = nil
+            try replace(known, by: operation)
+            claimed.append(try outbox.decoded(operation))
+        }
+        return claimed
     }
 
     /// Returns an operation to the queue after a failure that may pass.
@@ -39,14 +33,22 @@ extension StoreWriter {
     package mutating func retryOperationLater(
         _ id: UInt64, notBefore: Timestamp?, _ failure: OutboxFailure
     ) throws -> Bool {
-        throw OutboxError.unknownOperation(id: 0)
+        try change(id) { operation in
+            operation.state = .pending
+            operation.notBefore = notBefore
+            operation.failure = failure.cut
+        }
     }
 
     /// Returns claimed operations to the queue that were not sent after all.
     ///
     /// Their attempts stay counted: nothing is folded into them.
     package mutating func releaseOperations(_ ids: [UInt64]) throws {
-        throw OutboxError.unknownOperation(id: 0)
+        for id in ids {
+            _ = try change(id) { operation in
+                if operation.state == .sending { operation.state = .pending }
+            }
+        }
     }
 
     /// Makes an operation dead: the server refused it for good.
@@ -54,7 +56,11 @@ extension StoreWriter {
     /// - Returns: false if the operation is no longer queued.
     @discardableResult
     package mutating func buryOperation(_ id: UInt64, _ failure: OutboxFailure) throws -> Bool {
-        throw OutboxError.unknownOperation(id: 0)
+        try change(id) { operation in
+            operation.state = .dead
+            operation.notBefore = nil
+            operation.failure = failure.cut
+        }
     }
 
     /// Queues a dead operation again, or ends the back-off of a pending one.
@@ -65,7 +71,16 @@ extension StoreWriter {
     /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent.
     @discardableResult
     package mutating func retryOperation(_ id: UInt64) throws -> OutboxOperation {
-        throw OutboxError.unknownOperation(id: 0)
+        let known = try queued(id)
+        guard known.state != .sending else {
+            throw OutboxError.wrongState(id: id, state: known.state, expected: [.pending, .dead])
+        }
+        var operation = known
+        operation.state = .pending
+        operation.notBefore = nil
+        operation.failure = nil
+        try replace(known, by: operation)
+        return try outbox.decoded(operation)
     }
 
     /// Replaces the changes of an update or a creation after a conflict, and queues it again.
@@ -75,25 +90,83 @@ extension StoreWriter {
     /// values. The operation gets a new idempotency key. An update without changes is withdrawn.
     ///
     /// - Returns: the operation; nil if it was withdrawn.
-    /// - Throws: `OutboxError.unknownOperation`, `.wrongState` for another kind.
+    /// - Throws: `OutboxError.unknownOperation`, `.wrongKind`; otherwise as `put`.
     @discardableResult
     package mutating func replaceChanges(
         ofOperation id: UInt64, _ changes: [OutboxOperation.Change]
     ) throws -> OutboxOperation? {
-        throw OutboxError.unknownOperation(id: 0)
+        let known = try queued(id), record = known.record(access.catalog)
+        guard known.kind == .update || known.kind == .create, let entity = access.catalog.entity(id: known.entity)
+        else { throw OutboxError.wrongKind(id: id, kind: known.kind) }
+        let after = try encoded(changes.map { Record.Field($0.name, $0.after) }, known.key, entity)
+        let bases = try encoded(
+            changes.compactMap { change in change.before.map { Record.Field(change.name, $0) } }, known.key, entity)
+        let dropped = known.changes.filter { after[$0.field] == nil && !entity.key.contains($0.field) }
+        for change in dropped {
+            let place = RecordFieldPlace(record: change.record ?? record, field: change.field)
+            _ = try rollBack(place, of: try queued(id))
+            var operation = try queued(id)
+            let before = operation
+            operation.changes.removeAll { $0.isOf(place, record) }
+            try replace(before, by: operation)
+        }
+        let before = try queued(id)
+        var operation = before
+        operation.changes.removeAll { after[$0.field] != nil }
+        operation.changes += after.map { field, value in
+            StoredOperation.FieldChange(kind: known.entity, field: field, before: bases[field], after: value)
+        }
+        operation.changes.sort { $0.field < $1.field }
+        if known.kind == .update, operation.changes.isEmpty {
+            try removeEntry(before)
+            try renewMark(record, after: known)
+            return nil
+        }
+        operation.state = .pending
+        operation.notBefore = nil
+        operation.failure = nil
+        operation.idempotencyKey = UUID()
+        try replace(before, by: operation)
+        for (field, value) in after {
+            try continueFrom(value, RecordFieldPlace(record: record, field: field), after: id)
+        }
+        var gone = known
+        gone.id = 0
+        gone.changes = dropped
+        if !dropped.isEmpty, known.kind == .update { try renewMark(record, after: gone) }
+        try mark(operation)
+        return try outbox.decoded(operation)
     }
 
-    /// Discards an operation, and rolls its local change back.
-    ///
-    /// Each changed field that no later operation changes gets the server's value: the one that a
-    /// later response has brought, otherwise the one before the change. A created record is
-    /// deleted, with all operations that depend on it. A deleted record is restored.
-    ///
-    /// - Parameter evenIfSending: whether an operation is discarded that a sender has claimed. The
-    ///   request may still reach the server.
-    /// - Throws: `OutboxError.unknownOperation`, `.wrongState`.
-    @discardableResult
-    package mutating func discardOperation(_ id: UInt64, evenIfSending: Bool = false) throws -> OutboxDiscard {
-        throw OutboxError.unknownOperation(id: 0)
+    func queued(_ id: UInt64) throws -> StoredOperation {
+        guard let operation = try outbox.stored(id) else { throw OutboxError.unknownOperation(id: id) }
+        return operation
+    }
+
+    private mutating func change(_ id: UInt64, _ body: (inout StoredOperation) -> Void) throws -> Bool {
+        guard let known = try outbox.stored(id) else { return false }
+        var operation = known
+        body(&operation)
+        try replace(known, by: operation)
+        return true
+    }
+}
+
+extension OutboxFailure {
+    /// The failure with texts of at most the kept size. A cut ends with `…`.
+    fileprivate var cut: OutboxFailure {
+        func cut(_ text: String) -> String {
+            guard text.utf8.count > OutboxFailure.longestText else { return text }
+            let mark = "…"
+            var end = text.utf8.index(text.startIndex, offsetBy: OutboxFailure.longestText - mark.utf8.count)
+            // Never within a character.
+            while String.Index(end, within: text) == nil { end = text.utf8.index(before: end) }
+            return text[..<end] + mark
+        }
+        var failure = self
+        failure.kind = cut(kind)
+        failure.message = cut(message)
+        failure.excerpt = excerpt.map(cut)
+        return failure
     }
 }

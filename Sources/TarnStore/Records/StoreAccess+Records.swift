@@ -33,13 +33,18 @@ extension StoreAccess {
     }
 
     func record(_ entity: Catalog.Entity, _ key: RecordKey) throws -> Record? {
-        try key.storageKey.withUnsafeBytes { bytes in
-            try lending {
-                guard let row = try records.row(entity, bytes) else { return nil }
-                let record = try record(entity, bytes, row)
-                // Another long key may have the same digest.
-                return record.key == key || key.isDigest ? record : nil
-            }
+        let storageKey = key.storageKey
+        if let found = try record(entity, storedUnder: storageKey) {
+            // Another long key may have the same digest.
+            return found.key == key || key.isDigest ? found : nil
+        }
+        let known = try storageKey.withUnsafeBytes { try outbox.replacement(entity.root, $0) }
+        return try known.flatMap { try record(entity, storedUnder: $0) }
+    }
+
+    private func record(_ entity: Catalog.Entity, storedUnder storageKey: [UInt8]) throws -> Record? {
+        try storageKey.withUnsafeBytes { key in
+            try lending { try records.row(entity, key).map { try record(entity, key, $0) } }
         }
     }
 

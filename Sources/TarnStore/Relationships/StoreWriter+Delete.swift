@@ -93,13 +93,13 @@ extension StoreWriter {
     }
 
     /// A stored relationship of a remaining record, to be changed by `nullify`.
-    private struct Referrer: Hashable {
+    struct Referrer: Hashable {
         var entity: UInt16
         var field: UInt16
         var key: [UInt8]
     }
 
-    private func referrersToChange(
+    func referrersToChange(
         _ cascade: Cascade, _ range: Range<Int>, except others: Set<Int>
     ) throws -> [Referrer] {
         var result: [Referrer] = [], known: Set<Referrer> = []

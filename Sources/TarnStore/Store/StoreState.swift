@@ -28,6 +28,10 @@ package final class StoreState: Sendable {
     let edges: ChecksummedTable?
     /// Nil for the same reason as `edges`.
     let scans: ChecksummedTable?, local: Table?, bodies: ChecksummedTable?
+    /// Nil only in a damaged store.
+    let outbox: Table?
+    /// The attributes that contain keys of other records, by joined relationships.
+    let keyJoins: [KeyJoin]
     /// The options of the change log.
     let changeOptions: ChangeOptions
     /// The indexes that may lack entries of existing rows.
@@ -72,6 +76,8 @@ package final class StoreState: Sendable {
         edges = fixed[TableName.edges].map { ChecksummedTable($0, "edges", format: format) }
         scans = fixed[TableName.scans].map { ChecksummedTable($0, "scans", format: format) }
         local = fixed[TableName.local]
+        outbox = fixed[TableName.outbox]
+        keyJoins = KeyJoin.all(catalog)
         bodies = fixed[TableName.bodies].map { ChecksummedTable($0, "bodies", format: format) }
         dictionaries = settings.dictionaries
         changeOptions = settings.changeOptions.resolved(catalog)
@@ -98,6 +104,7 @@ package final class StoreState: Sendable {
     func edgeTable() throws(StoreError) -> ChecksummedTable { try StoreState.table(edges, TableName.edges) }
     func scanTable() throws(StoreError) -> ChecksummedTable { try StoreState.table(scans, TableName.scans) }
     func localTable() throws(StoreError) -> Table { try StoreState.table(local, TableName.local) }
+    func outboxTable() throws(StoreError) -> Table { try StoreState.table(outbox, TableName.outbox) }
 
     private static func table<Found>(_ table: Found?, _ name: String) throws(StoreError) -> Found {
         guard let table else { throw .damagedCatalog(path: "", detail: "the table \(name) is missing") }

@@ -23,8 +23,8 @@ package enum TableName {
     package static let bodies = "bodies"
     /// Commit sequence ++ ordinal → operation, entity, key.
     package static let changes = "changes"
-    /// Changes that have not reached the server yet. Reserved.
-    static let outbox = "outbox"
+    /// Local changes that have not reached the server yet (`OutboxEntryKey`).
+    package static let outbox = "outbox"
     /// Name → a mirror's progress, a row of entity 0.
     package static let checkpoints = "checkpoints"
 

@@ -82,8 +82,8 @@ extension Store {
 
     /// Runs the closure of a write.
     ///
-    /// - Parameter isObservable: Set if observers have to be notified: of a change of a record, or
-    ///   of a response's list.
+    /// - Parameter isObservable: Set if observers have to be notified: of a change of a record, of
+    ///   a response's list, or of the outbox.
     /// - Returns: The number of changes.
     private func run(
         _ write: any PendingWrite, in transaction: inout WriteTransaction, _ current: StoreState,
@@ -95,7 +95,7 @@ extension Store {
         try write.run(&writer)
         // The next closure needs the indexes and the sequence of this one.
         let count = try writer.finish()
-        isObservable = isObservable || count > 0 || writer.hasNewList
+        isObservable = isObservable || count > 0 || writer.hasNewList || writer.changesOutbox
         return count
     }
 

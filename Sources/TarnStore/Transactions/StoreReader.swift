@@ -61,7 +61,8 @@ public struct StoreReader: ~Escapable {
                 entity: entity.name, name: relationship, known: catalog.relationships(of: entity).map(\.name))
         }
         guard let destination = catalog.entity(id: relationship.destination) else { return }
-        try key.storageKey.withUnsafeBytes { key in
+        let known = try key.storageKey.withUnsafeBytes { try access.outbox.replacement(entity.root, $0) }
+        try (known ?? key.storageKey).withUnsafeBytes { key in
             try access.targets(of: key, relationship) { target in
                 let record = try access.lending {
                     try access.records.row(destination, target).map { try access.record(destination, target, $0) }

@@ -24,6 +24,8 @@ public struct StoreWriter: ~Copyable {
     var undoneCount: UInt32 = 0
     /// Whether a response was stored whose list differs from the one before.
     var hasNewList = false
+    /// Whether an operation of the outbox was queued, changed or removed.
+    var changesOutbox = false
     /// Entries for the change log that are not in its table yet.
     /// For each: u32 length of the value, key, value.
     private var pendingLog = ByteWriter(capacity: 4096)
@@ -80,8 +82,14 @@ public struct StoreWriter: ~Copyable {
         }
     }
 
+    /// Merges a body into a record.
+    ///
+    /// - Parameters:
+    ///   - removed: fields that a stored record loses.
+    ///   - mayBePartial: whether a complete record becomes partial if it lacks a required field.
     mutating func merge(
-        _ rules: EntityRules, _ key: Bytes, _ body: RowBody, isComplete: Bool, isExact: Bool = false
+        _ rules: EntityRules, _ key: Bytes, _ body: RowBody, isComplete: Bool, isExact: Bool = false,
+        removing removed: Set<UInt16> = [], mayBePartial: Bool = false
     ) throws -> Outcome {
         let table = try access.state.records(of: rules.root)
         let mark = access.rowMark
@@ -95,7 +103,9 @@ public struct StoreWriter: ~Copyable {
         let old = try access.records.view(oldBytes, rules.entity, key)
         if StorageKey.isDigest(key) { try checkSameKey(rules.entity, old.body, body) }
         let body = try replacingLongLists(body, old: old.body, rules)
-        if old.entity == rules.id, Bytes.equal(old.body.bytes, body.bytes), !old.isPartial || !isComplete {
+        if old.entity == rules.id, Bytes.equal(old.body.bytes, body.bytes), !old.isPartial || !isComplete,
+            removed.isEmpty
+        {
             return .unchanged
         }
         var newRules = rules, oldRules = rules
@@ -104,10 +114,10 @@ public struct StoreWriter: ~Copyable {
             if !isExact, catalog.isKind(old.entity, of: rules.id) { newRules = oldRules }
         }
         let isMoved = oldRules !== newRules
-        let dropped = isMoved ? newRules.foreignFields(in: catalog) : []
+        let dropped = isMoved ? newRules.foreignFields(in: catalog).union(removed) : removed
         merged.merge(old: old.body, new: body, dropping: dropped)
         let new = try finishMerged(key, newRules, withDefaults: old.isPartial && isComplete)
-        let isPartial = old.isPartial && !isComplete && newRules.isLacking(new)
+        let isPartial = (old.isPartial || mayBePartial) && !isComplete && newRules.isLacking(new)
         if !isMoved, isPartial == old.isPartial, Bytes.equal(old.body.bytes, new.bytes) { return .unchanged }
         if remembersRecords, newRules.hasUnique || oldRules.hasUnique {
             try remember(key, newRules.root, old, .updated)

@@ -36,7 +36,7 @@ extension StoreReader {
             try access.checkForm(plan) { key.recordKey }
             let lent = try key.withStorageKey { storageKey throws(StoreError) -> RowView? in
                 let entry = try translating { () throws(LMDBError) in try cursor.find(storageKey) }
-                guard let entry else { return nil }
+                guard let entry else { return try findReplaced(storageKey, plan, borrowed: false) }
                 return try access.records.lend(entry.value, plan, sought: storageKey, borrowed: false) {
                     $0 == key.recordKey
                 }
@@ -171,7 +171,11 @@ extension StoreReader {
                 return true
             }
         }
+        let entityRoot = plan._withUnsafeGuaranteedRef { $0.entity.root }
         try key.withStorageKey { storageKey in
+            if let known = try access.outbox.replacement(entityRoot, storageKey) {
+                return try known.withUnsafeBytes { try access.targets(of: $0, followed.relationship, visit) }
+            }
             if let index = followed.index {
                 try access.indexes.forEachReferrer(
                     of: storageKey, through: index, positioned: followed.isPositioned, visit)
@@ -209,8 +213,25 @@ extension StoreReader {
         try access.checkForm(plan, key)
         let table = plan._withUnsafeGuaranteedRef { $0.table }, raw = access.raw
         let bytes = try translating { () throws(LMDBError) in try raw.get(table, storageKey) }
-        guard let bytes else { return nil }
+        guard let bytes else { return try findReplaced(storageKey, plan, borrowed: borrowed) }
         return try access.records.lend(bytes, plan, sought: storageKey, borrowed: borrowed) { $0 == key() }
+    }
+
+    /// Finds the record whose temporary key was replaced by the server's.
+    @inline(never)
+    private func findReplaced(
+        _ storageKey: UnsafeRawBufferPointer, _ plan: Unmanaged<RowPlan>, borrowed: Bool
+    ) throws(StoreError) -> RowView? {
+        let (table, root) = plan._withUnsafeGuaranteedRef { ($0.table, $0.entity.root) }, raw = access.raw
+        guard let known = try access.outbox.replacement(root, storageKey) else { return nil }
+        // The array's own closure cannot throw a typed error.
+        return try known.withUnsafeBytes { known in
+            Result { () throws(StoreError) -> RowView? in
+                let bytes = try translating { () throws(LMDBError) in try raw.get(table, known) }
+                guard let bytes else { return nil }
+                return try access.records.lend(bytes, plan, sought: known, borrowed: borrowed) { _ in true }
+            }
+        }.get()
     }
 }
 

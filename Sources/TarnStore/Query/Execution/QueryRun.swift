@@ -174,10 +174,11 @@ final class QueryRun {
     private func forEachOrdered(_ path: AccessPath, _ body: (Bytes, EncodedRow) throws -> Bool) throws {
         var skipped = query.offset, left = query.limit
         if skipped > 0, chosen.isExact(query) { return try forEachBehind(path, body) }
-        let place = position
+        let place = position, seen = try replacedKey
         var isPast = place == nil
         var writer = ByteWriter(capacity: 256)
         try walk(path, from: walkStart(path)) { key, row in
+            if let seen, seen.withUnsafeBytes({ Bytes.equal($0, key) }) { return true }
             if !isPast {
                 writer.removeAll()
                 _ = try evaluation.appendPosition(query.order, key, row.body, to: &writer)
@@ -214,6 +215,18 @@ final class QueryRun {
     /// The position of the query's token: the result begins after it.
     private var position: [UInt8]? { query.after.map { Array($0.position) } }
 
+    /// The present key of the token's record, if the token has a temporary key that was replaced.
+    ///
+    /// The record was on an earlier page, so it is not on a later one under its new key.
+    private var replacedKey: [UInt8]? {
+        get throws {
+            guard let after = query.after else { return nil }
+            return try Array(after.position.dropFirst(after.sortKeyLength)).withUnsafeBytes {
+                try access.outbox.replacement(query.entity.root, $0)
+            }
+        }
+    }
+
     /// Returns the start in the path's table that corresponds to the position.
     private func walkStart(_ path: AccessPath) -> WalkStart? {
         guard let after = query.after else { return nil }
@@ -243,9 +256,10 @@ final class QueryRun {
 
     private func forEachSorted(_ body: (Bytes, EncodedRow) throws -> Bool) throws {
         var buffer = SortBuffer(keeping: query.reach, entity: query.entity.name)
-        let place = position
+        let place = position, seen = try replacedKey
         var writer = ByteWriter(capacity: 256)
         try forEachUnordered { key, row in
+            if let seen, seen.withUnsafeBytes({ Bytes.equal($0, key) }) { return true }
             if let place {
                 writer.removeAll()
                 _ = try evaluation.appendPosition(query.order, key, row.body, to: &writer)

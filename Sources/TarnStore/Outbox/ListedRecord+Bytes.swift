@@ -1,0 +1,5 @@
+internal import LMDB
+
+extension ListedRecord {
+    init(_ root: UInt16, _ key: Bytes) { self.init(entity: root, storageKey: Array(key)) }
+}

@@ -1,0 +1,109 @@
+// The order of sending: which operations are ready, and which wait for what.
+
+internal import LMDB
+
+extension OutboxTable {
+    /// Returns operations from the front of the queue with what they wait for. Dead ones are left
+    /// out.
+    ///
+    /// - Parameters:
+    ///   - limit: the largest number of operations to return.
+    ///   - id: the operation after which the window begins; 0 for the front.
+    ///   - now: the time with which the ends of back-offs are compared.
+    package func window(limit: Int, after id: UInt64 = 0, now: Timestamp = .now) throws -> [OutboxQueueEntry] {
+        var result: [OutboxQueueEntry] = []
+        guard limit > 0 else { return result }
+        try forEachStored(after: id) { operation in
+            guard operation.state != .dead else { return true }
+            result.append(try entry(operation, now))
+            return result.count < limit
+        }
+        return result
+    }
+
+    /// Returns an operation with what it waits for; nil if it is not queued.
+    package func entry(_ id: UInt64, now: Timestamp = .now) throws -> OutboxQueueEntry? {
+        try stored(id).map { try entry($0, now) }
+    }
+
+    /// The next end of a back-off; nil if no pending operation has one after `now`.
+    package func nextBackOff(after now: Timestamp) throws -> Timestamp? {
+        var next: Timestamp?
+        try forEachStored { operation in
+            if operation.state == .pending, let end = operation.notBefore, end > now { next = min(next ?? end, end) }
+            return true
+        }
+        return next
+    }
+
+    private func entry(_ operation: StoredOperation, _ now: Timestamp) throws -> OutboxQueueEntry {
+        OutboxQueueEntry(
+            operation: try decoded(operation), waitsFor: try waits(of: operation),
+            notBefore: operation.notBefore.flatMap { $0 > now ? $0 : nil })
+    }
+
+    func waits(of operation: StoredOperation) throws -> [OutboxQueueEntry.Wait] {
+        var waits: [UInt64: OutboxQueueEntry.Wait] = [:]
+        func wait(for other: StoredOperation, _ reason: OutboxQueueEntry.Reason) {
+            guard waits[other.id] == nil else { return }
+            waits[other.id] = OutboxQueueEntry.Wait(
+                operation: other.id, isDead: other.state == .dead, reason: reason)
+        }
+        let own = operation.record(access.catalog)
+        try waitForSameRecord(operation, own, wait)
+        for needed in operation.neededRecords(access.state) {
+            if let creation = try creation(of: needed, before: operation.id) { wait(for: creation, .creation) }
+        }
+        for row in operation.rows { try waitForReferrers(of: row.record, operation, own, wait) }
+        return waits.values.sorted { $0.operation < $1.operation }
+    }
+
+    /// Finds the operation that creates a record.
+    func creation(of record: ListedRecord, before id: UInt64 = .max) throws -> StoredOperation? {
+        for other in try ids(.own, record) where other < id {
+            if let operation = try stored(other), operation.kind == .create { return operation }
+        }
+        return nil
+    }
+
+    /// Adds the last earlier operation of the record that is not dead: it waits for the others.
+    private func waitForSameRecord(
+        _ operation: StoredOperation, _ own: ListedRecord,
+        _ wait: (StoredOperation, OutboxQueueEntry.Reason) -> Void
+    ) throws {
+        for id in try ids(.own, own).reversed() where id < operation.id {
+            guard let other = try stored(id) else { continue }
+            if other.kind == .create { wait(other, .creation) }
+            if other.state != .dead {
+                wait(other, .sameRecord)
+                break
+            }
+        }
+        // Fields of a record may be changed by operations of other records, too.
+        let fields = operation.touchedFields(own)
+        for record in operation.touchedRecords(own) {
+            let others = try record == own ? ids(.reference, own) : ids(.own, record) + ids(.reference, record)
+            for id in Set(others) where id < operation.id {
+                guard let other = try stored(id), other.state != .dead,
+                    !other.touchedFields(other.record(access.catalog)).isDisjoint(with: fields)
+                else { continue }
+                wait(other, .sameRecord)
+            }
+        }
+    }
+
+    /// Adds the earlier operations that refer to a deleted record.
+    private func waitForReferrers(
+        of deleted: ListedRecord, _ operation: StoredOperation, _ own: ListedRecord,
+        _ wait: (StoredOperation, OutboxQueueEntry.Reason) -> Void
+    ) throws {
+        for id in try Set(ids(.own, deleted) + ids(.reference, deleted)) where id < operation.id {
+            guard let other = try stored(id), other.state != .dead else { continue }
+            let record = other.record(access.catalog)
+            if record == own { continue }
+            if other.touchedRecords(record).contains(deleted) || other.neededRecords(access.state).contains(deleted) {
+                wait(other, .deletion)
+            }
+        }
+    }
+}

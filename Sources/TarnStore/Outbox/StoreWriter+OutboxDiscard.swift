@@ -1,0 +1,119 @@
+// Discarding operations: their local changes are rolled back.
+
+internal import LMDB
+
+extension StoreWriter {
+    /// Discards an operation, and rolls its local change back.
+    ///
+    /// Each changed field that no other operation changes gets the server's value: the one that a
+    /// later response has brought, otherwise the one before the change. A created record is
+    /// deleted, with all operations that depend on it. A deleted record is restored.
+    ///
+    /// - Parameter evenIfSending: whether an operation is discarded that a sender has claimed. The
+    ///   request may still reach the server.
+    /// - Throws: `OutboxError.unknownOperation`, `.wrongState`.
+    @discardableResult
+    package mutating func discardOperation(_ id: UInt64, evenIfSending: Bool = false) throws -> OutboxDiscard {
+        let operation = try queued(id)
+        guard evenIfSending || operation.state != .sending else {
+            throw OutboxError.wrongState(id: id, state: .sending, expected: [.pending, .dead])
+        }
+        return try discard(id)
+    }
+
+    mutating func discard(_ id: UInt64) throws -> OutboxDiscard {
+        guard let operation = try outbox.stored(id) else { return OutboxDiscard() }
+        var result = OutboxDiscard(), records: Set<ListedRecord> = []
+        let all = operation.kind == .create ? try dependents(of: operation) : [id]
+        result.operations = try all.compactMap { try outbox.operation($0) }
+        // The last one first: each leaves the state before it.
+        for id in all.reversed() {
+            // An earlier rollback may have changed it.
+            guard let operation = try outbox.stored(id) else { continue }
+            try rollBack(operation, &records)
+        }
+        result.records = records.sorted(by: ListedRecord.precedes).map(outbox.decoded)
+        return result
+    }
+
+    /// A creation and the operations that cannot be sent without it, in the order of ids.
+    private func dependents(of creation: StoredOperation) throws -> [UInt64] {
+        var ids: Set<UInt64> = [creation.id], waiting = [creation]
+        while let operation = waiting.popLast() {
+            let record = operation.record(access.catalog)
+            for id in try Set(outbox.ids(.own, record) + outbox.ids(.reference, record))
+            where id > operation.id && !ids.contains(id) {
+                guard let other = try outbox.stored(id) else { continue }
+                guard
+                    other.record(access.catalog) == record
+                        || other.neededRecords(access.state).contains(record)
+                else { continue }
+                ids.insert(id)
+                if other.kind == .create { waiting.append(other) }
+            }
+        }
+        return ids.sorted()
+    }
+
+    private mutating func rollBack(_ operation: StoredOperation, _ records: inout Set<ListedRecord>) throws {
+        let own = operation.record(access.catalog)
+        for row in operation.rows {
+            if try restore(row, operation) { records.insert(row.record) }
+        }
+        if operation.kind == .create {
+            if try removeRow(own) { records.insert(own) }
+        } else {
+            for place in operation.touchedFields(own) where try rollBack(place, of: operation) {
+                records.insert(place.record)
+            }
+        }
+        // Rolling back may have stored the operation's neighbours, and never itself.
+        try removeEntry(operation)
+        for record in operation.touchedRecords(own) { try renewMark(record, after: operation) }
+    }
+
+    /// Restores a deleted row with the values that later responses have brought.
+    ///
+    /// - Returns: false if a record with the key exists again, or no longer exists at the server.
+    private mutating func restore(_ row: StoredOperation.DeletedRow, _ deletion: StoredOperation) throws -> Bool {
+        guard try wholeRow(row.record) == nil, access.catalog.entity(id: row.kind) != nil else { return false }
+        let known = try mark(of: row.record)
+        if known?.isGoneAtServer ?? false { return false }
+        let rules = try access.state.rules(of: row.kind)
+        try row.body.withUnsafeBytes { bytes in
+            guard let body = RowBody(bytes, isWide: row.isWide) else { return }
+            _ = try row.record.storageKey.withUnsafeBytes {
+                try merge(rules, $0, body, isComplete: !row.isPartial)
+            }
+        }
+        guard let known, !known.server.isEmpty else { return true }
+        // Fields with other unsent changes keep their local values.
+        let covered = try coveredFields(of: row.record, except: deletion.id)
+        let server = known.server.filter { !covered.contains($0.field) }
+        try setFields(row.record, Dictionary(server.map { ($0.field, $0.value) }) { $1 })
+        return true
+    }
+
+    /// The fields of a record that operations other than one change.
+    func coveredFields(of record: ListedRecord, except id: UInt64) throws -> Set<UInt16> {
+        var fields: Set<UInt16> = []
+        for operation in try outbox.touching(record) where operation.id != id {
+            for place in operation.touchedFields(operation.record(access.catalog)) where place.record == record {
+                fields.insert(place.field)
+            }
+        }
+        return fields
+    }
+
+    /// Removes the row of a record without regard to delete rules.
+    mutating func removeRow(_ record: ListedRecord) throws -> Bool {
+        let mark = access.rowMark
+        defer { access.release(to: mark) }
+        guard let root = access.catalog.entity(id: record.entity) else { return false }
+        return try record.storageKey.withUnsafeBytes { key in
+            guard let row = try access.records.row(root, key) else { return false }
+            try remove(key, row)
+            return true
+        }
+    }
+}

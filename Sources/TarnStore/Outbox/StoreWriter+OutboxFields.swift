@@ -1,0 +1,232 @@
+// Values of fields under several operations: each changes the value that the one before has left.
+//
+// The visible value is the base with the changes of all operations that touch the field, in the
+// order of ids. When one of them ends, the others continue from another value, which is computed
+// by undoing operations from the visible value backwards, and by replaying the remaining ones.
+
+internal import LMDB
+
+extension StoredOperation {
+    /// Returns the value of a field before the operation, from that after it. Nil is absent.
+    func undone(_ value: [UInt8]?, _ place: RecordFieldPlace, _ own: ListedRecord) -> [UInt8]? {
+        var value = value
+        for edit in edits.reversed() where edit.isOf(place, own) { value = edit.applied(to: value, isUndone: true) }
+        if let change = changes.first(where: { $0.isOf(place, own) }) { value = change.before }
+        return value
+    }
+
+    /// Returns the value of a field after the operation, and makes its changes continue from the
+    /// value before it.
+    mutating func replayed(_ value: [UInt8]?, _ place: RecordFieldPlace, _ own: ListedRecord) -> [UInt8]? {
+        var value = value
+        if let index = changes.firstIndex(where: { $0.isOf(place, own) }) {
+            changes[index].before = value
+            value = changes[index].after
+        }
+        for edit in edits where edit.isOf(place, own) { value = edit.applied(to: value, isUndone: false) }
+        return value
+    }
+}
+
+extension StoredOperation {
+    func hasRow(of record: ListedRecord) -> Bool { rows.contains { $0.record == record } }
+
+    func deletedValue(of place: RecordFieldPlace) -> [UInt8]? {
+        guard let row = rows.first(where: { $0.record == place.record }) else { return nil }
+        return row.body.withUnsafeBytes {
+            RowBody($0, isWide: row.isWide)?.value(of: place.field).map { Array($0.bytes) }
+        }
+    }
+
+    mutating func setDeletedValue(_ value: [UInt8]?, of place: RecordFieldPlace) {
+        guard let index = rows.firstIndex(where: { $0.record == place.record }) else { return }
+        rows[index].set([place.field: value])
+    }
+}
+
+extension StoredOperation.DeletedRow {
+    /// Sets and removes fields.
+    mutating func set(_ values: [UInt16: [UInt8]?]) {
+        var builder = BodyBuilder(), bytes = ByteWriter()
+        let known = body, wasWide = isWide
+        known.withUnsafeBytes { stored in
+            var all: [UInt16: [UInt8]] = [:]
+            guard let row = RowBody(stored, isWide: wasWide) else { return }
+            for index in 0..<row.count { all[row.id(at: index)] = row.value(at: index).map { Array($0.bytes) } }
+            for (id, value) in values { all[id] = value }
+            for (id, value) in all.sorted(by: { $0.key < $1.key }) { builder.field(id) { $0.append(value) } }
+        }
+        isWide = builder.isWide
+        builder.finish(into: &bytes)
+        body = Array(bytes.bytes)
+    }
+}
+
+extension StoredOperation.FieldChange {
+    func isOf(_ place: RecordFieldPlace, _ own: ListedRecord) -> Bool {
+        field == place.field && (record ?? own) == place.record
+    }
+}
+
+extension StoredOperation.ListEdit {
+    func isOf(_ place: RecordFieldPlace, _ own: ListedRecord) -> Bool {
+        field == place.field && (record ?? own) == place.record
+    }
+
+    /// Returns a list with the edit, or without it.
+    func applied(to list: [UInt8]?, isUndone: Bool) -> [UInt8] {
+        var targets = (list ?? []).referenceList
+        if isInsertion != isUndone {
+            if !targets.contains(target) { targets.insert(target, at: min(Int(position), targets.count)) }
+        } else if let index = targets.firstIndex(of: target) {
+            targets.remove(at: index)
+        }
+        return targets.referenceValue
+    }
+}
+
+extension [UInt8] {
+    /// The storage keys of an encoded reference list; empty for any other value.
+    var referenceList: [[UInt8]] {
+        var targets: [[UInt8]] = []
+        withUnsafeBytes { bytes in
+            guard !bytes.isEmpty else { return }
+            _ = EncodedValue(bytes).forEachReference { targets.append(Array($0)) }
+        }
+        return targets
+    }
+}
+
+extension [[UInt8]] {
+    /// The encoded reference list with these storage keys.
+    var referenceValue: [UInt8] {
+        var value = ByteWriter()
+        value.append(ValueTag.references)
+        for target in self { target.withUnsafeBytes { value.appendReferenceElement($0) } }
+        return [UInt8](value.bytes)
+    }
+}
+
+extension StoreWriter {
+    /// A row whose long lists have the form of short ones.
+    struct WholeRow {
+        var kind: UInt16
+        var isPartial: Bool
+        var isWide: Bool
+        var body: [UInt8]
+
+        func value(of field: UInt16) -> [UInt8]? {
+            body.withUnsafeBytes { RowBody($0, isWide: isWide)?.value(of: field).map { Array($0.bytes) } }
+        }
+
+        /// The values by field, without the whole key.
+        var values: [UInt16: [UInt8]] {
+            body.withUnsafeBytes { bytes in
+                var values: [UInt16: [UInt8]] = [:]
+                guard let body = RowBody(bytes, isWide: isWide) else { return values }
+                for index in 0..<body.count where body.id(at: index) != WholeKey.field {
+                    if let value = body.value(at: index) { values[body.id(at: index)] = Array(value.bytes) }
+                }
+                return values
+            }
+        }
+    }
+
+    /// Copies the row of a record; nil if it is not stored.
+    func wholeRow(_ record: ListedRecord) throws -> WholeRow? {
+        guard let root = access.catalog.entity(id: record.entity) else { return nil }
+        return try record.storageKey.withUnsafeBytes { key in
+            try access.lending {
+                guard let row = try access.records.row(root, key) else { return nil }
+                return try wholeRow(row, root, key)
+            }
+        }
+    }
+
+    func wholeRow(_ row: EncodedRow, _ root: Catalog.Entity, _ key: Bytes) throws -> WholeRow {
+        guard let expanded = try access.expandingLongLists(row.body) else {
+            return WholeRow(
+                kind: row.entity, isPartial: row.isPartial, isWide: row.body.isWide, body: Array(row.body.bytes))
+        }
+        guard expanded.isWhole else { throw StoreError.damagedRow(entity: root.name, key: access.describe(key)) }
+        return WholeRow(
+            kind: row.entity, isPartial: row.isPartial, isWide: expanded.isWide, body: expanded.bytes)
+    }
+
+    /// Sets and removes fields of a stored record. Values that no longer fit the catalog are
+    /// removed.
+    ///
+    /// - Parameter mayBePartial: whether the record becomes partial if it lacks a required field.
+    mutating func setFields(
+        _ record: ListedRecord, _ values: [UInt16: [UInt8]?], mayBePartial: Bool = false
+    ) throws {
+        let access = access
+        guard let row = try wholeRow(record), let entity = access.catalog.entity(id: row.kind) else { return }
+        var builder = BodyBuilder(), bytes = ByteWriter(), removed: Set<UInt16> = []
+        for (id, value) in values.sorted(by: { $0.key < $1.key }) {
+            guard let field = entity.field(id: id), !entity.key.contains(id) else { continue }
+            let fits = value?.withUnsafeBytes { bytes in
+                (try? access.catalog.check(EncodedValue(bytes), fits: field, of: entity)) != nil
+            }
+            if let value, fits == true { builder.field(id) { $0.append(value) } } else { removed.insert(id) }
+        }
+        let isWide = builder.isWide
+        builder.finish(into: &bytes)
+        guard let body = RowBody(bytes.bytes, isWide: isWide) else { return }
+        let rules = try access.state.rules(of: row.kind)
+        _ = try record.storageKey.withUnsafeBytes {
+            try merge(rules, $0, body, isComplete: false, removing: removed, mayBePartial: mayBePartial)
+        }
+    }
+
+    /// Makes the other operations of a field continue without an operation, and sets the visible
+    /// value.
+    ///
+    /// - Returns: whether the visible value has changed.
+    mutating func rollBack(_ place: RecordFieldPlace, of ended: StoredOperation) throws -> Bool {
+        let catalog = access.catalog, others = try outbox.touching(place.record), row = try wholeRow(place.record)
+        let deletion = row == nil ? others.last { $0.hasRow(of: place.record) && $0.id != ended.id } : nil
+        guard row != nil || deletion != nil else { return false }
+        let visible = row.map { $0.value(of: place.field) } ?? deletion?.deletedValue(of: place)
+        let all = (others.filter { $0.id != ended.id } + [ended]).sorted { $0.id < $1.id }.filter {
+            $0.touchedFields($0.record(catalog)).contains(place)
+        }
+        var value = visible
+        for operation in all.reversed() { value = operation.undone(value, place, operation.record(catalog)) }
+        if all.count == 1, row != nil, let server = try serverValue(place) { value = server }
+        for var operation in all where operation.id != ended.id {
+            let known = operation
+            value = operation.replayed(value, place, operation.record(catalog))
+            try replace(known, by: operation)
+        }
+        guard value != visible else { return false }
+        if let id = deletion?.id, let known = try outbox.stored(id) {
+            var changed = known
+            changed.setDeletedValue(value, of: place)
+            try replace(known, by: changed)
+            return false
+        }
+        try setFields(place.record, [place.field: value], mayBePartial: ended.wasPartial)
+        return true
+    }
+
+    /// The server's value of a field that a later response has brought; nil if there is none.
+    func serverValue(_ place: RecordFieldPlace) throws -> [UInt8]? {
+        try place.record.storageKey.withUnsafeBytes { key in
+            try access.localChanges.mark(place.record.entity, key)?.server.first { $0.field == place.field }?.value
+        }
+    }
+
+    /// Makes the operations after an operation continue from its value of a field, and sets the
+    /// visible value.
+    mutating func continueFrom(_ value: [UInt8]?, _ place: RecordFieldPlace, after id: UInt64) throws {
+        var value = value
+        for var operation in try outbox.touching(place.record) where operation.id > id {
+            let known = operation
+            value = operation.replayed(value, place, operation.record(access.catalog))
+            try replace(known, by: operation)
+        }
+        guard try wholeRow(place.record)?.value(of: place.field) != value else { return }
+        try setFields(place.record, [place.field: value])
+    }
+}

@@ -1,0 +1,132 @@
+// The marks of records with operations: always the union of what the operations change.
+
+internal import LMDB
+
+extension StoredOperation {
+    /// The change of a record by the operation, as its mark shows it; nil if it does not touch it.
+    fileprivate func touch(_ record: ListedRecord, _ own: ListedRecord) -> LocalTouch? {
+        if let row = rows.first(where: { $0.record == record }) { return LocalTouch(.delete, [], entity: row.kind) }
+        if record == own, kind == .create { return LocalTouch(.create, [], entity: entity) }
+        if record == own, kind == .delete { return LocalTouch(.delete, [], entity: entity) }
+        var fields: Set<UInt16> = [], kind: UInt16?
+        for change in changes where (change.record ?? own) == record {
+            fields.insert(change.field)
+            kind = change.kind
+        }
+        for edit in edits where (edit.record ?? own) == record {
+            fields.insert(edit.field)
+            kind = edit.kind
+        }
+        return kind.map { LocalTouch(.update, fields, entity: $0) }
+    }
+}
+
+/// The change of a record by one operation.
+private struct LocalTouch {
+    var operation: LocalChange.Operation
+    var fields: Set<UInt16>
+    var entity: UInt16
+
+    init(_ operation: LocalChange.Operation, _ fields: Set<UInt16>, entity: UInt16) {
+        self.operation = operation
+        self.fields = fields
+        self.entity = entity
+    }
+
+    /// Returns a mark with this change after the ones that it has.
+    func added(to mark: LocalMark?, at time: Timestamp) -> LocalMark {
+        guard var mark else { return LocalMark(operation, fields.sorted(), entity: entity, since: time) }
+        mark.since = min(mark.since, time)
+        switch (mark.operation, operation) {
+        case (_, .delete), (.delete, .create):
+            mark.operation = operation
+            mark.fields = []
+        case (.update, .create):
+            mark.operation = .create
+            mark.fields = []
+        case (.create, _), (.delete, .update): break
+        case (.update, .update):
+            if !mark.fields.isEmpty { mark.fields = fields.union(mark.fields).sorted() }
+        }
+        return mark
+    }
+}
+
+extension StoreWriter {
+    /// Adds an operation, the last one of its records, to their marks.
+    ///
+    /// - Parameter known: the marks of deleted records before their deletion.
+    mutating func mark(_ operation: StoredOperation, known: [ListedRecord: LocalMark] = [:]) throws {
+        let own = operation.record(access.catalog)
+        for record in operation.touchedRecords(own) {
+            guard let touch = operation.touch(record, own) else { continue }
+            let before = try known[record] ?? mark(of: record)
+            try putMark(touch.added(to: before, at: operation.queuedAt), record, operation)
+        }
+    }
+
+    func mark(of record: ListedRecord) throws -> LocalMark? {
+        try record.storageKey.withUnsafeBytes { try access.localChanges.mark(record.entity, $0) }
+    }
+
+    /// Makes the mark of a record that an ended operation has touched the union of the remaining
+    /// ones.
+    ///
+    /// Fields that were marked without an operation stay marked.
+    mutating func renewMark(_ record: ListedRecord, after ended: StoredOperation) throws {
+        guard let known = try mark(of: record) else { return }
+        let catalog = access.catalog, touch = ended.touch(record, ended.record(catalog))
+        var mark: LocalMark?, source = ended
+        for operation in try outbox.touching(record) where operation.id != ended.id {
+            guard let next = operation.touch(record, operation.record(catalog)) else { continue }
+            mark = next.added(to: mark, at: operation.queuedAt)
+            source = operation
+        }
+        if known.operation == .update, let touch, touch.operation == .update {
+            let others = Set(known.fields).subtracting(touch.fields)
+            if mark == nil, known.fields.isEmpty || !others.isEmpty {
+                mark = LocalMark(.update, [], entity: known.entity, since: known.since)
+            }
+            if let union = mark, union.operation == .update {
+                mark?.fields = known.fields.isEmpty ? [] : others.union(union.fields).sorted()
+            }
+        }
+        guard var mark else {
+            _ = try record.storageKey.withUnsafeBytes { try access.localChanges.remove(record.entity, $0) }
+            return
+        }
+        mark.server = known.server.filter { mark.covers($0.field) }
+        mark.isGoneAtServer = known.isGoneAtServer
+        mark.wholeKey = known.wholeKey
+        mark.entity = known.entity
+        try putMark(mark, record, source)
+    }
+
+    /// Stores a mark, with the whole key of a record that is stored under a digest.
+    mutating func putMark(_ mark: LocalMark, _ record: ListedRecord, _ operation: StoredOperation) throws {
+        var mark = mark
+        let isDigest = record.storageKey.count == StorageKey.digestLength
+        if isDigest, mark.wholeKey == nil {
+            if operation.record(access.catalog) == record {
+                mark.wholeKey = operation.key.tuple
+            } else if let entity = access.catalog.entity(id: record.entity) {
+                mark.wholeKey = record.storageKey.withUnsafeBytes { access.wholeKey(entity, ofDigest: $0)?.tuple }
+            }
+        }
+        try record.storageKey.withUnsafeBytes {
+            try access.localChanges.put(mark, record.entity, $0, sequence: sequence)
+        }
+    }
+
+    /// Forgets the server's values of fields that an operation has changed at the server.
+    mutating func forgetServer(_ operation: StoredOperation, _ record: ListedRecord) throws {
+        guard var mark = try mark(of: record) else { return }
+        let fields = Set(
+            operation.touchedFields(operation.record(access.catalog)).lazy.filter { $0.record == record }.map(\.field))
+        let count = mark.server.count
+        mark.server.removeAll { fields.contains($0.field) }
+        guard mark.server.count != count || mark.isGoneAtServer else { return }
+        mark.isGoneAtServer = false
+        try putMark(mark, record, operation)
+    }
+}

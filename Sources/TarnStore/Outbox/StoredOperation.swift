@@ -1,0 +1,90 @@
+// An operation as it is stored: ids instead of names, values in the encoding of rows.
+
+import Foundation
+internal import LMDB
+
+/// An operation as it is stored, a system row of the table `outbox`.
+package struct StoredOperation: Sendable, Hashable {
+    /// The change of a field, which replaces its whole value.
+    struct FieldChange: Sendable, Hashable {
+        /// The changed record; nil for the operation's own.
+        var record: ListedRecord?
+        /// The concrete entity of the changed record.
+        var kind: UInt16
+        var field: UInt16
+        /// The encoded value before; nil if the field was absent.
+        var before: [UInt8]?
+        var after: [UInt8]
+    }
+
+    /// The insertion or removal of one member of a stored list.
+    struct ListEdit: Sendable, Hashable {
+        /// The record with the list; nil for the operation's own.
+        var record: ListedRecord?
+        /// The concrete entity of the record with the list.
+        var kind: UInt16
+        var field: UInt16
+        /// The storage key of the member.
+        var target: [UInt8]
+        /// The position of the member after the insertion, or before the removal.
+        var position: UInt32
+        var isInsertion: Bool
+    }
+
+    /// A deleted row, with long lists in the form of short ones.
+    struct DeletedRow: Sendable, Hashable {
+        var record: ListedRecord
+        /// The concrete entity.
+        var kind: UInt16
+        var isPartial: Bool
+        var isWide: Bool
+        var body: [UInt8]
+    }
+
+    /// The identity of a relationship, which a renaming does not change.
+    struct Relationship: Sendable, Hashable {
+        var owner: UInt16
+        var field: UInt16
+        var destination: UInt16
+        var isStored: Bool
+        var isJoin: Bool
+    }
+
+    var id: UInt64
+    var kind: OutboxOperation.Kind
+    /// The concrete entity of the record.
+    var entity: UInt16
+    /// The whole key of the record.
+    var key: RecordKey
+    /// Whether the server assigns the key of the created record, or a part of it.
+    var hasTemporaryKey = false
+    /// Whether the record was partial before the change.
+    var wasPartial = false
+    var changes: [FieldChange] = []
+    var edits: [ListEdit] = []
+    /// The deleted records; the operation's own is the first.
+    var rows: [DeletedRow] = []
+    var relationship: Relationship?
+    var members: [RecordKey] = []
+    var idempotencyKey: UUID
+    var state = OutboxOperation.State.pending
+    var attempts = 0
+    var queuedAt: Timestamp
+    var attemptedAt: Timestamp?
+    var notBefore: Timestamp?
+    var failure: OutboxFailure?
+    var options: String?
+    var related: [ListedRecord] = []
+
+    init(_ id: UInt64, _ kind: OutboxOperation.Kind, _ entity: UInt16, _ key: RecordKey, at time: Timestamp) {
+        self.id = id
+        self.kind = kind
+        self.entity = entity
+        self.key = key
+        idempotencyKey = UUID()
+        queuedAt = time
+    }
+
+    /// Whether another change may be folded into the operation: no request has had its payload.
+    var isUntouched: Bool { state == .pending && attempts == 0 }
+}

@@ -47,6 +47,8 @@ public struct Description: Sendable, Hashable {
     }
     /// The endpoints, in the order of the file; may be empty.
     public var endpoints: [Endpoint]
+    /// The requests that send local changes, by entity: see <doc:WritingBack>.
+    public var writes: [String: WriteRequests] = [:]
     /// The templates of the records' web pages, by entity: see <doc:CommandLine>.
     package var pages: [String: String] = [:]
     /// The text it was read from; nil if it was created by code. It does not affect equality.

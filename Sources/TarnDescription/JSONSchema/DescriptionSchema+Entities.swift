@@ -42,6 +42,7 @@ extension DescriptionSchema {
                 Property(
                     name: "url", about: "The form of the URLs of the records, such as /users/{id}: they are keys.",
                     node: .either([.oneOrMore(.text), url])),
+                Property(name: "write", about: "The requests that send local changes.", node: write),
             ] + rules + expansions, required: [])
     }
 

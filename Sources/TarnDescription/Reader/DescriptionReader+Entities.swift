@@ -21,6 +21,7 @@ extension DescriptionReader {
         // Conditions have values of attributes, which a later parent entity may declare.
         for entry in entries { indexes(of: entry, in: &schema) }
         report(schema.locatedProblems())
+        checkWrites(schema)
         for problem in mapping.problems(for: schema) { report(problem, schema, mapping) }
         return (schema, mapping)
     }
@@ -34,7 +35,7 @@ extension DescriptionReader {
                 entry.value, field,
                 keys: [
                     "parent", "key", "attributes", "relationships", "indexes", "compression", "was", "open", "api",
-                    "like", "each",
+                    "like", "each", "write",
                 ]
                     + DescriptionReader.mappingKeys,
                 required: entry.value.hasKey("parent") ? [] : ["key", "attributes"],
@@ -62,6 +63,7 @@ extension DescriptionReader {
             do { _ = try URITemplate(text) } catch { report(section, "open", "\(error)") }
             pages[entry.key] = text
         }
+        if let writes = writes(section) { writeRequests[entry.key] = writes }
         if let text = text(section, "compression") {
             if let compression = EntityDefinition.Compression(rawValue: text) {
                 definition.compression = compression

@@ -99,7 +99,7 @@ extension DescriptionReader {
     }
 
     /// Converts YAML to JSON; nil for plain text that is not JSON.
-    private static func json(_ value: YAMLValue) -> JSONValue? {
+    static func json(_ value: YAMLValue) -> JSONValue? {
         switch value.content {
         case .scalar(let text, plain: true): value.isNull ? .null : try? JSONValue(text)
         case .scalar(let text, plain: false): .string(text)

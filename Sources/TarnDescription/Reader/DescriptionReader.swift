@@ -41,6 +41,11 @@ struct DescriptionReader {
     var apis: [ReadAPI] = []
     /// The API of the endpoint that is being read.
     var currentAPI = ReadAPI(name: nil, field: "api")
+    /// The requests that send local changes, by entity.
+    var writeRequests: [String: WriteRequests] = [:]
+    /// The parameters of the API, and the header field that its authentication sets.
+    var apiParameters: [Endpoint.Parameter] = []
+    var authenticationField: String?
 
     init(file: String, transformers: [ValueTransformer], paginationStyles: PaginationStyles) {
         self.file = file
@@ -71,6 +76,7 @@ struct DescriptionReader {
             return NamedAPI(name, api)
         }
         description.entityAPIs = entityAPIs
+        description.writes = writeRequests
         return description
     }
 

@@ -100,6 +100,7 @@ package struct BodyWriter: Sendable {
                 if form == .nested, let record = try target(destination.name, key) {
                     return try body(of: record).json
                 }
+                if form == .url { return .string(try url(of: key, destination, from: entity, field.name, target)) }
                 return try self.reference(to: key, destination, isObject: form != .key, from: entity, field.name)
             }
             switch value {
@@ -123,6 +124,31 @@ package struct BodyWriter: Sendable {
             bytes.suffix(after.count).elementsEqual(after)
         else { return nil }
         return String(decoding: bytes[before.count..<(bytes.count - after.count)], as: UTF8.self)
+    }
+
+    /// Returns the URL of a record, by the first template of its entity.
+    ///
+    /// The variables are attributes of the key, or of the stored record.
+    private func url(
+        of key: RecordKey, _ destination: Catalog.Entity, from entity: Catalog.Entity, _ field: String,
+        _ target: (String, RecordKey) throws -> Record?
+    ) throws -> String {
+        func failure(_ reason: String) -> BodyError { .value(entity: entity.name, field: field, reason: reason) }
+        guard let template = mapping.effective(destination, in: catalog).url?.templates.first else {
+            throw failure("\(destination.name) declares no url, by which a body could refer to it")
+        }
+        guard template.origin != nil || !mapping.bases.isEmpty else {
+            throw failure("the API has no base URL, to which \(template) is relative")
+        }
+        let values = destination.keyValues(key)
+        do {
+            return try template.expanded(base: mapping.bases.first ?? "") { name in
+                if let id = destination.field(name)?.id, let value = values[id] { return value.urlText }
+                return try target(destination.name, key)?[name]?.urlText
+            }
+        } catch let problem as URLTemplate.Problem {
+            throw failure(problem.message)
+        }
     }
 
     /// Returns a reference: a bare key, or an object with the attributes of the key.
@@ -154,6 +180,18 @@ extension KeyComponent {
         case .int(let value): .number(String(value))
         case .string(let value): .string(value)
         case .uuid, .digest: .string(description)
+        }
+    }
+}
+
+extension Value {
+    /// The value as a part of a URL; nil if it has several parts, or none.
+    package var urlText: String? {
+        switch self {
+        case .null, .array, .references, .json: nil
+        case .reference(let key): key.components.count == 1 ? key.components[0].description : nil
+        case .string(let text), .url(let text): text
+        default: plainText
         }
     }
 }

@@ -1,0 +1,72 @@
+// The classification of the server's answers to writes. Pure.
+
+import Foundation
+import TarnHTTP
+import TarnStore
+
+/// The meaning of an answer to a write.
+enum WriteAnswer: Sendable, Hashable {
+    /// The server has the change. The body may have the record.
+    case done
+    /// The server has created a record and names its URL.
+    case location(String)
+    /// The operation is sent again, at the earliest after the delay that the server asks for.
+    case retry(after: Duration?)
+    /// The record was changed at the server.
+    case conflict
+    /// The server demands other credentials: the outbox stops.
+    case authentication
+    /// The server refuses the operation for good.
+    case refused
+
+    /// Classifies an answer.
+    ///
+    /// - Parameters:
+    ///   - kind: the kind of the operation.
+    ///   - rule: the description's rule for the response; nil if none applies.
+    ///   - hasBody: whether the body may have a record.
+    static func classify(
+        _ kind: OutboxOperation.Kind, status: Int, _ headers: TransportHeaders, hasBody: Bool,
+        rule: ResponseRule.Action? = nil, now: Date
+    ) -> WriteAnswer {
+        switch rule {
+        case .retry?: return .retry(after: RateLimit.wait(status: status, headers, now: now))
+        case .fail?: return .refused
+        case .ignore?: return .done
+        case .refreshToken?: return .authentication
+        case .empty?, .stop?, nil: break
+        }
+        switch status {
+        case 200..<300:
+            let location = headers["Location"] ?? headers["Content-Location"]
+            if kind == .create, !hasBody, let location, !location.isEmpty { return .location(location) }
+            return .done
+        case 401, 407: return .authentication
+        // RFC 9110 §9.3.5: the deletion has its effect, whichever request caused it.
+        case 404, 410: return kind == .delete || kind == .remove ? .done : .refused
+        // A create has no earlier state: unless the server is still busy with it, it is refused.
+        case 409, 412:
+            if kind == .create { return headers["Retry-After"] == nil ? .refused : retry(status, headers, now) }
+            return .conflict
+        default:
+            let isPassing = RetryPolicy.isPassing(.answer(status: status, headers: headers))
+            return isPassing ? retry(status, headers, now) : .refused
+        }
+    }
+
+    private static func retry(_ status: Int, _ headers: TransportHeaders, _ now: Date) -> WriteAnswer {
+        .retry(after: RateLimit.wait(status: status, headers, now: now))
+    }
+
+    /// Classifies a failure without an answer.
+    static func classify(_ failure: TransportError.Kind) -> WriteAnswer {
+        switch failure {
+        case .url: .refused
+        case .credentials: .authentication
+        // The server may have applied the change: the idempotency key prevents a second effect.
+        case .resolve, .connect, .tls, .timeout, .tooLarge, .cutShort, .protocol, .cancelled, .rateLimit, .noFixture,
+            .store:
+            .retry(after: nil)
+        }
+    }
+}

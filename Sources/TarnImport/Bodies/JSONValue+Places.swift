@@ -16,7 +16,7 @@ extension JSONValue {
     }
 
     /// Sets a value where keys lead to, and replaces whatever is there or above it.
-    mutating func force(_ value: JSONValue, at keys: [String]) {
+    package mutating func force(_ value: JSONValue, at keys: [String]) {
         guard let first = keys.first else { return self = value }
         if case .object = self {} else { self = .object([]) }
         var inner = self[first] ?? .object([])

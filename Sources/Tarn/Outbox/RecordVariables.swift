@@ -1,0 +1,113 @@
+// The variables of URL templates: fields of a record and of the records that it refers to.
+
+import TarnImport
+import TarnStore
+
+/// The values of `{number}`, `{repository.fullName}` and `{member.name}`.
+struct RecordVariables {
+    let access: StoreAccess
+    let record: Record
+    /// The member that is added or removed; nil for other operations.
+    let member: Record?
+
+    /// The value of a variable; nil if it has none.
+    func value(of variable: String) throws -> Value? {
+        var (record, names) = start(variable)
+        while let name = names.popFirst() {
+            guard let value = record[name] else { return nil }
+            if names.isEmpty { return value }
+            guard let next = try target(name, of: record, value) else { return nil }
+            record = next
+        }
+        return nil
+    }
+
+    /// The records that a variable leads through.
+    func path(of variable: String) throws -> [OutboxRecord] {
+        var (record, names) = start(variable)
+        var found: [OutboxRecord] = []
+        while let name = names.popFirst() {
+            guard let value = record[name], let next = try target(name, of: record, value) else { return found }
+            found.append(OutboxRecord(next.entity, next.key))
+            record = next
+        }
+        return found
+    }
+
+    private func start(_ variable: String) -> (Record, ArraySlice<String>) {
+        let names = variable.split(separator: ".").map(String.init)
+        if let member, names.count > 1, names[0] == "member" { return (member, names.dropFirst()) }
+        return (record, names[...])
+    }
+
+    /// The record that a to-one relationship refers to, as the server has it.
+    private func target(_ name: String, of record: Record, _ value: Value) throws -> Record? {
+        guard case .reference(let key) = value, let entity = access.catalog.entity(record.entity),
+            case .reference(let reference)? = entity.field(name)?.kind,
+            let destination = access.catalog.entity(id: reference.destination)
+        else { return nil }
+        return try access.serverRecord(destination, key)
+            ?? Record(entity: destination.name, key: key, fields: []).withKeyFields(destination)
+    }
+}
+
+extension StoreAccess {
+    /// A stored record, with the attributes of its key.
+    func storedRecord(_ entity: Catalog.Entity, _ key: RecordKey) throws -> Record? {
+        try record(ListedRecord(entity: entity.root, storageKey: key.storageKey))?.withKeyFields(entity)
+    }
+
+    /// A stored record without the changes that have not reached the server.
+    func serverRecord(_ entity: Catalog.Entity, _ key: RecordKey) throws -> Record? {
+        guard var record = try storedRecord(entity, key) else { return nil }
+        for operation in try outbox.operations(of: entity.name, key).reversed() where operation.kind == .update {
+            for change in operation.changes { record.set(change.name, change.before) }
+        }
+        return record
+    }
+}
+
+extension Record {
+    /// Sets a field; nil makes it absent.
+    mutating func set(_ name: String, _ value: Value?) {
+        if let index = fields.firstIndex(where: { $0.name == name }) {
+            if let value { fields[index].value = value } else { fields.remove(at: index) }
+        } else if let value {
+            fields.append(Field(name, value))
+        }
+    }
+
+    /// The record with the attributes of its key, if they are not among its fields.
+    func withKeyFields(_ entity: Catalog.Entity) -> Record {
+        var record = self
+        for (id, value) in entity.keyValues(key) {
+            if let name = entity.field(id: id)?.name, self[name] == nil { record.fields.append(Field(name, value)) }
+        }
+        return record
+    }
+}
+
+extension Catalog.Entity {
+    /// The fields of a key that the server has to assign.
+    func temporaryFields(of recordKey: RecordKey) -> Set<String> {
+        let values = keyValues(recordKey)
+        let isSingle = recordKey.components.count == 1
+        return Set(
+            key.compactMap { id in
+                guard let name = field(id: id)?.name, let value = values[id] else { return nil }
+                return isSingle || value.isTemporary ? name : nil
+            })
+    }
+}
+
+extension Value {
+    /// Whether a component of a key has the form of temporary ones.
+    fileprivate var isTemporary: Bool {
+        switch self {
+        case .int(let number): number < Int64.min / 2
+        case .string(let text): text.hasPrefix("tarn:new:")
+        case .uuid: true
+        default: false
+        }
+    }
+}

@@ -194,25 +194,28 @@ final class ResponseStore: Sendable {
     /// The resource may have changed (RFC 9111 §4.4). Entries of whole responses are adjacent,
     /// however many users there are. Only the scopes of record caches are searched one by one.
     func invalidate(_ urls: [String]) async throws {
-        try await store.write { writer in
-            var ids: [UInt64] = []
-            let scopes = try writer.access.responses.scopes()
-            for url in urls {
-                let normalized = (try? HTTPURL(url).normalized.description) ?? url
-                for url in Set([url, normalized]) {
-                    try writer.access.responses.forEachWhole(to: url) {
+        try await store.write { try ResponseStore.invalidate(urls, &$0) }
+    }
+
+    /// Invalidates the entries of URLs within a write.
+    static func invalidate(_ urls: [String], _ writer: inout StoreWriter) throws {
+        var ids: [UInt64] = []
+        let scopes = try writer.access.responses.scopes()
+        for url in urls {
+            let normalized = (try? HTTPURL(url).normalized.description) ?? url
+            for url in Set([url, normalized]) {
+                try writer.access.responses.forEachWhole(to: url) {
+                    ids.append($0.id)
+                    return true
+                }
+                for scope in scopes {
+                    try writer.access.responses.forEach(to: url, scope: scope) {
                         ids.append($0.id)
                         return true
                     }
-                    for scope in scopes {
-                        try writer.access.responses.forEach(to: url, scope: scope) {
-                            ids.append($0.id)
-                            return true
-                        }
-                    }
                 }
             }
-            for id in ids { try writer.invalidateResponse(id: id) }
         }
+        for id in ids { try writer.invalidateResponse(id: id) }
     }
 }

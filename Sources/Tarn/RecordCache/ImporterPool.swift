@@ -17,7 +17,13 @@ final class ImporterPool: Sendable {
     private let mapping: Mapping
     private let idle = Guarded<[Lent]>([])
 
-    init(_ mapping: Mapping) { self.mapping = mapping }
+    /// The number of idle importers that are kept.
+    private let limit: Int
+
+    init(_ mapping: Mapping, idle limit: Int = 8) {
+        self.mapping = mapping
+        self.limit = limit
+    }
 
     func take(_ store: Store) throws -> Lent {
         let catalog = store.catalog
@@ -29,6 +35,6 @@ final class ImporterPool: Sendable {
     func give(back lent: Lent) {
         lent.value.discard()
         lent.value.hooks = ImportHooks()
-        idle.withLock { if $0.count < 8 { $0.append(lent) } }
+        idle.withLock { if $0.count < limit { $0.append(lent) } }
     }
 }

@@ -45,7 +45,7 @@ extension TypedRecord {
     public static var compression: EntityDefinition.Compression { .zstd }
 
     /// The columns of a record, from which a path begins.
-    static var columns: Columns { Columns(path: ColumnPath()) }
+    package static var columns: Columns { Columns(path: ColumnPath()) }
 
     /// The definition of the entity in a schema.
     ///

@@ -1,0 +1,111 @@
+// Sending the outbox: once, or until cancelled.
+
+import Foundation
+import TarnHTTP
+public import TarnStore
+
+extension Outbox {
+    /// The name of the lock; no endpoint has such a name.
+    private var lockName: String { "! outbox " + client.description.api.base }
+
+    /// The process that is sending this outbox; nil if none is.
+    public var sender: Int32? { SyncLock.holder(of: lockName, directory: store.path) }
+
+    /// Sends everything that can be sent now.
+    ///
+    /// Operations that were being sent when a process ended are sent again, with the same
+    /// idempotency key. Failures of operations are in the report. If the server cannot be reached
+    /// or demands other credentials, the drain stops, and nothing is lost.
+    ///
+    /// If the task is cancelled, operations whose answers have not arrived are sent again later.
+    ///
+    /// - Throws: ``WriteError/busy(processID:)`` if another task or process is sending;
+    ///   `CancellationError`; the errors of the store.
+    @discardableResult
+    public func drain() async throws -> OutboxReport {
+        let lock: SyncLock?
+        do throws(SyncLock.Taken) {
+            lock = try SyncLock.claim([lockName], directory: store.path)
+        } catch {
+            throw WriteError.busy(processID: error.processID)
+        }
+        let concurrent = options.concurrent ?? client.description.api.pace.concurrent ?? 8
+        let report = try await OutboxDrain(self, concurrent: concurrent).run()
+        withExtendedLifetime(lock) {}
+        return report
+    }
+
+    /// Sends changes as they are queued, by any process, until the task is cancelled.
+    ///
+    /// - Parameter progress: called with the report of each drain.
+    /// - Throws: `CancellationError`; the errors of the store.
+    public func run(progress: @Sendable (OutboxReport) -> Void = { _ in }) async throws {
+        var stops = 0
+        while true {
+            var wait = Duration.seconds(60), isWoken = true
+            do {
+                let report = try await drain()
+                progress(report)
+                stops = report.stop == nil ? 0 : stops + 1
+                if report.stop != nil {
+                    // New operations would fail as well.
+                    isWoken = false
+                    wait = RetryPolicy(firstDelay: .seconds(1), longestDelay: .seconds(60)).delay(
+                        afterAttempt: stops, client.options.time.random())
+                }
+                if let next = report.nextAttempt {
+                    let left = next.date.timeIntervalSince(client.options.time.now())
+                    wait = report.stop == nil ? min(wait, .seconds(clamping: left)) : wait
+                }
+            } catch WriteError.busy {
+                wait = .seconds(1)
+                isWoken = false
+            }
+            try await pause(wait, isWoken: isWoken)
+        }
+    }
+
+    /// Waits for a duration, or until the outbox changes.
+    private func pause(_ wait: Duration, isWoken: Bool) async throws {
+        let time = client.options.time, store = store
+        let (seen, hasReady) = try store.read { reader -> (UInt64, Bool) in
+            (try reader.outbox.revision, try self.hasReady(reader.access))
+        }
+        // Queued after the drain has looked for the last time.
+        if isWoken, hasReady { return try Task.checkCancellation() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await time.sleep(max(wait, .milliseconds(10))) }
+            if isWoken {
+                group.addTask {
+                    let observed = StoreObservation<UInt64>(ofLists: store) {
+                        { reader, _ in try reader.outbox.revision }
+                    }
+                    for try await value in observed where value.value != seen { return }
+                }
+            }
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Whether an operation of this outbox can be sent now.
+    private func hasReady(_ access: StoreAccess) throws -> Bool {
+        var last: UInt64 = 0
+        while true {
+            let window = try access.outbox.window(limit: 256, after: last, now: client.now)
+            for entry in window where entry.isReady {
+                if builder(access).requests(of: entry.operation.entity) != nil { return true }
+            }
+            guard window.count == 256, let next = window.last?.operation.id else { return false }
+            last = next
+        }
+    }
+}
+
+extension RetryPolicy {
+    /// The delay after an attempt: at least half of the attempt's limit, so that waits grow.
+    func delay(afterAttempt attempt: Int, _ random: Double) -> Duration {
+        let limit = min(firstDelay.inSeconds * exp2(Double(min(max(attempt, 1), 60) - 1)), longestDelay.inSeconds)
+        return .seconds(clamping: limit * (0.5 + random / 2))
+    }
+}

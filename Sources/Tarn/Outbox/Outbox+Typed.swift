@@ -1,0 +1,89 @@
+// Queueing changes of structs.
+
+import TarnStore
+
+extension Outbox {
+    /// Creates a record locally, and queues its creation.
+    ///
+    /// - Parameter keepsKey: whether the key of the struct is the one to create; otherwise the
+    ///   record gets a temporary key, which the server's key replaces.
+    /// - Returns: the record as it is stored, with its key.
+    /// - Throws: as ``create(_:_:key:)``.
+    public func create<R: StoredRecord>(_ record: R, keepsKey: Bool = false) async throws -> R {
+        try await store.write { writer in
+            let (key, fields) = try writer.access.fields(of: record)
+            let entity = writer.access.catalog.entity(R.entity)
+            let names = Set(entity?.keyValues(key).keys.compactMap { entity?.field(id: $0)?.name } ?? [])
+            let made = try create(
+                R.entity, keepsKey ? fields : fields.filter { !names.contains($0.name) }, key: keepsKey ? key : nil,
+                in: &writer)
+            guard let typed = R.Key(made), let stored = try writer.reader().get(R.self, typed) else {
+                throw OutboxError.recordMissing(entity: R.entity, key: made.description)
+            }
+            return stored
+        }
+    }
+
+    /// Changes a record locally, and queues the change of the fields that differ.
+    ///
+    /// ```swift
+    /// try await outbox.update(Issue.self, 17) { $0.state = .closed }
+    /// ```
+    ///
+    /// - Returns: the operation that has the change; nil if nothing differs.
+    /// - Throws: as ``update(_:_:_:)``.
+    @discardableResult
+    public func update<R: StoredRecord>(
+        _ type: R.Type, _ key: R.Key, _ change: @escaping @Sendable (inout R) throws -> Void
+    ) async throws -> UInt64? {
+        try await store.write { writer in
+            let resolved = try writer.access.outbox.resolvedKey(R.entity, key.recordKey)
+            guard let known = R.Key(resolved), var record = try writer.reader().get(type, known) else {
+                throw OutboxError.recordMissing(entity: R.entity, key: key.recordKey.description)
+            }
+            let before = try writer.access.fields(of: record).fields
+            try change(&record)
+            let changed = try writer.access.fields(of: record).fields.filter { !before.contains($0) }
+            return changed.isEmpty ? nil : try update(R.entity, resolved, changed, in: &writer)
+        }
+    }
+
+    /// Deletes a record locally, and queues its deletion, as ``delete(_:_:)`` does.
+    @discardableResult
+    public func delete<R: StoredRecord>(_ type: R.Type, _ key: R.Key) async throws -> UInt64? {
+        try await delete(R.entity, key.recordKey)
+    }
+
+    /// Adds a member to a to-many relationship locally, and queues the addition.
+    ///
+    /// ```swift
+    /// try await outbox.add(label, to: issue, \.labels)
+    /// ```
+    ///
+    /// - Throws: as ``add(_:to:of:_:)``.
+    public func add<Owner: TypedRecord, Member: StoredRecord>(
+        _ member: Member, to owner: Owner, _ relationship: KeyPath<Owner.Columns, ToManyColumn<Member>>
+    ) async throws {
+        let (name, key, other) = try place(member, owner, relationship)
+        try await add([other], to: name, of: Owner.entity, key)
+    }
+
+    /// Removes a member from a to-many relationship locally, and queues the removal.
+    ///
+    /// - Throws: as ``add(_:to:of:_:)``.
+    public func remove<Owner: TypedRecord, Member: StoredRecord>(
+        _ member: Member, from owner: Owner, _ relationship: KeyPath<Owner.Columns, ToManyColumn<Member>>
+    ) async throws {
+        let (name, key, other) = try place(member, owner, relationship)
+        try await remove([other], from: name, of: Owner.entity, key)
+    }
+
+    private func place<Owner: TypedRecord, Member: StoredRecord>(
+        _ member: Member, _ owner: Owner, _ relationship: KeyPath<Owner.Columns, ToManyColumn<Member>>
+    ) throws -> (name: String, key: RecordKey, member: RecordKey) {
+        let name = Owner.columns[keyPath: relationship].names.last ?? ""
+        return try store.read { reader in
+            (name, try reader.access.fields(of: owner).key, try reader.access.fields(of: member).key)
+        }
+    }
+}

@@ -1,0 +1,147 @@
+// The outbox of an API: queues local changes, and sends them.
+
+import TarnHTTP
+import TarnImport
+public import TarnStore
+
+/// The outbox of an API: queues local changes in the store, and sends them to the server.
+///
+/// ```swift
+/// let outbox = client.outbox(conflicts: .perField)
+/// try await outbox.update("Issue", RecordKey(17), [.init("state", .string("closed"))])
+/// let report = try await outbox.drain()
+/// ```
+///
+/// A change is visible at once. The change, its base values and its operation are stored in one
+/// transaction, and survive the end of the process at any moment. Operations of one record are sent
+/// in their order, and after the creation of records that they refer to; several records are sent
+/// at a time. The requests are those that the description declares: see <doc:WritingBack>.
+///
+/// Any number of processes may queue changes of one store. One of them at a time sends.
+public struct Outbox: Sendable {
+    /// The options of an outbox.
+    public struct Options: Sendable {
+        /// The maximum number of requests at a time; nil for that of the API's pace, or 8.
+        public var concurrent: Int?
+        /// The delays between attempts. The number of attempts is not limited.
+        public var backOff = RetryPolicy(attempts: .max, firstDelay: .seconds(1), longestDelay: .seconds(300))
+        /// The number of attempts in a row that fail for a passing reason, after which a drain
+        /// stops.
+        public var failureLimit = 10
+
+        /// Creates the default options.
+        public init() {}
+    }
+
+    /// The client that sends the requests.
+    public let client: APIClient
+    let policy: ConflictPolicy
+    let options: Options
+    let importers: ImporterPool
+    let validators = KnownValidators()
+
+    init(_ client: APIClient, _ policy: ConflictPolicy, _ options: Options) {
+        self.client = client
+        self.policy = policy
+        self.options = options
+        importers = ImporterPool(client.description.mapping, idle: 64)
+    }
+
+    /// The store of the outbox.
+    public var store: Store { client.store }
+
+    // MARK: State
+
+    /// Returns the queued operations in their order.
+    ///
+    /// - Parameters:
+    ///   - limit: the maximum number of operations.
+    ///   - id: the operation after which the list begins; 0 for the front.
+    public func operations(limit: Int = .max, after id: UInt64 = 0) throws -> [OutboxOperation] {
+        try store.read { reader in
+            var found: [OutboxOperation] = []
+            try reader.outbox.forEach(after: id) { operation in
+                guard found.count < limit else { return false }
+                found.append(operation)
+                return true
+            }
+            return found
+        }
+    }
+
+    /// Returns an operation; nil if it was sent or discarded.
+    public func operation(_ id: UInt64) throws -> OutboxOperation? {
+        try store.read { try $0.outbox.operation(id) }
+    }
+
+    /// Returns the operations that an operation waits for, by id; true for those that are dead.
+    ///
+    /// Nothing but ``retry(_:)`` or ``discard(_:)`` ends a wait for a dead operation.
+    public func waits(of id: UInt64) throws -> [UInt64: Bool] {
+        try store.read { reader in
+            let waits = try reader.outbox.entry(id, now: client.now)?.waitsFor ?? []
+            return Dictionary(waits.map { ($0.operation, $0.isDead) }) { $0 || $1 }
+        }
+    }
+
+    /// The numbers of operations by state, at first and after every change by any process.
+    public var status: StoreObservation<OutboxCounts> {
+        StoreObservation(ofLists: store) {
+            var last: OutboxCounts?
+            return { reader, isAlwaysWanted in
+                let counts = try reader.outbox.counts
+                guard isAlwaysWanted || counts != last else { return nil }
+                last = counts
+                return counts
+            }
+        }
+    }
+
+    /// The unsent changes of a record, at first and after every change by any process.
+    public func status(of entity: String, _ key: RecordKey) -> StoreObservation<OutboxRecordStatus> {
+        StoreObservation(ofLists: store) {
+            var last: OutboxRecordStatus?
+            return { reader, isAlwaysWanted in
+                let status = try reader.outbox.status(of: entity, key)
+                guard isAlwaysWanted || status != last else { return nil }
+                last = status
+                return status
+            }
+        }
+    }
+
+    /// Queues a dead operation again, or ends the back-off of a failed one.
+    ///
+    /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent.
+    public func retry(_ id: UInt64) async throws {
+        try await store.write { _ = try $0.retryOperation(id) }
+    }
+
+    /// Discards an operation, and rolls its local change back.
+    ///
+    /// A record that it creates is deleted, with all operations that depend on it; a record that it
+    /// deletes is restored.
+    ///
+    /// - Returns: the discarded operations.
+    /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent.
+    @discardableResult
+    public func discard(_ id: UInt64) async throws -> [OutboxOperation] {
+        try await store.write { try $0.discardOperation(id).operations }
+    }
+}
+
+extension APIClient {
+    /// Returns the outbox of the API's store.
+    ///
+    /// - Parameter conflicts: the policy for entities whose description declares none.
+    public func outbox(
+        conflicts: ConflictPolicy = .perField, options: Outbox.Options = Outbox.Options()
+    ) -> Outbox { Outbox(self, conflicts, options) }
+}
+
+extension RecordClient {
+    /// Returns the outbox of the client's store, as ``APIClient/outbox(conflicts:options:)`` does.
+    public func outbox(
+        conflicts: ConflictPolicy = .perField, options: Outbox.Options = Outbox.Options()
+    ) -> Outbox { client.outbox(conflicts: conflicts, options: options) }
+}

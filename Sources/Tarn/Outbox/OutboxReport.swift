@@ -1,0 +1,71 @@
+public import TarnStore
+
+/// The result of sending an outbox.
+public struct OutboxReport: Sendable, Hashable {
+    /// Operations that reached the server.
+    public var sent = 0
+    /// Attempts that failed for a passing reason.
+    public var failed = 0
+    /// Operations that the server refused for good, or that cannot be sent.
+    public var dead = 0
+    /// Conflicts that a policy has decided.
+    public var conflicts = 0
+    /// Operations that a policy has withdrawn.
+    public var withdrawn = 0
+    /// The first ``problemLimit`` failures.
+    public var problems: [Problem] = []
+    /// The reason why the drain stopped although operations could be sent; nil if it did not.
+    public var stop: Stop?
+    /// The operations that are left.
+    public var remaining = OutboxCounts()
+    /// The next end of a back-off; nil if no operation waits for one.
+    public var nextAttempt: Timestamp?
+
+    /// The maximum number of reported failures.
+    public static let problemLimit = 100
+
+    /// The failure of an operation.
+    public struct Problem: Sendable, Hashable, CustomStringConvertible {
+        /// The operation.
+        public var operation: UInt64
+        /// The kind of the operation.
+        public var kind: OutboxOperation.Kind
+        /// The record.
+        public var record: OutboxRecord
+        /// The failure.
+        public var failure: OutboxFailure
+        /// Whether the operation is dead.
+        public var isDead: Bool
+
+        /// One line.
+        public var description: String {
+            "operation \(operation), \(kind.rawValue) \(record): \(failure.message)"
+        }
+    }
+
+    /// The reason for which a drain stops early.
+    public enum Stop: Sendable, Hashable {
+        /// The server cannot be reached.
+        case unreachable(String)
+        /// The server demands other credentials.
+        case authentication(String)
+        /// Several attempts in a row have failed for a passing reason.
+        case failing(String)
+
+        /// The failure.
+        public var message: String {
+            switch self {
+            case .unreachable(let text), .authentication(let text), .failing(let text): text
+            }
+        }
+    }
+
+    mutating func note(_ operation: OutboxOperation, _ failure: OutboxFailure, isDead: Bool) {
+        if isDead { dead += 1 } else { failed += 1 }
+        guard problems.count < OutboxReport.problemLimit else { return }
+        problems.append(
+            Problem(
+                operation: operation.id, kind: operation.kind, record: operation.record, failure: failure,
+                isDead: isDead))
+    }
+}

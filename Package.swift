@@ -23,7 +23,7 @@ let lowerTargets: Set = [
     "CLMDB", "CCrypto", "CZstd", "CChecksum", "CSimdJSON", "Locking", "LMDBPages", "LMDB", "TarnStore", "TarnImport", "TestSupport",
 ]
 let storeTargets = lowerTargets.union(["TarnInspect", "StoreWorker", "LMDBPagesTests", "LMDBTests", "TarnStoreTests", "TarnImportTests"])
-let mirrorTargets = lowerTargets.union(["CCurl", "TarnHTTP", "Tarn", "TarnDescription", "FixtureServer", "TarnHTTPTests", "TarnTests"])
+let mirrorTargets = lowerTargets.union(["CCurl", "TarnHTTP", "Tarn", "TarnDescription", "FixtureServer", "OutboxWorker", "TarnHTTPTests", "TarnTests"])
 
 let package = Package(
     name: "tarn",
@@ -119,6 +119,9 @@ let package = Package(
         // A process that syncs from a server that sends anything. Not part of any product.
         .executableTarget(name: "HostileSync", dependencies: ["Tarn", "TarnDescription", "TarnInspect", "Locking", "CZstd"]),
 
+        // A process that queues and sends local changes until it is killed. Not part of any product.
+        .executableTarget(name: "OutboxWorker", dependencies: ["Tarn", "TarnDescription"]),
+
         // Shared by all tests: local servers, folders, waiting, random numbers.
         .target(
             name: "TestSupport", dependencies: isStoreOnly ? ["Locking"] : ["Locking", .product(name: "Logging", package: "swift-log")], path: "Tests/Support"),
@@ -133,7 +136,7 @@ let package = Package(
             dependencies: [
                 "TarnHTTP", "FixtureServer", "Locking", "TestSupport", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
             ]),
-        .testTarget(name: "TarnTests", dependencies: ["Tarn", "TarnDescription", "FixtureServer", "Locking", "TestSupport", .product(name: "Logging", package: "swift-log")]),
+        .testTarget(name: "TarnTests", dependencies: ["Tarn", "TarnDescription", "FixtureServer", "OutboxWorker", "Locking", "TestSupport", .product(name: "Logging", package: "swift-log")]),
         .testTarget(name: "TarnProposalTests", dependencies: ["TarnProposal", "Tarn", "TarnDescription", "FixtureServer", "TestSupport"]),
         .testTarget(name: "TarnMacrosTests", dependencies: ["TarnMacros", "TestSupport", .product(name: "Logging", package: "swift-log")]),
         .testTarget(

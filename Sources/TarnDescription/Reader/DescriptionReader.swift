@@ -43,9 +43,6 @@ struct DescriptionReader {
     var currentAPI = ReadAPI(name: nil, field: "api")
     /// The requests that send local changes, by entity.
     var writeRequests: [String: WriteRequests] = [:]
-    /// The parameters of the API, and the header field that its authentication sets.
-    var apiParameters: [Endpoint.Parameter] = []
-    var authenticationField: String?
 
     init(file: String, transformers: [ValueTransformer], paginationStyles: PaginationStyles) {
         self.file = file

@@ -1,0 +1,47 @@
+// The decision about a conflict, as a table.
+
+import Testing
+
+@testable import Tarn
+
+@Suite("Outbox: the rules for conflicts")
+struct ConflictDecisionTests {
+    private typealias Change = OutboxOperation.Change
+    private let title = Change("title", before: .string("a"), after: .string("b"))
+    private let votes = Change("votes", before: nil, after: .int(2))
+    private let rules: [ConflictRule] = [
+        .server, .client, .perField(overlap: .local), .perField(overlap: .server), .perField(overlap: .hold),
+    ]
+
+    @Test("nothing is decided while the server has the base values, be they absent or null")
+    func same() {
+        for rule in rules {
+            #expect(ConflictDecision.decide(rule, [title, votes], server: [:]) == .send)
+            #expect(
+                ConflictDecision.decide(rule, [title, votes], server: ["title": .string("a"), "votes": .null]) == .send)
+            #expect(ConflictDecision.decide(rule, [title], server: ["state": .string("closed")]) == .send)
+        }
+    }
+
+    @Test("a change that both sides made is not sent")
+    func agreed() {
+        for rule in rules {
+            #expect(ConflictDecision.decide(rule, [title, votes], server: ["title": .string("b")]) == .replace([votes]))
+            #expect(ConflictDecision.decide(rule, [title], server: ["title": .string("b")]) == .replace([]))
+        }
+    }
+
+    @Test("a field that both sides changed differently is decided by the rule")
+    func overlap() {
+        let server: [String: Value] = ["title": .string("c")]
+        let rebased = Change("title", before: .string("c"), after: .string("b"))
+        func decide(_ rule: ConflictRule) -> ConflictDecision {
+            ConflictDecision.decide(rule, [title, votes], server: server)
+        }
+        #expect(decide(.server) == .withdraw)
+        #expect(decide(.client) == .replace([rebased, votes]))
+        #expect(decide(.perField(overlap: .local)) == .replace([rebased, votes]))
+        #expect(decide(.perField(overlap: .server)) == .replace([votes]))
+        #expect(decide(.perField(overlap: .hold)) == .hold([rebased, votes], fields: ["title"]))
+    }
+}

@@ -1,0 +1,217 @@
+// Records that both sides change.
+
+import Foundation
+import Synchronization
+import Tarn
+import TestSupport
+import Testing
+
+@Suite("Outbox: conflicts")
+struct OutboxConflictTests {
+    private static let key = RecordKey(7)
+
+    /// An item whose title or votes another client has changed since it was fetched.
+    private func fixture(
+        _ write: String = "", tags: Bool = true, seen: Bool = false, other: (inout ModelAPI.Item) -> Void
+    ) async throws -> (OutboxFixture, (ConflictPolicy) async throws -> Outbox) {
+        var api = ModelAPI()
+        api.hasTags = tags
+        let fixture = try OutboxFixture(api, write: write)
+        try await fixture.stored(7)
+        return (
+            fixture,
+            { policy in
+                let outbox = fixture.outbox(policy)
+                // A write of this process is answered with the validator of the next one.
+                if tags {
+                    try await outbox.update("Item", Self.key, [.init("state", .string("new"))])
+                    _ = try await outbox.drain()
+                }
+                return outbox
+            }
+        )
+    }
+
+    private func change(_ fixture: OutboxFixture, _ body: (inout ModelAPI.Item) -> Void) {
+        fixture.server.with { api in
+            api.edit(7, body)
+            api.clearLog()
+        }
+    }
+
+    @Test("a field that only the other side has changed is merged")
+    func disjoint() async throws {
+        let (fixture, prepare) = try await fixture { _ in }
+        let outbox = try await prepare(.perField)
+        try await outbox.update("Item", Self.key, [.init("title", .string("mine"))])
+        change(fixture) { $0.votes = 5 }
+        let report = try await drained(outbox)
+        #expect(report.sent == 1 && report.dead == 0 && report.remaining.isEmpty, "\(report)")
+        #expect(fixture.server.with { $0.items[7]?.title } == "mine")
+        #expect(try fixture.field("votes", of: Self.key) == .int(5))
+        let statuses = fixture.server.with(\.requests).map { $0.method + " " + ($0.fields["if-match"] ?? "-") }
+        #expect(statuses == ["PATCH \"v2\"", "GET -", "PATCH \"v3\""])
+    }
+
+    @Test("a field that both have changed is held: a retry sends the local value, a discard takes the server's")
+    func held() async throws {
+        for isRetried in [true, false] {
+            let (fixture, prepare) = try await fixture { _ in }
+            let outbox = try await prepare(.perField)
+            try await outbox.update("Item", Self.key, [.init("title", .string("mine"))])
+            change(fixture) { $0.title = "theirs" }
+            let report = try await drained(outbox)
+            #expect(report.dead == 1 && report.sent == 0, "\(report)")
+            let dead = try #require(try outbox.operations().first)
+            #expect(dead.failure?.kind == "conflict" && dead.failure?.message.contains("title") == true)
+            #expect(try fixture.field("title", of: Self.key) == .string("mine"))
+            if isRetried {
+                try await outbox.retry(dead.id)
+                #expect(try await drained(outbox).sent == 1)
+            } else {
+                try await outbox.discard(dead.id)
+            }
+            let expected = isRetried ? "mine" : "theirs"
+            #expect(fixture.server.with { $0.items[7]?.title } == expected)
+            #expect(try fixture.field("title", of: Self.key) == .string(expected))
+        }
+    }
+
+    @Test(
+        "the policies server and client, and the rules for an overlap",
+        arguments: [
+            ("server", "theirs", 0), ("client", "mine", 1), ("local", "mine", 1), ("overlap server", "theirs", 1),
+        ])
+    func policies(name: String, expected: String, sent: Int) async throws {
+        let policy: ConflictPolicy =
+            switch name {
+            case "server": .server
+            case "client": .client
+            case "local": .perField(overlap: .local)
+            default: .perField(overlap: .server)
+            }
+        let (fixture, prepare) = try await fixture { _ in }
+        let outbox = try await prepare(policy)
+        try await outbox.update("Item", Self.key, [.init("title", .string("mine"))])
+        change(fixture) { $0.title = "theirs" }
+        let report = try await drained(outbox)
+        #expect(report.remaining.isEmpty && report.dead == 0 && report.conflicts >= 1, "\(report)")
+        #expect(report.sent == sent && report.withdrawn == (name == "server" ? 1 : 0), "\(report)")
+        #expect(fixture.server.with { $0.items[7]?.title } == expected)
+        #expect(try fixture.field("title", of: Self.key) == .string(expected))
+        #expect(try fixture.store.read { try $0.localChange("Item", Self.key) } == nil)
+    }
+
+    @Test("code sees base, local and remote, and decides about the values")
+    func code() async throws {
+        let seen = Mutex<[[Value?]]>([])
+        let (fixture, prepare) = try await fixture { _ in }
+        let outbox = try await prepare(
+            .resolve { base, local, remote in
+                seen.withLock { $0.append([base["title"], local["title"], remote["title"]]) }
+                return [.init("title", .string("both"))]
+            })
+        try await outbox.update("Item", Self.key, [.init("title", .string("mine"))])
+        change(fixture) { $0.title = "theirs" }
+        let report = try await drained(outbox)
+        #expect(report.sent == 1 && report.remaining.isEmpty, "\(report)")
+        #expect(seen.withLock(\.self) == [[.string("a"), .string("mine"), .string("theirs")]])
+        #expect(fixture.server.with { $0.items[7]?.title } == "both")
+        #expect(try fixture.field("title", of: Self.key) == .string("both"))
+    }
+
+    @Test("code that returns nil withdraws the change")
+    func withdrawn() async throws {
+        let (fixture, prepare) = try await fixture { _ in }
+        let outbox = try await prepare(.resolve { _, _, _ in nil })
+        try await outbox.update("Item", Self.key, [.init("title", .string("mine"))])
+        change(fixture) { $0.title = "theirs" }
+        let report = try await drained(outbox)
+        #expect(report.withdrawn == 1 && report.remaining.isEmpty, "\(report)")
+        #expect(try fixture.field("title", of: Self.key) == .string("theirs"))
+    }
+
+    @Test("a page that has brought another value decides before the first attempt")
+    func page() async throws {
+        let (fixture, _) = try await fixture(tags: false) { _ in }
+        let outbox = fixture.outbox(.perField)
+        try await outbox.update("Item", Self.key, [.init("title", .string("mine")), .init("votes", .int(1))])
+        change(fixture) { $0.title = "theirs" }
+        try await fixture.sync()
+        #expect(try fixture.field("title", of: Self.key) == .string("mine"))
+        change(fixture) { _ in }
+        let report = try await drained(outbox)
+        #expect(report.dead == 1, "\(report)")
+        #expect(fixture.effects.isEmpty)
+    }
+
+    @Test("the policy of the description has precedence")
+    func declared() async throws {
+        let (fixture, prepare) = try await fixture("conflicts: client") { _ in }
+        let outbox = try await prepare(.server)
+        try await outbox.update("Item", Self.key, [.init("title", .string("mine"))])
+        change(fixture) { $0.title = "theirs" }
+        #expect(try await drained(outbox).sent == 1)
+        #expect(fixture.server.with { $0.items[7]?.title } == "mine")
+    }
+
+    @Test("a 409 for another reason than a change is a dead letter, and is not sent again and again")
+    func other() async throws {
+        var api = ModelAPI()
+        api.fault = { $0.method == "PATCH" ? .status(409, body: #"{"message":"locked"}"#) : nil }
+        let fixture = try OutboxFixture(api), outbox = fixture.outbox(.client)
+        try await fixture.stored(7)
+        try await outbox.update("Item", Self.key, [.init("title", .string("mine"))])
+        let report = try await drained(outbox)
+        #expect(report.dead == 1, "\(report)")
+        #expect(report.problems.first?.failure.message.contains("locked") == true)
+        #expect(fixture.server.with(\.requests).count { $0.method == "PATCH" } == 1)
+    }
+
+    @Test("a deletion of a record that was changed: held, sent, or withdrawn", arguments: ["hold", "client", "server"])
+    func deletion(policy: String) async throws {
+        let (fixture, prepare) = try await fixture { _ in }
+        let outbox = try await prepare(policy == "hold" ? .perField : policy == "client" ? .client : .server)
+        try await outbox.delete("Item", Self.key)
+        change(fixture) { $0.title = "theirs" }
+        let report = try await drained(outbox)
+        switch policy {
+        case "hold":
+            #expect(report.dead == 1 && fixture.server.with { $0.items[7] } != nil, "\(report)")
+            try await outbox.discard(try #require(try outbox.operations().first).id)
+            #expect(try fixture.field("title", of: Self.key) == .string("theirs"))
+        case "client":
+            #expect(report.sent == 1 && fixture.server.with { $0.items[7] } == nil, "\(report)")
+        default:
+            #expect(report.withdrawn == 1, "\(report)")
+            #expect(try fixture.field("title", of: Self.key) == .string("theirs"))
+        }
+    }
+
+    @Test("several updates of one record are no conflict among themselves")
+    func own() async throws {
+        let (fixture, prepare) = try await fixture { _ in }
+        let outbox = try await prepare(.perField)
+        let gate = ThreadGate(), count = Counter()
+        fixture.server.with { api in
+            api.clearLog()
+            api.fault = { _ in
+                if count.next() == 1 { gate.wait() }
+                return nil
+            }
+        }
+        try await outbox.update("Item", Self.key, [.init("title", .string("b"))])
+        let task = Task { try await outbox.drain() }
+        try await gate.reached()
+        // The first one is being sent: this one is not folded into it.
+        try await outbox.update("Item", Self.key, [.init("title", .string("c"))])
+        try await outbox.update("Item", Self.key, [.init("title", .string("d"))])
+        #expect(try outbox.operations().map(\.state) == [.sending, .pending])
+        gate.open()
+        _ = try await task.value
+        _ = try await drained(outbox)
+        #expect(fixture.effects == ["PATCH item 7 title=b", "PATCH item 7 title=d"])
+        #expect(fixture.server.with(\.requests).map { $0.fields["if-match"] ?? "-" } == ["\"v2\"", "\"v3\""])
+        #expect(try fixture.field("title", of: Self.key) == .string("d"))
+    }
+}

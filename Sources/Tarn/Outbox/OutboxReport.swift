@@ -21,6 +21,9 @@ public struct OutboxReport: Sendable, Hashable {
     /// The next end of a back-off; nil if no operation waits for one.
     public var nextAttempt: Timestamp?
 
+    /// Creates an empty report.
+    package init() {}
+
     /// The maximum number of reported failures.
     public static let problemLimit = 100
 

@@ -49,6 +49,8 @@ public struct CachedAnswer: Sendable {
     /// server, a page loop, a limit), its ``CacheRequest/failure`` has the reason, and fetching it
     /// throws that error.
     public var next: CacheRequest?
+    /// The facts from which the pages before and after this one are found.
+    var end: PageEnd?
     /// The status of the response, or of the stored one; nil if it is unknown.
     var status: Int?
     /// The number of elements whose records are unknown.

@@ -26,6 +26,14 @@ extension PreparedRequest {
         return (next, false)
     }
 
+    /// The page before this one.
+    func preceding(_ end: PageEnd) -> PageSequence.Preceding {
+        var pages = pages
+        if !isPositioned {
+            try? pages.move(to: url, position: end.position.map { ($0.page, $0.recordsBefore) }, end.facts)
+        }
+        return pages.preceding(end.facts, answeredBy: end.answeredBy)
+    }
 }
 
 extension RecordCache {

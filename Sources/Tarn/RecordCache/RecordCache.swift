@@ -281,6 +281,7 @@ public final class RecordCache: Sendable {
             records: copying == .records ? try listed.records() : [], metadata: page.kept)
         answer.status = view.status
         answer.skipped = view.skipped
+        answer.end = page.end
         (answer.next, answer.isCutOff) = prepared.following(page.end)
         return answer
     }
@@ -313,6 +314,7 @@ public final class RecordCache: Sendable {
             source: transfer.source, decision: decision, age: 0, listed: transfer.listed, records: [],
             metadata: transfer.metadata,
             report: transfer.report, isStored: transfer.isStored, isShared: isShared || transfer.isAnothers)
+        answer.end = transfer.page
         (answer.next, answer.isCutOff) = prepared.following(transfer.page)
         answer.status = transfer.status
         answer.skipped = transfer.skipped

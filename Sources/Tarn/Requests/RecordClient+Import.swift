@@ -45,8 +45,12 @@ extension RecordClient {
         }
         let isEmpty = try isEmpty(response, to: message, target)
         let (transfer, records) = try await stored(response, target, pages, request, isEmpty: isEmpty)
+        let previous =
+            request.options.findsPrevious
+            ? pages.preceding(transfer.page.facts, answeredBy: transfer.page.answeredBy) : .none
         let hasNext = try pages.advance(transfer.page.facts, answeredBy: transfer.page.answeredBy)
         var page = ResponsePage(transfer, records, request)
+        page.previous = previous
         page.listing.isCutOff = pages.isCutOff
         if request.options.transfer.keepsBody { page.body = isEmpty ? [] : response.body }
         if hasNext { page.next = .init(place: .sequence(pages)) }

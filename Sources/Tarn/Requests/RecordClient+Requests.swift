@@ -63,7 +63,9 @@ extension RecordClient {
             // Only the server knows what it no longer lists.
             let policy = request.options.policy ?? (request.options.orphans == nil ? nil : .networkFirst)
             let answer = try await cache.fetch(prepared, policy: policy, copying: .keys)
-            return ResponsePage(answer, try records(of: answer, request), request)
+            var page = ResponsePage(answer, try records(of: answer, request), request)
+            if request.options.findsPrevious, let end = answer.end { page.previous = prepared.preceding(end) }
+            return page
         }
     }
 

@@ -11,6 +11,8 @@ struct RequestOptions: Sendable {
     var transfer = TransferOptions()
     /// The treatment of records that the request no longer lists; nil if they stay.
     var orphans: OrphanOptions?
+    /// Whether the predecessor of each page is found, too.
+    var findsPrevious = false
     /// The domain of the call: ``RecordClient/cancel(domain:)`` ends all calls in it.
     var domain: String?
     /// The time that a call may take; nil for no limit.

@@ -23,6 +23,10 @@ public struct ResponsePage<Value: MappedRecord>: Sendable {
     /// The findings about records that the complete list lacks; nil before its last page, and if
     /// the request does not remove them.
     public var orphans: OrphanReport?
+    /// The predecessor of the page, if the request asks for it.
+    var previous = PageSequence.Preceding.none
+    /// Whether the response and its records are stored.
+    var isStored = true
     /// The status of the response, or of the stored one; nil if it is unknown.
     var status: Int?
     /// The body of the response, if the request asks for it.
@@ -52,6 +56,7 @@ extension ResponsePage {
             records: records, source: answer.source, decision: answer.decision, age: answer.age,
             metadata: answer.metadata, report: answer.report, failure: answer.failure)
         next = answer.next.map { NextPage(place: .cached($0)) }
+        isStored = answer.isStored
         status = answer.status
         body = answer.body
         listing = PageListing(records: answer.listed, skipped: answer.skipped, isCutOff: answer.isCutOff)
@@ -62,6 +67,7 @@ extension ResponsePage {
     init(_ transfer: Transfer, _ records: [Value], _ request: RecordRequest<Value>) {
         self.init(
             records: records, source: .fetched, age: 0, metadata: transfer.metadata, report: transfer.report)
+        isStored = transfer.isStored
         status = transfer.status
         body = transfer.body
         listing = PageListing(records: transfer.listed, skipped: transfer.skipped)

@@ -78,6 +78,9 @@ package struct PageSequence: Sendable, Hashable {
     /// The URL of the current page.
     package var url: String { request.url }
 
+    /// Whether the current page is the first one of the request.
+    var isAtFirstPage: Bool { request == pagination.firstPage(of: first) }
+
     /// Creates a scan that starts at the first page of a request.
     ///
     /// - Throws: `PaginationError.malformed` if the URL or `base` is not a URL.
@@ -251,6 +254,11 @@ package struct PageSequence: Sendable, Hashable {
         PagePosition(
             request: request, pages: window.pages, records: window.records, after: window.after, last: window.lastValue
         ).text
+    }
+
+    /// The position of a page as text, for ``resume(at:ordinal:listed:)``.
+    package static func position(of request: PageRequest) -> String {
+        PagePosition(request: request, pages: 0, records: 0, after: nil, last: nil).text
     }
 
     /// Moves to the page that an earlier scan would have requested next.

@@ -99,7 +99,9 @@ package struct ResponseTable {
             ids.append($0)
             return true
         }
-        for id in ids { try remove(id: id) }
+        // A list of several responses keeps the place of a record that is deleted locally: a rollback
+        // brings the record back.
+        for id in ids where try !(view(id: id)?.isList ?? false) { try remove(id: id) }
     }
 
     /// Calls the closure with the ids of the responses that list a record, until it returns false.

@@ -8,6 +8,10 @@ struct AutomaticPagination: PaginationStyle {
 
     var name: String { "auto" }
     var isCounted: Bool { false }
+    // The style itself comes from members that every page is asked for.
+    var wants: PageWants { PageWants(values: AutomaticPagination.previousLinks) }
+    // Responses that were stored before previous pages were known stay valid.
+    var storedWants: PageWants { PageWants() }
 
     func next(after page: FetchedPage) -> NextPage { .end }
 
@@ -27,6 +31,13 @@ struct AutomaticPagination: PaginationStyle {
         "pagination.next", "pagination.next_url", "pagination.nextUrl", "meta.next", "meta.next_url",
         "meta.pagination.links.next",
         "info.next", "page.next", "response.next", "data.next",
+    ]
+
+    /// Common paths of the previous page's URL in a body.
+    static let previousLinks = [
+        "previous", "prev", "previous_url", "prev_page_url", "links.prev", "links.prev.href", "links.previous",
+        "_links.prev", "_links.prev.href", "_links.previous.href", "meta.previous", "meta.prev", "info.prev",
+        "paging.previous", "pagination.prev", "pagination.previous", "page.prev",
     ]
 
     /// Common paths of a cursor in a body, each with the parameter that usually sends it.

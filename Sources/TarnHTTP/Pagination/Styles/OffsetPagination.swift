@@ -60,6 +60,16 @@ struct OffsetPagination: PaginationStyle {
     }
 }
 
+extension OffsetPagination: ReversiblePagination {
+    // The page may overlap with the current one if the first offset is nearer than a page.
+    func previous(before page: FetchedPage) -> PreviousPage {
+        guard let current = page.request.value(at: sends).flatMap({ Int($0) }), current > start else { return .none }
+        let step = size?.value ?? page.facts.recordCount
+        guard step > 0 else { return .unknown("the page has no records: the size of the previous page is unknown") }
+        return PreviousPage(page, setting: sends, to: max(start, current.subtractingClamped(step)))
+    }
+}
+
 extension OffsetPagination {
     init(values: PaginationValues) throws(PaginationProblem) {
         sends = try values.parameter()

@@ -71,6 +71,13 @@ struct PageNumberPagination: PaginationStyle {
     }
 }
 
+extension PageNumberPagination: ReversiblePagination {
+    func previous(before page: FetchedPage) -> PreviousPage {
+        guard let current = page.request.value(at: sends).flatMap({ Int($0) }), current > start else { return .none }
+        return PreviousPage(page, setting: sends, to: current - 1)
+    }
+}
+
 extension PageNumberPagination {
     init(values: PaginationValues) throws(PaginationProblem) {
         sends = try values.parameter()

@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """Reads a Tarn store without Tarn: every record as one line of JSON, as `tarn inspect dump` writes them.
 
-usage: tools/read-store.py STORE [ENTITY]
+usage: tools/read-store.py STORE [ENTITY | --outbox]
+
+With --outbox it writes the operations of the outbox instead.
 
 Written from the page "Store format" (Sources/Tarn/Tarn.docc/StoreFormat.md) alone, to prove that the page is enough. Needs
 LMDB's package for Python (Debian: python3-lmdb), and for compressed rows zstandard's (python3-zstandard). Checks all
@@ -90,6 +92,62 @@ class Store:
 
     def table(self, name):
         return self.environment.open_db(name.encode(), txn=self.transaction, create=False)
+
+    def operations(self):
+        """The operations of the outbox, in the order of ids."""
+        for key, row in self.transaction.cursor(db=self.table("outbox")):
+            if key[0] != 1:
+                continue
+            _, _, fields = self.row(0, key, row)
+            parts = {number: self.value(value) for number, value in fields.items() if value[0] != 8}
+            blobs = {number: value[1:] for number, value in fields.items() if value[0] == 8}
+            entity = self.by_id[parts[2]]
+            own = list(tuple_elements(blobs[3]))
+            operation = {
+                "id": int.from_bytes(key[1:], "big"), "kind": parts[1], "entity": entity["name"],
+                "key": own[0] if len(own) == 1 else own, "state": parts[11], "attempts": parts[12],
+                "idempotencyKey": parts[10], "queuedAt": parts[13],
+            }
+            changes = dict(self.changes(blobs.get(5, b"")))
+            if changes:
+                operation["changes"] = changes
+            members = list(self.members(blobs.get(9, b"")))
+            if members:
+                operation["members"] = members
+            if 16 in parts:
+                operation["failure"] = {"kind": parts[16], "message": parts[18]}
+            yield operation
+
+    def changes(self, data):
+        at = 0
+        while at < len(data):
+            flags, at = data[at], at + 1
+            if flags & 1:
+                at += 3 + data[at + 2]
+            kind, number = struct.unpack_from("<HH", data, at)
+            at, values = at + 4, []
+            for present in (flags & 2, True):
+                if not present:
+                    continue
+                length = int.from_bytes(data[at:at + 4], "little")
+                values.append(data[at + 4:at + 4 + length])
+                at += 4 + length
+            if flags & 1:
+                continue
+            field = next((field for field in self.by_id[kind]["fields"] if field["id"] == number), None)
+            target = field and field["kind"].get("reference", {}).get("destination")
+            change = {"after": self.value(values[-1], target)}
+            if flags & 2:
+                change["before"] = self.value(values[0], target)
+            yield (field["name"] if field else f"#{number}"), change
+
+    def members(self, data):
+        at = 0
+        while at < len(data):
+            length = int.from_bytes(data[at:at + 4], "little")
+            parts = list(tuple_elements(data[at + 4:at + 4 + length]))
+            yield parts[0] if len(parts) == 1 else parts
+            at += 4 + length
 
     def line(self, entity):
         return [entity] + (self.line(self.by_id[entity["parent"]]) if "parent" in entity else [])
@@ -188,6 +246,10 @@ def main():
     if len(sys.argv) not in (2, 3):
         raise SystemExit(__doc__)
     store = Store(sys.argv[1])
+    if sys.argv[2:] == ["--outbox"]:
+        for operation in store.operations():
+            print(json.dumps(operation, ensure_ascii=False, separators=(",", ":")))
+        return
     names = {entity["name"]: [kind["name"] for kind in store.line(entity)] for entity in store.entities}
     for root in [entity["id"] for entity in store.entities if "parent" not in entity]:
         for record in store.records(root):

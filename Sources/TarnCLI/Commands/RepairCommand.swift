@@ -87,9 +87,10 @@ struct RepairCommand: ParsableCommand {
         }
         if report.ownRowsRemoved > 0 {
             Output.line(
-                "\(countText(report.ownRowsRemoved, "unreadable checkpoint or mark", plural: "unreadable checkpoints or marks")) "
+                "\(countText(report.ownRowsRemoved, "unreadable checkpoint, mark or operation", plural: "unreadable checkpoints, marks or operations")) "
                     + "removed")
         }
+        if report.rebuildsOutbox { Output.line("outbox: index entries and counters made anew") }
         if report.clearsChangeLog {
             Output.line("the change log was reset: its consumers must read all records again")
         }

@@ -31,7 +31,7 @@ struct SalvageCommand: ParsableCommand {
         let records = report.records.reduce(0) { $0 + $1.count }
         Output.line(
             "\(new): \(countText(records, "record")) (\(report.records.filter { $0.count > 0 }.map { "\($0.count) \($0.entity)" }.joined(separator: ", "))), "
-                + "\(countText(report.responses, "response")), \(countText(report.localChanges, "local change")), as of commit \(report.sequence)"
+                + "\(countText(report.responses, "response")), \(countText(report.localChanges, "local change")), \(countText(report.operations, "unsent operation")), as of commit \(report.sequence)"
         )
         if report.found > 0 {
             Output.line(

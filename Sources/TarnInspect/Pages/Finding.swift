@@ -109,6 +109,12 @@ public struct Finding: Sendable, Hashable {
         case scan = "scan.malformed"
         /// A local mark is damaged or refers to an unknown entity.
         case localMark = "local.malformed"
+        /// An entry of the outbox is damaged or refers to an unknown entity.
+        case outboxForm = "outbox.malformed"
+        /// An operation of the outbox lacks an entry that finds it, or a counter is wrong.
+        case outboxMissing = "outbox.missing"
+        /// An entry of the outbox belongs to no operation.
+        case outboxExtra = "outbox.extra"
 
         public static func < (a: Code, b: Code) -> Bool { a.rawValue < b.rawValue }
     }

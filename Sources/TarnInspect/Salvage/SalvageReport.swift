@@ -26,6 +26,8 @@ public struct SalvageReport: Sendable {
     public internal(set) var responses = 0
     /// The number of marks of records that were changed locally and not yet sent to the server.
     public internal(set) var localChanges = 0
+    /// The number of operations of the outbox: local changes that wait to be sent.
+    public internal(set) var operations = 0
     /// The reason why no read transaction held the damaged file; nil if one did.
     public internal(set) var aloneBecause: String?
     /// The commit sequence of the new store.
@@ -133,6 +135,7 @@ private final class Salvage {
             file.forEach(in: name) { _, _ in }
         }
         try takeLocalMarks()
+        try takeOutbox()
         if file.findings.list.contains(where: { $0.code.isOfPages }) { try takeRowsOfNoTree() }
         for finding in file.findings.list where finding.code.isOfPages {
             report.lose(finding.place, finding.detail, isOfPages: true)
@@ -282,6 +285,24 @@ private final class Salvage {
         }
         report.localChanges = marks.count
         try restore(marks, TableName.local)
+    }
+
+    /// Copies the readable entries of the outbox. Its index entries are made anew.
+    private func takeOutbox() throws {
+        var audit = OutboxAudit(OutboxSchema(file.catalog)), entries: [([UInt8], [UInt8])] = []
+        file.forEach(in: TableName.outbox) { key, value in
+            // Index entries have no value, and follow from the others.
+            if value.isEmpty { return }
+            guard audit.add(key, value) == .sound else {
+                return report.lose(
+                    "outbox \(OutboxEntryKey.describe(key))", "unreadable, or the checksum is wrong")
+            }
+            entries.append((Array(key), Array(value)))
+        }
+        report.operations = audit.counts.total
+        guard !entries.isEmpty else { return }
+        try restore(entries, TableName.outbox)
+        try store.write { try $0.repairOutbox() }
     }
 
     private func restore(_ rows: [([UInt8], [UInt8])], _ table: String) throws {

@@ -36,6 +36,7 @@ final class StoreCheck {
             try checkResponses()
             try checkChanges()
             checkProgress()
+            checkOutbox()
             checkSettings()
         }
         checkOtherTables()

@@ -15,8 +15,11 @@ package struct RepairReport: Sendable, Hashable {
     package var counters: [String: UInt64] = [:]
     /// Rows of long lists that no record refers to.
     package var listRowsRemoved = 0
-    /// Unreadable checkpoints, marks and scan members, and bodies without a response.
+    /// Unreadable checkpoints, marks, scan members and operations of the outbox, and bodies without a
+    /// response.
     package var ownRowsRemoved = 0
+    /// Whether counters or index entries of the outbox did not match its operations.
+    package var rebuildsOutbox = false
     /// Unreadable rows of records, removed or left in place according to the options.
     package var damagedRows: [String] = []
     /// Whether those rows are removed.
@@ -39,7 +42,7 @@ package struct RepairReport: Sendable, Hashable {
     /// Whether there was nothing to repair.
     package var isEmpty: Bool {
         indexes.isEmpty && tables.isEmpty && responsesRemoved == 0 && counters.isEmpty && listRowsRemoved == 0
-            && ownRowsRemoved == 0
+            && ownRowsRemoved == 0 && !rebuildsOutbox
             && damagedRows.isEmpty && !clearsChangeLog
     }
 

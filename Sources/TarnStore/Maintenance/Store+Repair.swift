@@ -316,6 +316,9 @@ private struct Repair: ~Copyable {
                 scans.content(value, key: key).flatMap { ScanMember(key, $0) } != nil
             }
         }
+        let outbox = try access.repairOutbox()
+        report.ownRowsRemoved += outbox.removed
+        report.rebuildsOutbox = outbox.isChanged
     }
 
     private mutating func remove(from table: Table, unless isSound: (Bytes, Bytes) throws -> Bool) throws {

@@ -109,11 +109,16 @@ extension StoreWriter {
         return isNew
     }
 
-    /// Stores a system row unchanged: a checkpoint, a mark or a scan member.
+    /// Makes the counters and index entries of the outbox fit its operations.
+    package mutating func repairOutbox() throws { _ = try access.repairOutbox() }
+
+    /// Stores a system row unchanged: a checkpoint, a mark, a scan member or an entry of the outbox.
     package func restore(_ table: String, _ key: Bytes, _ value: Bytes) throws {
         let state = access.state
         if table == TableName.scans { return try access.raw.put(state.scanTable(), key, value) }
-        let tables = [TableName.checkpoints: state.checkpoints, TableName.local: state.local]
+        let tables = [
+            TableName.checkpoints: state.checkpoints, TableName.local: state.local, TableName.outbox: state.outbox,
+        ]
         guard let table = tables[table] ?? nil else {
             preconditionFailure("not a table of the store's own rows: \(table)")
         }

@@ -43,7 +43,7 @@ extension OutboxTable {
     }
 
     func value(_ bytes: [UInt8], _ kind: UInt16, _ field: UInt16) -> Value? {
-        let root = access.state.destinationRoot(kind, field)
+        let root = access.state.outboxSchema.destinationRoot(kind, field)
         return bytes.withUnsafeBytes { bytes in
             guard !bytes.isEmpty else { return nil }
             return EncodedValue(bytes).decoded { digest in root.flatMap { wholeKey($0, digest) } }

@@ -51,7 +51,7 @@ extension OutboxTable {
         }
         let own = operation.record(access.catalog)
         try waitForSameRecord(operation, own, wait)
-        for needed in operation.neededRecords(access.state) {
+        for needed in operation.neededRecords(access.state.outboxSchema) {
             if let creation = try creation(of: needed, before: operation.id) { wait(for: creation, .creation) }
         }
         for row in operation.rows { try waitForReferrers(of: row.record, operation, own, wait) }
@@ -101,7 +101,7 @@ extension OutboxTable {
             guard let other = try stored(id), other.state != .dead else { continue }
             let record = other.record(access.catalog)
             if record == own { continue }
-            if other.touchedRecords(record).contains(deleted) || other.neededRecords(access.state).contains(deleted) {
+            if other.touchedRecords(record).contains(deleted) || other.neededRecords(access.state.outboxSchema).contains(deleted) {
                 wait(other, .deletion)
             }
         }

@@ -90,7 +90,7 @@ extension StoreWriter {
             guard let other = try outbox.stored(other) else { continue }
             guard other.touchedFields(other.record(access.catalog)).isDisjoint(with: fields) else { return nil }
         }
-        for needed in update.neededRecords(access.state) {
+        for needed in update.neededRecords(access.state.outboxSchema) {
             if let creation = try outbox.creation(of: needed), creation.id > id { return nil }
         }
         var folded = known
@@ -208,7 +208,7 @@ extension StoreWriter {
         let catalog = access.catalog, gone = Set(operation.rows.map(\.record))
         for place in try referrersToChange(cascade, 0..<cascade.end, except: []) {
             guard let owner = catalog.entity(id: place.entity),
-                let root = access.state.destinationRoot(owner.id, place.field)
+                let root = access.state.outboxSchema.destinationRoot(owner.id, place.field)
             else { continue }
             let record = ListedRecord(entity: owner.root, storageKey: place.key)
             guard let row = try wholeRow(record), let value = row.value(of: place.field) else { continue }

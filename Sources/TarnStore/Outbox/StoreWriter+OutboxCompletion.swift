@@ -28,7 +28,7 @@ extension StoreWriter {
         }
         try removeEntry(operation)
         for record in operation.touchedRecords(own) {
-            try forgetServer(operation, record)
+            try noteServer(operation, record)
             try renewMark(record, after: operation)
         }
         guard let key, key != operation.key, let root = catalog.entity(id: own.entity) else { return completion }
@@ -85,7 +85,9 @@ extension StoreWriter {
             try storeRekeyed(rekeyed, local, server, mark: &mark)
         } else if let server, mark?.operation == .delete {
             // The record was deleted locally while the server created it.
-            mark?.server = server.values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+            let keyFields = access.catalog.entity(id: server.kind)?.key ?? []
+            mark?.server = server.values.filter { !keyFields.contains($0.key) }.sorted { $0.key < $1.key }
+                .map { ($0.key, $0.value) }
             _ = try removeRow(rekeyed.new)
         }
         try removeLocalMark(rekeyed.old.entity, Array(rekeyed.old.storageKey))
@@ -188,7 +190,7 @@ extension StoreWriter {
         for part in root.keyParts {
             let own = Array(rest.prefix(part.count))
             rest = rest.dropFirst(part.count)
-            let isOld = part.isReference && access.state.destinationRoot(root.id, part.field) == rekeyed.root
+            let isOld = part.isReference && access.state.outboxSchema.destinationRoot(root.id, part.field) == rekeyed.root
                 && own == rekeyed.from.components
             components += isOld ? rekeyed.to.components : own
             isChanged = isChanged || isOld
@@ -202,7 +204,7 @@ extension StoreWriter {
             let old = rekeyed.from.components.first, let new = rekeyed.to.components.first
         else { return }
         let value = Value(old).withEncoded { Array($0.bytes) }, replaced = Value(new).withEncoded { Array($0.bytes) }
-        for join in access.state.keyJoins where join.target == rekeyed.root {
+        for join in access.state.outboxSchema.keyJoins where join.target == rekeyed.root {
             guard let entity = access.catalog.entity(id: join.entity) else { continue }
             for storageKey in try records(entity, join.field, value) {
                 let record = ListedRecord(entity: entity.root, storageKey: storageKey)
@@ -251,7 +253,7 @@ extension StoreWriter {
             guard let known = try outbox.stored(id) else { continue }
             var operation = known
             let isOwn = known.record(catalog) == rekeyed.old
-            operation.rekey(rekeyed, access.state)
+            operation.rekey(rekeyed, access.state.outboxSchema)
             // A created record whose key has other temporary parts keeps them.
             if isOwn, known.kind != .create {
                 operation.hasTemporaryKey = try outbox.creation(of: rekeyed.old)?.hasTemporaryKey ?? false
@@ -286,7 +288,7 @@ extension EncodedValue {
 
 extension StoredOperation {
     /// Replaces a record's key wherever the operation has it.
-    mutating func rekey(_ rekeyed: RekeyedRecord, _ state: StoreState) {
+    mutating func rekey(_ rekeyed: RekeyedRecord, _ state: OutboxSchema) {
         let own = record(state.catalog), old = rekeyed.old, new = rekeyed.new
         let oldKey = old.storageKey, newKey = new.storageKey
         if own == old { key = rekeyed.to }
@@ -321,7 +323,7 @@ extension StoredOperation {
     }
 
     private mutating func rekeyRows(
-        _ rekeyed: RekeyedRecord, _ state: StoreState, _ replaced: ([UInt8], UInt16, UInt16) -> [UInt8]
+        _ rekeyed: RekeyedRecord, _ state: OutboxSchema, _ replaced: ([UInt8], UInt16, UInt16) -> [UInt8]
     ) {
         for index in rows.indices {
             let row = rows[index]

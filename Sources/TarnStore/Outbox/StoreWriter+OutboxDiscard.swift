@@ -46,7 +46,7 @@ extension StoreWriter {
                 guard let other = try outbox.stored(id) else { continue }
                 guard
                     other.record(access.catalog) == record
-                        || other.neededRecords(access.state).contains(record)
+                        || other.neededRecords(access.state.outboxSchema).contains(record)
                 else { continue }
                 ids.insert(id)
                 if other.kind == .create { waiting.append(other) }

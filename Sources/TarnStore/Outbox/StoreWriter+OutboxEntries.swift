@@ -30,7 +30,7 @@ extension StoreWriter {
         operation.id = id
         try put(operation)
         let table = try access.state.outboxTable()
-        try addEntries(of: operation, operation.references(access.state), table)
+        try addEntries(of: operation, operation.references(access.state.outboxSchema), table)
     }
 
     /// Replaces an operation by one with the same id.
@@ -46,7 +46,7 @@ extension StoreWriter {
         }
         try put(new)
         let table = try access.state.outboxTable(), catalog = access.catalog
-        let before = old.references(access.state), after = new.references(access.state)
+        let before = old.references(access.state.outboxSchema), after = new.references(access.state.outboxSchema)
         if old.record(catalog) != new.record(catalog) {
             try removeEntries(of: old, before, table)
             try addEntries(of: new, after, table)
@@ -63,7 +63,7 @@ extension StoreWriter {
         try changeCounters { $0.count(operation, by: -1) }
         let table = try access.state.outboxTable()
         _ = try access.raw.delete(table, OutboxEntryKey.operation(operation.id))
-        try removeEntries(of: operation, operation.references(access.state), table)
+        try removeEntries(of: operation, operation.references(access.state.outboxSchema), table)
     }
 
     private func put(_ operation: StoredOperation) throws {

@@ -23,7 +23,10 @@ extension StoredOperation {
             changes[index].before = value
             value = changes[index].after
         }
-        for edit in edits where edit.isOf(place, own) { value = edit.applied(to: value, isUndone: false) }
+        for index in edits.indices where edits[index].isOf(place, own) {
+            edits[index].empty = ListEdit.Empty(value)
+            value = edits[index].applied(to: value, isUndone: false)
+        }
         return value
     }
 }
@@ -73,15 +76,27 @@ extension StoredOperation.ListEdit {
         field == place.field && (record ?? own) == place.record
     }
 
-    /// Returns a list with the edit, or without it.
-    func applied(to list: [UInt8]?, isUndone: Bool) -> [UInt8] {
+    /// Returns a list with the edit, or without it. Nil is absent.
+    func applied(to list: [UInt8]?, isUndone: Bool) -> [UInt8]? {
         var targets = (list ?? []).referenceList
         if isInsertion != isUndone {
             if !targets.contains(target) { targets.insert(target, at: min(Int(position), targets.count)) }
         } else if let index = targets.firstIndex(of: target) {
             targets.remove(at: index)
         }
-        return targets.referenceValue
+        guard isUndone, targets.isEmpty else { return targets.referenceValue }
+        return switch empty {
+        case .list: targets.referenceValue
+        case .absent: nil
+        case .null: [ValueTag.null]
+        }
+    }
+}
+
+extension StoredOperation.ListEdit.Empty {
+    /// The form of a value as a list without members.
+    init(_ value: [UInt8]?) {
+        self = value == nil ? .absent : value == [ValueTag.null] ? .null : .list
     }
 }
 

@@ -143,7 +143,7 @@ extension StoreWriter {
         for part in entity.keyParts {
             let own = Array(rest.prefix(part.count))
             rest = rest.dropFirst(part.count)
-            guard part.isReference, let root = access.state.destinationRoot(entity.id, part.field),
+            guard part.isReference, let root = access.state.outboxSchema.destinationRoot(entity.id, part.field),
                 let owner = access.catalog.entity(id: root)
             else {
                 components += own

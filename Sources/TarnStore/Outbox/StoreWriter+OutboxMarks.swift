@@ -118,15 +118,21 @@ extension StoreWriter {
         }
     }
 
-    /// Forgets the server's values of fields that an operation has changed at the server.
-    mutating func forgetServer(_ operation: StoredOperation, _ record: ListedRecord) throws {
+    /// Notes in a mark that the server has the values of an operation now.
+    mutating func noteServer(_ operation: StoredOperation, _ record: ListedRecord) throws {
         guard var mark = try mark(of: record) else { return }
-        let fields = Set(
-            operation.touchedFields(operation.record(access.catalog)).lazy.filter { $0.record == record }.map(\.field))
-        let count = mark.server.count
-        mark.server.removeAll { fields.contains($0.field) }
-        guard mark.server.count != count || mark.isGoneAtServer else { return }
+        let own = operation.record(access.catalog), server = mark.server, wasGone = mark.isGoneAtServer
         mark.isGoneAtServer = false
+        for change in operation.changes where (change.record ?? own) == record {
+            _ = change.after.withUnsafeBytes { mark.remember(change.field, EncodedValue($0)) }
+        }
+        for edit in operation.edits where (edit.record ?? own) == record {
+            guard let known = mark.server.first(where: { $0.field == edit.field })?.value,
+                let value = edit.applied(to: known, isUndone: false)
+            else { continue }
+            _ = value.withUnsafeBytes { mark.remember(edit.field, EncodedValue($0)) }
+        }
+        guard wasGone || !server.elementsEqual(mark.server, by: ==) else { return }
         try putMark(mark, record, operation)
     }
 }

@@ -90,7 +90,8 @@ extension StoreWriter {
 
     /// Changes the list of the record itself.
     private func listMembers(_ change: inout MemberChange, _ members: [RecordKey]) {
-        var list = (change.row.value(of: change.relationship.field) ?? []).referenceList
+        let value = change.row.value(of: change.relationship.field)
+        var list = (value ?? []).referenceList, empty = StoredOperation.ListEdit.Empty(value)
         for member in members {
             let target = member.storageKey, index = list.firstIndex(of: target)
             guard (index == nil) == change.isAddition else { continue }
@@ -98,7 +99,8 @@ extension StoreWriter {
             change.operation.edits.append(
                 StoredOperation.ListEdit(
                     kind: change.row.kind, field: change.relationship.field, target: target,
-                    position: UInt32(clamping: index ?? list.count), isInsertion: change.isAddition))
+                    position: index.map { UInt32(clamping: $0) } ?? .max, isInsertion: change.isAddition, empty: empty))
+            empty = .list
             if let index { list.remove(at: index) } else { list.append(target) }
         }
     }
@@ -119,7 +121,8 @@ extension StoreWriter {
                 change.operation.edits.append(
                     StoredOperation.ListEdit(
                         record: record, kind: row.kind, field: field, target: own,
-                        position: UInt32(clamping: index ?? list.count), isInsertion: change.isAddition))
+                        position: index.map { UInt32(clamping: $0) } ?? .max, isInsertion: change.isAddition,
+                        empty: StoredOperation.ListEdit.Empty(value)))
             } else {
                 guard !change.destination.key.contains(field) else {
                     throw OutboxError.notSettable(

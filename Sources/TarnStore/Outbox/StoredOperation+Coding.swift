@@ -150,6 +150,7 @@ extension StoredOperation.FieldChange {
 extension StoredOperation.ListEdit {
     private enum Flag {
         static let record: UInt8 = 1, insertion: UInt8 = 2
+        static let emptyShift: UInt8 = 2
     }
 
     init?(_ reader: inout BlobReader) {
@@ -163,10 +164,13 @@ extension StoredOperation.ListEdit {
         else { return nil }
         (self.kind, self.field, self.target, self.position) = (kind, field, target, position)
         isInsertion = flags & Flag.insertion != 0
+        guard let empty = Empty(rawValue: flags >> Flag.emptyShift) else { return nil }
+        self.empty = empty
     }
 
     func append(to bytes: inout ByteWriter) {
-        bytes.append((record == nil ? 0 : Flag.record) | (isInsertion ? Flag.insertion : 0))
+        bytes.append(
+            (record == nil ? 0 : Flag.record) | (isInsertion ? Flag.insertion : 0) | empty.rawValue << Flag.emptyShift)
         if let record { bytes.appendBlob(record) }
         bytes.appendLittleEndian(kind)
         bytes.appendLittleEndian(field)

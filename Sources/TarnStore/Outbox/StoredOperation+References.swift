@@ -33,15 +33,15 @@ extension StoredOperation {
     }
 
     /// The records that must exist at the server before the operation is sent, without its own.
-    func neededRecords(_ state: StoreState) -> Set<ListedRecord> {
-        let catalog = state.catalog
+    func neededRecords(_ schema: OutboxSchema) -> Set<ListedRecord> {
+        let catalog = schema.catalog
         var result = Set(related)
         for change in changes {
             if let record = change.record { result.insert(record) }
-            state.forEachReferenced(by: change.after, change.kind, change.field) { result.insert($0) }
+            schema.forEachReferenced(by: change.after, change.kind, change.field) { result.insert($0) }
         }
         if let entity = catalog.entity(id: entity) {
-            state.forEachOwner(of: key, entity) { result.insert($0) }
+            schema.forEachOwner(of: key, entity) { result.insert($0) }
             if let relationship = relationship.flatMap({ catalog.relationship($0, of: entity) }),
                 let destination = catalog.entity(id: relationship.destination)
             {
@@ -55,16 +55,16 @@ extension StoredOperation {
     }
 
     /// All records other than its own that occur in the operation: the entries of kind 03.
-    package func references(_ state: StoreState) -> Set<ListedRecord> {
-        let own = record(state.catalog)
-        var result = neededRecords(state).union(touchedRecords(own))
+    package func references(_ schema: OutboxSchema) -> Set<ListedRecord> {
+        let own = record(schema.catalog)
+        var result = neededRecords(schema).union(touchedRecords(own))
         for change in changes {
             if let before = change.before {
-                state.forEachReferenced(by: before, change.kind, change.field) { result.insert($0) }
+                schema.forEachReferenced(by: before, change.kind, change.field) { result.insert($0) }
             }
         }
         for edit in edits {
-            if let root = state.destinationRoot(edit.kind, edit.field) {
+            if let root = schema.destinationRoot(edit.kind, edit.field) {
                 result.insert(ListedRecord(entity: root, storageKey: edit.target))
             }
         }
@@ -73,7 +73,7 @@ extension StoredOperation {
                 guard let body = RowBody(bytes, isWide: row.isWide) else { return }
                 for index in 0..<body.count {
                     guard let value = body.value(at: index) else { continue }
-                    state.forEachReferenced(by: value, row.kind, body.id(at: index)) { result.insert($0) }
+                    schema.forEachReferenced(by: value, row.kind, body.id(at: index)) { result.insert($0) }
                 }
             }
         }
@@ -89,7 +89,19 @@ extension Catalog {
     }
 }
 
-extension StoreState {
+/// The part of a store's schema that decides which records an operation refers to.
+package struct OutboxSchema: Sendable {
+    package let catalog: Catalog
+    /// The attributes that contain keys of other records, by joined relationships.
+    let keyJoins: [KeyJoin]
+
+    package init(_ catalog: Catalog) {
+        self.catalog = catalog
+        keyJoins = KeyJoin.all(catalog)
+    }
+}
+
+extension OutboxSchema {
     /// The root entity of a stored relationship's destination.
     func destinationRoot(_ kind: UInt16, _ field: UInt16) -> UInt16? {
         guard case .reference(let reference)? = catalog.entity(id: kind)?.field(id: field)?.kind else { return nil }

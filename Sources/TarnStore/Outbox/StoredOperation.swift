@@ -26,9 +26,17 @@ package struct StoredOperation: Sendable, Hashable {
         var field: UInt16
         /// The storage key of the member.
         var target: [UInt8]
-        /// The position of the member after the insertion, or before the removal.
+        /// The position of the member before the removal; the largest number for an insertion, which
+        /// is at the end.
         var position: UInt32
         var isInsertion: Bool
+        /// The value before an insertion into no list.
+        var empty = Empty.list
+
+        /// The forms of a list without members: a list, no value, or null.
+        enum Empty: UInt8, Sendable {
+            case list, absent, null
+        }
     }
 
     /// A deleted row, with long lists in the form of short ones.

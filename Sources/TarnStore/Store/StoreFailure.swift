@@ -5,6 +5,7 @@
 /// | opening, compacting | ``StoreOpenError`` |
 /// | reading, queries | ``StoreError`` |
 /// | writing | ``StoreError``, ``StoreWriteError`` |
+/// | local changes that wait to be sent | ``OutboxError`` |
 /// | the change log, tokens, replay | ``ChangeLogError`` |
 /// | backups, salvage, inspection, removals from the schema | ``StoreMaintenanceError`` |
 ///

@@ -30,8 +30,7 @@ package final class StoreState: Sendable {
     let scans: ChecksummedTable?, local: Table?, bodies: ChecksummedTable?
     /// Nil only in a damaged store.
     let outbox: Table?
-    /// The attributes that contain keys of other records, by joined relationships.
-    let keyJoins: [KeyJoin]
+    let outboxSchema: OutboxSchema
     /// The options of the change log.
     let changeOptions: ChangeOptions
     /// The indexes that may lack entries of existing rows.
@@ -77,7 +76,7 @@ package final class StoreState: Sendable {
         scans = fixed[TableName.scans].map { ChecksummedTable($0, "scans", format: format) }
         local = fixed[TableName.local]
         outbox = fixed[TableName.outbox]
-        keyJoins = KeyJoin.all(catalog)
+        outboxSchema = OutboxSchema(catalog)
         bodies = fixed[TableName.bodies].map { ChecksummedTable($0, "bodies", format: format) }
         dictionaries = settings.dictionaries
         changeOptions = settings.changeOptions.resolved(catalog)

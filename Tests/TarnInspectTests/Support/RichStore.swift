@@ -80,10 +80,20 @@ final class RichStore: Sendable {
             for number: Int64 in 1100..<1900 { _ = try writer.delete("Issue", RecordKey(number)) }
             try writer.putLocally("User", RecordKey(3), [.init("name", .string("changed here"))])
             try RichStore.respond(&writer)
+            try RichStore.queue(&writer)
         }
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Local changes that wait to be sent, and the alias of one that was.
+    private static func queue(_ writer: inout StoreWriter) throws {
+        try writer.enqueueUpdate("User", RecordKey(4), [.init("name", .string("queued"))])
+        let made = try writer.enqueueCreate("Issue", .temporary, [.init("title", .string("new"))])
+        try writer.enqueueUpdate("Issue", RecordKey(2000), [.init("title", .string("queued"))])
+        try writer.enqueueDelete("Issue", RecordKey(2001))
+        if let id = made.operation { _ = try writer.completeOperation(id, adopting: RecordKey(9_000_000)) }
+    }
 
     private static func fill(_ writer: inout StoreWriter) throws {
         for number in 1...users {

@@ -218,7 +218,20 @@ struct VerificationTests {
         Damage("a mark that cannot be read", [.localMark]) {
             try $0.put("local", $0.first("local").key, Array(repeating: 1, count: 30))
         },
+        Damage("an operation that cannot be read", [.outboxForm]) {
+            try $0.put("outbox", OutboxEntryKey.operation(1), Array(repeating: 1, count: 30))
+        },
+        Damage("an operation that is not found by its record", [.outboxMissing]) { editor in
+            try editor.remove("outbox", OutboxEntryKey.record(.own, user(4, editor), 1))
+        },
+        Damage("an operation that does not exist", [.outboxExtra]) { editor in
+            try editor.put("outbox", OutboxEntryKey.record(.own, user(4, editor), 77), [])
+        },
     ]
+
+    private static func user(_ key: Int64, _ editor: Editor) throws -> ListedRecord {
+        ListedRecord(entity: try #require(editor.catalog.entity("User")).root, storageKey: editor.key(key))
+    }
 
     @Test("what is wrong in tables is found, with its own code and nothing else", arguments: damages)
     func damagedTables(_ damage: Damage) throws {

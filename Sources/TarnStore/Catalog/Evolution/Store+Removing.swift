@@ -50,8 +50,8 @@ extension Store {
     /// - Parameter step: the largest number of records that a step reads.
     /// - Returns: the number of records that had a value.
     /// - Throws: `StoreError.unknownEntity`, `.unknownField`; `StoreMaintenanceError.inUse` if the
-    ///   key, an index, or a joined relationship needs the field, or if it belongs to a parent of
-    ///   the entity; the errors of `write`.
+    ///   key, an index, a joined relationship, or an unsent operation of the outbox needs the field,
+    ///   or if it belongs to a parent of the entity; the errors of `write`.
     @discardableResult
     public func remove(field name: String, of entityName: String, step: Int = 1000) throws -> Int {
         precondition(step > 0, "a step must check at least one record")
@@ -61,6 +61,7 @@ extension Store {
                 throw StoreError.unknownField(entity: entityName, name: name, known: entity.fields.map(\.name))
             }
             try reader.catalog.checkUnused(field, of: entity)
+            try reader.access.outbox.checkUnused(field, of: entity)
             return field.id
         }
         var count = 0, next: [UInt8]? = []
@@ -73,6 +74,7 @@ extension Store {
             // Another process may have removed the field, or added a part that needs it.
             guard let entity = catalog.entity(entityName), let field = entity.field(id: id) else { return }
             try catalog.checkUnused(field, of: entity)
+            try access.outbox.checkUnused(field, of: entity)
             if let index = field.index { try access.indexes.removeAll(index) }
             for e in catalog.entities.indices where catalog.entities[e].root == entity.root {
                 catalog.entities[e].fields.removeAll { $0.id == id }
@@ -93,13 +95,15 @@ extension Store {
     /// - Parameter step: the largest number of records that a step deletes.
     /// - Returns: the number of records deleted.
     /// - Throws: `StoreError.unknownEntity`; `StoreMaintenanceError.inUse` while a relationship of
-    ///   another entity leads to it, or another entity has it as its parent; the errors of `write`.
+    ///   another entity leads to it, another entity has it as its parent, or the outbox has unsent
+    ///   operations of its records; the errors of `write`.
     @discardableResult
     public func remove(entity name: String, step: Int = 1000) throws -> Int {
         precondition(step > 0, "a step must delete at least one record")
         let id: UInt16 = try read { reader in
             let entity = try reader.access.state.entity(name)
             try reader.catalog.checkUnused(entity)
+            try reader.access.outbox.checkUnused(nil, of: entity)
             return entity.id
         }
         var count = 0, isGone = false
@@ -110,6 +114,7 @@ extension Store {
             try changeCatalog { catalog, access in
                 guard let entity = catalog.entity(id: id) else { return isGone = true }
                 try catalog.checkUnused(entity)
+                try access.outbox.checkUnused(nil, of: entity)
                 // Another process may have added a record since.
                 guard try access.records.count(entity) == 0 else { return }
                 let inherited = entity.parent.flatMap { catalog.entity(id: $0) }

@@ -1,0 +1,131 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TarnStore
+
+@Suite("Outbox: the server's keys")
+struct OutboxAdoptionTests {
+    let bed: OutboxBed
+    var store: Store { bed.store }
+
+    init() throws { bed = try OutboxBed() }
+
+    @Test("a key is replaced in rows, references, lists, joins, owned keys, marks and operations")
+    func everywhere() throws {
+        let label = try bed.create("Label", .temporary, ["color": .string("blue")]).key
+        let issue = try bed.create(
+            "Issue", .temporary, ["title": .string("t"), "labels": .references(["bug", label])]).key
+        let comment = try bed.create("Comment", .temporary, ["issue": .reference(issue), "text": .string("c")]).key
+        try bed.create("Reaction", .partial(comment.components.map(Optional.some) + [.string("+1")]))
+        guard case .int(let number)? = issue.components.first else { return }
+        try store.put("Review", 8, ["issueID": .int(number)])
+        try bed.update(17, ["parent": .reference(issue)])
+        try store.put("Note", 3)
+        try store.write { try $0.enqueueAdd([3], to: "notes", of: "Issue", issue) }
+        try bed.claim(1, 2)
+        try bed.complete(1, "blue")
+        #expect(try store.related("Issue", issue, "labels") == ["bug", "blue"])
+        let completion = try #require(try bed.complete(2, 99))
+        #expect(completion.key == 99 && !completion.isMerged)
+        let own = RecordKey([.int(99)] + comment.components.dropFirst())
+        #expect(completion.rekeyed.map { "\($0.entity) \($0.to)" } == ["Issue 99", "Comment \(own)", "Reaction [99, \(comment.components[1]), +1]"])
+        #expect(try store.record("Issue", 99)?["title"] == .string("t"))
+        #expect(try store.related("Issue", 99, "labels") == ["bug", "blue"])
+        #expect(try store.related("Issue", 99, "comments") == [own] && store.related("Issue", 99, "children") == [17])
+        #expect(try store.related("Issue", 99, "reviews") == [8] && store.related("Issue", 99, "notes") == [3])
+        #expect(try store.count("Issue") == 2 && store.count("Comment") == 1 && store.count("Reaction") == 1)
+        #expect(
+            try bed.operations() == [
+                "3 create Comment \(own) text:->c issue:->99",
+                "4 create Reaction [99, \(comment.components[1]), +1] name:->+1 comment:->\(own)",
+                "5 update Issue 17 parent:->99", "6 add Issue 99 notes=[3]",
+            ])
+        #expect(
+            try bed.marks() == [
+                "create Comment \(own) ", "create Reaction [99, \(comment.components[1]), +1] ", "update Issue 17 parent",
+                "update Note 3 issue",
+            ])
+        // The old keys still lead to the records.
+        #expect(try store.record("Issue", issue)?.key == 99 && store.record("Comment", comment)?.key == own)
+        #expect(try store.related("Issue", issue, "notes") == [3])
+        try bed.complete(3, RecordKey([.int(99), .int(4)]))
+        #expect(try store.record("Comment", comment)?.key == RecordKey([.int(99), .int(4)]))
+        #expect(try store.record("Reaction", RecordKey([.int(99), .int(4), .string("+1")])) != nil)
+        for id in [4, 5, 6] as [UInt64] { try bed.complete(id) }
+        #expect(try bed.marks() == [] && bed.counts.isEmpty)
+        #expect(try bed.update(issue, ["title": .string("by the old key")]).key == 99)
+    }
+
+    @Test("the record that a page brought meanwhile and the created one become one; local changes stay")
+    func merged() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("mine"), "state": .string("open"), "sku": .int(1)]).key
+        try bed.claim(1)
+        try bed.update(made, ["title": .string("later")])
+        try store.put("Issue", 99, ["title": .string("server"), "state": .string("closed")])
+        try store.put("Issue", 18, ["parent": .reference(99)])
+        let completion = try bed.complete(1, 99)
+        #expect(completion?.isMerged == true)
+        let record = try #require(try store.record("Issue", 99))
+        #expect(record["title"] == .string("later") && record["state"] == .string("closed") && record["sku"] == .int(1))
+        #expect(try store.count("Issue") == 3 && store.related("Issue", 99, "children") == [18])
+        #expect(try bed.marks() == ["update Issue 99 title"])
+        try bed.discard(2)
+        // What the server has told of the field.
+        #expect(try store.record("Issue", 99)?["title"] == .string("server"))
+    }
+
+    @Test("a record that was deleted while its creation was sent stays deleted")
+    func deleted() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("mine")]).key
+        try bed.claim(1)
+        try bed.delete("Issue", made)
+        #expect(try bed.waits(2) == ["1 creation"])
+        try store.put("Issue", 99, ["title": .string("server")])
+        try bed.complete(1, 99)
+        #expect(try store.record("Issue", 99) == nil && bed.operations() == ["2 delete Issue 99"])
+        #expect(try bed.marks() == ["delete Issue 99 "])
+        try bed.discard(2)
+        #expect(try store.record("Issue", 99)?["title"] == .string("server") && bed.marks() == [])
+    }
+
+    @Test("long keys and long lists")
+    func long() throws {
+        let label = try bed.create("Label").key, long = String(repeating: "x", count: 300)
+        let many = (0..<300).map { RecordKey("label \($0)") }
+        try store.put("Issue", 17, ["labels": .references(many + [label])])
+        try bed.complete(1, RecordKey(long))
+        #expect(try store.record("Label", RecordKey(long))?.key == RecordKey(long))
+        #expect(try store.related("Issue", 17, "labels").last == RecordKey(long))
+        #expect(try store.related("Label", RecordKey(long), "issues") == [17])
+    }
+
+    @Test("a query continues after a record whose key was replaced, and does not show it twice")
+    func cursors() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("z")]).key
+        try store.put("Issue", 20, ["title": .string("a")])
+        var query = Query("Issue")
+        query.limit = 1
+        let first = try store.read { try $0.page(query) }
+        #expect(first.records.map(\.key) == [made])
+        try bed.complete(1, 99)
+        query.after = first.next
+        query.limit = 10
+        #expect(try store.read { try $0.page(query) }.records.map(\.key) == [17, 20])
+        query.after = nil
+        #expect(try store.read { try $0.page(query) }.records.map(\.key) == [17, 20, 99])
+    }
+
+    @Test("an alias ends after 30 days, when another key is adopted")
+    func expiry() throws {
+        let first = try bed.create().key, second = try bed.create().key, now = Timestamp.now
+        let day: Int64 = 86_400_000_000
+        _ = try store.write { try $0.completeOperation(1, adopting: 98, at: now) }
+        #expect(try store.record("Issue", first)?.key == 98)
+        _ = try store.write {
+            try $0.completeOperation(2, adopting: 99, at: Timestamp(microseconds: now.microseconds + 31 * day))
+        }
+        #expect(try store.record("Issue", first) == nil && store.record("Issue", second)?.key == 99)
+        #expect(try store.read { try $0.outbox.counters.aliases } == 1)
+    }
+}

@@ -1,0 +1,128 @@
+import TestSupport
+import Testing
+
+@testable import TarnStore
+
+@Suite("Outbox: discarding")
+struct OutboxDiscardTests {
+    let bed: OutboxBed
+    var store: Store { bed.store }
+
+    init() throws { bed = try OutboxBed() }
+
+    private func title(_ key: RecordKey = 17) throws -> Value? { try store.record("Issue", key)?["title"] }
+
+    @Test("the value before comes back; a later change stays and continues from it")
+    func chain() throws {
+        try bed.update(17, ["title": .string("a"), "sku": .int(1)])
+        try bed.claim(1)
+        try bed.update(17, ["title": .string("b")])
+        try bed.bury(1)
+        try bed.discard(1)
+        #expect(try title() == .string("b") && store.record("Issue", 17)?["sku"] == nil)
+        #expect(try bed.operations() == ["2 update Issue 17 title:old>b"] && bed.marks() == ["update Issue 17 title"])
+        let result = try bed.discard(2)
+        #expect(result.operations.map(\.id) == [2] && result.records == [OutboxRecord("Issue", 17)])
+        #expect(try title() == .string("old") && bed.marks() == [] && bed.counts.isEmpty)
+        #expect(throws: OutboxError.unknownOperation(id: 2)) { try bed.discard(2) }
+    }
+
+    @Test("a value that the server has told since comes instead of the one before")
+    func server() throws {
+        try bed.update(17, ["title": .string("a")])
+        try store.write { writer in
+            let key = RecordKey(17).storageKey
+            try key.withUnsafeBytes { key in
+                let root = try #require(writer.catalog.entity("Issue"))
+                var mark = try #require(try writer.access.localChanges.mark(root.id, key))
+                let field = try #require(root.field("title")?.id)
+                Value.string("server").withEncoded { _ = mark.remember(field, $0) }
+                try writer.putLocalMark(mark, root.id, key)
+            }
+        }
+        try bed.discard(1)
+        #expect(try title() == .string("server"))
+    }
+
+    @Test("a partial record is partial again")
+    func partial() throws {
+        let schema = Schema([
+            EntityDefinition(
+                "A", key: ["id"],
+                attributes: [AttributeDefinition("id", .int), AttributeDefinition("b", .string)])
+        ])
+        let folder = try TemporaryFolder()
+        let store = try Store.open(at: folder("s"), schema: schema, options: Forge.quick)
+        try store.write { writer in
+            let entity = try #require(writer.catalog.entity("A"))
+            var builder = BodyBuilder(), bytes = ByteWriter()
+            builder.field(entity.key[0]) { $0.appendValue(Int64(1)) }
+            builder.finish(into: &bytes)
+            let body = try #require(RowBody(bytes.bytes, isWide: false))
+            _ = try RecordKey(1).storageKey.withUnsafeBytes { try writer.merge(entity, $0, body, isComplete: false) }
+        }
+        #expect(try store.record("A", 1)?.isPartial == true)
+        try store.write { try $0.enqueueUpdate("A", 1, [Record.Field("b", .string("x"))]) }
+        #expect(try store.record("A", 1)?.isPartial == false)
+        _ = try store.write { try $0.discardOperation(1) }
+        #expect(try store.record("A", 1)?.isPartial == true)
+    }
+
+    @Test("a creation takes with it what depends on it, and nothing else")
+    func creation() throws {
+        let made = try bed.create("Issue", .temporary, ["title": .string("t")])
+        try bed.create("Comment", .temporary, ["issue": .reference(made.key)])
+        try bed.update(17, ["parent": .reference(made.key)])
+        try bed.update(1, ["name": .string("other")], "Repo")
+        let result = try bed.discard(1)
+        #expect(result.operations.map(\.id) == [1, 2, 3])
+        #expect(try store.count("Comment") == 0 && store.record("Issue", 17)?["parent"] == nil)
+        #expect(try bed.operations() == ["4 update Repo 1 name:anvil>other"])
+        #expect(try bed.marks() == ["update Repo 1 name"])
+    }
+
+    @Test("a deletion restores the record, its cascade and the references to it")
+    func deletion() throws {
+        try store.put("Issue", 18, ["repo": .reference(1)])
+        try store.put("Note", 3, ["issue": .reference(18)])
+        let before = try ["Issue 17", "Issue 18", "Repo 1", "Note 3"].map { try fields($0) }
+        try bed.delete("Repo", 1)
+        #expect(try store.count("Issue") == 0 && store.record("Note", 3)?["issue"] == .null)
+        #expect(
+            try bed.marks() == ["delete Issue 17 ", "delete Issue 18 ", "delete Repo 1 ", "update Note 3 issue"])
+        let result = try bed.discard(1)
+        #expect(Set(result.records.map(\.description)) == ["Issue 17", "Issue 18", "Note 3", "Repo 1"])
+        #expect(try ["Issue 17", "Issue 18", "Repo 1", "Note 3"].map { try fields($0) } == before)
+        #expect(try bed.marks() == [] && store.related("Repo", 1, "issues") == [17, 18])
+    }
+
+    private func fields(_ text: String) throws -> [Record.Field]? {
+        let parts = text.split(separator: " ")
+        return try store.record(String(parts[0]), RecordKey(Int64(parts[1]) ?? 0))?.fields
+    }
+
+    @Test("changes after a conflict: another base, other values, withdrawn fields")
+    func replacing() throws {
+        try bed.update(17, ["title": .string("mine"), "state": .string("closed")])
+        let key = try bed.claim(1).first?.idempotencyKey
+        try bed.update(17, ["title": .string("later")])
+        let changed = try store.write {
+            try $0.replaceChanges(
+                ofOperation: 1,
+                [OutboxOperation.Change("title", before: .string("theirs"), after: .string("merged"))])
+        }
+        #expect(changed?.idempotencyKey != key && changed?.state == .pending && changed?.attempts == 1)
+        #expect(
+            try bed.operations() == [
+                "1 update Issue 17 title:theirs>merged", "2 update Issue 17 title:merged>later",
+            ])
+        #expect(try title() == .string("later") && store.record("Issue", 17)?["state"] == .string("open"))
+        #expect(try bed.marks() == ["update Issue 17 title"])
+        #expect(try store.write { try $0.replaceChanges(ofOperation: 1, []) } == nil)
+        #expect(try bed.operations().count == 1)
+        try bed.delete("Repo", 1)
+        #expect(throws: OutboxError.wrongKind(id: 3, kind: .delete)) {
+            try store.write { try $0.replaceChanges(ofOperation: 3, []) }
+        }
+    }
+}

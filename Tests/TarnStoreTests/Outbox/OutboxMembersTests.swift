@@ -1,0 +1,102 @@
+import TestSupport
+import Testing
+
+@testable import TarnStore
+
+@Suite("Outbox: members of relationships")
+struct OutboxMembersTests {
+    let bed: OutboxBed
+    var store: Store { bed.store }
+
+    init() throws { bed = try OutboxBed() }
+
+    private func add(_ members: [RecordKey], _ relationship: String, _ entity: String, _ key: RecordKey) throws -> OutboxReceipt {
+        try store.write { try $0.enqueueAdd(members, to: relationship, of: entity, key) }
+    }
+
+    private func remove(_ members: [RecordKey], _ relationship: String, _ entity: String, _ key: RecordKey) throws -> OutboxReceipt {
+        try store.write { try $0.enqueueRemove(members, from: relationship, of: entity, key) }
+    }
+
+    @Test("members of a stored list: only the new ones are added; discarding restores the positions")
+    func stored() throws {
+        _ = try add(["bug", "new", "new"], "labels", "Issue", 17)
+        #expect(try bed.operations() == ["1 add Issue 17 labels=[new]"])
+        _ = try remove(["bug"], "labels", "Issue", 17)
+        #expect(try store.related("Issue", 17, "labels") == ["new"])
+        #expect(try bed.marks() == ["update Issue 17 labels"])
+        #expect(try add(["new"], "labels", "Issue", 17).operation == nil)
+        try bed.discard(2)
+        #expect(try store.related("Issue", 17, "labels") == ["bug", "new"])
+        try bed.discard(1)
+        #expect(try store.related("Issue", 17, "labels") == ["bug"] && bed.marks() == [])
+    }
+
+    @Test("a long list in the edge table")
+    func edges() throws {
+        let many = (0..<400).map { RecordKey("label \($0)") }
+        try store.put("Issue", 17, ["labels": .references(many)])
+        _ = try remove([many[3], many[200]], "labels", "Issue", 17)
+        _ = try add(["last"], "labels", "Issue", 17)
+        #expect(try store.related("Issue", 17, "labels").count == 399)
+        #expect(try bed.waits(2) == ["1 sameRecord"])
+        try bed.discard(1)
+        #expect(try store.related("Issue", 17, "labels") == many + ["last"])
+        try bed.complete(2)
+        #expect(try bed.marks() == [])
+    }
+
+    @Test("members of a derived side: their references change and are marked, in either order")
+    func derived() throws {
+        try store.put("Note", 3, ["issue": .reference(17)])
+        try store.put("Issue", 18)
+        try store.put("Note", 4)
+        _ = try add([3, 4], "notes", "Issue", 18)
+        #expect(try store.related("Issue", 18, "notes") == [3, 4] && store.related("Issue", 17, "notes") == [])
+        #expect(try bed.marks() == ["update Note 3 issue", "update Note 4 issue"])
+        #expect(try bed.operations() == ["1 add Issue 18 notes=[3, 4]"])
+        _ = try remove([3], "notes", "Issue", 18)
+        #expect(try bed.waits(2) == ["1 sameRecord"])
+        // The other operation continues from the value before the discarded one.
+        try bed.discard(1)
+        #expect(try store.record("Note", 3)?["issue"] == .null && store.record("Note", 4)?["issue"] == nil)
+        #expect(try bed.marks() == ["update Note 3 issue"])
+        try bed.discard(2)
+        #expect(try store.record("Note", 3)?["issue"] == .reference(17) && bed.marks() == [])
+    }
+
+    @Test("an ordered derived side gets new members at its end")
+    func ordered() throws {
+        let board = try bed.create("Board").key
+        try store.put("Issue", 5)
+        _ = try add([17], "cards", "Board", board)
+        _ = try add([5], "cards", "Board", board)
+        #expect(try store.related("Board", board, "cards") == [17, 5])
+        try bed.discard(2)
+        #expect(try store.related("Board", board, "cards") == [5])
+    }
+
+    @Test("joined members get and lose the attribute")
+    func joined() throws {
+        try store.put("Review", 8)
+        _ = try add([8], "reviews", "Issue", 17)
+        #expect(try store.record("Review", 8)?["issueID"] == .int(17) && store.related("Issue", 17, "reviews") == [8])
+        #expect(try bed.marks() == ["update Review 8 issueID"])
+        try bed.complete(1)
+        _ = try remove([8], "reviews", "Issue", 17)
+        #expect(try store.record("Review", 8)?["issueID"] == .null)
+        try bed.discard(2)
+        #expect(try store.record("Review", 8)?["issueID"] == .int(17) && bed.marks() == [])
+    }
+
+    @Test("what is no to-many relationship, or a part of a key, is refused")
+    func refused() throws {
+        #expect(throws: OutboxError.notToMany(entity: "Issue", relationship: "repo")) { try add([1], "repo", "Issue", 17) }
+        #expect(throws: StoreError.self) { try add([1], "nothing", "Issue", 17) }
+        try store.put("Comment", RecordKey([.int(17), .int(1)]))
+        #expect(throws: OutboxError.self) {
+            try remove([RecordKey([.int(17), .int(1)])], "comments", "Issue", 17)
+        }
+        #expect(try bed.operations() == [])
+    }
+}

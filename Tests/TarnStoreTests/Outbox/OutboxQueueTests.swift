@@ -1,0 +1,145 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TarnStore
+
+@Suite("Outbox: queueing")
+struct OutboxQueueTests {
+    let bed: OutboxBed
+    var store: Store { bed.store }
+
+    init() throws { bed = try OutboxBed() }
+
+    @Test("an update is visible at once, marked and queued with the values before; an equal value is not")
+    func update() throws {
+        let receipt = try bed.update(17, ["title": .string("new"), "state": .string("open")])
+        #expect(receipt.operation == 1 && !receipt.isFolded)
+        #expect(try store.record("Issue", 17)?["title"] == .string("new"))
+        #expect(try bed.operations() == ["1 update Issue 17 title:old>new"])
+        #expect(try bed.marks() == ["update Issue 17 title"])
+        #expect(try bed.update(17, ["title": .string("new")]).operation == nil)
+        // Absent and null are different.
+        try bed.update(17, ["sku": .null], options: "x")
+        #expect(try bed.operations().last == "2 update Issue 17 sku:->null")
+        #expect(try bed.counts.pending == 2)
+    }
+
+    @Test("updates fold into the last unsent operation of the record, and vanish if everything is as before")
+    func folding() throws {
+        try bed.update(17, ["title": .string("a")])
+        let receipt = try bed.update(17, ["title": .string("b"), "state": .string("closed")])
+        #expect(receipt.isFolded && receipt.operation == 1)
+        #expect(try bed.operations() == ["1 update Issue 17 title:old>b state:open>closed"])
+        try bed.update(17, ["title": .string("old")])
+        #expect(try bed.operations() == ["1 update Issue 17 state:open>closed"])
+        #expect(try bed.marks() == ["update Issue 17 state"])
+        let last = try bed.update(17, ["state": .string("open")])
+        #expect(last.operation == nil && last.withdrawn.map(\.id) == [1])
+        #expect(try bed.operations() == [] && bed.marks() == [] && bed.counts.isEmpty)
+        // Ids are not used again.
+        #expect(try bed.update(17, ["title": .string("c")]).operation == 2)
+    }
+
+    @Test("nothing folds into what was claimed, has other options, or is older than a creation it refers to")
+    func noFolding() throws {
+        try bed.update(17, ["title": .string("a")])
+        try bed.claim(1)
+        #expect(try bed.update(17, ["title": .string("b")]).operation == 2)
+        try store.write { try $0.releaseOperations([1]) }
+        #expect(try bed.update(17, ["title": .string("c")], options: "{}").operation == 3)
+        let made = try bed.create("Repo")
+        #expect(try bed.update(17, ["repo": .reference(made.key)], options: "{}").operation == 5)
+        #expect(try bed.waits(5) == ["3 sameRecord", "4 creation"])
+        #expect(
+            try bed.operations().filter { $0.contains("title") } == [
+                "1 update Issue 17 title:old>a", "2 update Issue 17 title:a>b", "3 update Issue 17 title:b>c",
+            ])
+    }
+
+    @Test("a creation has a temporary key for every form of key, and updates fold into it")
+    func create() throws {
+        let issue = try bed.create("Issue", .temporary, ["title": .string("t")])
+        #expect(issue.key == RecordKey(Int64.min + 1))
+        #expect(try store.record("Issue", issue.key)?["title"] == .string("t"))
+        try bed.update(issue.key, ["title": .string("u")])
+        #expect(try bed.operations() == ["1 create Issue \(Int64.min + 1) title:->u"])
+        #expect(try bed.marks() == ["create Issue \(Int64.min + 1) "])
+        guard case .string(let name)? = try bed.create("Label").key.components.first else {
+            Issue.record("no text")
+            return
+        }
+        #expect(name.hasPrefix("tarn:new:"))
+        guard case .uuid? = try bed.create("Board").key.components.first else {
+            Issue.record("no UUID")
+            return
+        }
+        let comment = try bed.create("Comment", .temporary, ["issue": .reference(issue.key), "text": .string("c")])
+        #expect(comment.key.components == issue.key.components + [.int(Int64.min + 2)])
+        #expect(try bed.waits(4) == ["1 creation"])
+        let reaction = try bed.create("Reaction", .partial(comment.key.components.map(Optional.some) + [.string("+1")]))
+        #expect(try bed.store.read { try $0.outbox.operation(5)?.hasTemporaryKey } == false)
+        #expect(try bed.waits(5) == ["4 creation"])
+        #expect(reaction.key.components.count == 3)
+        #expect(throws: OutboxError.recordExists(entity: "Issue", key: "17")) {
+            try bed.create("Issue", .client(17))
+        }
+    }
+
+    @Test("a deletion withdraws unsent updates, and an unsent creation with all that depends on it")
+    func delete() throws {
+        try bed.update(17, ["title": .string("a")])
+        let receipt = try bed.delete("Issue", 17)
+        #expect(receipt.operation == 2 && receipt.withdrawn.map(\.id) == [1])
+        #expect(try store.record("Issue", 17) == nil && bed.marks() == ["delete Issue 17 "])
+        #expect(try bed.store.read { try $0.outbox.operation(2)?.deleted?["title"] } == .string("old"))
+        let made = try bed.create("Issue", .temporary, ["repo": .reference(1)])
+        try bed.create("Comment", .temporary, ["issue": .reference(made.key)])
+        try store.put("Note", 3, ["text": .string("n")])
+        try store.write { try $0.enqueueAdd([3], to: "notes", of: "Issue", made.key) }
+        let vanished = try bed.delete("Issue", made.key)
+        #expect(vanished.operation == nil && vanished.withdrawn.map(\.id) == [3, 4, 5])
+        #expect(try store.count("Comment") == 0 && store.count("Issue") == 0)
+        #expect(try store.record("Note", 3)?["issue"] == nil)
+        #expect(try bed.operations() == ["2 delete Issue 17"] && bed.marks() == ["delete Issue 17 "])
+        #expect(throws: OutboxError.recordMissing(entity: "Issue", key: "99")) { try bed.delete("Issue", 99) }
+    }
+
+    @Test("counts, ids and operations survive reopening; several operations in one write are all or nothing")
+    func reopening() throws {
+        struct Stop: Error {}
+        #expect(throws: Stop.self) {
+            try store.write { writer in
+                try writer.enqueueUpdate("Issue", 17, [Record.Field("title", .string("x"))])
+                throw Stop()
+            }
+        }
+        #expect(try bed.operations() == [] && bed.marks() == [])
+        try store.write { writer in
+            try writer.enqueueUpdate("Issue", 17, [Record.Field("title", .string("x"))])
+            try writer.enqueueUpdate("Repo", 1, [Record.Field("name", .string("y"))])
+        }
+        try bed.bury(2)
+        #expect(try bed.counts.pending == 1 && bed.counts.dead == 1)
+        let status = try store.read { try $0.outbox.status(of: "Repo", 1) }
+        #expect(status.counts.dead == 1 && status.operations == [2] && status.failure?.status == 422)
+        let retried = try store.write { try $0.retryOperation(2) }
+        #expect(retried.state == .pending && retried.failure == nil)
+        let key = retried.idempotencyKey
+        #expect(try bed.claim(2).first?.idempotencyKey == key)
+        #expect(throws: OutboxError.self) { try bed.discard(2) }
+        let later = Timestamp.now.microseconds + 60_000_000
+        _ = try store.write {
+            try $0.retryOperationLater(
+                2, notBefore: Timestamp(microseconds: later),
+                OutboxFailure(kind: "connection", message: String(repeating: "ä", count: 5000)))
+        }
+        #expect(try bed.counts.failed == 1 && bed.counts.pending == 2 && bed.counts.sending == 0)
+        let entry = try #require(try store.read { try $0.outbox.entry(2) })
+        #expect(!entry.isReady && entry.operation.attempts == 1)
+        let message = entry.operation.failure?.message ?? ""
+        #expect(message.utf8.count <= OutboxFailure.longestText && message.hasSuffix("ä…"))
+        #expect(try store.read { try $0.outbox.nextBackOff(after: .now) }?.microseconds == later)
+        #expect(try store.read { try $0.outbox.window(limit: 10) }.map(\.isReady) == [true, false])
+    }
+}

@@ -14,17 +14,38 @@ struct StatCommand: ParsableCommand {
             checks everything. Without permission to lock, the file is read without locks; the exit code is 9 if \
             another process committed meanwhile.
 
-            Example:
+            Examples:
               tarn inspect stat forge.tarn
+              tarn inspect stat forge.tarn r/1 i/2           these tables only
             """)
 
     @Argument(help: "Store directory.") var store: String
+    @Argument(help: "Names of tables to show (default: the whole store).") var tables: [String] = []
 
     func run() throws {
         let statistics = try StoreInspector(at: store).statistics()
+        for name in tables where !statistics.tables.contains(where: { $0.name == name }) {
+            throw Failure(
+                .usage, "\(store): " + Spelling.unknown("table", name, among: statistics.tables.map(\.name)))
+        }
+        if tables.isEmpty { writeSummary(statistics) }
+        noteWithoutLocks(store, statistics.aloneBecause)
+        var table = Table(["table", "what", "entries", "depth", "pages", "size"], rightAligned: [2, 3, 4, 5])
+        for t in statistics.tables where tables.isEmpty || tables.contains(t.name) {
+            table.add([t.name, t.meaning, "\(t.entries)", "\(t.depth)", "\(t.pages)", size(t.bytes)])
+        }
+        table.lines(width: Output.width).forEach { Output.line($0) }
+        guard !statistics.findings.isEmpty else { return }
+        for finding in statistics.findings {
+            Output.error("\(store): \(finding.place): \(finding.detail) [\(finding.code.rawValue)]")
+        }
+        throw Failure(.store, "\(store): the store is damaged; `tarn inspect verify` checks everything")
+    }
+
+    /// Writes the records, the responses and the scans of the whole store.
+    private func writeSummary(_ statistics: StoreStatistics) {
         let records = RecordCounts(
             entities: statistics.entities.map { .init(name: $0.name, count: $0.records, parent: $0.parent) })
-        noteWithoutLocks(store, statistics.aloneBecause)
         Output.line(
             statistics.incarnation.isEmpty
                 ? "\(statistics.path)  not a Tarn store, transaction \(statistics.lastTransaction)"
@@ -49,16 +70,6 @@ struct StatCommand: ParsableCommand {
                     + (underWay > 0 ? ", \(underWay) in progress" : ""))
         }
         Output.line("")
-        var table = Table(["table", "what", "entries", "depth", "pages", "size"], rightAligned: [2, 3, 4, 5])
-        for t in statistics.tables {
-            table.add([t.name, t.meaning, "\(t.entries)", "\(t.depth)", "\(t.pages)", size(t.bytes)])
-        }
-        table.lines(width: Output.width).forEach(Output.line)
-        guard !statistics.findings.isEmpty else { return }
-        for finding in statistics.findings {
-            Output.error("\(store): \(finding.place): \(finding.detail) [\(finding.code.rawValue)]")
-        }
-        throw Failure(.store, "\(store): the store is damaged; `tarn inspect verify` checks everything")
     }
 
     private func size(_ bytes: Int) -> String { byteText(bytes) }

@@ -1,6 +1,7 @@
 // `tarn ---complete`: the completions of a word on a command line, for the scripts of shells.
 
 import Tarn
+import TarnInspect
 
 /// The completions of the word at the cursor.
 struct Completer {
@@ -118,16 +119,63 @@ struct Completer {
         if let values = argument.allValues { return matching(values.map { Completion(text: $0) }) }
         let name = argument.names?.first { $0.kind == "long" }?.name
         switch name ?? argument.valueName ?? "" {
-        case "store", "record", "replay", "source", "destination", "copy", "directory": return (.directories, [])
+        case "store", "record", "replay", "backup", "damaged", "new", "copy": return (.directories, [])
         case "file", "overlay", "openapi": return (.files, [])
+        case "tables": return tables(command, positionals)
+        case "base": return bases(command, positionals)
+        case "policy": return policies()
+        case "through": return pathsOfEntities(command, positionals)
         case "entity", "entities", "roots": return entities(command, positionals)
         case "endpoint", "endpoints", "target": return endpoints(command, positionals)
         case "relationship", "include": return relationships(command, positionals)
         case "fields": return lists(command, positionals)
         case "by", "where", "sort", "field": return paths(command, positionals)
         default:
-            return argument.valueName == "path" ? (.files, []) : (.words, [])
+            switch argument.valueName {
+            case "path": return (.files, [])
+            // A description is also made from files of answers.
+            case "url" where name == nil: return (.files, [])
+            case "field=value": return assignments(command, positionals)
+            default: return (.words, [])
+            }
         }
+    }
+
+    /// The tables of the store that the command line names.
+    private func tables(_ command: CommandOutline, _ positionals: [String]) -> (Kind, [Completion]) {
+        guard let store = positionals.first, let statistics = try? StoreInspector(at: store).statistics() else {
+            return (.words, [])
+        }
+        let used = Set(positionals.dropFirst())
+        return matching(
+            statistics.tables.filter { !used.contains($0.name) }.map { Completion(text: $0.name, about: $0.meaning) })
+    }
+
+    /// `people=` for each API of a description with several ones; a URL follows.
+    private func bases(_ command: CommandOutline, _ positionals: [String]) -> (Kind, [Completion]) {
+        let known = names(command, positionals)
+        return (.open, matching(known.apis.map { Completion(text: "\($0.name)=", about: $0.base) }).1)
+    }
+
+    private func policies() -> (Kind, [Completion]) {
+        let words = ["cache-first", "network-first", "cache-only", "network-only"].map { Completion(text: $0) }
+        return matching(words + [Completion(text: "older-than=", about: "seconds")])
+    }
+
+    /// `name=` for each attribute; a value follows.
+    private func assignments(_ command: CommandOutline, _ positionals: [String]) -> (Kind, [Completion]) {
+        let entity = positionals.first.flatMap(names(command, positionals).entity)
+        return (.open, matching(entity?.attributes.map { Completion(text: "\($0)=", about: "attribute") } ?? []).1)
+    }
+
+    /// `Issue.comments`: an entity, then one of its relationships.
+    private func pathsOfEntities(_ command: CommandOutline, _ positionals: [String]) -> (Kind, [Completion]) {
+        let known = names(command, positionals)
+        guard let dot = word.firstIndex(of: "."), let entity = known.entity(String(word[..<dot])) else {
+            return (.open, matching(known.entities.map { Completion(text: "\($0.name).", about: "entity") }).1)
+        }
+        return matching(
+            entity.relationships.map { Completion(text: "\(entity.name).\($0.name)", about: $0.destination) })
     }
 
     private func entities(_ command: CommandOutline, _ positionals: [String]) -> (Kind, [Completion]) {

@@ -15,6 +15,8 @@ struct KnownNames {
 
     var entities: [Entity] = []
     var endpoints: [(name: String, path: String)] = []
+    /// The APIs of a description with several ones.
+    var apis: [(name: String, base: String)] = []
 
     /// Reads the names; a file or store that cannot be read has none.
     ///
@@ -24,6 +26,7 @@ struct KnownNames {
     init(file: String, store: String?) {
         let description = FileManager.default.fileExists(atPath: file) ? try? Description.load(path: file) : nil
         endpoints = description?.endpoints.map { ($0.name, $0.path) } ?? []
+        apis = description?.apis.compactMap { name, api in name.map { ($0, Redaction.url(api.base)) } } ?? []
         if let path = store ?? description?.storePath, FileManager.default.fileExists(atPath: path + "/data.mdb"),
             let catalog = try? Store.open(at: path, options: Store.Options(isReadOnly: true)).catalog
         {

@@ -9,7 +9,9 @@ import TarnStore
 extension DescriptionCheck {
     /// Fetches the first page of each endpoint into a temporary store, and returns the findings.
     ///
-    /// Endpoints with `for_each` are not requested: their requests need records.
+    /// Of an endpoint with several lists, the first one is requested: of one parent record in the
+    /// first pages, and of the first values of its partitions. The findings name what was not
+    /// requested, and why. Endpoints that list parents of the named ones are requested, too.
     ///
     /// - Parameters:
     ///   - base: the URLs that replace base URLs of the description; nil for none.
@@ -20,37 +22,62 @@ extension DescriptionCheck {
     ) async throws -> [CheckFinding] {
         let places = DescriptionPlaces(description)
         let wanted = description.endpoints.filter { names?.contains($0.name) ?? true }
+        let needed = DescriptionCheck.withParents(wanted, description)
         var sample = description
-        sample.endpoints = wanted.filter { $0.forEach == nil }.map(DescriptionCheck.firstPage)
+        sample.endpoints = description.endpoints.filter { needed.contains($0.name) }.map(DescriptionCheck.firstPage)
         let folder = FileManager.default.temporaryDirectory.path + "/tarn-check-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let store = try Store.open(
             at: folder, schema: description.schema, options: Store.Options(durability: .volatile))
-        var client = APIClient.Options()
+        var client = APIClient.Options(), options = APIMirror.Options()
         base?.apply(to: &client)
-        sample.keepCredentials(ofEndpoints: Set(sample.endpoints.map(\.name)))
+        // One list of each endpoint.
+        options.limit = 1
+        sample.keepCredentials(ofEndpoints: needed)
         let mirror = APIMirror(
-            try APIClient(sample, store: store, options: client) { CurlTransport($1.transport) })
+            try APIClient(sample, store: store, options: client) { CurlTransport($1.transport) }, options: options)
         let report = await mirror.sync(nil) { _ in }
-        let failures = report.endpoints.filter { $0.name.isEmpty }.flatMap(\.failures)
         let absent = report.absentAttributes.map { attribute in
             finding(
                 .warning, .absent, places.place(entity: attribute.entity, field: attribute.attribute),
                 "no record of the first pages has \(attribute.attribute): check its JSON path")
         }
-        let answers = wanted.flatMap { endpoint -> [CheckFinding] in
+        let answers = try wanted.flatMap { endpoint -> [CheckFinding] in
             let place = places.place(endpoint: endpoint.name)
-            guard endpoint.forEach == nil else {
-                return [
-                    finding(.note, .endpointSkipped, place, "not requested: it needs the records of `for_each`")
-                ]
-            }
             guard let result = report.endpoints.first(where: { $0.name == endpoint.name }) else {
                 return [finding(.note, .endpointSkipped, place, "not requested: an earlier failure ended the check")]
             }
-            return findings(of: result, place)
+            return findings(of: result, place, try ListSample(endpoint, result, store))
         }
-        return answers + failures.map { finding(.error, .endpointFailed, ("", nil), $0.description) } + absent
+        let asked = Set(wanted.map(\.name))
+        let others = report.endpoints.filter { !asked.contains($0.name) }.flatMap { result in
+            let place: Place = result.name.isEmpty ? ("", nil) : places.place(endpoint: result.name)
+            return result.failures.map { finding(.error, .endpointFailed, place, $0.description) }
+        }
+        return answers + others + absent
+    }
+
+    /// The names of endpoints, and of those that list the records that they are requested for.
+    private static func withParents(_ endpoints: [Endpoint], _ description: Description) -> Set<String> {
+        func root(_ entity: String) -> String {
+            var name = entity
+            for _ in 0..<description.schema.entities.count {
+                guard let parent = description.schema.entities.first(where: { $0.name == name })?.parent else { break }
+                name = parent
+            }
+            return name
+        }
+        var names = Set(endpoints.map(\.name)), next = endpoints
+        while let endpoint = next.popLast() {
+            guard let parent = endpoint.forEach.map({ root($0.entity) }) else { continue }
+            for other in description.endpoints {
+                let listed = other.envelope.isEmpty ? [other.entity] : other.envelope.map(\.entity)
+                if listed.contains(where: { root($0) == parent }), names.insert(other.name).inserted {
+                    next.append(other)
+                }
+            }
+        }
+        return names
     }
 
     /// The endpoint with one page, which deletes nothing.
@@ -70,16 +97,21 @@ extension DescriptionCheck {
         CheckFinding(severity, code, file: file, at: place.mark, field: place.field, message)
     }
 
-    private func findings(of result: SyncReport.Endpoint, _ place: Place) -> [CheckFinding] {
+    private func findings(of result: SyncReport.Endpoint, _ place: Place, _ sample: ListSample) -> [CheckFinding] {
         let imported = result.report
         var findings = result.failures.map { finding(.error, .endpointFailed, place, $0.description) }
+        if result.pages == 0, result.failures.isEmpty {
+            return [finding(.note, .endpointSkipped, place, "not requested: \(sample.reasonForNone)")]
+        }
         if result.failures.isEmpty {
-            let listed = "the first page lists \(result.listed) records"
+            let listed = "the first page\(sample.shown) lists \(result.listed) records"
+            // Another list may have records.
+            let isOdd = result.listed == 0 && !sample.isOneOfSeveral
             findings.append(
                 finding(
-                    result.listed > 0 ? .note : .warning, .endpointAnswered, place,
-                    result.listed > 0 ? listed : listed + ": check `records`"))
+                    isOdd ? .warning : .note, .endpointAnswered, place, isOdd ? listed + ": check `records`" : listed))
         }
+        if let rest = sample.rest { findings.append(finding(.note, .endpointSkipped, place, rest)) }
         if let choice = result.pagination {
             findings.append(
                 finding(

@@ -116,4 +116,49 @@ struct CheckCommandTests {
         let alone = try await tarn("check", "--file", file, "items")
         #expect(alone.status == 2 && alone.error.contains("require --online"))
     }
+
+    @Test("--online requests one list of for_each, partitions, children and templates, and says what it left out")
+    func onlineLists() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: 'https://api.test.example' }
+            templates: { Plain: { paginate: single_page } }
+            entities:
+              Item: { key: id, attributes: { id: int, name: string } }
+              Note: { key: id, attributes: { id: int, text: string, ghost: string? }, relationships: { item: Item } }
+              Lone: { key: id, attributes: { id: int } }
+            endpoints:
+              items: { like: Plain, path: /items, entity: Item }
+              notes: { like: Plain, path: '/items/{item.id}/notes', for_each: { entity: Item, parent: item }, entity: Note }
+              by-state: { like: Plain, path: '/state/{state}', partitions: { state: [open, closed, gone] }, entity: Item }
+              lonely: { like: Plain, path: '/lone/{lone.id}', for_each: Lone, entity: Lone }
+            """)
+        let server = try LocalServer([
+            recording("/items", #"[{"id":1,"name":"a"},{"id":2,"name":"b"},{"id":3,"name":"c"}]"#),
+            recording("/items/1/notes", #"[{"id":9,"text":"t","odd":1}]"#),
+            recording("/state/open", "[]"),
+        ])
+        let result = try await tarn("check", "--file", file, "--online", "--base", server.base)
+        #expect(result.status == 0, "\(result.output)\(result.error)")
+        for part in [
+            "note: endpoints.items: the first page lists 3 records",
+            "note: endpoints.notes: the first page of Item 1 lists 1 records",
+            "note: endpoints.notes: not requested: 2 more lists: a check requests one list of each endpoint",
+            "warning: endpoints.notes: Note: odd is not mapped",
+            "warning: entities.Note.attributes.ghost: no record of the first pages has ghost",
+            "note: endpoints.by-state: the first page of [state=open] lists 0 records",
+            "note: endpoints.by-state: not requested: 2 more lists",
+            "note: endpoints.lonely: not requested: the first pages have no record of Lone, which it is requested for",
+        ] {
+            #expect(result.output.contains(part), "\(part)\n\(result.output)")
+        }
+        #expect(server.requests.count == 3, "\(server.requests)")
+        // The parents of a single endpoint are requested first, and only its findings are shown.
+        let one = try await tarn("check", "notes", "--file", file, "--online", "--base", server.base)
+        #expect(one.output.contains("the first page of Item 1 lists 1 records"), "\(one.output)")
+        #expect(!one.output.contains("endpoints.items"))
+        #expect(server.requests.count == 6, "both endpoints that list items, and one list of notes")
+    }
 }

@@ -68,6 +68,55 @@ struct CompletionTests {
         #expect(Set(try await bash(["sync", "--file", "ta"], in: folder.path)) == ["tarn.tarn", "tarn.yaml"])
     }
 
+    @Test("bash completes the tables of a store, fields to set, APIs of --base, policies, and other directories")
+    func tablesAndOthers() async throws {
+        let store = try await Forge.store
+        let tables = try await bash(["inspect", "stat", store, "r/"])
+        #expect(tables.count == 6 && tables.first == "r/1", "\(tables)")
+        #expect(!(try await bash(["inspect", "stat", store, "r/1", "r/"])).contains("r/1"), "named already")
+        #expect(try await bash(["inspect", "stat", store, "meta"]) == ["meta"])
+        #expect(try await bash(["inspect", "stat", store + ".none", "r"]) == [])
+        let shown = try await tarn("inspect", "stat", store, "r/1", "meta")
+        #expect(shown.status == 0 && shown.lines.map { $0.prefix { $0 != " " } } == ["table", "meta", "r/1"])
+        let wrong = try await tarn("inspect", "stat", store, "metta")
+        #expect(wrong.status == 2 && wrong.error.contains("unknown table \"metta\": did you mean \"meta\"?"))
+
+        #expect(try await bash(["update", "Issue", "--store", store, "--set", "ti"]) == ["title="])
+        #expect(try await bash(["cache", "collect", store, "--through", "Mil"]) == ["Milestone."])
+        #expect(try await bash(["cache", "collect", store, "--through", "Issue.mil"]) == ["Issue.milestone"])
+        #expect(try await bash(["fetch", "x", "--policy", "network"]) == ["network-first", "network-only"])
+        let folder = try TemporaryFolder()
+        _ = try folder.write(
+            "tarn.yaml",
+            itemsYAML().replacing("api:", with: "apis:\n people: { base: 'https://p.example' }\n forge:"))
+        #expect(try await bash(["sync", "--base", "p"], in: folder.path) == ["people="])
+        try FileManager.default.createDirectory(atPath: folder.path + "/old", withIntermediateDirectories: false)
+        #expect(try await bash(["inspect", "salvage", "o"], in: folder.path) == ["old"])
+        #expect(try await bash(["init", "ta"], in: folder.path) == ["tarn.yaml"])
+    }
+
+    @Test(
+        "in an interactive shell, Tab completes a store, its tables, entities, endpoints and fields",
+        arguments: ["bash", "zsh", "fish"])
+    func interactive(shell name: String) async throws {
+        guard try await shell("command -v \(name)").status == 0 else { return }
+        let folder = try TemporaryFolder()
+        _ = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer(itemPages)
+        expectSuccess(try await tarn("sync", "--file", folder.path + "/tarn.yaml", "--base", server.base))
+        let shell = try InteractiveShell(name, in: folder.path)
+        for (typed, expected) in [
+            ("tarn inspect stat ta", "tarn.tarn"), ("tarn inspect stat tarn.tarn r/", "r/1"),
+            ("tarn list It", "Item"), ("tarn sync it", "items"), ("tarn list Item --fields na", "name"),
+            ("tarn list Item --fields id,na", "id,name"), ("tarn count Item --by na", "name"),
+            ("tarn list Item --format js", "json"), ("tarn inspect du", "dump"), ("tarn check --onl", "--online"),
+        ] {
+            let words = try await shell.words(completing: typed)
+            let last = words.last?.trimmingCharacters(in: ["/"])
+            #expect(last == expected, "\(name): \(typed): \(words)")
+        }
+    }
+
     @Test("a broken description, a broken store and odd arguments give no completions, and no error")
     func broken() async throws {
         let folder = try TemporaryFolder()

@@ -1,6 +1,6 @@
 // A process that queues and sends changes until it is killed.
 //
-//     OutboxWorker BASE STORE SEED COUNT    queues COUNT changes while it sends; COUNT 0 only sends
+//     OutboxWorker DESCRIPTION STORE SEED COUNT    queues COUNT changes while it sends; COUNT 0 only sends
 //
 // It prints `queued WHAT` after each change is committed, and `done` at its end.
 
@@ -10,8 +10,8 @@ import Tarn
 import TarnDescription
 
 let arguments = CommandLine.arguments
-guard arguments.count == 6, let seed = UInt64(arguments[4]), let count = Int(arguments[5]) else {
-    FileHandle.standardError.write(Data("OutboxWorker DESCRIPTION BASE STORE SEED COUNT\n".utf8))
+guard arguments.count == 5, let seed = UInt64(arguments[3]), let count = Int(arguments[4]) else {
+    FileHandle.standardError.write(Data("OutboxWorker DESCRIPTION STORE SEED COUNT\n".utf8))
     exit(2)
 }
 
@@ -19,7 +19,7 @@ guard arguments.count == 6, let seed = UInt64(arguments[4]), let count = Int(arg
 func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
 let description = try Description.load(path: arguments[1])
-let store = try Store.open(at: arguments[3], schema: description.schema)
+let store = try Store.open(at: arguments[2], schema: description.schema)
 let client = try APIClient(description, store: store, transport: CurlTransport())
 var options = Outbox.Options()
 options.backOff = RetryPolicy(attempts: .max, firstDelay: .milliseconds(1), longestDelay: .milliseconds(5))
@@ -75,4 +75,7 @@ for number in 0..<count {
 }
 while try store.read({ try $0.outbox.counts.total }) > 0 { try await Task.sleep(for: .milliseconds(2)) }
 sender.cancel()
+_ = await sender.result
 say("done")
+// Without exit handlers: those of libraries free memory that threads still use.
+_exit(0)

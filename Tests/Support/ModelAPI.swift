@@ -294,7 +294,7 @@ package struct ModelAPI: Sendable {
             key: id
             url: /comments/{id}
             attributes: { id: int, text: string }
-            relationships: { item: { to: Item, inverse: comments } }
+            relationships: { item: { to: Item, from: item_id, inverse: comments } }
             write:
               create: { request: 'POST /items/{item.id}/comments', fields: [text] }
               update: 'PATCH /comments/{id}'

@@ -48,6 +48,20 @@ struct OutboxKillTests {
         return (lines.all, process.terminationStatus)
     }
 
+    /// The titles of each item are in the order in which they were queued.
+    private func expectOrder(_ effects: [String], _ seed: UInt64) {
+        var last: [Substring: (kill: Int, number: Int)] = [:]
+        for effect in effects where effect.contains(" item ") && effect.contains("title=s") {
+            let words = effect.split(separator: " ")
+            guard let text = words.first(where: { $0.hasPrefix("title=s") })?.dropFirst(7) else { continue }
+            let numbers = text.split(separator: "n").compactMap { Int($0) }
+            guard numbers.count == 2 else { continue }
+            let now = (kill: numbers[0], number: numbers[1])
+            if let before = last[words[2]] { #expect(before < now, "seed \(seed): \(effect) came too late") }
+            last[words[2]] = now
+        }
+    }
+
     @Test("nothing that was queued is lost, and nothing has its effect twice")
     func kills() async throws {
         let seed = UInt64.random(in: 0..<1_000_000)
@@ -61,11 +75,11 @@ struct OutboxKillTests {
         var queued: [String] = []
         for kill in 0..<Self.kills {
             let (lines, _) = try await run(
-                [file, server.base, store, "\(kill)", "100000"],
+                [file, store, "\(kill)", "100000"],
                 killAfter: .microseconds(random.roll(0..<60_000)))
             queued += lines.filter { $0.hasPrefix("queued") }
         }
-        let last = try await run([file, server.base, store, "0", "0"], killAfter: nil)
+        let last = try await run([file, store, "0", "0"], killAfter: nil)
         #expect(last.status == 0 && last.lines.last == "done", "seed \(seed)")
         let effects = server.with(\.effects), items = server.with(\.items), comments = server.with(\.comments)
         var seen: [Substring: Int] = [:]
@@ -79,6 +93,7 @@ struct OutboxKillTests {
             // A later update of an unsent record replaces its title.
             if line.hasPrefix("queued comment") { #expect(seen[text] == 1, "seed \(seed): \(line) was lost") }
         }
+        expectOrder(effects, seed)
         let created = effects.count { $0.hasPrefix("POST item") }
         #expect(created == items.count)
         let description = try Description.load(path: file)

@@ -115,7 +115,12 @@ struct OutboxModelTests {
             for (id, comment) in comments {
                 let key = RecordKey(Int64(id))
                 #expect(try fixture.field("text", of: key, "Comment") == .string(comment.text))
-                #expect(try fixture.field("item", of: key, "Comment") == .reference(RecordKey(Int64(comment.item))))
+                let parent = try fixture.field("item", of: key, "Comment")
+                let change = try fixture.store.read { try $0.localChange("Comment", key) }
+                let made = fixture.effects.filter { $0.contains(comment.text) }
+                #expect(
+                    parent == .reference(RecordKey(Int64(comment.item))),
+                    "comment \(id): \(comment), made by \(made), local change \(String(describing: change))")
             }
         }
     }
@@ -153,7 +158,9 @@ struct OutboxModelTests {
             guard honoursKeys else { continue }
             let effects = fixture.effects
             for text in run.created {
-                let count = effects.count { $0.hasPrefix("POST") && $0.split(separator: " ").contains { $0.hasSuffix("=\(text)") } }
+                let count = effects.count { effect in
+                    effect.hasPrefix("POST") && effect.split(separator: " ").contains { $0.hasSuffix("=\(text)") }
+                }
                 #expect(count <= 1, "seed \(seed), variant \(variant): \(text) was created \(count) times")
             }
         }

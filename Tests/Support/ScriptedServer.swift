@@ -11,6 +11,7 @@ package final class ScriptedServer: Sendable {
         package var method: String
         package var target: String
         package var head: String
+        package var body = ""
 
         /// The value of a field; nil if the request does not have it.
         package func field(_ name: String) -> String? {
@@ -86,8 +87,16 @@ package final class ScriptedServer: Sendable {
             if let end = text.range(of: "\r\n\r\n") {
                 let parts = text.split(separator: " ", maxSplits: 2)
                 guard parts.count == 3 else { return }
-                let request = Request(
+                var request = Request(
                     method: String(parts[0]), target: String(parts[1]), head: String(text[..<end.lowerBound]))
+                let size = request.field("Content-Length").flatMap { Int($0) } ?? 0
+                let start = text[..<end.upperBound].utf8.count
+                while head.count < start + size {
+                    let count = recv(connection, &buffer, buffer.count, 0)
+                    guard count > 0 else { return }
+                    head += buffer[..<count]
+                }
+                request.body = String(decoding: head[start...], as: UTF8.self)
                 received.requests.withLock { $0.append(request) }
                 let answer = answer(request)
                 let hasBody = !answer.status.hasPrefix("304")

@@ -95,13 +95,17 @@ struct ListLoaderTests {
 
     @Test(
         "a list that begins in the middle is extended in both directions by links, numbers and offsets",
-        arguments: ["link", "number", "offset"])
+        arguments: ["link", "number", "offset", "json", "auto"])
     func previousPages(style: String) async throws {
         let api = try ListAPI()
         api.list.set(1, 2, 3, 4, 5, 6, 7, 8, 9)
-        let request: RecordRequest<Entry> = style == "number" ? .numbered : style == "offset" ? .byOffset : .entries()
+        let requests: [String: RecordRequest<Entry>] = [
+            "number": .numbered, "offset": .byOffset, "json": .linkedInBody, "auto": .get("/json", records: "items"),
+        ]
+        let request = requests[style] ?? .entries()
         let list = try await api.client.list(request)
-        let start = api.server.base + (style == "offset" ? "/offset?offset=3" : "/\(style)?page=2")
+        let start =
+            api.server.base + (style == "offset" ? "/offset?offset=3" : "/\(style == "auto" ? "json" : style)?page=2")
         try await list.loadFirst(at: start)
         #expect(try list.state.ids == [4, 5, 6] && list.state.hasPrevious && list.state.hasNext)
         #expect(try list.state.noPrevious == nil)
@@ -147,7 +151,7 @@ struct ListLoaderTests {
         #expect(try list.state.ids == [1, 2, 3, 4, 5, 6] && list.state.failure == nil && list.state.failed == nil)
         // The second page of the refresh fails: neither page changes.
         api.list.set(6, 5, 4, 3, 2, 1)
-        api.list.fail("200 OK", "503 Gone")
+        api.list.fail("", "503 Gone")
         await #expect(throws: (any Error).self) { try await list.refresh() }
         #expect(try list.state.ids == [1, 2, 3, 4, 5, 6] && list.state.failed == .refresh)
     }

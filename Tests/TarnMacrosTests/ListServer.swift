@@ -13,6 +13,7 @@ import TestSupport
 
 extension RecordRequest where Value == Entry {
     static func entries(_ style: String = "link") -> Self { .get("/\(style)") }
+    static var linkedInBody: Self { .get("/json", records: "items", pagination: .jsonLink(path: "next")) }
     static var numbered: Self {
         .get("/number", records: "items", pagination: .pageNumber(.query("page"), totalPages: "pages"))
     }
@@ -28,7 +29,7 @@ extension RecordRequest where Value == Entry {
 final class ListServer: Sendable {
     private struct State {
         var ids: [Int64] = []
-        /// Statuses that replace the next answers.
+        /// Statuses that replace the next answers; an empty one does not.
         var failures: [String] = []
         var fields: [String] = []
     }
@@ -52,7 +53,7 @@ final class ListServer: Sendable {
         let (ids, failure, own) = state.withLock { state in
             (state.ids, state.failures.isEmpty ? nil : state.failures.removeFirst(), state.fields)
         }
-        if let failure { return .init(status: failure) }
+        if let failure, !failure.isEmpty { return .init(status: failure) }
         guard let url = URLComponents(string: request.target) else { return .init(status: "400 Bad Request") }
         let query = Dictionary((url.queryItems ?? []).map { ($0.name, $0.value ?? "") }) { $1 }
         let size = ListServer.size, pages = max(1, (ids.count + size - 1) / size)
@@ -70,6 +71,11 @@ final class ListServer: Sendable {
             let start = Int(query["cursor"] ?? "") ?? 0
             let next = start + size < ids.count ? "\"\(start + size)\"" : "null"
             return .init(fields: own, body: #"{"cursor":\#(next),"items":\#(list(start))}"#)
+        case "/json":
+            func link(_ page: Int) -> String { (1...pages).contains(page) ? "\"\(base)?page=\(page)\"" : "null" }
+            return .init(
+                fields: own,
+                body: #"{"next":\#(link(page + 1)),"previous":\#(link(page - 1)),"items":\#(list((page - 1) * size))}"#)
         case "/loop": return .init(fields: own + ["Link: <\(base)?page=\(page % 2 + 1)>; rel=\"next\""], body: list(0))
         default:
             var links: [String] = []

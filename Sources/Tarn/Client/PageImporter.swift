@@ -10,7 +10,7 @@ struct PageImporter {
     /// The parts of a page that pagination needs.
     let wants: PageWants
     /// The JSON paths that pagination and metadata read from every page.
-    private let questions: DocumentQuestions
+    let questions: DocumentQuestions
 
     /// The values by which changes are requested; nil for none.
     private let increments: IncrementalValues?

@@ -39,6 +39,24 @@ package struct DocumentFacts: Sendable, Hashable {
 }
 
 extension Importer {
+    /// Reads the values of a document, and counts its records without drafting them.
+    ///
+    /// - Parameter lists: the paths of the lists; those that are absent have no records.
+    package func facts(
+        of body: [UInt8], lists: [JSONPath], asking questions: DocumentQuestions
+    ) throws(ImportError) -> Added {
+        guard body.count <= limits.documentSize else { throw .tooLarge(.document, limit: limits.documentSize) }
+        let tape = try parser.parse(keeping: body)
+        var places: [Int] = [], count = 0
+        for list in lists { places += try locate(EnvelopePart(list, "", optional: true), in: tape) }
+        for place in places {
+            if tape.kind(place) == .array { tape.forEachElement(place) { _ in count += 1 } } else { count += 1 }
+        }
+        var added = Added(listed: [], count: count)
+        if !questions.isEmpty { added.facts = facts(questions, tape, places, lists: lists) }
+        return added
+    }
+
     /// Reads the values that answer questions about a document.
     ///
     /// - Parameters:

@@ -1,0 +1,68 @@
+public import TarnImport
+public import TarnStore
+
+/// A GraphQL query with its variables, and the places of records in its data.
+///
+/// ```swift
+/// let request = GraphQLRequest(
+///     """
+///     query($name: String!, $after: String) {
+///       repository(name: $name) {
+///         issues(first: 50, after: $after) {
+///           totalCount pageInfo { hasNextPage endCursor } nodes { id title }
+///         }
+///       }
+///     }
+///     """, ["name": .string("anvil")],
+///     records: [.init("repository.issues", "Issue", cursor: "after")],
+///     metadata: ["total": "repository.issues.totalCount"])
+/// ```
+public struct GraphQLRequest: Sendable {
+    /// The document: one query.
+    public var document: String
+    /// The values of its variables.
+    public var variables: [String: JSONValue]
+    /// The places of records.
+    public var records: [Records]
+    /// The key paths of values for the result, below `data`, by name.
+    public var metadata: [String: JSONPath]
+    /// What travels with each operation of the request.
+    public var userInfo: JSONValue
+
+    /// A place of records in the data.
+    ///
+    /// The value there is an object, a list, or a connection: an object with `nodes`, or with
+    /// `edges` whose elements have a `node`. Elements that are null are left out.
+    public struct Records: Sendable {
+        /// The key path below `data`.
+        public var path: JSONPath
+        /// The entity of the records; nil if their `__typename` names it.
+        public var entity: String?
+        /// The variable that carries the cursor of the next page; nil for a list of one page.
+        public var cursor: String?
+        /// A record that they belong to; nil for none.
+        public var parent: ParentReference?
+
+        /// Creates a place.
+        public init(
+            _ path: JSONPath, _ entity: String? = nil, cursor: String? = nil, parent: ParentReference? = nil
+        ) {
+            self.path = path
+            self.entity = entity
+            self.cursor = cursor
+            self.parent = parent
+        }
+    }
+
+    /// Creates a request.
+    public init(
+        _ document: String, _ variables: [String: JSONValue] = [:], records: [Records],
+        metadata: [String: JSONPath] = [:], userInfo: JSONValue = .null
+    ) {
+        self.document = document
+        self.variables = variables
+        self.records = records
+        self.metadata = metadata
+        self.userInfo = userInfo
+    }
+}

@@ -1,0 +1,125 @@
+public import TarnHTTP
+public import TarnImport
+import TarnStore
+
+/// The bridge of REST requests: a ``RecordRequest`` becomes one operation a page.
+///
+/// Its pages are those of the request's pagination. Requests need no bridge: ``RecordClient``
+/// answers them from its cache, too. The bridge is for code over any ``Bridge``.
+public struct RESTBridge<Value: MappedRecord>: Bridge {
+    public typealias Request = RecordRequest<Value>
+
+    /// What is known about an operation: the page of a request, or the record of a change.
+    public struct Info: Sendable {
+        enum Answer: Sendable {
+            case page(EndpointRequest, PageSequence)
+            case record(entity: String, records: JSONPath)
+        }
+
+        let answer: Answer
+
+        /// The info of a change whose answer may have a record.
+        ///
+        /// - Parameters:
+        ///   - entity: the entity of the record.
+        ///   - records: its key path in the answer; by default, the whole answer.
+        public static func record(_ entity: String, at records: JSONPath = JSONPath(keys: [])) -> Info {
+            Info(answer: .record(entity: entity, records: records))
+        }
+    }
+
+    private let client: RecordClient
+    private let changes: @Sendable (RemoteChange) throws -> [RemoteOperation<Info>]
+
+    /// Creates a bridge.
+    ///
+    /// - Parameters:
+    ///   - client: the client of the API.
+    ///   - changes: returns the operations of a change; by default, changes are refused.
+    public init(
+        _ client: RecordClient,
+        changes: @escaping @Sendable (RemoteChange) throws -> [RemoteOperation<Info>] = { change in
+            throw RemoteError("no request is declared for a \(change.kind) of \(change.record.entity)")
+        }
+    ) {
+        self.client = client
+        self.changes = changes
+    }
+
+    public func operations(for request: RecordRequest<Value>) throws -> [RemoteOperation<Info>] {
+        guard request.options.transfer.hooks.isEmpty else {
+            throw MirrorError.endpoint(
+                place: request.endpoint.place, message: "closures that edit JSON or drafts are not called by a bridge")
+        }
+        let target = EndpointRequest(client: client.client, endpoint: request.endpoint, fingerprint: "", authScope: "")
+        return [RESTBridge.operation(target, try target.pages())]
+    }
+
+    public func operations(for change: RemoteChange) throws -> [RemoteOperation<Info>] { try changes(change) }
+
+    private static func operation(_ target: EndpointRequest, _ pages: PageSequence) -> RemoteOperation<Info> {
+        var headers = TransportHeaders(target.endpoint.headers)
+        let body = pages.request.body
+        if let body, headers["Content-Type"] == nil { headers["Content-Type"] = body.contentType }
+        return RemoteOperation(
+            target.endpoint.method, pages.url, headers: headers, body: body.map { Array($0.text.utf8) },
+            info: Info(answer: .page(target, pages)))
+    }
+
+    public func answer(
+        _ response: TransportResponse, to operation: RemoteOperation<Info>
+    ) throws -> RemoteAnswer<Info> {
+        guard (200..<300).contains(response.status) else {
+            throw MirrorError.refusal(
+                response, method: operation.method, url: Redaction.url(operation.url), message: response.refusalMessage)
+        }
+        switch operation.info.answer {
+        case .record(let entity, let records):
+            return RemoteAnswer(response.body.isEmpty ? [] : [RemotePart(entity, .path(records))])
+        case .page(let target, var pages):
+            // RFC 9110 §15.3.5: such a response lists nothing. A 200 has a document.
+            guard !response.body.isEmpty || response.status == 200 else { return RemoteAnswer() }
+            let endpoint = target.endpoint, lists = endpoint.envelope.map(\.path)
+            let importer = try PageImporter(target, pages.wants)
+            let lent = try client.cache.importers.take(client.store)
+            defer { client.cache.importers.give(back: lent) }
+            let entry = try importer.facts(response, lists.isEmpty ? [endpoint.records] : lists, lent.value)
+            var answer = RemoteAnswer<Info>(RESTBridge.parts(of: endpoint, pages))
+            for (name, text) in PageMetadata.declared(in: entry.listing.metadata) {
+                answer.metadata[name] = try JSONValue(text)
+            }
+            let answeredBy = response.redirectedTo.map(client.client.canonicalURL)
+            if try pages.advance(entry.pageFacts, answeredBy: answeredBy) {
+                answer.next = [RESTBridge.operation(target, pages)]
+            }
+            return answer
+        }
+    }
+
+    private static func parts(of endpoint: Endpoint, _ pages: PageSequence) -> [RemotePart] {
+        let places =
+            endpoint.envelope.isEmpty
+            ? [EnvelopePart(endpoint.records, endpoint.entity)] : endpoint.envelope
+        var parameters: [String: String] = [:]
+        for parameter in endpoint.parameters { parameters[parameter.name] = parameter.value }
+        return places.map { place in
+            var part = RemotePart(place.entity, .path(place.path))
+            part.isOptional = place.isOptional
+            part.parameters = parameters
+            part.firstPosition = endpoint.envelope.isEmpty ? pages.listed : 0
+            return part
+        }
+    }
+}
+
+extension PageImporter {
+    /// Reads the facts about a page without drafting its records: an entry that is not stored.
+    fileprivate func facts(
+        _ response: TransportResponse, _ lists: [JSONPath], _ importer: Importer
+    ) throws -> ResponseEntry {
+        let added = try importer.facts(of: response.body, lists: lists, asking: questions)
+        return entry(
+            request.key(of: try request.firstPage()), response, headers: response.headers, added,
+            at: request.client.now)
+    }
+}

@@ -1,0 +1,133 @@
+// Bridges: REST requests, a language of a program, and what travels through every step.
+
+import Foundation
+import Synchronization
+import TarnMacros
+import TestSupport
+import Testing
+
+@Suite("Bridges", .timeLimit(.minutes(2)))
+struct BridgeTests {
+    @Test("the REST bridge imports all pages of a request as one change, with metadata and edges")
+    func rest() async throws {
+        let api = try ListAPI()
+        api.list.set(5, 2, 9, 4, 1, 3, 8)
+        let before = try api.client.store.read { try $0.sequence }
+        let result = try await api.client.fetch(
+            RecordRequest.numbered.metadata("pages", at: "pages"), through: RESTBridge(api.client))
+        #expect(result.report.created == 7 && result.metadata == ["pages": .number("3")] && result.errors == [])
+        #expect(try api.client.records(Entry.self, of: result).map(\.id) == [5, 2, 9, 4, 1, 3, 8])
+        #expect(try api.client.store.read { try $0.sequence } == before + 1)
+        #expect(api.server.targets == ["/number?page=1", "/number?page=2", "/number?page=3"])
+        // A style that the first page determines.
+        api.list.set(1, 2, 3, 4)
+        #expect(
+            try await api.client.fetch(RecordRequest.entries(), through: RESTBridge(api.client)).report.unchanged == 4)
+    }
+
+    @Test("pages through a bridge are imported one by one, and a failure leaves those before")
+    func pages() async throws {
+        let api = try ListAPI()
+        api.list.set(5, 2, 9, 4)
+        var created: [Int] = []
+        for try await page in try api.client.pages(RecordRequest.numbered, through: RESTBridge(api.client)) {
+            created.append(page.report.created)
+        }
+        #expect(created == [3, 1])
+        api.list.set(11, 12, 13, 14)
+        api.list.fail("", "500 Broken")
+        await #expect(throws: (any Error).self) {
+            try await api.client.fetch(RecordRequest.numbered, through: RESTBridge(api.client))
+        }
+        #expect(try api.stored() == [2, 4, 5, 9])
+        for try await _ in try api.client.pages(RecordRequest.numbered, through: RESTBridge(api.client)) { break }
+        #expect(try api.stored() == [2, 4, 5, 9, 11, 12, 13])
+    }
+
+    @Test("a refusal of the server, and a loop of operations, are errors, and nothing is stored")
+    func refusals() async throws {
+        let api = try ListAPI()
+        api.list.set(1, 2, 3)
+        api.list.fail("403 Forbidden")
+        await #expect(throws: MirrorError.self) {
+            try await api.client.fetch(RecordRequest.numbered, through: RESTBridge(api.client))
+        }
+        await #expect(throws: RemoteError.self) { try await api.client.fetch("loop", through: Commands()) }
+        await #expect(throws: (any Error).self) { try await api.client.fetch("elsewhere", through: Commands()) }
+        await #expect(throws: RemoteError.self) {
+            try await api.client.send(
+                RemoteChange(.delete, Record(entity: "Entry", key: RecordKey(1), fields: [])), through: Commands())
+        }
+        #expect(try api.stored() == [] && api.server.targets.count == 2)
+    }
+
+    /// A language of one word a request.
+    private struct Commands: Bridge {
+        func operations(for request: String) -> [RemoteOperation<String>] {
+            switch request {
+            case "loop": [RemoteOperation("GET", "/number?page=1", info: "a")]
+            case "elsewhere": [RemoteOperation("GET", "https://elsewhere.example/x", info: "b")]
+            default:
+                [RemoteOperation("GET", "/number", info: request), RemoteOperation("GET", "/link", info: "second")]
+            }
+        }
+
+        func answer(
+            _ response: TransportResponse, to operation: RemoteOperation<String>
+        ) throws -> RemoteAnswer<String> {
+            if operation.info == "a" { return RemoteAnswer(next: [operation]) }
+            let json = try JSONValue(String(decoding: response.body, as: UTF8.self))
+            guard let items = json["items"] else {
+                return RemoteAnswer([RemotePart("Entry", .json(json))], metadata: ["last": .string(operation.info)])
+            }
+            var part = RemotePart("Entry", .path("items"))
+            part.parameters = ["from": operation.info]
+            return RemoteAnswer(
+                [RemotePart("Entry", .json(items)), part], metadata: ["first": .string(operation.info)],
+                errors: [RemoteError("half of it", path: ["items"])])
+        }
+    }
+
+    @Test("several operations of a request are one import; info and metadata come back")
+    func severalOperations() async throws {
+        let api = try ListAPI()
+        api.list.set(1, 2)
+        let result = try await api.client.fetch("both", through: Commands())
+        #expect(result.infos == ["both", "second"] && result.report.created == 2)
+        #expect(result.metadata == ["first": .string("both"), "last": .string("second")])
+        #expect(result.errors.map(\.description) == ["items: half of it"])
+    }
+
+    @Test("the REST bridge sends changes with the body that the mapping writes, and imports the answer")
+    func changes() async throws {
+        let folder = try TemporaryFolder(), bodies = Mutex<[String]>([])
+        let server = try ScriptedServer { request in
+            bodies.withLock { $0.append("\(request.method) \(request.target) \(request.body)") }
+            return request.method == "DELETE"
+                ? .init(status: "204 No Content") : .init(body: #"{"id":7,"title":"set by the server","rank":1}"#)
+        }
+        let client = try ListAPI.client(server.base, folder)
+        let bridge = RESTBridge<Entry>(client) { change in
+            switch change.kind {
+            case .create: [RemoteOperation("POST", "/entries", json: change.body, info: .record("Entry"))]
+            case .update:
+                [RemoteOperation("PATCH", "/entries/\(change.key.text)", json: change.body, info: .record("Entry"))]
+            default: [RemoteOperation("DELETE", "/entries/\(change.key.text)", info: .record("Entry"))]
+            }
+        }
+        let record = Record(
+            entity: "Entry", key: RecordKey(7),
+            fields: [.init("id", .int(7)), .init("title", .string("mine")), .init("rank", .int(2))])
+        let made = try await client.send(client.change(.create, record), through: bridge)
+        #expect(made.report.created == 1)
+        #expect(try client.records(Entry.self, of: made) == [Entry(id: 7, rank: 1, title: "set by the server")])
+        let changed = try await client.send(client.change(.update, record, fields: ["title"]), through: bridge)
+        #expect(changed.report.unchanged == 1)
+        #expect(try await client.send(client.change(.delete, record), through: bridge).report.created == 0)
+        #expect(
+            bodies.withLock(\.self) == [
+                #"POST /entries {"id":7,"rank":2,"title":"mine"}"#, #"PATCH /entries/7 {"title":"mine"}"#,
+                "DELETE /entries/7 ",
+            ])
+    }
+}

@@ -13,9 +13,14 @@ struct InspectCommand: ParsableCommand {
             Examples:
               tarn inspect stat forge.tarn
               tarn inspect dump forge.tarn | head -3
+              tarn inspect get forge.tarn Issue 7
+              tarn inspect diff backup.tarn forge.tarn
               tarn inspect verify forge.tarn
             """,
-        subcommands: [StatCommand.self, DumpCommand.self, VerifyCommand.self, SalvageCommand.self])
+        subcommands: [
+            StatCommand.self, DumpCommand.self, InspectGetCommand.self, DiffCommand.self, VerifyCommand.self,
+            SalvageCommand.self,
+        ])
 }
 
 /// Reports on standard error that a file was read without locks, and the reason.

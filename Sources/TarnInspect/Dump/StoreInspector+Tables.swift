@@ -65,7 +65,7 @@ extension StoreInspector {
 
     private static let digits = Array("0123456789abcdef".utf8)
 
-    private static func hexadecimal(_ bytes: Bytes) -> String {
+    static func hexadecimal(_ bytes: Bytes) -> String {
         String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
             for (index, byte) in bytes.enumerated() {
                 text[2 * index] = digits[Int(byte >> 4)]

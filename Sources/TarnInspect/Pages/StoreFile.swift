@@ -433,6 +433,9 @@ final class StoreFile: RecordSource {
         return ValueChecksum.content(stored, table: name, key: key)
     }
 
+    /// Whether the values of a table have a checksum behind them since format 3.
+    static func isChecksummed(_ table: String) -> Bool { checksummed[table] != nil }
+
     private static let checksummed: [String: StaticString] = [
         TableName.meta: "meta", TableName.requests: "requests", TableName.changes: "changes", TableName.edges: "edges",
         TableName.scans: "scans", TableName.bodies: "bodies",

@@ -60,7 +60,7 @@ extension Catalog {
 
 extension Value {
     /// Returns whether two values have the same encoding in a row. Texts compare by their bytes.
-    static func haveSameBytes(_ a: Value, _ b: Value) -> Bool {
+    package static func haveSameBytes(_ a: Value, _ b: Value) -> Bool {
         a.withEncoded { a in b.withEncoded { Bytes.equal(a.bytes, $0.bytes) } }
     }
 

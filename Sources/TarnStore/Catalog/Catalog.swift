@@ -38,22 +38,22 @@ public struct Catalog: Sendable, Hashable {
         /// The declared indexes, including inherited ones.
         package internal(set) var indexes: [Index] = []
         /// The relationships joined by attributes, including inherited ones.
-        var joins: [Join] = []
+        package internal(set) var joins: [Join] = []
         /// The index of the entity's members; nil for a root.
         package internal(set) var members: UInt32?
         /// The next field id of the whole tree; used in a root only.
         package var nextField: UInt16 = 1
         /// The compression; nil in a store of an older version, where it means `.zstd`.
-        var compression: EntityDefinition.Compression?
+        package internal(set) var compression: EntityDefinition.Compression?
         /// The former names.
-        var was: [String]?
+        package internal(set) var was: [String]?
         /// The ids of fields removed from the tree, whose values rows may still have.
         ///
         /// It is used in a root only.
-        var removed: [UInt16]?
+        package internal(set) var removed: [UInt16]?
 
         /// Whether rows are compressed once a dictionary exists.
-        var isCompressed: Bool { compression != EntityDefinition.Compression.none }
+        package var isCompressed: Bool { compression != EntityDefinition.Compression.none }
 
         /// Returns the field with a name.
         package func field(_ name: String) -> Field? { fields.first { $0.name == name } }
@@ -78,7 +78,7 @@ public struct Catalog: Sendable, Hashable {
         var unique: Bool?
         var constant: Constant?
         /// The former names.
-        var was: [String]?
+        package internal(set) var was: [String]?
 
         /// Whether no two records may have the same value of the attribute.
         package var isUnique: Bool { unique ?? false }
@@ -93,55 +93,55 @@ public struct Catalog: Sendable, Hashable {
         /// The name of the index.
         package internal(set) var name: String
         /// The fields that the index is sorted by.
-        var components: [Component]
+        package internal(set) var components: [Component]
         /// Whether no two records may have the same values.
         package internal(set) var isUnique: Bool
         /// The conditions of a partial index; every record in it meets all of them.
-        var conditions: [Condition]
+        package internal(set) var conditions: [Condition]
         /// The former names.
-        var was: [String]?
+        package internal(set) var was: [String]?
 
         /// A field of an index.
         package struct Component: Sendable, Hashable, Codable {
             /// The id of the field.
-            var field: UInt16
+            package internal(set) var field: UInt16
             /// The version of the case folding table; nil if case is significant.
-            var folding: Int?
+            package internal(set) var folding: Int?
         }
 
         /// A condition that every record in the index meets.
         package struct Condition: Sendable, Hashable, Codable {
             /// The id of the attribute.
-            var field: UInt16
+            package internal(set) var field: UInt16
             /// The comparison of the attribute with the value.
-            var comparison: IndexCondition.Comparison
+            package internal(set) var comparison: IndexCondition.Comparison
             var constant: Constant
 
             /// The value that the attribute is compared with.
-            var value: Value { constant.value }
+            package var value: Value { constant.value }
         }
     }
 
     /// A relationship joined by attributes.
     package struct Join: Sendable, Hashable, Codable {
         /// The name of the relationship.
-        var name: String
+        package internal(set) var name: String
         /// The id of the destination entity.
-        var destination: UInt16
+        package internal(set) var destination: UInt16
         /// The attribute of the owner, by id.
-        var own: UInt16
+        package internal(set) var own: UInt16
         /// The attribute of the destination, by id.
-        var theirs: UInt16
+        package internal(set) var theirs: UInt16
         /// Whether a record may have several targets.
-        var isToMany: Bool
+        package internal(set) var isToMany: Bool
         /// The name of the inverse at the destination.
-        var inverse: String?
+        package internal(set) var inverse: String?
         /// Whether the inverse is to-many.
-        var inverseIsToMany: Bool
-        var rule: RelationshipDefinition.DeleteRule
-        var inverseRule: RelationshipDefinition.DeleteRule
+        package internal(set) var inverseIsToMany: Bool
+        package internal(set) var rule: RelationshipDefinition.DeleteRule
+        package internal(set) var inverseRule: RelationshipDefinition.DeleteRule
         /// The former names.
-        var was: [String]?
+        package internal(set) var was: [String]?
     }
 
     /// The kind of a field.
@@ -157,7 +157,7 @@ public struct Catalog: Sendable, Hashable {
         /// Whether the stored side is to-many.
         package internal(set) var isToMany: Bool
         /// Whether the order of the stored side is significant.
-        var isOrdered: Bool
+        package internal(set) var isOrdered: Bool
         /// The name of the derived side at the destination.
         package internal(set) var inverse: String?
         /// Whether the derived side is to-many.
@@ -165,8 +165,8 @@ public struct Catalog: Sendable, Hashable {
         /// Whether the derived side is ordered; then each reference has a position.
         package internal(set) var inverseIsOrdered: Bool
         /// The delete rules of both sides; nil for none.
-        var rule: RelationshipDefinition.DeleteRule?
-        var inverseRule: RelationshipDefinition.DeleteRule?
+        package internal(set) var rule: RelationshipDefinition.DeleteRule?
+        package internal(set) var inverseRule: RelationshipDefinition.DeleteRule?
     }
 
     /// A relationship from the point of view of one entity.
@@ -188,7 +188,7 @@ public struct Catalog: Sendable, Hashable {
         /// The effect on the targets when a record of the entity is deleted.
         var deleteRule: RelationshipDefinition.DeleteRule = .none
         /// The join as seen from the entity, whose attribute is `own`; nil if there is none.
-        var join: Join?
+        package var join: Join?
     }
 
     /// Returns the entity with a name.

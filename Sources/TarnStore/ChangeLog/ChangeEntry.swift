@@ -20,7 +20,7 @@ package struct ChangeEntry {
     static let hasValues: UInt8 = 32
 
     package let sequence: UInt64
-    let ordinal: UInt32
+    package let ordinal: UInt32
     package let operation: Operation
     /// The concrete entity of the record.
     package let entity: UInt16

@@ -36,7 +36,7 @@ extension RecordSource {
     }
 
     /// Copies the fields of a row. Nil if one cannot be decoded.
-    func fields(_ entity: Catalog.Entity, _ body: RowBody) throws -> [Record.Field]? {
+    package func fields(_ entity: Catalog.Entity, _ body: RowBody) throws -> [Record.Field]? {
         var fields: [Record.Field] = []
         fields.reserveCapacity(body.count)
         let removed = try removedFields(of: entity.id)
@@ -45,19 +45,22 @@ extension RecordSource {
             if id == WholeKey.field { continue }
             let field = entity.field(id: id)
             if field == nil, removed.contains(id) { continue }
-            let destination: UInt16? =
-                if case .reference(let reference)? = field?.kind { reference.destination } else { nil }
-            let encoded = body.value(at: index)
-            let value = try encoded.flatMap { encoded in
-                try decoded(encoded) { digest in
-                    guard let destination, let entity = catalog.entity(id: destination) else { return nil }
-                    return wholeKey(entity, ofDigest: digest)
-                }
-            }
-            guard let value else { return nil }
+            guard let value = try body.value(at: index).flatMap({ try decoded($0, of: field) }) else { return nil }
             fields.append(Record.Field(field?.name ?? "#\(id)", value))
         }
         return fields
+    }
+
+    /// Decodes a copy of a field's value, with the whole keys of its targets.
+    ///
+    /// Nil if it is malformed, or an edge list with missing references.
+    package func decoded(_ value: EncodedValue, of field: Catalog.Field?) throws -> Value? {
+        try decoded(value) { digest in
+            guard case .reference(let reference)? = field?.kind,
+                let entity = catalog.entity(id: reference.destination)
+            else { return nil }
+            return wholeKey(entity, ofDigest: digest)
+        }
     }
 
     /// Returns whether an edge list has all of its references, and matches the digest in the row.

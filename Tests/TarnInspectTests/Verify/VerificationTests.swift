@@ -58,23 +58,6 @@ struct VerificationTests {
         #expect(sequences.count > 3, "nothing was written meanwhile")
     }
 
-    private final class Flag: @unchecked Sendable {
-        // Guarded by its condition.
-        private let condition = NSCondition()
-        private var isStopping = false, hasEnded = false
-        var isSet: Bool { condition.withLock { isStopping } }
-        func set() {
-            condition.lock()
-            isStopping = true
-            while !hasEnded { condition.wait() }
-            condition.unlock()
-        }
-        func end() {
-            condition.withLock { hasEnded = true }
-            condition.broadcast()
-        }
-    }
-
     // MARK: - Damage to the content of tables
 
     struct Damage: Sendable, CustomTestStringConvertible {

@@ -35,7 +35,7 @@ package struct EncodedRow {
     }
 
     /// Returns the dictionary id in the header of a stored row. Nil if the row is uncompressed.
-    static func dictionary(of row: Bytes) -> UInt16? {
+    package static func dictionary(of row: Bytes) -> UInt16? {
         guard row.count > RowFormat.headerSize, row[2] == RowFormat.zstd || row[2] == RowFormat.zstdLongValues else {
             return nil
         }
@@ -45,7 +45,7 @@ package struct EncodedRow {
     package var isPartial: Bool { bytes[1] & RowFormat.partial != 0 }
     package var isWide: Bool { bytes[1] & RowFormat.wide != 0 }
     package var entity: UInt16 { bytes.uncheckedLoad(6) }
-    var checksum: UInt32 { bytes.uncheckedLoad(8) }
+    package var checksum: UInt32 { bytes.uncheckedLoad(8) }
     package var version: UInt64 { bytes.uncheckedLoad(12) }
 
     package func hasValidChecksum(table: UInt32, key: Bytes) -> Bool {

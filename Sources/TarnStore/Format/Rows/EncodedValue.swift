@@ -46,7 +46,7 @@ package struct EncodedValue {
         return Bytes.equal(a, b)
     }
 
-    var position: UInt32? {
+    package var position: UInt32? {
         tag == ValueTag.positionedReference && bytes.count > 5 ? bytes.load(1, UInt32.self) : nil
     }
 
@@ -83,7 +83,7 @@ package struct EncodedValue {
     /// The form of the payload; nil for an unknown tag.
     @inline(__always) var form: ValueForm? { ValueTag.form(of: tag) }
 
-    var isWellFormed: Bool {
+    package var isWellFormed: Bool {
         switch form {
         case .null, .bool: bytes.count == 1
         case .integer: int != nil

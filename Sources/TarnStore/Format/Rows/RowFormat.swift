@@ -26,9 +26,9 @@ package enum RowFormat {
     package static let headerSize = 20
     static let partial: UInt8 = 1
     static let wide: UInt8 = 2
-    static let uncompressed: UInt8 = 0
-    static let zstd: UInt8 = 1
-    static let zstdLongValues: UInt8 = 2
+    package static let uncompressed: UInt8 = 0
+    package static let zstd: UInt8 = 1
+    package static let zstdLongValues: UInt8 = 2
     static let allFlags: UInt8 = 3
     /// The largest total length of values whose offsets fit in 16 bits.
     static let narrowLimit = 0xFFFF

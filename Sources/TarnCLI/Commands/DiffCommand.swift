@@ -1,0 +1,58 @@
+// `tarn inspect diff`: the differences between two stores.
+
+import ArgumentParser
+import Tarn
+import TarnInspect
+
+struct DiffCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff",
+        abstract: "Show what differs between two stores, or between a store and its backup.",
+        discussion: """
+            Records are matched by entity and key, fields by name: ids, versions and compression may differ. Added \
+            records begin with "+", removed ones with "-", changed ones with "~". Each store is read as of one commit, \
+            and may be in use. The exit code is 0 if the stores are equal, 1 if they differ, 6 if a part of one is \
+            damaged, and 9 if a store could not be locked and another process committed meanwhile.
+
+            Examples:
+              tarn inspect diff backup.tarn forge.tarn
+              tarn inspect diff backup.tarn forge.tarn --entity Issue --summary
+              tarn inspect diff backup.tarn forge.tarn --json | jq 'select(.change == "removed") | .key'
+            """)
+
+    @Argument(help: "Store directory, or its data.mdb: the earlier state.") var first: String
+    @Argument(help: "Store directory, or its data.mdb: the later state.") var second: String
+    @Option(help: "Only records of this entity, and of those below it.") var entity: String?
+    @Flag(help: "Print one JSON object per line: the differences, then the summary.") var json = false
+    @Flag(help: "Print only the differences of the schema and the numbers of records.") var summary = false
+    @Flag(help: "Show progress on standard error (default: only on a terminal).") var progress = false
+
+    func run() throws {
+        let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal)
+        let stores = [first, second]
+        let differences = try StoreInspector(at: second).differences(
+            from: StoreInspector(at: first), of: entity, progress: { meter.show($0.pages, of: $0.total, "pages") },
+            difference: { difference in
+                guard !summary else { return }
+                meter.clear()
+                if json { return try Output.json(difference.json) }
+                for line in difference.lines { Output.line(line) }
+            },
+            damaged: { store, damage in
+                meter.clear()
+                Output.error("\(stores[store]): \(damage)")
+            })
+        meter.clear()
+        for (store, reason) in zip(stores, differences.aloneBecause) { noteWithoutLocks(store, reason) }
+        if json {
+            for part in differences.schema { try Output.json(part.json) }
+            try Output.json(differences.json)
+        } else {
+            for line in differences.lines { Output.line(line) }
+        }
+        guard differences.isComplete else {
+            throw Failure(.store, "a part of a store is damaged: records in it seem to be missing")
+        }
+        guard differences.isEqual else { throw Failure(.failed, "") }
+    }
+}

@@ -1,0 +1,46 @@
+// `tarn inspect get`: one record and everything that concerns it.
+
+import ArgumentParser
+import Tarn
+import TarnInspect
+
+struct InspectGetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get",
+        abstract: "Show one record with its row, index entries, referrers, responses and changes.",
+        discussion: """
+            The record may be missing or deleted: its referrers and its last changes are shown nevertheless, and the \
+            exit code is 1. It is 6 if the row is damaged.
+
+            Examples:
+              tarn inspect get forge.tarn Issue 7
+              tarn inspect get forge.tarn Issue 7 --bytes
+              tarn inspect get forge.tarn Membership '["acme", 12]'     a composite key is a JSON array
+              tarn inspect get forge.tarn User 3 --json | jq '.referrers[] | [.relationship, .count]'
+            """)
+
+    @Argument(help: "Store directory, or its data.mdb.") var store: String
+    @Argument(help: "Name of the entity.") var entity: String
+    @Argument(help: "Key of the record.") var key: String
+    @Option(help: "The most referrers of each relationship, responses and changes to show.") var limit = 10
+    @Flag(help: "Include the stored bytes of the row.") var bytes = false
+    @Flag(help: "Print one JSON object.") var json = false
+
+    func validate() throws {
+        if limit < 0 { throw ValidationError("--limit must not be negative") }
+    }
+
+    func run() throws {
+        let found = try StoreInspector(at: store).record(entity, limit: limit) {
+            try RecordKey(argument: key, of: $0)
+        }
+        noteWithoutLocks(store, found.aloneBecause)
+        if json {
+            try Output.json(found.json(bytes: bytes))
+        } else {
+            for line in found.lines(bytes: bytes) { Output.line(line) }
+        }
+        if let damage = found.damage { throw Failure(.store, "\(store): \(entity) \(key): \(damage)") }
+        guard found.isStored else { throw Failure(.failed, "\(entity) \(key) is not in the store") }
+    }
+}

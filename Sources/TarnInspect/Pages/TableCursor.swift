@@ -1,0 +1,215 @@
+// A cursor over a table of a file of unknown health. Unlike a scan it is advanced by its caller, so
+// that two tables can be merged, and it begins at any key.
+
+import LMDBPages
+import TarnStore
+
+/// The entries of a table in key order, or in reverse.
+///
+/// It always terminates: each page is entered once, and an entry that is out of order is skipped.
+/// Every fault becomes a finding of the file.
+final class TableCursor {
+    /// A page on the path to the current entry.
+    private struct Level {
+        let page: PageBytes
+        let number: UInt64
+        let count: Int
+        let isLeaf: Bool
+        var index: Int
+    }
+
+    private let file: StoreFile
+    private let table: String
+    private let interval: KeyInterval
+    private let isReversed: Bool
+    private let isChecksummed: Bool
+    private var levels: [Level] = []
+    private var entered = PageMap()
+    private var lastKey: [UInt8] = []
+    private var hasLastKey = false
+    private var hasBegun = false
+    private var isSeeking = true
+    /// Whether every page and entry so far was readable; false also if the table does not exist.
+    private(set) var isWhole = true
+
+    /// A depth that no tree exceeds if each of its branches has two nodes.
+    private static let deepest = 64
+
+    /// Creates a cursor before the first entry of an interval, or behind the last one.
+    init(_ file: StoreFile, _ table: String, in interval: KeyInterval = KeyInterval(), reversed: Bool = false) {
+        self.file = file
+        self.table = table
+        self.interval = interval
+        isReversed = reversed
+        isChecksummed = StoreFile.isChecksummed(table)
+    }
+
+    private var step: Int { isReversed ? -1 : 1 }
+
+    /// Moves to the next entry.
+    ///
+    /// - Returns: Whether there is one.
+    func next() -> Bool {
+        if hasBegun { skip() } else { begin() }
+        while let top = levels.last {
+            guard top.index >= 0, top.index < top.count else {
+                levels.removeLast()
+                skip()
+                continue
+            }
+            guard top.isLeaf else {
+                guard let child = top.page.withView({ $0.child(top.index) }) else {
+                    fault(.pageForm, top.number, "node \(top.index) does not lie in it")
+                    skip()
+                    continue
+                }
+                if !enter(child) { skip() }
+                continue
+            }
+            switch place(of: top) {
+            case .inside: return true
+            case .beyond:
+                levels = []
+                return false
+            case .skipped: skip()
+            }
+        }
+        return false
+    }
+
+    private func skip() {
+        if !levels.isEmpty { levels[levels.count - 1].index += step }
+    }
+
+    private func begin() {
+        hasBegun = true
+        guard let record = file.snapshot.tables[table] else {
+            isWhole = false
+            return
+        }
+        guard record.flags == 0 else {
+            file.findings.add(.tableRecord, table, "it has the options \(record.flags), as no table of Tarn")
+            isWhole = false
+            return
+        }
+        if let root = record.root { _ = enter(root) }
+    }
+
+    // MARK: - The current entry
+
+    /// Calls the closure with the key and the content of the current entry.
+    ///
+    /// - Returns: The closure's result; nil after a finding if the value is unreadable.
+    func withEntry<Result>(_ body: (_ key: Bytes, _ value: Bytes) throws -> Result) rethrows -> Result? {
+        guard let top = levels.last else { return nil }
+        return try top.page.withView { page in
+            guard top.index < page.count, let node = page.leafNode(top.index) else { return nil }
+            if node.overflowPage == nil { return try content(node.stored, node.key).map { try body(node.key, $0) } }
+            guard let value = file.snapshot.value(of: node) else {
+                fault(.pageMissing, top.number, "the value of node \(top.index) cannot be read")
+                return nil
+            }
+            return try value.withUnsafeBytes { value in
+                try content(value, node.key).map { try body(node.key, $0) }
+            }
+        }
+    }
+
+    /// Calls the closure with the key of the current entry.
+    func withKey<Result>(_ body: (Bytes) throws -> Result) rethrows -> Result? {
+        guard let top = levels.last else { return nil }
+        return try top.page.withView { page in
+            guard top.index < page.count, let key = page.key(top.index) else { return nil }
+            return try body(key)
+        }
+    }
+
+    private func content(_ stored: Bytes, _ key: Bytes) -> Bytes? {
+        guard isChecksummed else { return stored }
+        if let content = file.content(stored, table, key) { return content }
+        file.findings.add(.changeForm, "\(table) \(file.describe(key))", "the checksum is wrong")
+        isWhole = false
+        return nil
+    }
+
+    private enum Place { case inside, beyond, skipped }
+
+    /// Compares an entry with the interval, and with the entry before it.
+    private func place(of leaf: Level) -> Place {
+        leaf.page.withView { page in
+            guard let node = page.leafNode(leaf.index), !node.key.isEmpty else {
+                fault(.pageForm, leaf.number, "node \(leaf.index) does not lie in it")
+                return .skipped
+            }
+            guard node.flags & (PageLayout.tree | PageLayout.duplicates) == 0 else {
+                fault(.pageForm, leaf.number, "node \(leaf.index) has the flags \(node.flags)")
+                return .skipped
+            }
+            let order = hasLastKey ? lastKey.withUnsafeBytes { Bytes.compare(node.key, $0) } : step
+            guard isReversed ? order < 0 : order > 0 else {
+                fault(.pageKeyOrder, leaf.number, "the key of node \(leaf.index) does not stand where it belongs")
+                return .skipped
+            }
+            lastKey.removeAll(keepingCapacity: true)
+            lastKey.append(contentsOf: node.key)
+            hasLastKey = true
+            let isAbove = interval.upper.map { $0.withUnsafeBytes { Bytes.compare(node.key, $0) >= 0 } } ?? false
+            let isBelow = interval.lower.map { $0.withUnsafeBytes { Bytes.compare(node.key, $0) < 0 } } ?? false
+            if isAbove || isBelow { return isAbove != isReversed ? .beyond : .skipped }
+            return .inside
+        }
+    }
+
+    // MARK: - Pages
+
+    /// Enters a page.
+    ///
+    /// - Returns: False after a finding.
+    private func enter(_ number: UInt64) -> Bool {
+        guard number >= PageLayout.metaPages, number <= file.snapshot.meta.lastPage else {
+            return fault(.pageOutOfBounds, number, "pages of tables are 2 to \(file.snapshot.meta.lastPage)")
+        }
+        guard entered.claim(number, for: 1) == nil else {
+            return fault(.pageReachedTwice, number, "it is reached twice")
+        }
+        guard levels.count < TableCursor.deepest else { return fault(.pageDepth, number, "the tree is too deep") }
+        guard let page = file.snapshot.file.page(number) else {
+            return fault(.pageMissing, number, "the file ends before it, or it cannot be read")
+        }
+        let (kind, declared, count) = page.withView { ($0.kind, $0.number, $0.count) }
+        guard declared == number else { return fault(.pageNumber, number, "it says that it is page \(declared)") }
+        guard kind == .leaf || kind == .branch else {
+            return fault(.pageKind, number, "it is neither a leaf nor a branch, and a tree leads to it")
+        }
+        if let problem = page.withView(\.problem) { fault(.pageForm, number, problem) }
+        let isLeaf = kind == .leaf
+        var index = isReversed ? count - 1 : 0
+        if isSeeking { index = page.withView { start(in: $0, isLeaf: isLeaf) } ?? index }
+        if isLeaf { isSeeking = false }
+        levels.append(Level(page: page, number: number, count: count, isLeaf: isLeaf, index: index))
+        return true
+    }
+
+    /// Returns the node of a page at which the interval begins; nil if that end is open.
+    private func start(in page: PageView, isLeaf: Bool) -> Int? {
+        guard let bound = isReversed ? interval.upper : interval.lower else { return nil }
+        return bound.withUnsafeBytes { bound in
+            // The first key of a branch counts as less than every key (mdb.c, `mdb_node_search`).
+            var low = isLeaf ? 0 : 1, high = page.count
+            while low < high {
+                let middle = (low + high) / 2
+                guard let key = page.key(middle) else { return isReversed ? page.count - 1 : 0 }
+                let order = Bytes.compare(key, bound)
+                if order < 0 || (order == 0 && !isLeaf && !isReversed) { low = middle + 1 } else { high = middle }
+            }
+            return isLeaf && !isReversed ? low : low - 1
+        }
+    }
+
+    @discardableResult
+    private func fault(_ code: Finding.Code, _ number: UInt64, _ detail: @autoclosure () -> String) -> Bool {
+        isWhole = false
+        file.findings.add(code, "page \(number) of \(table)", detail())
+        return false
+    }
+}

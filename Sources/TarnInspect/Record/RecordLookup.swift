@@ -1,0 +1,222 @@
+// The lookup of one record in all tables that concern it.
+
+import TarnStore
+
+/// The state of a lookup. For one run on one file.
+struct RecordLookup {
+    private let file: StoreFile
+    private let root: Catalog.Entity
+    private let storageKey: [UInt8]
+    private let limit: Int
+    private var result: RecordInspection
+
+    init(_ file: StoreFile, _ entity: Catalog.Entity, _ key: RecordKey, limit: Int) {
+        self.file = file
+        self.limit = max(0, limit)
+        root = file.catalog.entity(id: entity.root) ?? entity
+        storageKey = key.storageKey
+        result = RecordInspection(
+            entity: entity.name, key: key, table: TableName.records(root.id), storageKey: key.storageKey)
+        result.aloneBecause = file.aloneBecause
+    }
+
+    private var catalog: Catalog { file.catalog }
+
+    func run() -> RecordInspection {
+        var lookup = self
+        lookup.readRow()
+        lookup.readReferrers()
+        lookup.readListings()
+        lookup.readChanges()
+        if let finding = file.findings.list.first(where: { $0.code.isOfPages }), lookup.result.damage == nil {
+            lookup.result.damage = "\(finding.place): \(finding.detail)"
+        }
+        return lookup.result
+    }
+
+    // MARK: - The row
+
+    private mutating func readRow() {
+        let found = storageKey.withUnsafeBytes { file.value($0, in: result.table) }
+        guard let found else { return }
+        result.row = found
+        storageKey.withUnsafeBytes { key in found.withUnsafeBytes { readRow(key, $0) } }
+    }
+
+    private mutating func readRow(_ key: Bytes, _ row: Bytes) {
+        guard row.count >= RowFormat.headerSize else {
+            result.damage = "not a row"
+            return
+        }
+        let isRight = EncodedRow.hasValidChecksum(row, table: UInt32(root.id), key: key)
+        var header = RecordInspection.Header(
+            format: row[0], isPartial: row[1] & 1 != 0, isWide: row[1] & 2 != 0, entity: row.load(6),
+            version: row.load(12), checksum: row.load(8), isChecksumRight: isRight,
+            compression: RecordLookup.compression(row[2]), dictionary: row.load(4), storedSize: row.count)
+        if !isRight { result.damage = "the checksum is wrong" }
+        file.decoder.lending {
+            do throws(RowDecoder.Failure) {
+                let view = try file.decoder.view(row)
+                header.wholeSize = RowFormat.headerSize + view.body.bytes.count
+                // A row with a wrong checksum may decode to anything.
+                if isRight { read(view, key) }
+            } catch .noDictionary(let id) {
+                result.damage = result.damage ?? "its dictionary \(id) is missing or damaged"
+            } catch {
+                result.damage = result.damage ?? "not a row"
+            }
+        }
+        result.header = header
+    }
+
+    private static func compression(_ form: UInt8) -> String {
+        switch form {
+        case RowFormat.uncompressed: "none"
+        case RowFormat.zstd: "zstd"
+        case RowFormat.zstdLongValues: "zstd, long values"
+        default: "unknown (\(form))"
+        }
+    }
+
+    private mutating func read(_ row: EncodedRow, _ key: Bytes) {
+        guard let entity = file.entity(of: row, root: root.id) else {
+            result.damage = "a row of the entity \(row.entity), which the table cannot have"
+            return
+        }
+        guard row.body.isWellFormed, let record = try? file.record(root, key, row) else {
+            result.damage = "undecodable value"
+            return
+        }
+        result.record = record
+        result.entity = record.entity
+        guard let rules = file.rules[entity.id] else { return }
+        var entries: [RecordInspection.IndexEntry] = []
+        try? file.forEachEntry(rules, key, row.body) { index, entry, _ in
+            let table = TableName.index(index)
+            entries.append(
+                RecordInspection.IndexEntry(
+                    index: file.catalog.fullName(ofIndex: index), bytes: Array(entry),
+                    isPresent: file.value(entry, in: table) != nil,
+                    isBuilding: file.marks[index]?.phase == .building))
+        }
+        result.indexEntries = entries
+    }
+
+    // MARK: - Referrers
+
+    private mutating func readReferrers() {
+        for owner in catalog.entities {
+            let parent = owner.parent.flatMap { catalog.entity(id: $0) }
+            for field in owner.fields where parent?.field(id: field.id) == nil {
+                guard case .reference(let reference) = field.kind, let index = field.index, index > 0,
+                    catalog.entity(id: reference.destination)?.root == root.id
+                else { continue }
+                var found = RecordInspection.Referrers(
+                    relationship: "\(owner.name).\(field.name)", inverse: reference.inverse, keys: [], count: 0)
+                readReferrers(index, owner, prefix: storageKey, positioned: reference.inverseIsOrdered, &found)
+                if found.count > 0 { result.referrers.append(found) }
+            }
+            for join in owner.joins where !(parent?.joins.contains { $0.name == join.name } ?? false) {
+                guard let destination = catalog.entity(id: join.destination), destination.root == root.id else {
+                    continue
+                }
+                readJoined(owner, join, destination)
+            }
+        }
+    }
+
+    private func readReferrers(
+        _ index: UInt32, _ owner: Catalog.Entity, prefix: [UInt8], positioned: Bool,
+        _ found: inout RecordInspection.Referrers
+    ) {
+        let cursor = TableCursor(file, TableName.index(index), in: KeyInterval(prefix: prefix))
+        while cursor.next() {
+            cursor.withKey { entry in
+                guard let key = IndexEntry.owner(in: entry, afterValuesOf: prefix.count, positioned: positioned) else {
+                    return
+                }
+                found.count += 1
+                if found.keys.count < limit { found.keys.append(describe(key, owner)) }
+            }
+        }
+    }
+
+    private func describe(_ key: Bytes, _ owner: Catalog.Entity) -> String {
+        let name = RecordKey(storageKey: key) ?? file.wholeKey(owner, ofDigest: key)
+        return name?.description ?? file.describe(key)
+    }
+
+    /// Reads the records whose attribute equals an attribute of this one.
+    private mutating func readJoined(_ owner: Catalog.Entity, _ join: Catalog.Join, _ destination: Catalog.Entity) {
+        guard let name = destination.field(id: join.theirs)?.name, let value = result.record?[name] else { return }
+        if case .null = value { return }
+        var encoded = ByteWriter(), entry = ByteWriter()
+        encoded.appendValue(value)
+        IndexEntry.appendValue(EncodedValue(encoded.bytes), to: &entry)
+        // Entries of values that were cut may be of others that begin with the same bytes.
+        guard !IndexEntry.isCut(entry.bytes), let index = owner.field(id: join.own)?.index, index > 0 else { return }
+        var found = RecordInspection.Referrers(
+            relationship: "\(owner.name).\(join.name)", inverse: join.inverse, keys: [], count: 0)
+        readReferrers(index, owner, prefix: Array(entry.bytes), positioned: false, &found)
+        if found.count > 0 { result.referrers.append(found) }
+    }
+
+    // MARK: - Responses and changes
+
+    private mutating func readListings() {
+        let prefix = withUnsafeBytes(of: root.id.bigEndian) { Array($0) } + storageKey
+        let cursor = TableCursor(file, TableName.members, in: KeyInterval(prefix: prefix))
+        while result.listings.count < limit, cursor.next() {
+            let id: UInt64?? = cursor.withKey { key -> UInt64? in
+                key.count == prefix.count + 8 ? key.loadBigEndian(prefix.count) : nil
+            }
+            if let id = id ?? nil { result.listings.append(listing(id)) }
+        }
+        let mark = prefix.withUnsafeBytes { file.value($0, in: TableName.local) }
+        result.isChangedLocally = mark != nil
+    }
+
+    private func listing(_ id: UInt64) -> RecordInspection.Listing {
+        var listing = RecordInspection.Listing(response: id)
+        withUnsafeBytes(of: id.bigEndian) { key in
+            guard let value = file.value(key, in: TableName.responses) else { return }
+            value.withUnsafeBytes { value in
+                guard EncodedRow.hasValidChecksum(value, table: 0, key: key), let row = EncodedRow(value),
+                    row.body.isWellFormed, let entry = ResponseEntry(row)
+                else { return }
+                listing.method = entry.request.method
+                listing.url = entry.request.url
+                listing.endpoint = String(entry.request.endpoint.prefix { $0 != " " })
+                listing.status = entry.validation.status
+                listing.validatedAt = entry.validation.validatedAt
+                listing.index = entry.listing.listed.firstIndex {
+                    $0.entity == root.id && $0.storageKey == storageKey
+                }
+            }
+        }
+        return listing
+    }
+
+    private mutating func readChanges() {
+        let cursor = TableCursor(file, TableName.changes, reversed: true)
+        while result.changes.count < limit, cursor.next() {
+            let found: RecordInspection.Change?? = cursor.withEntry { change($0, $1) }
+            if let found = found ?? nil { result.changes.append(found) }
+        }
+    }
+
+    private func change(_ key: Bytes, _ value: Bytes) -> RecordInspection.Change? {
+        guard let entry = ChangeEntry(key, value), let entity = catalog.entity(id: entry.entity),
+            entity.root == root.id, storageKey.withUnsafeBytes({ Bytes.equal($0, entry.storageKey) })
+        else { return nil }
+        let values = entry.values.flatMap { $0.isWellFormed ? (try? file.fields(entity, $0)) ?? nil : nil }
+        let operation =
+            switch entry.operation {
+            case .create: "created"
+            case .update: "updated"
+            case .delete: "deleted"
+            }
+        return RecordInspection.Change(
+            sequence: entry.sequence, ordinal: entry.ordinal, operation: operation, fields: values)
+    }
+}

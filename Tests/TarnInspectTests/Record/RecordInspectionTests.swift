@@ -1,0 +1,102 @@
+// Everything that concerns one record, compared with what the store itself answers.
+
+import Foundation
+import LMDB
+import Testing
+
+@testable import TarnInspect
+@testable import TarnStore
+
+@Suite("Inspect: get")
+struct RecordInspectionTests {
+    private func look(_ path: String, _ entity: String, _ key: RecordKey, limit: Int = 10) throws -> RecordInspection {
+        try StoreInspector(at: path).record(entity, key, limit: limit)
+    }
+
+    @Test("a record has the fields, the header and the sizes that the store reads")
+    func row() throws {
+        let store = try RichStore()
+        let found = try look(store.path, "Issue", RecordKey(7)), header = try #require(found.header)
+        let wanted = try Store.open(at: store.path, options: Store.Options(isReadOnly: true)).read {
+            try $0.record("Issue", RecordKey(7))
+        }
+        #expect(found.record == wanted && found.damage == nil && found.isStored && found.table == "r/2")
+        #expect(header.isChecksumRight && header.version == wanted?.version && header.storedSize == found.row?.count)
+        #expect(header.compression == "none" && header.dictionary == 0 && header.wholeSize == header.storedSize)
+        let long = try #require(try look(store.path, "Issue", RecordKey(2099)).header)
+        #expect(long.compression != "none" && long.dictionary == 1)
+        #expect((long.wholeSize ?? 0) > long.storedSize + 300)
+    }
+
+    @Test("index entries are those of the row, and one that the index lacks is called missing")
+    func indexEntries() throws {
+        let store = try RichStore()
+        let found = try look(store.path, "User", RecordKey(3))
+        #expect(found.indexEntries.map(\.index).sorted() == ["User.age", "User.byName", "User.login"])
+        #expect(found.indexEntries.allSatisfy { $0.isPresent })
+        let login = try #require(found.indexEntries.first { $0.index == "User.login" })
+        try store.damage { transaction, catalog in
+            let id = try #require(catalog.entity("User")?.field("login")?.index)
+            let raw = transaction.raw, table = try transaction.table(TableName.index(id))
+            _ = try login.bytes.withUnsafeBytes { try raw.delete(table, $0) }
+        }
+        let damaged = try look(store.path, "User", RecordKey(3))
+        #expect(damaged.indexEntries.filter { !$0.isPresent }.map(\.index) == ["User.login"])
+        #expect(damaged.lines().contains { $0.hasSuffix("(missing)") })
+    }
+
+    @Test("referrers are counted by relationship, the first ones named, also those of a missing record")
+    func referrers() throws {
+        let store = try RichStore()
+        let user = try look(store.path, "User", RecordKey(2))
+        #expect(
+            user.referrers.map { "\($0.relationship) \($0.count) \($0.keys)" } == ["Issue.author 2 [\"1\", \"41\"]"])
+        let label = try look(store.path, "Label", RecordKey(String(repeating: "long ", count: 80)), limit: 3)
+        #expect(
+            label.referrers.map { "\($0.relationship) \($0.count) \($0.keys)" } == [
+                "Issue.labels 60 [\"1\", \"2\", \"3\"]"
+            ])
+        // Of the long list of issue 5: stored in the edge table, and no record.
+        let part = try look(store.path, "Part", RecordKey([.int(5), .int(700)]))
+        #expect(!part.isStored && part.record == nil)
+        #expect(part.referrers.map { "\($0.relationship) \($0.keys)" } == ["Issue.parts [\"5\"]"])
+        let issue = try look(store.path, "Issue", RecordKey(7))
+        #expect(issue.referrers.map(\.relationship) == ["Part.issue"])
+    }
+
+    @Test("responses that list the record, local changes and the last changes are those of the store")
+    func listings() throws {
+        let store = try RichStore()
+        let found = try look(store.path, "Issue", RecordKey(17))
+        #expect(found.listings.map { $0.request?.url } == ["https://api.example.org/issues?page=1"])
+        #expect(found.listings.first?.index == 6 && found.listings.first?.status == 200)
+        #expect(found.changes.map(\.operation) == ["created"] && !found.isChangedLocally)
+        let user = try look(store.path, "User", RecordKey(3))
+        #expect(user.isChangedLocally && user.changes.map(\.operation) == ["updated", "created"])
+        let deleted = try look(store.path, "Issue", RecordKey(1500))
+        #expect(!deleted.isStored && deleted.changes.map(\.operation).first == "deleted")
+        #expect(try look(store.path, "Issue", RecordKey(1500), limit: 1).changes.count == 1)
+    }
+
+    @Test("a row with a wrong checksum is not decoded; header and bytes are there")
+    func damagedRow() throws {
+        let store = try InspectedStore()
+        try store.damage("Volume number 1")
+        let found = try look(store.path, "Book", RecordKey([.string("a/b"), .int(1)]))
+        #expect(
+            found.damage == "the checksum is wrong" && found.record == nil && found.header?.isChecksumRight == false)
+        #expect(found.lines(bytes: true).contains { $0.contains("(wrong)") })
+    }
+
+    @Test("the JSON of a record can be parsed, whatever is in it")
+    func json() throws {
+        let store = try RichStore()
+        for (entity, key) in [
+            ("Issue", RecordKey(5)), ("User", RecordKey(3)), ("Push", RecordKey(4)), ("User", RecordKey(-1)),
+        ] {
+            let text = try look(store.path, entity, key).json(bytes: true)
+            #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(text.utf8)) }
+        }
+        #expect(throws: StoreError.self) { try look(store.path, "Nope", RecordKey(1)) }
+    }
+}

@@ -1,0 +1,30 @@
+// Every question of the inspector, asked of a file of unknown health.
+
+import TarnStore
+
+@testable import TarnInspect
+
+/// The questions whose answers may be anything, but must come. A new question is added here.
+enum EveryQuestion {
+    /// Asks all questions about a file; each may throw.
+    ///
+    /// - Parameters:
+    ///   - sound: A sound store with the same content, to compare with.
+    ///   - key: The entity and the key of a record of the store.
+    /// - Returns: The number of questions that had an answer.
+    @discardableResult
+    static func ask(_ path: String, sound: String, key: (String, RecordKey)) -> Int {
+        let inspector = StoreInspector(at: path), other = StoreInspector(at: sound)
+        var answers = 0
+        func ask(_ question: () throws -> Void) {
+            if (try? question()) != nil { answers += 1 }
+        }
+        ask { _ = try inspector.differences(from: other, difference: { _ = $0.json }, damaged: { _, _ in }) }
+        ask { _ = try other.differences(from: inspector, difference: { _ = $0.lines }, damaged: { _, _ in }) }
+        ask {
+            let record = try inspector.record(key.0, key.1)
+            _ = (record.lines(bytes: true), record.json(bytes: true))
+        }
+        return answers
+    }
+}

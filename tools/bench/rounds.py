@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 
+import commands
 import proxies
 import server
 
@@ -21,11 +22,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 WORK = os.path.join(HERE, ".build-work")
 FLOOR = os.path.join(WORK, "floor")
 BENCH = os.path.join(HERE, ".build", "release", "Bench")
-TARN = os.path.join(HERE, ".build", "release", "tarn")
+# Another binary of `tarn` can be measured, such as one that is linked statically.
+TARN = os.environ.get("BENCH_TARN") or os.path.join(HERE, ".build", "release", "tarn")
 RESULTS = os.path.join(HERE, "results.json")
 PEER_PYTHON = os.path.join(WORK, "dlt", "bin", "python")
 GENERATOR = os.path.join(HERE, "gen_pages.py")
 SHAPES = os.path.join(HERE, "gen_shapes.py")
+DETAILS = os.path.join(HERE, "gen_details.py")
+ROWS = os.path.join(HERE, "gen_rows.py")
 
 
 class Program:
@@ -100,6 +104,13 @@ PROGRAMS = {
     "proxy": Program(
         workload=lambda given: (None, {}), is_served=True, peer=lambda base, pages, store: proxies.nginx(base),
         itself=lambda base, pages, store: proxies.tarn(TARN, base, store)),
+    "details": Program(
+        workload=lambda given: made(DETAILS, f"details-{given.records}", [str(given.records)]), is_served=True, peer=commands.details_curl,
+        itself=lambda base, pages, store: commands.details(TARN, base, pages, store)),
+    "cli.mirror": Program(first="mirror", is_served=True, itself=lambda base, pages, store: commands.mirror(TARN, base, pages, store)),
+    "cli.rows": Program(
+        workload=lambda given: made(ROWS, f"rows-{100 * given.records}", [str(100 * given.records)]), is_served=True,
+        peer=commands.rows_sqlite, itself=lambda base, pages, store: commands.rows(TARN, base, pages, store)),
     "scale": Program(lambda pages, store, given: ["scale", store, str(given.records)]),
 }
 
@@ -285,6 +296,15 @@ CASES = {case.name: case for case in [
     Case("cache.304.each", "pages/s", "higher", lambda line: line["pages"] / line["each"], "cache.304", "tarn.zstd",
          beside=("vs_mirror", lambda line: line["pages"] / line["seconds"])),
     Case("proxy", "requests/s", "higher", lambda line: line["requests"] / line["seconds"], "proxy", "tarn.zstd", {"vs_peer": 0.25}),
+    Case("mirror.details", "pages/s", "higher", lambda line: line["pages"] / line["seconds"], "details", "tarn.zstd", {"vs_peer": 0.6}),
+    Case("mirror.details.304", "pages/s", "higher", lambda line: "again" in line and line["pages"] / line["again"] or None, "details", "tarn.zstd",
+         {"least": 4000}),
+    Case("cli.mirror", "MB/s of JSON", "higher", import_rate, "cli.mirror", "tarn.zstd", {"vs_mirror": 0.9},
+         beside=("vs_mirror", lambda line: import_rate(line["first"]))),
+    Case("cli.get", "ms", "lower", figure("get"), "cli.rows", "tarn.zstd", {"most": 15},
+         beside=("vs_version", lambda line: line["version"])),
+    Case("cli.list", "ms", "lower", figure("list"), "cli.rows", "tarn.zstd", {"most": 20},
+         beside=("vs_version", lambda line: line["version"])),
     *scale_cases("", "tarn.none", read=0.7, related=0.5),
     *scale_cases(".zstd", "tarn.zstd", read=0.35, related=0.3),
 ]}
@@ -547,6 +567,12 @@ def print_store(program, lines):
         elif program == "cache.304":
             print(f"cache.304: {name}: {run['pages']:,} pages, cold in {run['seconds']:.2f} s, again in {run['again']:.2f} s, "
                   f"each by itself in {run['each']:.2f} s")
+        elif program == "details":
+            print(f"mirror.details: {name}: {run['pages']:,} pages in {run['seconds']:.2f} s"
+                  + (f", all 304 in {run['again']:.2f} s" if "again" in run else f"; the server answers {run['server']:,.0f} requests/s at most"))
+        elif program == "cli.rows" and "version" in run:
+            print(f"cli.rows: {name}: `tarn --version` {run['version']:.1f} ms; processor time "
+                  + ", ".join(f"{name} {time:.1f} ms" for name, time in run["processor"].items()))
         elif program == "proxy":
             print(f"proxy: {name}: {run['requests']:,} requests in {run['seconds']:.2f} s, 99 % of them in {run['latency']} or less")
         elif program == "memory":

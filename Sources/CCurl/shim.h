@@ -22,6 +22,10 @@ static inline CURLcode tarn_curl_set_list(CURL *easy, CURLoption option, struct 
     return curl_easy_setopt(easy, option, value);
 }
 
+static inline CURLMcode tarn_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
 typedef size_t (*tarn_curl_receive)(char *bytes, size_t size, size_t count, void *context);
 
 static inline CURLcode tarn_curl_set_receive(CURL *easy, CURLoption option, tarn_curl_receive function) {

@@ -45,6 +45,14 @@ extension APIClient {
         return headers
     }
 
+    /// Whether a URL begins with the base URL, as nearly all do: it has the same origin then.
+    func isBelowBase(_ url: String) -> Bool {
+        let base = api.base.utf8
+        guard url.utf8.starts(with: base) else { return false }
+        let next = url.utf8.dropFirst(base.count).first
+        return next == nil || next == UInt8(ascii: "/") || next == UInt8(ascii: "?")
+    }
+
     /// A GET request for a URL of the API, without credentials.
     ///
     /// A successful body is read fully, and only the beginning of a refusal.
@@ -53,7 +61,7 @@ extension APIClient {
     func request(_ url: String, headers fields: [TransportHeaders.Field] = []) -> TransportRequest {
         let headers = headers(fields)
         var request = TransportRequest(url: requestURL(url), headers: headers)
-        if let target = try? HTTPURL(url), let home = try? HTTPURL(api.base),
+        if !isBelowBase(url), let target = try? HTTPURL(url), let home = try? HTTPURL(api.base),
             !target.hasSameOrigin(as: home)
         {
             // A link to another server: headers that only this API may see are not sent.

@@ -57,24 +57,65 @@ public struct APIClient: Sendable {
         public init() {}
     }
 
+    /// The parts of a client. They are shared by its copies, of which a scan makes many.
+    private final class Parts: Sendable {
+        let description: Description
+        let store: Store
+        let options: Options
+        let address: Address
+        let transports: Transports
+        let budgets: BudgetKeeper
+        let others: [String: APIClient]
+
+        init(
+            _ context: Context, _ address: Address, _ transports: Transports, _ budgets: BudgetKeeper,
+            others: [String: APIClient]
+        ) {
+            description = context.description
+            store = context.store
+            options = context.options
+            self.address = address
+            self.transports = transports
+            self.budgets = budgets
+            self.others = others
+        }
+    }
+
+    /// The API of a client.
+    private struct Address {
+        let api: APIDescription
+        let name: String?
+        let base: String?
+    }
+
+    /// The transports of a client, each over the one before.
+    private struct Transports {
+        let paced: PacedTransport
+        let authorized: AuthorizedTransport
+        /// The recorder of exchanges; nil if none are recorded.
+        let recording: RecordingTransport?
+    }
+
+    private let parts: Parts
+
     /// The description of the API, with its endpoints.
-    public let description: Description
+    public var description: Description { parts.description }
     /// The API that this client sends requests to.
-    package let api: APIDescription
+    package var api: APIDescription { parts.address.api }
     /// The name of the API; nil for the only one of the description.
-    package let apiName: String?
+    package var apiName: String? { parts.address.name }
     /// The URL that replaces the base URL; nil for none.
-    package let base: String?
+    package var base: String? { parts.address.base }
     /// The store that receives the records.
-    public let store: Store
+    public var store: Store { parts.store }
     /// The options of the client.
-    package let options: Options
+    package var options: Options { parts.options }
     /// The clients of the description's further APIs, by name. They share nothing but the store.
-    private let others: [String: APIClient]
-    private let paced: PacedTransport
-    private let authorized: AuthorizedTransport
-    private let recording: RecordingTransport?
-    private let budgets: BudgetKeeper
+    private var others: [String: APIClient] { parts.others }
+    private var paced: PacedTransport { parts.transports.paced }
+    private var authorized: AuthorizedTransport { parts.transports.authorized }
+    private var recording: RecordingTransport? { parts.transports.recording }
+    private var budgets: BudgetKeeper { parts.budgets }
 
     /// Creates a client that sends its requests over a transport.
     ///
@@ -124,30 +165,24 @@ public struct APIClient: Sendable {
         _ budgets: BudgetKeeper, others: [String: APIClient] = [:]
     ) throws(MirrorError) {
         let options = context.options, environment = context.environment
-        description = context.description
-        store = context.store
-        self.options = options
-        self.api = api
-        self.budgets = budgets
-        self.others = others
-        apiName = name
         let isFirst = name == context.description.apiName
-        base = name.flatMap { options.bases[$0] } ?? (isFirst ? options.base : nil)
+        let base = name.flatMap { options.bases[$0] } ?? (isFirst ? options.base : nil)
         try APIClient.check(api.authentication.sources, environment)
         let secrets = Set([api.authentication.queryParameter].compactMap(\.self))
         var pace = api.pace
         if options.ignoresLimits { pace.obeysHeaders = false }
-        paced = PacedTransport(
+        let paced = PacedTransport(
             ObservedTransport(transport, logger: options.logger, secretParameters: secrets), pace: pace,
             budgets: options.ignoresLimits ? [:] : budgets.restored, time: options.time, onWait: options.onWait)
         var tokens = options.retry ?? api.retry
         // A retried token request may present a token that the first attempt has already used up.
         tokens.methods = []
-        authorized = AuthorizedTransport(
+        let authorized = AuthorizedTransport(
             paced, api.authentication,
             origins: Set([api.base, base].compactMap { $0.flatMap { try? HTTPURL($0) }?.origin }),
             tokens: RetryingTransport(paced, policy: tokens, time: options.time, logger: options.logger),
             environment: environment, time: options.time)
+        let recording: RecordingTransport?
         do throws(RecordingError) {
             // The recordings of a further API are in a directory of their own: its paths may be the
             // same.
@@ -161,6 +196,9 @@ public struct APIClient: Sendable {
         } catch {
             throw .endpoint(place: error.file, message: error.message)
         }
+        parts = Parts(
+            context, Address(api: api, name: name, base: base),
+            Transports(paced: paced, authorized: authorized, recording: recording), budgets, others: others)
     }
 
     /// The client of the API that an endpoint belongs to.
@@ -208,6 +246,9 @@ public struct APIClient: Sendable {
 
     /// The rules for responses; the first one that matches applies.
     func rules(of endpoint: Endpoint) -> [ResponseRule] { endpoint.responses + api.responses }
+
+    /// Whether tests delay the client at its suspension points.
+    var isInterleaved: Bool { options.interleave != nil }
 
     /// A suspension point where tests interleave other tasks.
     func pause() async { await options.interleave?() }

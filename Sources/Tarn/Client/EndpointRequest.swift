@@ -9,20 +9,44 @@ import TarnStore
 /// It determines the first page of the list, the message that is sent for each page, and the key
 /// under which a page's response is stored.
 struct EndpointRequest: Sendable {
-    let client: APIClient
+    /// The parts that are equal for all lists. The requests of the lists share them.
+    private final class Constants: Sendable {
+        let client: APIClient
+        let endpoint: Endpoint
+        let fingerprint: String
+        let authScope: String
+        /// The endpoint in the keys of responses.
+        let key: String
+        /// The path, parsed once for all lists; nil if it is invalid.
+        let template: PathTemplate?
+        /// The names of variables in the path and the body.
+        let variables: Set<String>
+        /// Whether the first request has nothing but a path with values of the parent record.
+        let isPlain: Bool
+
+        init(_ client: APIClient, _ endpoint: Endpoint, fingerprint: String, authScope: String) {
+            self.client = client
+            self.endpoint = endpoint
+            template = try? PathTemplate(endpoint.path)
+            variables = Set(endpoint.variables)
+            isPlain = endpoint.parameters.isEmpty && endpoint.body == nil && !endpoint.followsURL
+            self.fingerprint = fingerprint
+            self.authScope = authScope
+            key = "\(endpoint.name) \(fingerprint)"
+        }
+    }
+
+    private var constants: Constants
+    var client: APIClient { constants.client }
     /// The endpoint, with the parameters of its API.
-    private(set) var endpoint: Endpoint
+    var endpoint: Endpoint { constants.endpoint }
     /// The fingerprint of the endpoint's mapping: another one changes the keys of responses.
-    let fingerprint: String
-    let authScope: String
+    var fingerprint: String { constants.fingerprint }
+    var authScope: String { constants.authScope }
     /// The record that the endpoint is requested for; nil without `for_each`.
     var parent: ParentRecord?
     /// The values of the endpoint's partitions for this list.
     private(set) var partition: [Endpoint.Parameter] = []
-    /// The path, parsed once for all lists; nil if it is invalid.
-    private let template: PathTemplate?
-    /// The names of variables in the path and the body.
-    private let variables: Set<String>
     /// The value that the scan sends to get what has changed since; nil to get everything.
     var since: String?
     /// The priority among requests that wait for the pace or for a limit.
@@ -31,12 +55,8 @@ struct EndpointRequest: Sendable {
     init(
         client: APIClient, endpoint: Endpoint, fingerprint: String, authScope: String, parent: ParentRecord? = nil
     ) {
-        self.client = client
-        self.endpoint = endpoint.completed(by: client.api)
-        template = try? PathTemplate(endpoint.path)
-        variables = Set(endpoint.variables)
-        self.fingerprint = fingerprint
-        self.authScope = authScope
+        constants = Constants(
+            client, endpoint.completed(by: client.api), fingerprint: fingerprint, authScope: authScope)
         self.parent = parent
     }
 
@@ -48,7 +68,11 @@ struct EndpointRequest: Sendable {
         var request = self
         request.parent = parent
         request.partition = partition
-        if !partition.isEmpty { request.endpoint.replaceParameters(by: partition) }
+        if !partition.isEmpty {
+            var endpoint = endpoint
+            endpoint.replaceParameters(by: partition)
+            request.constants = Constants(client, endpoint, fingerprint: fingerprint, authScope: authScope)
+        }
         return request
     }
 
@@ -64,7 +88,12 @@ struct EndpointRequest: Sendable {
     ///
     /// - Throws: if a variable of the path has no value.
     func firstPage() throws -> PageRequest {
-        let template = try template ?? PathTemplate(endpoint.path)
+        let template = try constants.template ?? PathTemplate(endpoint.path)
+        if constants.isPlain, since == nil, let parent,
+            parent.values.keys.allSatisfy({ constants.variables.contains($0) })
+        {
+            return PageRequest(url: client.api.base + (try template.expanded(parent.values)))
+        }
         var values = parent?.values.mapValues { [$0] } ?? [:]
         for parameter in endpoint.parameters { values[parameter.name, default: []].append(parameter.value) }
         let first = try endpoint.followsURL ? followedPage(template, values) : page(template, values)
@@ -74,7 +103,7 @@ struct EndpointRequest: Sendable {
 
     private func page(_ template: PathTemplate, _ values: [String: [String]]) throws -> PageRequest {
         let used = Set(template.variables)
-        let query = endpoint.parameters.filter { !variables.contains($0.name) }.map { ($0.name, $0.value) }
+        let query = endpoint.parameters.filter { !constants.variables.contains($0.name) }.map { ($0.name, $0.value) }
         let path = try template.expanded(lists: values.filter { used.contains($0.key) })
         return PageRequest(
             url: QueryParameters.append(query, to: client.api.base + path),
@@ -105,7 +134,7 @@ struct EndpointRequest: Sendable {
     func key(of page: PageRequest) -> RequestKey {
         let digest = page.body.map { "#" + SHA256.hexadecimal($0.text).prefix(16) } ?? ""
         return RequestKey(
-            method: endpoint.method, url: page.url + digest, endpoint: "\(endpoint.name) \(fingerprint)",
+            method: endpoint.method, url: page.url + digest, endpoint: constants.key,
             authScope: authScope)
     }
 

@@ -7,33 +7,58 @@ import TarnStore
 /// Drafts the records of an endpoint's pages, and creates the entries of their responses.
 struct PageImporter {
     let request: EndpointRequest
-    /// The parts of a page that pagination needs.
-    let wants: PageWants
-    /// The JSON paths that pagination and metadata read from every page.
-    let questions: DocumentQuestions
+    private let plan: Plan
 
-    /// The values by which changes are requested; nil for none.
-    private let increments: IncrementalValues?
+    /// The parts of a page that pagination needs.
+    var wants: PageWants { plan.wants }
+    /// The JSON paths that pagination and metadata read from every page.
+    var questions: DocumentQuestions { plan.questions }
 
     /// - Throws: `MirrorError.endpoint` if a path of the pagination is invalid.
     init(_ request: EndpointRequest, _ wants: PageWants) throws {
         self.request = request
-        var wants = wants
-        let rule = request.endpoint.incremental
-        if let path = rule?.path, !wants.values.contains(path) { wants.values.append(path) }
-        if let field = rule?.header { wants.fields.append(field) }
-        self.wants = wants
-        increments = request.increments
-        func path(_ text: String) throws -> JSONPath {
-            guard let path = JSONPath(text) else {
-                throw MirrorError.endpoint(
-                    place: request.place, message: "the pagination uses \"\(text)\", which is not a key path")
+        plan = try Plan(request, wants)
+    }
+
+    /// Creates an importer for another list of the same endpoint.
+    ///
+    /// - Parameter other: its plan is shared if it is for the same parts of a page.
+    /// - Throws: as ``init(_:_:)``.
+    init(_ request: EndpointRequest, _ wants: PageWants, like other: PageImporter?) throws {
+        self.request = request
+        plan = if let other, other.plan.given == wants { other.plan } else { try Plan(request, wants) }
+    }
+
+    /// The parts that are equal for all lists of an endpoint.
+    private final class Plan: Sendable {
+        /// The parts of a page that pagination asks for.
+        let given: PageWants
+        let wants: PageWants
+        /// The JSON paths that pagination and metadata read from every page.
+        let questions: DocumentQuestions
+        /// The values by which changes are requested; nil for none.
+        let increments: IncrementalValues?
+
+        init(_ request: EndpointRequest, _ given: PageWants) throws {
+            self.given = given
+            var wants = given
+            let rule = request.endpoint.incremental
+            if let path = rule?.path, !wants.values.contains(path) { wants.values.append(path) }
+            if let field = rule?.header { wants.fields.append(field) }
+            self.wants = wants
+            increments = request.increments
+            func path(_ text: String) throws -> JSONPath {
+                guard let path = JSONPath(text) else {
+                    throw MirrorError.endpoint(
+                        place: request.place, message: "the pagination uses \"\(text)\", which is not a key path")
+                }
+                return path
             }
-            return path
+            questions = DocumentQuestions(
+                values: try wants.values.map(path), record: try wants.record.map(path),
+                increment: rule?.field, documents: request.endpoint.metadata.map(\.path), members: PageImporter.members)
         }
-        questions = DocumentQuestions(
-            values: try wants.values.map(path), record: try wants.record.map(path),
-            increment: rule?.field, documents: request.endpoint.metadata.map(\.path), members: PageImporter.members)
+
     }
 
     /// The members of envelopes that are evidence of other pages.
@@ -56,13 +81,13 @@ struct PageImporter {
         // 204 and other empty responses list nothing (RFC 9110 §15.3.5).
         if response.body.isEmpty, response.status != 200 { return Importer.Added(listed: [], count: 0) }
         let endpoint = request.endpoint, known = importer.diagnostics.count
-        let context = context(response, page)
+        let context = context(response, page, isRead: importer.readsContext)
         let added =
             try endpoint.envelope.isEmpty
             ? importer.add(
                 response.body, records: endpoint.records, entity: endpoint.entity, parent: parent, context: context,
-                asking: questions)
-            : importer.add(response.body, envelope: endpoint.envelope, context: context, asking: questions)
+                asking: plan.questions)
+            : importer.add(response.body, envelope: endpoint.envelope, context: context, asking: plan.questions)
         // Only diagnostics of this page: other pages of the unit have their own.
         if added.skipped > 0, added.listed.isEmpty,
             let diagnostic = importer.diagnostics.dropFirst(known).first(where: { $0.code == .keyMissing })
@@ -91,7 +116,7 @@ struct PageImporter {
                 status: response.status, headers: headers.kept(also: wants.fields), fetchedAt: now, validatedAt: now),
             listing: .init(
                 added.listed, count: added.count, skipped: added.skipped,
-                metadata: PageMetadata(added.facts, wants, request.endpoint.metadata, increments)?.text))
+                metadata: PageMetadata(added.facts, wants, request.endpoint.metadata, plan.increments)?.text))
         entry.validation.answeredBy = response.redirectedTo.map(request.client.canonicalURL)
         return entry
     }
@@ -100,7 +125,14 @@ struct PageImporter {
     ///
     /// In increasing precedence: values of the parent record, parameters of the description,
     /// parameters of the query that was sent.
-    private func context(_ response: TransportResponse, _ page: Page) -> ImportContext {
+    ///
+    /// - Parameter isRead: whether the mapping reads any of them.
+    private func context(_ response: TransportResponse, _ page: Page, isRead: Bool) -> ImportContext {
+        guard isRead else {
+            var context = ImportContext(firstPosition: page.position, source: page.shownURL)
+            context.listsExcerpts = request.endpoint.listsExcerpts
+            return context
+        }
         let values = request.parent?.values ?? [:]
         var parameters = values
         // A path may name an attribute of the parent without its variable: {+url} is {+list.url}.

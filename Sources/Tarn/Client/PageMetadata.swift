@@ -108,8 +108,16 @@ extension TransportHeaders {
 
     /// The fields of a response that are stored, as a flat list.
     func kept(also others: [String]) -> [String] {
-        let names = TransportHeaders.keptKeys.union(others.map { $0.lowercased() })
-        return fields.filter { names.contains($0.name.lowercased()) }.flatMap { [$0.name, $0.value] }
+        var kept: [String] = []
+        for field in fields {
+            guard
+                TransportHeaders.keptKeys.contains(field.name.lowercased())
+                    || others.contains(where: { $0.lowercased() == field.name.lowercased() })
+            else { continue }
+            kept.append(field.name)
+            kept.append(field.value)
+        }
+        return kept
     }
 
     init(flat: [String]) {

@@ -8,10 +8,9 @@ import TarnStore
 
 /// A mirror of an API in a store: keeps the endpoints of a description up to date.
 ///
-/// By default, each page is one commit; a commit unit can combine several pages. A commit contains
-/// the records of its pages, the validators of the responses and the progress of the scan. So an
-/// interrupted sync continues after the last committed page, and an unchanged page costs one
-/// conditional request.
+/// By default, a commit contains a page and those that arrive shortly after it: their records, the
+/// validators of their responses and the progress of the scan. So an interrupted sync continues
+/// after the last committed page, and an unchanged page costs one conditional request.
 public struct APIMirror: Sendable {
     /// The options of a mirror.
     public struct Options: Sendable {

@@ -6,13 +6,17 @@ import TarnStore
 extension EndpointScan {
     /// The maximum number of pages, and of the bytes of their bodies, that wait for a commit.
     private static let mostShared = (pages: 256, bytes: 1 << 20)
+    /// The time for which the first of them waits.
+    private static let longestWait = Duration.milliseconds(5)
 
-    /// Whether pages of several parents that arrive during a commit are committed together.
+    /// Whether pages that arrive shortly after one another, or during a commit, are committed
+    /// together.
     ///
-    /// A page with few records costs little beyond the flush of its commit.
+    /// A page with few records costs little beyond its commit. The pages of one list are apart if
+    /// the mapping depends on what else is in a unit.
     var sharesCommits: Bool {
-        width > 1 && unit == .pages(1) && endpoint.hasSeveralLists && options.hooks == nil && options.prefetches
-            && !holdsCommits
+        width > 1 && unit == .pages(1) && options.hooks == nil && options.prefetches && !holdsCommits
+            && (endpoint.hasSeveralLists || !importer.dependsOnUnits)
     }
 
     /// Commits the batch if it is complete, or if it would only wait.
@@ -21,9 +25,28 @@ extension EndpointScan {
         let most = EndpointScan.mostShared
         let isDue =
             sharesCommits
-            ? underWay == nil || batch.pages.count >= most.pages || batch.byteCount >= most.bytes
+            ? isSharedDue || batch.pages.count >= most.pages || batch.byteCount >= most.bytes
             : batch.pages.count >= limit
         if isDue { try await flush() }
+    }
+
+    /// Whether pages have waited long enough for others, and no commit is in progress.
+    ///
+    /// If they have not, the scan is woken when they have.
+    var isSharedDue: Bool {
+        guard underWay == nil, !batch.isEmpty else { return false }
+        // The orphans of a list are looked for before the next list is stored, if possible.
+        if endpoint.orphans != nil { return true }
+        let now = ContinuousClock.now
+        guard let began = batchBegan else {
+            batchBegan = now
+            Task { [arrivals] in
+                try? await Task.sleep(for: EndpointScan.longestWait)
+                arrivals.signal()
+            }
+            return false
+        }
+        return now - began >= EndpointScan.longestWait
     }
 
     /// Commits the rest of the batch, and waits for the commit.
@@ -42,6 +65,7 @@ extension EndpointScan {
     func discard() {
         pipeline.discard()
         batch = Batch()
+        batchBegan = nil
     }
 
     /// Begins to commit the batch as one change.
@@ -56,6 +80,7 @@ extension EndpointScan {
         }
         let done = batch
         batch = Batch()
+        batchBegan = nil
         underWay = done
         importer.unit = done.unit(client)
         await pipeline.start(to: client.store, trains: done.pages.contains(where: \.isImported))
@@ -83,6 +108,7 @@ extension EndpointScan {
             }
             // Later pages are not stored either: a resumed scan would skip the missing ones.
             batch = Batch()
+            batchBegan = nil
             throw error
         }
         if let failure = pipeline.trainingFailure {

@@ -39,7 +39,7 @@ extension EndpointScan {
     }
 
     /// Begins a list again without its value, which the server no longer accepts.
-    func beginAnew(_ list: inout ListScan) throws {
+    func beginAnew(_ list: ListScan) throws {
         var request = list.target.request
         request.since = nil
         list.pages = try request.pages()

@@ -5,12 +5,6 @@ import TarnImport
 import TarnStore
 
 extension EndpointScan {
-    /// The list that is being processed, with its progress up to the last page.
-    struct Current {
-        var index: Int
-        var target: ScanTarget
-    }
-
     /// Scans the lists of all partitions and parents; those that lost pages to a void 304 again.
     func scan(_ partitions: [[Endpoint.Parameter]], _ parents: [ParentRecord?]) async {
         while true {
@@ -66,12 +60,12 @@ extension EndpointScan {
         shownURL = Redaction.url(client.requestURL(client.api.base + endpoint.path))
         defer { current = nil }
         do {
-            guard var list = try await list(request, index, isRepeated: isRepeated) else {
+            guard let list = try await list(request, index, isRepeated: isRepeated) else {
                 queue.finished.insert(index)
                 return
             }
-            current = Current(index: index, target: list.target)
-            try ask(&list)
+            current = list
+            try ask(list)
             lists.append(list)
         } catch {
             queue.finished.insert(index)
@@ -80,7 +74,7 @@ extension EndpointScan {
     }
 
     /// Requests the current page of a list, unless the request is under way already.
-    private func ask(_ list: inout ListScan) throws {
+    private func ask(_ list: ListScan) throws {
         // A prefetch from before the scan may be for another page than the first one here.
         if let first, list.ahead == nil { list.ahead = first }
         first = nil
@@ -97,7 +91,7 @@ extension EndpointScan {
     /// - Returns: the position of the list; nil if the scan is to be stopped or to repeat lists.
     private func arrival() async -> Int? {
         while overtaken.isEmpty, !Task.isCancelled, stop?.isRequested != true {
-            if sharesCommits, underWay != nil, pipeline.hasEnded {
+            if sharesCommits, underWay == nil ? isSharedDue : pipeline.hasEnded {
                 do {
                     try await settle()
                     try await commitIfDue()
@@ -117,11 +111,11 @@ extension EndpointScan {
 
     /// Processes the page of a list, and requests the next one.
     private func advance(_ position: Int) async {
-        var list = lists.remove(at: position)
-        current = Current(index: list.index, target: list.target)
+        let list = lists.remove(at: position)
+        current = list
         defer { current = nil }
         do {
-            if try await processPage(of: &list) {
+            if try await processPage(of: list) {
                 lists.insert(list, at: min(position, lists.count))
             } else {
                 queue.finished.insert(list.index)
@@ -134,17 +128,15 @@ extension EndpointScan {
     }
 
     /// - Returns: false if it was the last page.
-    private func processPage(of list: inout ListScan) async throws -> Bool {
+    private func processPage(of list: ListScan) async throws -> Bool {
         try Task.checkCancellation()
-        if list.fetch == nil { try ask(&list) }
+        if list.fetch == nil { try ask(list) }
         guard let fetch = list.fetch else { return false }
         list.fetch = nil
-        // An error is reported with the progress up to it.
-        defer { current = Current(index: list.index, target: list.target) }
-        let goesOn = try await take(fetch, &list)
+        let goesOn = try await take(fetch, list)
         try await commitIfDue()
         if goesOn {
-            try ask(&list)
+            try ask(list)
         } else {
             passedBy.succeeded()
             if unit == .scan { try await flush() }

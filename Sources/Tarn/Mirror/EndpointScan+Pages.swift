@@ -29,7 +29,8 @@ extension EndpointScan {
         let known = old?.plan == plan ? old?.since : nil
         request.since = try continued.map(\.begunSince) ?? beginning(of: request, after: known)
         var pages = try request.since == nil ? request.pages(from: first) : request.pages()
-        let importer = try PageImporter(request, pages.wants)
+        let importer = try PageImporter(request, pages.wants, like: lastImporter)
+        lastImporter = importer
         var checkpoint = Checkpoint(
             state: .underWay, plan: plan, nextURL: pages.position, scan: (old?.scan ?? 0) + 1,
             startedAt: client.now, completedAt: old?.completedAt)
@@ -81,7 +82,7 @@ extension EndpointScan {
     }
 
     /// Prefetches the next page while the current one is committed.
-    private func prefetch(_ page: PageRequest, _ list: inout ListScan) throws {
+    private func prefetch(_ page: PageRequest, _ list: ListScan) throws {
         if let ahead = list.ahead, ahead.page != page {
             ahead.cancel()
             list.ahead = nil
@@ -94,14 +95,14 @@ extension EndpointScan {
     /// Processes a response and adds its page to the batch.
     ///
     /// - Returns: false if it was the last page.
-    func take(_ fetch: PageFetch, _ list: inout ListScan) async throws -> Bool {
+    func take(_ fetch: PageFetch, _ list: ListScan) async throws -> Bool {
         shownURL = fetch.shownURL
         let response = try await fetch.answer()
         var page: Batch.Page
-        switch try decision(about: response, &list) {
+        switch try decision(about: response, list) {
         case .again: return true
         case .expired:
-            try beginAnew(&list)
+            try beginAnew(list)
             return true
         case .ignored:
             report.ignored += 1
@@ -113,20 +114,20 @@ extension EndpointScan {
             guard let confirmed = try confirmed(by: response, fetch, list) else { return true }
             page = confirmed
         case .records(let isEmpty):
-            page = try imported(response, fetch, &list, isEmpty: isEmpty)
+            page = try imported(response, fetch, list, isEmpty: isEmpty)
         }
         page.entry.listing.scan = list.target.checkpoint.scan
         page.entry.listing.identity = list.target.identity.responses
         page.entry.validation.answeredBy = response.redirectedTo.map(client.canonicalURL)
         page.entry.listing.position = list.pages.listPosition
         page.members = list.target.members
-        return try advance(past: page, &list)
+        return try advance(past: page, list)
     }
 
     /// Adds a page to the batch, and finds the next one.
     ///
     /// - Returns: false if it was the last page.
-    private func advance(past page: Batch.Page, _ list: inout ListScan) throws -> Bool {
+    private func advance(past page: Batch.Page, _ list: ListScan) throws -> Bool {
         var checkpoint = list.target.checkpoint
         checkpoint.pages += 1
         checkpoint.records += page.entry.listing.count
@@ -155,7 +156,7 @@ extension EndpointScan {
         batch.add(page, checkpoint, list.target.name)
         list.target.checkpoint = checkpoint
         if hasNext {
-            try prefetch(list.pages.request, &list)
+            try prefetch(list.pages.request, list)
         } else {
             complete(&list.target, isCutOff: list.pages.isCutOff)
         }
@@ -175,7 +176,7 @@ extension EndpointScan {
         case last
     }
 
-    private func decision(about response: TransportResponse, _ list: inout ListScan) throws -> PageDecision {
+    private func decision(about response: TransportResponse, _ list: ListScan) throws -> PageDecision {
         switch request.decision(about: response, sent: client.headers(endpoint.headers)) {
         case .notModified: return .notModified
         case .records(let isEmpty): return .records(isEmpty: isEmpty)
@@ -223,7 +224,7 @@ extension EndpointScan {
 
     /// Drafts the records of a page.
     private func imported(
-        _ response: TransportResponse, _ fetch: PageFetch, _ list: inout ListScan, isEmpty: Bool
+        _ response: TransportResponse, _ fetch: PageFetch, _ list: ListScan, isEmpty: Bool
     ) throws -> Batch.Page {
         let answeredBy = response.redirectedTo.map(client.canonicalURL)
         if options.prefetches, !isEmpty, let next = list.pages.next(byHeaders: response.headers, answeredBy: answeredBy)

@@ -24,6 +24,8 @@ final class EndpointScan {
     let unit: Endpoint.CommitUnit
     /// The pages that are not committed yet.
     var batch = Batch()
+    /// The time when the first page of the batch began to wait for others; nil if none waits.
+    var batchBegan: ContinuousClock.Instant?
     /// The batch that is being committed while the next one is fetched and drafted.
     var underWay: Batch?
     /// Whether the batch waits for other scans, to be committed with theirs as one change.
@@ -54,8 +56,10 @@ final class EndpointScan {
     var lists: [ListScan] = []
     /// The lists of all parents that are not begun.
     var queue = ListQueue(count: 0)
-    /// The list whose page is being processed; nil between pages.
-    var current: Current?
+    /// The list whose page is being processed, with its progress; nil between pages.
+    var current: ListScan?
+    /// The importer of the last list that has begun, whose plan others share.
+    var lastImporter: PageImporter?
     /// The facts for progress that the report does not have.
     var measured = ScanMeasure()
     /// The failures that have stopped scans of single parents.

@@ -1,7 +1,7 @@
 import TarnHTTP
 
 /// The scan of one list that is under way: its position, its progress, and its request.
-struct ListScan {
+final class ListScan {
     /// The index of the list among those of all parents.
     let index: Int
     var pages: PageSequence
@@ -10,6 +10,12 @@ struct ListScan {
     var fetch: PageFetch?
     /// The prefetch of the next page, under way while the current one is imported.
     var ahead: PageFetch?
+
+    init(index: Int, pages: PageSequence, target: ScanTarget) {
+        self.index = index
+        self.pages = pages
+        self.target = target
+    }
 
     /// Ends the transfers.
     func cancel() {

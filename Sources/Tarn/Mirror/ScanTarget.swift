@@ -3,14 +3,40 @@ import TarnStore
 /// The scan of an endpoint's list, as a whole or for one parent record, with its progress.
 struct ScanTarget {
     var request: EndpointRequest
-    let pages: PageImporter
-    /// The name of the checkpoint.
-    let name: String
-    let identity: ScanIdentity
-    /// The progress at the beginning, with the failure of an earlier sync.
-    let beginning: Checkpoint
+    private let constants: Constants
     /// The progress up to the last page.
     var checkpoint: Checkpoint
+
+    /// The parts that do not change. The copies of a target share them.
+    private final class Constants: Sendable {
+        let pages: PageImporter
+        let name: String
+        let identity: ScanIdentity
+        let beginning: Checkpoint
+
+        init(_ pages: PageImporter, _ name: String, _ identity: ScanIdentity, _ beginning: Checkpoint) {
+            self.pages = pages
+            self.name = name
+            self.identity = identity
+            self.beginning = beginning
+        }
+    }
+
+    init(
+        request: EndpointRequest, pages: PageImporter, name: String, identity: ScanIdentity, beginning: Checkpoint,
+        checkpoint: Checkpoint
+    ) {
+        self.request = request
+        constants = Constants(pages, name, identity, beginning)
+        self.checkpoint = checkpoint
+    }
+
+    var pages: PageImporter { constants.pages }
+    /// The name of the checkpoint.
+    var name: String { constants.name }
+    var identity: ScanIdentity { constants.identity }
+    /// The progress at the beginning, with the failure of an earlier sync.
+    var beginning: Checkpoint { constants.beginning }
 
     /// The name under which listed records are noted; nil if no orphans are looked for.
     var members: String? { request.endpoint.orphans == nil ? nil : identity.members }

@@ -11,7 +11,7 @@ struct SyncCommand: AsyncParsableCommand {
         abstract: "Mirror the API into the store: everything, or what changed since the last sync.",
         discussion: """
             Each page is committed with its records, its validators and the progress (or several pages together, if \
-            the description declares it). An interrupted sync therefore resumes with the next page, and an unchanged page \
+            they arrive together or the description declares it). An interrupted sync therefore resumes with the next page, and an unchanged page \
             costs one conditional request. Endpoints and for_each records that the interrupted sync had finished are \
             not requested again; --restart starts from the beginning.
 

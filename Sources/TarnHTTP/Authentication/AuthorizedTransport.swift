@@ -10,8 +10,10 @@ import Foundation
 ///
 /// Responses and errors hold no secret. URLs and header fields lose the key's query parameter;
 /// error texts and the bodies of 4xx and 5xx responses have `***` in place of a secret.
-package final class AuthorizedTransport: Transport, Sendable {
+package final class AuthorizedTransport: DirectTransport, Sendable {
     private let inner: any Transport
+    /// The inner transport, if no request gets credentials and it can start requests directly.
+    private let direct: (any DirectTransport)?
     private let authorizer: Authorizer
     private let origins: Set<String>
 
@@ -27,6 +29,7 @@ package final class AuthorizedTransport: Transport, Sendable {
     ) {
         self.inner = inner
         self.origins = origins
+        if case .none = authentication { direct = inner as? any DirectTransport } else { direct = nil }
         authorizer = Authorizer(authentication, transport: tokens ?? inner, environment: environment, time: time)
     }
 
@@ -43,6 +46,14 @@ package final class AuthorizedTransport: Transport, Sendable {
     ///   cannot be read.
     package func scope() async throws(TransportError) -> Secret? {
         try await authorizer.scope()
+    }
+
+    /// Starts a request without a task. Requests with credentials need one.
+    package func start(
+        _ request: TransportRequest, _ url: HTTPURL, _ transfer: DirectTransfer,
+        _ completion: @escaping DirectTransfer.Completion
+    ) -> Bool {
+        direct?.start(request, url, transfer, completion) ?? false
     }
 
     /// Sends a request with credentials if its origin is one of the given ones.

@@ -126,6 +126,9 @@ final class CurlEngine: Sendable {
             }
             return
         }
+        // By default, libcurl keeps four connections for each transfer in progress, so that it
+        // closes most of them whenever few transfers are.
+        tarn_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, min(4 * max(16, concurrencyPerHost), 1 << 12))
         let wakeable = WakeableMulti(pointer: multi)
         state.withLock { $0.multi = wakeable }
         let loop = CurlLoop(multi: multi, concurrencyPerHost: concurrencyPerHost)

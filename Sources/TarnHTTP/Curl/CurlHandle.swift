@@ -32,5 +32,5 @@ final class CurlHandle {
     }
 
     /// Whether libcurl accepts the buffer size.
-    private var hasBuffer: Bool { tarn_curl_set_long(easy, CURLOPT_BUFFERSIZE, 256 * 1024) == CURLE_OK }
+    private var hasBuffer: Bool { tarn_curl_set_long(easy, CURLOPT_BUFFERSIZE, 64 * 1024) == CURLE_OK }
 }

@@ -16,7 +16,7 @@
 ///
 /// A transport has one thread, which the first request starts. When the transport is released,
 /// transfers in progress are finished and the thread ends.
-public final class CurlTransport: Transport, Sendable {
+public final class CurlTransport: Transport, DirectTransport, Sendable {
     /// The options of a transport.
     public struct Options: Sendable, Hashable {
         /// The time limit for name resolution, connection and TLS.
@@ -97,19 +97,37 @@ public final class CurlTransport: Transport, Sendable {
         func error(_ kind: TransportError.Kind, _ detail: String) -> TransportError {
             TransportError(kind, method: request.method, url: request.url, detail: detail)
         }
-        var url: HTTPURL
+        let url: HTTPURL
         do throws(HTTPURLError) { url = try HTTPURL(request.url) } catch let problem {
             throw error(.url, problem.reason)
         }
         if let problem = CurlTransport.problem(of: request) { throw error(.protocol, problem) }
+        return try await exchange(request, url, first: nil)
+    }
+
+    /// Performs the transfers of a request: the first one, and those of its redirects.
+    ///
+    /// - Parameter first: the answer of the first transfer; nil if it is still to be performed.
+    private func exchange(
+        _ request: TransportRequest, _ url: HTTPURL, first: CurlAnswer?
+    ) async throws(TransportError) -> TransportResponse {
+        func error(_ kind: TransportError.Kind, _ detail: String) -> TransportError {
+            TransportError(kind, method: request.method, url: request.url, detail: detail)
+        }
+        var url = url, known = first
         var next = request
         var remaining = options.totalTimeout
         var redirects = 0
         while true {
             let answer: CurlAnswer
-            switch await exchange(next, url, timeout: remaining) {
-            case .success(let success): answer = success
-            case .failure(let failure): throw error(failure.kind, failure.detail)
+            if let first = known {
+                answer = first
+                known = nil
+            } else {
+                switch await exchange(next, url, timeout: remaining) {
+                case .success(let success): answer = success
+                case .failure(let failure): throw error(failure.kind, failure.detail)
+                }
             }
             var response = answer.response
             guard options.followsRedirects, let location = Redirect.location(of: response) else {
@@ -158,6 +176,38 @@ public final class CurlTransport: Transport, Sendable {
         } onCancel: {
             engine.cancel(ticket)
         }
+    }
+
+    /// Starts a request without a task. Redirects are followed in one.
+    package func start(
+        _ request: TransportRequest, _ url: HTTPURL, _ transfer: DirectTransfer,
+        _ completion: @escaping DirectTransfer.Completion
+    ) -> Bool {
+        guard CurlTransport.problem(of: request) == nil else { return false }
+        let ticket = CurlTicket()
+        transfer.onCancel { [engine] in engine.cancel(ticket) }
+        let finish: @Sendable (Result<CurlAnswer, CurlFailure>) -> Void = { [self] result in
+            switch result {
+            case .success(let answer):
+                guard options.followsRedirects, Redirect.location(of: answer.response) != nil else {
+                    return completion(.success(answer.response))
+                }
+                transfer.resume(completion) { () async throws(TransportError) in
+                    try await self.exchange(request, url, first: answer)
+                }
+            case .failure(let failure):
+                completion(
+                    .failure(
+                        TransportError(
+                            failure.kind, method: request.method, url: request.url, detail: failure.detail)))
+            }
+        }
+        engine.submit(
+            CurlSubmission(
+                request: request, url: url, options: options, timeout: options.totalTimeout, ticket: ticket,
+                receiver: CurlSubmission.Receiver(
+                    interim: InterimResponse.receiver?.receive, completion: finish)))
+        return true
     }
 
     /// Returns the reason why a request must not be sent, or nil.

@@ -13,8 +13,9 @@ import Metrics
 /// - `tarn_http_received_bytes` by host.
 ///
 /// Logs (swift-log): a line at level debug for every response and failure.
-package struct ObservedTransport: Transport {
+package struct ObservedTransport: DirectTransport {
     private let inner: any Transport
+    private let direct: (any DirectTransport)?
     private let logger: Logger?
     private let secretParameters: Set<String>
 
@@ -24,6 +25,7 @@ package struct ObservedTransport: Transport {
     ///   those with secret names.
     package init(_ inner: any Transport, logger: Logger? = nil, secretParameters: Set<String> = []) {
         self.inner = inner
+        direct = inner as? any DirectTransport
         self.logger = logger
         self.secretParameters = secretParameters
     }
@@ -34,17 +36,41 @@ package struct ObservedTransport: Transport {
         let started = ContinuousClock.now
         do throws(TransportError) {
             let response = try await inner.send(request)
-            note(request, host, "\(response.status)", ContinuousClock.now - started)
+            note(.success(response), request, host, ContinuousClock.now - started)
+            return response
+        } catch {
+            note(.failure(error), request, host, ContinuousClock.now - started)
+            throw error
+        }
+    }
+
+    /// Starts a request without a task, and counts and logs its outcome.
+    package func start(
+        _ request: TransportRequest, _ url: HTTPURL, _ transfer: DirectTransfer,
+        _ completion: @escaping DirectTransfer.Completion
+    ) -> Bool {
+        let started = ContinuousClock.now
+        return direct?.start(request, url, transfer) { [self] result in
+            note(result, request, url.host, ContinuousClock.now - started)
+            completion(result)
+        } ?? false
+    }
+
+    private func note(
+        _ result: Result<TransportResponse, TransportError>, _ request: TransportRequest, _ host: String,
+        _ duration: Duration
+    ) {
+        switch result {
+        case .success(let response):
+            note(request, host, "\(response.status)", duration)
             Counter(label: "tarn_http_received_bytes", dimensions: [("host", host)]).increment(by: response.body.count)
             logger?.debug(
                 "answer",
                 metadata: metadata(request).merging(["status": "\(response.status)", "bytes": "\(response.body.count)"])
                 { $1 })
-            return response
-        } catch {
-            note(request, host, error.kind.rawValue, ContinuousClock.now - started)
+        case .failure(let error):
+            note(request, host, error.kind.rawValue, duration)
             logger?.debug("no answer", metadata: metadata(request).merging(["reason": "\(error.kind.rawValue)"]) { $1 })
-            throw error
         }
     }
 

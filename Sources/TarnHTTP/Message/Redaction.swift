@@ -18,6 +18,10 @@ package enum Redaction {
     ///
     /// - Parameter others: names of additional secret parameters.
     package static func url(_ text: String, hiding others: Set<String> = []) -> String {
+        // Nearly all URLs have nothing to hide.
+        guard
+            text.utf8.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") })
+        else { return text }
         var reference = URLReference(text)
         if let authority = reference.authority, let at = authority.lastIndex(of: "@") {
             reference.authority = "***" + authority[at...]

@@ -11,7 +11,7 @@ import Metrics
 /// One instance should be shared by all clients of the same servers. The rate limits of servers can
 /// be read from ``budgets``, stored, and passed to the next instance: a limit that was exhausted
 /// before a restart stays exhausted.
-package final class PacedTransport: Transport, Sendable {
+package final class PacedTransport: DirectTransport, Sendable {
     /// A request in a queue.
     private struct Waiter {
         var ticket: UInt64
@@ -41,6 +41,7 @@ package final class PacedTransport: Transport, Sendable {
     }
 
     private let inner: any Transport
+    private let direct: (any DirectTransport)?
     /// The user's own limits, which apply in addition to the server's.
     package let pace: Pace
     private let time: TimeSource
@@ -58,6 +59,7 @@ package final class PacedTransport: Transport, Sendable {
         onWait: (@Sendable (RequestWait) -> Void)? = nil
     ) {
         self.inner = inner
+        direct = inner as? any DirectTransport
         self.pace = pace
         self.time = time
         self.onWait = onWait
@@ -84,23 +86,8 @@ package final class PacedTransport: Transport, Sendable {
         // A malformed URL does not wait: the inner transport rejects it.
         guard let url = try? HTTPURL(request.url) else { return try await inner.send(request) }
         let origin = url.origin, started = time.now()
-        if let failure = await turn(origin, request.priority) {
-            switch failure {
-            case .cancelled:
-                throw TransportError(
-                    .cancelled, method: request.method, url: request.url, detail: "the task was cancelled")
-            case .tooLong(let wait):
-                let until = HTTPDate.text(time.now().addingTimeInterval(wait.inSeconds))
-                throw TransportError(
-                    .rateLimit, method: request.method, url: request.url,
-                    detail: "the rate limit of \(origin) is used up until \(until), longer than a request may wait "
-                        + "(\(Int(pace.longestWait.inSeconds)) s, `pace: { longest_wait }`)")
-            }
-        }
-        let waited = time.now().timeIntervalSince(started)
-        if waited > 0.001 {
-            Metrics.Timer(label: "tarn_http_wait", dimensions: [("host", url.host)]).recordSeconds(waited)
-        }
+        if let failure = await turn(origin, request.priority) { throw error(failure, request, origin) }
+        noteWait(since: started, url.host)
         do throws(TransportError) {
             let response = try await inner.send(request)
             leave(origin, status: response.status, response.headers)
@@ -108,6 +95,66 @@ package final class PacedTransport: Transport, Sendable {
         } catch {
             leave(origin, status: 0, nil)
             throw error
+        }
+    }
+
+    /// Starts a request without a task when the budget of its origin admits it.
+    package func start(
+        _ request: TransportRequest, _ url: HTTPURL, _ transfer: DirectTransfer,
+        _ completion: @escaping DirectTransfer.Completion
+    ) -> Bool {
+        guard let direct else { return false }
+        let origin = url.origin, started = time.now()
+        let leaving: DirectTransfer.Completion = { [self] result in
+            switch result {
+            case .success(let response): leave(origin, status: response.status, response.headers)
+            case .failure: leave(origin, status: 0, nil)
+            }
+            completion(result)
+        }
+        let admitted: @Sendable (Failure?) -> Void = { [self] failure in
+            if let failure { return completion(.failure(error(failure, request, origin))) }
+            noteWait(since: started, url.host)
+            if !direct.start(request, url, transfer, leaving) {
+                transfer.resume(leaving) { [inner] () async throws(TransportError) in try await inner.send(request) }
+            }
+        }
+        let ticket = state.withLock { state in
+            state.lastTicket += 1
+            return state.lastTicket
+        }
+        // Before the request is queued: its admission sets another one.
+        transfer.onCancel { [self] in remove(ticket, origin)?.resume(.cancelled) }
+        state.withLock { state in
+            state.lines[origin, default: Line()].waiters.insert(
+                Waiter(ticket: ticket, priority: request.priority, resume: admitted), byPriority: \.priority)
+        }
+        pump(origin)
+        // The cancellation may have come before the request was queued.
+        if transfer.isCancelled { remove(ticket, origin)?.resume(.cancelled) }
+        return true
+    }
+
+    /// The error of a request that is not sent.
+    private func error(_ failure: Failure, _ request: TransportRequest, _ origin: String) -> TransportError {
+        switch failure {
+        case .cancelled:
+            return TransportError(
+                .cancelled, method: request.method, url: request.url, detail: "the task was cancelled")
+        case .tooLong(let wait):
+            let until = HTTPDate.text(time.now().addingTimeInterval(wait.inSeconds))
+            return TransportError(
+                .rateLimit, method: request.method, url: request.url,
+                detail: "the rate limit of \(origin) is used up until \(until), longer than a request may wait "
+                    + "(\(Int(pace.longestWait.inSeconds)) s, `pace: { longest_wait }`)")
+        }
+    }
+
+    /// Records the time for which a request has waited.
+    private func noteWait(since started: Date, _ host: String) {
+        let waited = time.now().timeIntervalSince(started)
+        if waited > 0.001 {
+            Metrics.Timer(label: "tarn_http_wait", dimensions: [("host", host)]).recordSeconds(waited)
         }
     }
 
@@ -149,6 +196,16 @@ package final class PacedTransport: Transport, Sendable {
         waiter?.resume(.cancelled)
     }
 
+    /// Removes a request from its queue; nil if it was admitted already.
+    private func remove(_ ticket: UInt64, _ origin: String) -> Waiter? {
+        state.withLock { state -> Waiter? in
+            guard let index = state.lines[origin]?.waiters.firstIndex(where: { $0.ticket == ticket }) else {
+                return nil
+            }
+            return state.lines[origin]?.waiters.remove(at: index)
+        }
+    }
+
     /// Updates the budget with a response, and admits the next requests.
     private func leave(_ origin: String, status: Int, _ headers: TransportHeaders?) {
         let now = time.now()
@@ -163,7 +220,9 @@ package final class PacedTransport: Transport, Sendable {
         let now = time.now()
         var resumed: [(Waiter, Failure?)] = []
         state.withLock { state in
-            guard var line = state.lines[origin] else { return }
+            guard var line = state.lines[origin], !line.waiters.isEmpty else { return }
+            // The queue is changed in place.
+            state.lines[origin]?.waiters = []
             line.timer?.cancel()
             line.timer = nil
             admission: while let first = line.waiters.first {

@@ -30,6 +30,7 @@ package struct RateLimit: Sendable, Hashable, Codable {
     ///
     /// Values that are not numbers are ignored.
     package static func all(in headers: TransportHeaders, now: Date) -> [RateLimit] {
+        guard headers.fields.contains(where: { mayBeLimit($0.name) }) else { return [] }
         let structured = headers.all("RateLimit").flatMap { self.structured($0, now: now) }
         if !structured.isEmpty { return structured }
         for prefix in ["RateLimit", "X-RateLimit", "X-Rate-Limit"] {
@@ -41,6 +42,17 @@ package struct RateLimit: Sendable, Hashable, Codable {
             return [RateLimit(remaining: remaining, resetsAt: reset)]
         }
         return []
+    }
+
+    /// Whether a field's name begins like those of limits: `RateLimit`, `X-Rate…`.
+    private static func mayBeLimit(_ name: String) -> Bool {
+        var bytes = name.utf8.makeIterator()
+        guard let first = bytes.next(), let second = bytes.next() else { return false }
+        switch first | 0x20 {
+        case UInt8(ascii: "r"): return second | 0x20 == UInt8(ascii: "a")
+        case UInt8(ascii: "x"): return second == UInt8(ascii: "-")
+        default: return false
+        }
     }
 
     /// Returns whether a response reports an exhausted limit.

@@ -6,6 +6,7 @@ import Metrics
 /// A transport that retries requests by a ``RetryPolicy`` and the user's rules.
 package struct RetryingTransport: Transport {
     private let inner: any Transport
+    private let direct: (any DirectTransport)?
     private let policy: RetryPolicy
     private let rules: [ResponseRule]
     private let refresh: (@Sendable () async throws(TransportError) -> Bool)?
@@ -26,6 +27,7 @@ package struct RetryingTransport: Transport {
         logger: Logger? = nil
     ) {
         self.inner = inner
+        direct = inner as? any DirectTransport
         self.policy = policy
         self.rules = rules
         self.refresh = refresh
@@ -37,12 +39,63 @@ package struct RetryingTransport: Transport {
     ///
     /// - Returns: the last response, even if its status is transient.
     package func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
-        var attempt = 1, mayRefresh = refresh != nil
+        try await send(request, first: nil)
+    }
+
+    /// Starts a request without a task. Only retries need one.
+    ///
+    /// - Parameters:
+    ///   - transfer: the handle that cancels the request, and its retries.
+    ///   - completion: called exactly once, on any thread, unless false is returned.
+    /// - Returns: false if only ``send(_:)`` can send the request.
+    package func start(
+        _ request: TransportRequest, _ transfer: DirectTransfer, _ completion: @escaping DirectTransfer.Completion
+    ) -> Bool {
+        guard let direct, let url = try? HTTPURL(request.url) else { return false }
+        return direct.start(request, url, transfer) { [self] result in
+            guard isFinal(result) else {
+                return transfer.resume(completion) { () async throws(TransportError) in
+                    try await send(request, first: result)
+                }
+            }
+            completion(result)
+        }
+    }
+
+    /// Whether the outcome of a first attempt is that of the request: no rule applies, and it is
+    /// not transient.
+    private func isFinal(_ result: Result<TransportResponse, TransportError>) -> Bool {
+        switch result {
+        case .success(let response):
+            rules.first(for: response) == nil
+                && !RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers))
+        case .failure(let error): !RetryPolicy.isPassing(.failure(error.kind))
+        }
+    }
+
+    /// Sends a request until an outcome is final.
+    ///
+    /// - Parameter first: the outcome of the first attempt; nil if it is still to be made.
+    private func send(
+        _ request: TransportRequest, first: Result<TransportResponse, TransportError>?
+    ) async throws(TransportError) -> TransportResponse {
+        var attempt = 1, mayRefresh = refresh != nil, known = first
         while true {
             let failure: TransportError
             do throws(TransportError) {
-                let response = try await inner.send(request)
+                let response: TransportResponse
+                if let first = known {
+                    known = nil
+                    response = try first.get()
+                } else {
+                    response = try await inner.send(request)
+                }
                 let rule = rules.first(for: response)
+                if rule == nil,
+                    !RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers))
+                {
+                    return response
+                }
                 if rule?.action == .refreshToken, mayRefresh, let refresh {
                     mayRefresh = false
                     if try await refresh() { continue }

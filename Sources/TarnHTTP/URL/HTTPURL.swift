@@ -19,6 +19,11 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     ///   §4.2.4: it hides the destination of a request), for bytes that must be percent-encoded,
     ///   and for an incomplete percent-encoding.
     package init(_ text: String) throws(HTTPURLError) {
+        self = if let plain = HTTPURL(plain: text) { plain } else { try HTTPURL(parsing: text) }
+    }
+
+    /// Parses a URL of any form, valid or not.
+    init(parsing text: String) throws(HTTPURLError) {
         let reference = URLReference(text)
         guard let scheme = reference.scheme?.lowercased(), scheme == "http" || scheme == "https",
             let authority = reference.authority

@@ -36,7 +36,8 @@ package enum QueryParameters {
     ///
     /// One without `=` has an empty value.
     package static func values(in url: String) -> [(name: String, value: String)] {
-        (URLReference(url).query?.split(separator: "&") ?? []).map { part in
+        guard url.utf8.contains(UInt8(ascii: "?")) else { return [] }
+        return (URLReference(url).query?.split(separator: "&") ?? []).map { part in
             let value = part.drop { $0 != "=" }.dropFirst()
             return (name(of: part), PercentEncoding.decode(String(value.map { $0 == "+" ? " " : $0 })))
         }

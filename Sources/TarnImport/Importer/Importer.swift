@@ -209,6 +209,13 @@ public final class Importer {
         return added
     }
 
+    /// Whether the result of an import depends on what else is in the unit: a record without a
+    /// usable key fails it, or the first of several objects of a record counts.
+    package var dependsOnUnits: Bool { plan.dependsOnUnits }
+
+    /// Whether the mapping reads header fields or parameters of an ``ImportContext``.
+    package var readsContext: Bool { plan.readsContext }
+
     /// The bytes that the current unit keeps in memory.
     var byteCount: Int { drafter.list.byteCount }
 

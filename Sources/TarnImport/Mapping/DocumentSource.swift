@@ -8,5 +8,12 @@ enum DocumentSource: Hashable {
     /// A path from the root. `isList`: collects all values that the path leads to in a list.
     case root([JSONPath.Step], isList: Bool)
 
+    var isOfContext: Bool {
+        switch self {
+        case .header, .parameter: true
+        case .constant, .root: false
+        }
+    }
+
     var isOfRoot: Bool { if case .root = self { true } else { false } }
 }

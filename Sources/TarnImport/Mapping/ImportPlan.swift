@@ -7,6 +7,10 @@ struct ImportPlan {
     let plans: [EntityPlan]
     /// The values that the plans take from a document, outside of its records.
     let documentSources: [DocumentSource]
+    /// Whether a source is a header field or a parameter.
+    let readsContext: Bool
+    /// Whether a policy depends on what else is in a unit.
+    let dependsOnUnits: Bool
     /// The inheritance trees that the plans belong to.
     let kinds: PlanKinds
     /// Whether any entity chooses among its descendants.
@@ -37,6 +41,8 @@ struct ImportPlan {
         takesSurroundings = plans.contains(where: \.isContextual)
         hasChoices = plans.contains(where: \.hasChoice)
         documentSources = builder.documentSources
+        readsContext = documentSources.contains(where: \.isOfContext)
+        dependsOnUnits = plans.contains { $0.policies.failsKeyless || $0.policies.firstWins }
     }
 
     private static func check(

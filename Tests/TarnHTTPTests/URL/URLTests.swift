@@ -1,5 +1,6 @@
 // RFC 3986: splitting, resolving, comparing, moving, and the parameters of a query.
 
+import TestSupport
 import Testing
 
 @testable import TarnHTTP
@@ -48,6 +49,29 @@ struct URLReferenceTests {
 
 @Suite("HTTP URLs")
 struct HTTPURLTests {
+    @Test("a plain URL has the same parts in one pass; what is not plain is left to the whole parser")
+    func plain() {
+        let parts = [
+            "http://", "https://", "HTTP://", "ftp://", "h", "api.example.org", "API", "127.0.0.1", "[::1]", "a_b", "~",
+            "u@",
+            ":", ":80", ":080", ":0", ":8443", ":65535", ":65536", ":99999999999999999999", "/", "/a/b", "/.", "..",
+            "?",
+            "?q=1&r", "#f", "%41", "%4", "\u{e4}", " ", "\"", "<", "\\", "[1]", "{}", "|", "\u{7f}", "",
+        ]
+        var random = SeededRandom(seed: 18), plain = 0
+        for _ in 0..<20_000 {
+            let count = Int.random(in: 1...6, using: &random)
+            let text =
+                (["http://h", "https://api.example.org:1", ""].randomElement(using: &random) ?? "")
+                + (0..<count).map { _ in parts.randomElement(using: &random) ?? "" }.joined()
+            guard let url = HTTPURL(plain: text) else { continue }
+            plain += 1
+            #expect((try? HTTPURL(parsing: text)) == url, "\(text)")
+        }
+        #expect(plain > 100)
+        #expect(HTTPURL(plain: "http://a:1/b?c") != nil && HTTPURL(plain: "http://a/%41") == nil)
+    }
+
     @Test("a URL is taken apart, with scheme and host in lower case and the rest as written")
     func parts() throws {
         let url = try HTTPURL("HTTPS://API.Example.org:8443/Repos/%c3%a4/x?page[number]=2&q=a+b#frag")

@@ -18,7 +18,7 @@ struct MirrorCommitTests {
     @Test(
         "as many pages as the description says are one commit, with their entries and the progress; the last commit has the rest",
         arguments: [
-            ("page", UInt64(5)), ("{ every: 1 }", 5), ("{ every: 2 }", 3), ("{ every: 5 }", 1), ("{ every: 100 }", 1),
+            ("{ every: 2 }", UInt64(3)), ("{ every: 5 }", 1), ("{ every: 100 }", 1),
             ("walk", 1),
         ])
     func batches(commit: String, commits: UInt64) async throws {
@@ -32,6 +32,28 @@ struct MirrorCommitTests {
         #expect(
             try store.checkpoint("items").map { $0.state == .complete && $0.pages == 5 && $0.records == 10 } == true)
         #expect(try await store.scan(Self.pages).notModified == 5)
+    }
+
+    @Test(
+        "by default, pages that arrive shortly after one another share commits; without concurrency, each is one",
+        arguments: ["page", "{ every: 1 }"])
+    func shared(commit: String) async throws {
+        let store = try store(commit)
+        #expect(try await store.scan(Self.pages).pages == 5)
+        #expect(try (1...5).contains(sequence(store)) && store.items() == Array(1...10))
+        #expect(try store.read { try $0.responseCount } == 5)
+        let alone = try self.store(commit)
+        #expect(try await alone.scan(Self.pages) { $0.concurrency = 1 }.pages == 5)
+        #expect(try sequence(alone) == 5 && alone.items() == Array(1...10))
+    }
+
+    @Test("pages of one list are apart if a record without a key fails its unit, or if the first object counts")
+    func apart() async throws {
+        for policy in ["keyless: fail", "duplicates: first_wins"] {
+            let store = try MirrorStore(yaml: itemsYAML("paginate: header_link", api: "  \(policy)"))
+            #expect(try await store.scan(Self.pages).pages == 5)
+            #expect(try sequence(store) == 5)
+        }
     }
 
     @Test("what a program says goes before the description")

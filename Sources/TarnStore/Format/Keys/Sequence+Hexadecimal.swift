@@ -6,7 +6,9 @@ extension Sequence<UInt8> {
         var text: [UInt8] = []
         text.reserveCapacity(2 * underestimatedCount)
         for byte in self {
-            for digit in [byte >> 4, byte & 15] { text.append(digit < 10 ? 0x30 + digit : 0x57 + digit) }
+            let high = byte >> 4, low = byte & 15
+            text.append(high < 10 ? 0x30 + high : 0x57 + high)
+            text.append(low < 10 ? 0x30 + low : 0x57 + low)
         }
         return String(decoding: text, as: UTF8.self)
     }

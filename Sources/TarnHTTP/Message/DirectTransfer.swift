@@ -1,0 +1,51 @@
+// The cancellation of a request that has no task.
+
+import Locking
+
+/// The handle of a request that was started by a ``DirectTransport``.
+package final class DirectTransfer: Sendable {
+    /// The function that is called with the outcome of a request.
+    package typealias Completion = @Sendable (Result<TransportResponse, TransportError>) -> Void
+
+    private struct State {
+        var isCancelled = false
+        var cancel: (@Sendable () -> Void)?
+    }
+
+    private let state = Guarded(State())
+
+    package init() {}
+
+    var isCancelled: Bool { state.withLock(\.isCancelled) }
+
+    /// Cancels the request, unless it is complete. Its completion is called in either case.
+    package func cancel() {
+        let cancel = state.withLock { state in
+            state.isCancelled = true
+            return state.cancel
+        }
+        cancel?()
+    }
+
+    /// Sets the function that cancels the current step of the request, in place of the one before.
+    ///
+    /// It is called at once if the request is already cancelled.
+    package func onCancel(_ cancel: @escaping @Sendable () -> Void) {
+        let isCancelled = state.withLock { state in
+            state.cancel = cancel
+            return state.isCancelled
+        }
+        if isCancelled { cancel() }
+    }
+
+    /// Continues the request in a task: after a redirect, or before a retry.
+    package func resume(
+        _ completion: @escaping Completion,
+        with send: @escaping @Sendable () async throws(TransportError) -> TransportResponse
+    ) {
+        let task = Task {
+            do throws(TransportError) { completion(.success(try await send())) } catch { completion(.failure(error)) }
+        }
+        onCancel { task.cancel() }
+    }
+}

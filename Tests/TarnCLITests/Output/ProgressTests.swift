@@ -37,7 +37,8 @@ struct ProgressTests {
         for update in updates { #expect(VisibleText.columns(of: update) < 60, "\(update)") }
         let issues = updates.compactMap { $0.firstMatch(of: /^issues\s+(\d)\/7 pages, (\d+) records,/) }
         #expect(issues.count >= 3, "\(updates)")
-        #expect(issues.allSatisfy { Int($0.2) == Int($0.1).map { $0 * 50 } }, "\(updates)")
+        // The last page is shorter. Pages that arrive together are counted together.
+        #expect(issues.allSatisfy { Int($0.2) == Int($0.1).map { min($0 * 50, 330) } }, "\(updates)")
         let pages = issues.compactMap { Int($0.1) }
         #expect(pages == pages.sorted())
         #expect(updates.contains { $0.firstMatch(of: /^labels\s+0 pages, 0 records  … http:\/\/127.0.0.1:/) != nil })

@@ -23,6 +23,12 @@
 //         applies the schema of a round, in steps of ROWS rows; `step INDEX DONE`
 //     StoreWorker serve STORE ROUND
 //         opens the store with the schema of a round and executes commands (`serve`)
+//     StoreWorker outbox STORE
+//         queues, sends and discards local changes (`OutboxWorkload`) until it is killed;
+//         `ack NUMBER`
+//     StoreWorker outboxcheck STORE
+//         compares the store with one that has run to the same step; `sound NUMBER`, or a
+//         difference
 //     StoreWorker bits STORE PART PARTS
 //         flips every bit of the store's file, this process those of one part (`BitFlips`)
 //     StoreWorker shrink STORE
@@ -81,6 +87,8 @@ do {
     case ("count", 4...5):
         try count(arguments[1], Int64(arguments[2]) ?? 0, Int64(arguments[3]) ?? 0, isKilled: arguments.count == 5)
     case ("churn", 3): try churn(arguments[1], seed: UInt64(arguments[2]) ?? 0)
+    case ("outbox", 2): try OutboxWorkload.run(arguments[1]) { say("ack \($0)") }
+    case ("outboxcheck", 2): say(try OutboxWorkload.check(arguments[1]))
     case ("evolve", 4): try evolve(arguments[1], round: Int(arguments[2]) ?? 0, rows: Int(arguments[3]) ?? 1)
     case ("serve", 3): try serve(arguments[1], round: Int(arguments[2]) ?? 0)
     case ("bits", 4):

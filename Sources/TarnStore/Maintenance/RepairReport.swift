@@ -15,8 +15,8 @@ package struct RepairReport: Sendable, Hashable {
     package var counters: [String: UInt64] = [:]
     /// Rows of long lists that no record refers to.
     package var listRowsRemoved = 0
-    /// Unreadable checkpoints, marks, scan members and operations of the outbox, and bodies without a
-    /// response.
+    /// Unreadable checkpoints, marks, scan members and operations of the outbox, and bodies
+    /// without a response.
     package var ownRowsRemoved = 0
     /// Whether counters or index entries of the outbox did not match its operations.
     package var rebuildsOutbox = false

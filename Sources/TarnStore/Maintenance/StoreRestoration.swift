@@ -112,7 +112,7 @@ extension StoreWriter {
     /// Makes the counters and index entries of the outbox fit its operations.
     package mutating func repairOutbox() throws { _ = try access.repairOutbox() }
 
-    /// Stores a system row unchanged: a checkpoint, a mark, a scan member or an entry of the outbox.
+    /// Stores a system row unchanged: a checkpoint, a mark, a scan member, an entry of the outbox.
     package func restore(_ table: String, _ key: Bytes, _ value: Bytes) throws {
         let state = access.state
         if table == TableName.scans { return try access.raw.put(state.scanTable(), key, value) }

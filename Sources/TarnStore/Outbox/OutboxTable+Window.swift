@@ -29,6 +29,8 @@ extension OutboxTable {
     /// The next end of a back-off; nil if no pending operation has one after `now`.
     package func nextBackOff(after now: Timestamp) throws -> Timestamp? {
         var next: Timestamp?
+        // Only failed operations have one.
+        guard try counts.failed > 0 else { return nil }
         try forEachStored { operation in
             if operation.state == .pending, let end = operation.notBefore, end > now { next = min(next ?? end, end) }
             return true
@@ -101,7 +103,9 @@ extension OutboxTable {
             guard let other = try stored(id), other.state != .dead else { continue }
             let record = other.record(access.catalog)
             if record == own { continue }
-            if other.touchedRecords(record).contains(deleted) || other.neededRecords(access.state.outboxSchema).contains(deleted) {
+            if other.touchedRecords(record).contains(deleted)
+                || other.neededRecords(access.state.outboxSchema).contains(deleted)
+            {
                 wait(other, .deletion)
             }
         }

@@ -80,7 +80,7 @@ package struct OutboxTable {
         get throws {
             guard let table = access.state.outbox else { return OutboxCounters() }
             return try OutboxEntryKey.counters.withUnsafeBytes { key in
-                guard let row = try access.raw.systemRow(of: key, in: table, "outbox") else { return OutboxCounters() }
+                guard let row = try row(of: key, in: table) else { return OutboxCounters() }
                 guard let counters = OutboxCounters(row) else { throw damaged(key) }
                 return counters
             }
@@ -90,7 +90,7 @@ package struct OutboxTable {
     func stored(_ id: UInt64) throws -> StoredOperation? {
         guard let table = access.state.outbox else { return nil }
         return try OutboxEntryKey.operation(id).withUnsafeBytes { key in
-            guard let row = try access.raw.systemRow(of: key, in: table, "outbox") else { return nil }
+            guard let row = try row(of: key, in: table) else { return nil }
             guard let operation = StoredOperation(id: id, row) else { throw damaged(key) }
             return operation
         }
@@ -103,11 +103,22 @@ package struct OutboxTable {
         var entry = try OutboxEntryKey.operation(id + 1).withUnsafeBytes { try cursor.seek($0) }
         while let (key, value) = entry, key.count > 0, key[0] == OutboxEntryKey.Kind.operation.rawValue {
             guard let id = OutboxEntryKey.operationID(key),
-                let operation = StoredOperation(id: id, try access.raw.systemRow(value, "outbox", key))
+                let operation = StoredOperation(id: id, try row(value, key))
             else { throw damaged(key) }
             guard try body(operation) else { return }
             entry = try cursor.next()
         }
+    }
+
+    private func row(of key: Bytes, in table: Table) throws -> EncodedRow? {
+        try access.raw.get(table, key).map { bytes throws(StoreError) in try row(bytes, key) }
+    }
+
+    private func row(_ bytes: Bytes, _ key: Bytes) throws(StoreError) -> EncodedRow {
+        guard EncodedRow.hasValidChecksum(bytes, table: 0, key: key), let row = EncodedRow(bytes) else {
+            throw damaged(key)
+        }
+        return row
     }
 
     private func damaged(_ key: Bytes) -> StoreError {
@@ -147,7 +158,7 @@ package struct OutboxTable {
     func alias(_ record: ListedRecord) throws -> OutboxAlias? {
         guard let table = access.state.outbox else { return nil }
         return try OutboxEntryKey.record(.alias, record).withUnsafeBytes { key in
-            guard let row = try access.raw.systemRow(of: key, in: table, "outbox") else { return nil }
+            guard let row = try row(of: key, in: table) else { return nil }
             guard let alias = OutboxAlias(row) else { throw damaged(key) }
             return alias
         }

@@ -60,10 +60,9 @@ extension StoreWriter {
             throw OutboxError.recordMissing(entity: entity, key: key.description)
         }
         let values = try encoded(resolving(values, found), key, found)
-        let known = row.values
         var operation = StoredOperation(0, .update, row.kind, key, at: .now)
         for (id, after) in values.sorted(by: { $0.key < $1.key }) {
-            let before = known[id]
+            let before = row.value(of: id)
             if let before, after.isContained(in: before) { continue }
             operation.changes.append(
                 StoredOperation.FieldChange(kind: row.kind, field: id, before: before, after: after))
@@ -71,17 +70,32 @@ extension StoreWriter {
         guard !operation.changes.isEmpty else { return OutboxReceipt(operation: nil, key: key) }
         operation.wasPartial = row.isPartial
         try operation.take(request, try resolving(request.related))
-        try setFields(record, Dictionary(operation.changes.map { ($0.field, $0.after) }) { $1 })
-        if let receipt = try fold(operation, record) { return receipt }
-        operation.hasTemporaryKey = try outbox.creation(of: record)?.hasTemporaryKey ?? false
+        try store(operation.changes, record)
+        let earlier = try outbox.ids(.own, record)
+        if let last = earlier.last, let receipt = try fold(operation, into: last, record) { return receipt }
+        if !earlier.isEmpty { operation.hasTemporaryKey = try outbox.creation(of: record)?.hasTemporaryKey ?? false }
         try insert(&operation)
         try mark(operation)
         return OutboxReceipt(operation: operation.id, key: key)
     }
 
+    /// Stores the new values of a record's fields, which were checked.
+    private mutating func store(_ changes: [StoredOperation.FieldChange], _ record: ListedRecord) throws {
+        guard let kind = changes.first?.kind else { return }
+        var builder = BodyBuilder(), bytes = ByteWriter()
+        for change in changes { builder.field(change.field) { $0.append(change.after) } }
+        let isWide = builder.isWide
+        builder.finish(into: &bytes)
+        guard let body = RowBody(bytes.bytes, isWide: isWide) else { return }
+        let rules = try access.state.rules(of: kind)
+        _ = try record.storageKey.withUnsafeBytes { try merge(rules, $0, body, isComplete: false) }
+    }
+
     /// Folds an update into the last operation of its record; nil if that is not possible.
-    private mutating func fold(_ update: StoredOperation, _ record: ListedRecord) throws -> OutboxReceipt? {
-        guard let id = try outbox.ids(.own, record).last, let known = try outbox.stored(id), known.isUntouched,
+    private mutating func fold(
+        _ update: StoredOperation, into id: UInt64, _ record: ListedRecord
+    ) throws -> OutboxReceipt? {
+        guard let known = try outbox.stored(id), known.isUntouched,
             known.kind == .update || known.kind == .create, known.options == update.options
         else { return nil }
         // Another record's operation may have changed the same fields since.
@@ -109,7 +123,8 @@ extension StoreWriter {
             // Everything is as it was before.
             try removeEntry(known)
             try renewMark(record, after: known)
-            return OutboxReceipt(operation: nil, key: update.key, isFolded: true, withdrawn: [try outbox.decoded(known)])
+            return OutboxReceipt(
+                operation: nil, key: update.key, isFolded: true, withdrawn: [try outbox.decoded(known)])
         }
         try replace(known, by: folded)
         try mark(folded)

@@ -116,7 +116,9 @@ extension StoreWriter {
         let kind = server?.kind ?? local.kind
         guard let entity = access.catalog.entity(id: kind) else { return }
         let covered = try coveredFields(of: rekeyed.old, except: 0), known = server?.values ?? [:]
-        var values = local.values.filter { entity.key.contains($0.key) || covered.contains($0.key) || known[$0.key] == nil }
+        var values = local.values.filter {
+            entity.key.contains($0.key) || covered.contains($0.key) || known[$0.key] == nil
+        }
         for (id, value) in entity.keyValues(rekeyed.to) {
             values[id] = value.withEncoded { $0.keepingPosition(of: local.values[id]) }
         }
@@ -190,7 +192,8 @@ extension StoreWriter {
         for part in root.keyParts {
             let own = Array(rest.prefix(part.count))
             rest = rest.dropFirst(part.count)
-            let isOld = part.isReference && access.state.outboxSchema.destinationRoot(root.id, part.field) == rekeyed.root
+            let isOld =
+                part.isReference && access.state.outboxSchema.destinationRoot(root.id, part.field) == rekeyed.root
                 && own == rekeyed.from.components
             components += isOld ? rekeyed.to.components : own
             isChanged = isChanged || isOld
@@ -293,7 +296,9 @@ extension StoredOperation {
         let oldKey = old.storageKey, newKey = new.storageKey
         if own == old { key = rekeyed.to }
         func replaced(_ value: [UInt8], _ kind: UInt16, _ field: UInt16) -> [UInt8] {
-            if state.destinationRoot(kind, field) == rekeyed.root { return value.replacing(oldKey, by: newKey) ?? value }
+            if state.destinationRoot(kind, field) == rekeyed.root {
+                return value.replacing(oldKey, by: newKey) ?? value
+            }
             let isJoin = state.keyJoins.contains {
                 $0.field == field && $0.target == rekeyed.root && state.catalog.isKind(kind, of: $0.entity)
             }
@@ -310,7 +315,9 @@ extension StoredOperation {
         }
         for index in edits.indices {
             if edits[index].record == old { edits[index].record = new }
-            if edits[index].target == oldKey, state.destinationRoot(edits[index].kind, edits[index].field) == rekeyed.root {
+            if edits[index].target == oldKey,
+                state.destinationRoot(edits[index].kind, edits[index].field) == rekeyed.root
+            {
                 edits[index].target = newKey
             }
         }

@@ -45,6 +45,7 @@ extension StoreWriter {
             try changeCounters { _ in }
         }
         try put(new)
+        guard !old.hasSameRecords(as: new) else { return }
         let table = try access.state.outboxTable(), catalog = access.catalog
         let before = old.references(access.state.outboxSchema), after = new.references(access.state.outboxSchema)
         if old.record(catalog) != new.record(catalog) {

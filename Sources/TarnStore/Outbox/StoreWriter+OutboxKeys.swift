@@ -22,7 +22,13 @@ extension StoreWriter {
 
     /// Returns values in which references to temporary keys that were replaced have the new keys.
     func resolving(_ values: [Record.Field], _ entity: Catalog.Entity) throws -> [Record.Field] {
-        guard try outbox.counters.aliases > 0 else { return values }
+        let hasReferences = values.contains { field in
+            switch field.value {
+            case .reference, .references: true
+            default: false
+            }
+        }
+        guard hasReferences, try outbox.counters.aliases > 0 else { return values }
         return try values.map { field in
             guard case .reference(let reference)? = entity.field(field.name)?.kind,
                 let destination = access.catalog.entity(id: reference.destination)

@@ -21,6 +21,14 @@ extension StoredOperation {
     }
 }
 
+extension StoredOperation {
+    /// The whole key of a deleted record, from its row.
+    fileprivate func deletedKey(of record: ListedRecord, _ entity: Catalog.Entity) -> RecordKey? {
+        guard let row = rows.first(where: { $0.record == record }) else { return nil }
+        return row.body.withUnsafeBytes { RowBody($0, isWide: row.isWide)?.key(of: entity) }
+    }
+}
+
 /// The change of a record by one operation.
 private struct LocalTouch {
     var operation: LocalChange.Operation
@@ -110,7 +118,9 @@ extension StoreWriter {
             if operation.record(access.catalog) == record {
                 mark.wholeKey = operation.key.tuple
             } else if let entity = access.catalog.entity(id: record.entity) {
-                mark.wholeKey = record.storageKey.withUnsafeBytes { access.wholeKey(entity, ofDigest: $0)?.tuple }
+                mark.wholeKey =
+                    operation.deletedKey(of: record, entity)?.tuple
+                    ?? record.storageKey.withUnsafeBytes { access.wholeKey(entity, ofDigest: $0)?.tuple }
             }
         }
         try record.storageKey.withUnsafeBytes {

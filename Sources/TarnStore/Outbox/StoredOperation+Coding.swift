@@ -55,22 +55,27 @@ extension StoredOperation {
         }
         return forEach(ID.changes) { reader in
             FieldChange(&reader).map { changes.append($0) } != nil
-        } && forEach(ID.edits) { reader in
-            ListEdit(&reader).map { edits.append($0) } != nil
-        } && forEach(ID.rows) { reader in
-            DeletedRow(&reader).map { rows.append($0) } != nil
-        } && forEach(ID.relationship) { reader in
-            relationship = Relationship(&reader)
-            return relationship != nil
-        } && forEach(ID.members) { reader in
-            guard let length = reader.number(UInt32.self), let bytes = reader.take(Int(length)),
-                let key = RecordKey.member(bytes)
-            else { return false }
-            members.append(key)
-            return true
-        } && forEach(ID.related) { reader in
-            reader.record().map { related.append($0) } != nil
         }
+            && forEach(ID.edits) { reader in
+                ListEdit(&reader).map { edits.append($0) } != nil
+            }
+            && forEach(ID.rows) { reader in
+                DeletedRow(&reader).map { rows.append($0) } != nil
+            }
+            && forEach(ID.relationship) { reader in
+                relationship = Relationship(&reader)
+                return relationship != nil
+            }
+            && forEach(ID.members) { reader in
+                guard let length = reader.number(UInt32.self), let bytes = reader.take(Int(length)),
+                    let key = RecordKey.member(bytes)
+                else { return false }
+                members.append(key)
+                return true
+            }
+            && forEach(ID.related) { reader in
+                reader.record().map { related.append($0) } != nil
+            }
     }
 
     func store(_ raw: RawTransaction, _ table: Table, _ key: Bytes, sequence: UInt64) throws {
@@ -187,7 +192,8 @@ extension StoredOperation.DeletedRow {
     init?(_ reader: inout BlobReader) {
         guard let record = reader.record(), let kind = reader.number(UInt16.self),
             let flags = reader.number(UInt8.self), let length = reader.number(UInt32.self),
-            let body = reader.take(Int(length)), RowBody(body, isWide: flags & Flag.wide != 0)?.isWellFormed == true
+            let body = reader.take(Int(length)), let view = RowBody(body, isWide: flags & Flag.wide != 0),
+            view.isWellFormed, !(0..<view.count).contains(where: { view.value(at: $0)?.tag == ValueTag.edges })
         else { return nil }
         self.init(
             record: record, kind: kind, isPartial: flags & Flag.partial != 0, isWide: flags & Flag.wide != 0,

@@ -15,6 +15,13 @@ extension StoredOperation {
         ListedRecord(entity: catalog.entity(id: entity)?.root ?? entity, storageKey: key.storageKey)
     }
 
+    /// Whether another state of the operation names the same records, because only its state
+    /// differs.
+    func hasSameRecords(as other: StoredOperation) -> Bool {
+        key == other.key && entity == other.entity && changes == other.changes && edits == other.edits
+            && rows == other.rows && members == other.members && related == other.related
+    }
+
     /// The fields that the operation changes locally, its own and those of other records.
     func touchedFields(_ own: ListedRecord) -> Set<RecordFieldPlace> {
         var result: Set<RecordFieldPlace> = []
@@ -124,7 +131,9 @@ extension OutboxSchema {
     ) {
         switch value.tag {
         case ValueTag.reference, ValueTag.positionedReference:
-            if let target = value.reference, let root = destinationRoot(kind, field) { body(ListedRecord(root, target)) }
+            if let target = value.reference, let root = destinationRoot(kind, field) {
+                body(ListedRecord(root, target))
+            }
         case ValueTag.references:
             guard let root = destinationRoot(kind, field) else { return }
             _ = value.forEachReference { body(ListedRecord(root, $0)) }

@@ -9,7 +9,7 @@ extension StoreReader {
     public func localChange(_ entity: String, _ key: RecordKey) throws -> LocalChange? {
         let entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
-        return try key.withStorageKey { storageKey in
+        return try access.outbox.resolved(entity, key).withStorageKey { storageKey in
             try access.localChanges.mark(entity.root, storageKey).flatMap {
                 try access.localChanges.change($0, storageKey)
             }

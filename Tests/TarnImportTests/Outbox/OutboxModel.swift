@@ -243,7 +243,8 @@ struct OutboxModel {
     }
 
     private mutating func rollBack(_ place: ModelPlace) {
-        let deletion = records[place.record] == nil
+        let deletion =
+            records[place.record] == nil
             ? operations.lastIndex { $0.record == place.record && $0.row != nil } : nil
         guard records[place.record] != nil || deletion != nil, let base = bases[place] else { return }
         var value = base, isAlone = true
@@ -255,7 +256,11 @@ struct OutboxModel {
             value = operations[index].applied(to: value, place)
         }
         if isAlone, deletion == nil, let known = server[place.record]?[place.field] { value = known }
-        if let deletion { operations[deletion].row?[place.field] = value } else { records[place.record]?[place.field] = value }
+        if let deletion {
+            operations[deletion].row?[place.field] = value
+        } else {
+            records[place.record]?[place.field] = value
+        }
     }
 
     // MARK: - The server
@@ -295,7 +300,8 @@ struct OutboxModel {
         rename(old, new)
         guard old.entity == "Issue" else { return }
         let owned = Set(records.keys.filter { $0.entity == "Comment" } + operations.map(\.record))
-        for comment in owned where comment.entity == "Comment" && comment.key.components.first == old.key.components.first {
+        for comment in owned
+        where comment.entity == "Comment" && comment.key.components.first == old.key.components.first {
             rename(
                 comment,
                 OutboxRecord("Comment", RecordKey(new.key.components + comment.key.components.dropFirst())))
@@ -305,7 +311,9 @@ struct OutboxModel {
     /// Replaces a record's key wherever it occurs.
     private mutating func rename(_ old: OutboxRecord, _ new: OutboxRecord) {
         func renamed(_ record: OutboxRecord) -> OutboxRecord { record == old ? new : record }
-        func renamed(_ place: ModelPlace) -> ModelPlace { ModelPlace(record: renamed(place.record), field: place.field) }
+        func renamed(_ place: ModelPlace) -> ModelPlace {
+            ModelPlace(record: renamed(place.record), field: place.field)
+        }
         func renamed(_ value: Value, _ place: ModelPlace) -> Value {
             if case .int = value, references(value, place) == [old], case .int(let key)? = new.key.components.first {
                 return .int(key)
@@ -347,7 +355,9 @@ struct OutboxModel {
             }
             for change in operations[index].changes.indices {
                 let place = operations[index].changes[change].place
-                operations[index].changes[change].before = operations[index].changes[change].before.map { renamed($0, place) }
+                operations[index].changes[change].before = operations[index].changes[change].before.map {
+                    renamed($0, place)
+                }
                 operations[index].changes[change].after = renamed(operations[index].changes[change].after, place)
                 operations[index].changes[change].place = renamed(place)
             }

@@ -70,7 +70,11 @@ private final class OutboxModelRun {
             try put("Review", id, [:])
             try put("Note", id, ["text": .string("note \(id)")])
             try put(
-                "Issue", id, ["title": .string("issue \(id)"), "labels": .references(Array(OutboxModelRun.labels.prefix(Int(id) * 6 - 5)))])
+                "Issue", id,
+                [
+                    "title": .string("issue \(id)"),
+                    "labels": .references(Array(OutboxModelRun.labels.prefix(Int(id) * 6 - 5))),
+                ])
             alive.insert(id)
         }
     }
@@ -137,7 +141,8 @@ private final class OutboxModelRun {
         for (field, value) in values {
             let before = model.records[record]?[field]
             if before != value {
-                update.changes.append(.init(place: ModelPlace(record: record, field: field), before: before, after: value))
+                update.changes.append(
+                    .init(place: ModelPlace(record: record, field: field), before: before, after: value))
             }
         }
         guard !update.changes.isEmpty else {
@@ -192,7 +197,8 @@ private final class OutboxModelRun {
         for note in model.records.keys where note.entity == "Note" && model.records[note]?["issue"].key == record.key {
             operation.changes.append(
                 .init(
-                    place: ModelPlace(record: note, field: "issue"), before: model.records[note]?["issue"], after: .null))
+                    place: ModelPlace(record: note, field: "issue"), before: model.records[note]?["issue"], after: .null
+                ))
         }
         model.queue(operation)
         model.records[record] = nil
@@ -265,7 +271,9 @@ private final class OutboxModelRun {
         guard operation.kind == .create else {
             _ = try bed.store.write { try $0.completeOperation(operation.id) }
             model.complete(operation.id)
-            if operation.kind == .delete, case .int(let id)? = operation.record.key.components.first { alive.remove(id) }
+            if operation.kind == .delete, case .int(let id)? = operation.record.key.components.first {
+                alive.remove(id)
+            }
             return "complete \(operation.id)"
         }
         adopted += 1
@@ -359,10 +367,13 @@ private final class OutboxModelRun {
             }
         }
         for record in Set(found.keys).union(model.records.keys) where found[record] != model.records[record] {
-            return "\(record): found \(found[record].map { "\($0)" } ?? "none"), expected \(model.records[record].map { "\($0)" } ?? "none")"
+            return
+                "\(record): found \(found[record].map { "\($0)" } ?? "none"), expected \(model.records[record].map { "\($0)" } ?? "none")"
         }
         for issue in found.keys where issue.entity == "Issue" {
-            for (name, entity, field) in [("notes", "Note", "issue"), ("comments", "Comment", "issue"), ("reviews", "Review", "issueID")] {
+            for (name, entity, field) in [
+                ("notes", "Note", "issue"), ("comments", "Comment", "issue"), ("reviews", "Review", "issueID"),
+            ] {
                 var targets: [RecordKey?] = []
                 try reader.forEachRelated("Issue", issue.key, name) { target in
                     targets.append(target.key)
@@ -408,7 +419,8 @@ private final class OutboxModelRun {
         var found: [String] = [], ready: [UInt64] = [], counts = OutboxCounts()
         let outbox = reader.outbox
         func text(_ changes: [(String, Value?, Value)]) -> String {
-            changes.sorted { $0.0 < $1.0 }.map { "\($0.0):\($0.1.map { "\($0)" } ?? "-")>\($0.2)" }.joined(separator: " ")
+            changes.sorted { $0.0 < $1.0 }.map { "\($0.0):\($0.1.map { "\($0)" } ?? "-")>\($0.2)" }.joined(
+                separator: " ")
         }
         try outbox.forEach { operation in
             found.append(
@@ -425,7 +437,8 @@ private final class OutboxModelRun {
         }
         let expected = model.operations.map { operation in
             let own = operation.changes.filter { $0.place.record == operation.record }
-            return "\(operation.id) \(operation.kind) \(operation.record) \(operation.state) \(operation.attempts) \(operation.members) "
+            return
+                "\(operation.id) \(operation.kind) \(operation.record) \(operation.state) \(operation.attempts) \(operation.members) "
                 + text(own.map { ($0.place.field, $0.before, $0.after) })
         }
         for (a, b) in zip(found, expected) where a != b { return "operation \(a), expected \(b)" }

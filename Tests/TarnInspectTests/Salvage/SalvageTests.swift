@@ -26,13 +26,15 @@ struct SalvageTests {
         try withNew { new in
             let report = try StoreInspector(at: rich.path).salvage(to: new)
             #expect(report.lostCount == 0 && report.hasProgress && report.found == 0)
-            #expect(report.responses == 6 && report.localChanges == 1 && report.sequence == 4)
+            #expect(report.responses == 6 && report.localChanges == 4 && report.sequence == 4)
+            #expect(report.operations == 3)
             #expect(try dump(new) == dump(rich.path))
             let found = try StoreInspector(at: new).verification()
             #expect(found.isSound, "\(found.findings.prefix(3))")
             #expect(found.records.map(\.count) == report.records.map(\.count))
             let store = try Store.open(at: new, schema: RichStore.schema)
             #expect(try store.read { try $0.checkpoint("issues")?.state } == .complete)
+            #expect(try store.read { try $0.outbox.window(limit: 10) }.map(\.operation.id) == [1, 3, 4])
             try store.write { try $0.put("User", RecordKey(1), [.init("name", .string("goes on"))]) }
             #expect(try StoreInspector(at: new).verification().isSound)
         }

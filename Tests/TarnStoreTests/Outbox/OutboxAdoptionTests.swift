@@ -15,7 +15,8 @@ struct OutboxAdoptionTests {
     func everywhere() throws {
         let label = try bed.create("Label", .temporary, ["color": .string("blue")]).key
         let issue = try bed.create(
-            "Issue", .temporary, ["title": .string("t"), "labels": .references(["bug", label])]).key
+            "Issue", .temporary, ["title": .string("t"), "labels": .references(["bug", label])]
+        ).key
         let comment = try bed.create("Comment", .temporary, ["issue": .reference(issue), "text": .string("c")]).key
         try bed.create("Reaction", .partial(comment.components.map(Optional.some) + [.string("+1")]))
         guard case .int(let number)? = issue.components.first else { return }
@@ -29,7 +30,10 @@ struct OutboxAdoptionTests {
         let completion = try #require(try bed.complete(2, 99))
         #expect(completion.key == 99 && !completion.isMerged)
         let own = RecordKey([.int(99)] + comment.components.dropFirst())
-        #expect(completion.rekeyed.map { "\($0.entity) \($0.to)" } == ["Issue 99", "Comment \(own)", "Reaction [99, \(comment.components[1]), +1]"])
+        #expect(
+            completion.rekeyed.map { "\($0.entity) \($0.to)" } == [
+                "Issue 99", "Comment \(own)", "Reaction [99, \(comment.components[1]), +1]",
+            ])
         #expect(try store.record("Issue", 99)?["title"] == .string("t"))
         #expect(try store.related("Issue", 99, "labels") == ["bug", "blue"])
         #expect(try store.related("Issue", 99, "comments") == [own] && store.related("Issue", 99, "children") == [17])
@@ -43,7 +47,8 @@ struct OutboxAdoptionTests {
             ])
         #expect(
             try bed.marks() == [
-                "create Comment \(own) ", "create Reaction [99, \(comment.components[1]), +1] ", "update Issue 17 parent",
+                "create Comment \(own) ", "create Reaction [99, \(comment.components[1]), +1] ",
+                "update Issue 17 parent",
                 "update Note 3 issue",
             ])
         // The old keys still lead to the records.
@@ -59,7 +64,9 @@ struct OutboxAdoptionTests {
 
     @Test("the record that a page brought meanwhile and the created one become one; local changes stay")
     func merged() throws {
-        let made = try bed.create("Issue", .temporary, ["title": .string("mine"), "state": .string("open"), "sku": .int(1)]).key
+        let made = try bed.create(
+            "Issue", .temporary, ["title": .string("mine"), "state": .string("open"), "sku": .int(1)]
+        ).key
         try bed.claim(1)
         try bed.update(made, ["title": .string("later")])
         try store.put("Issue", 99, ["title": .string("server"), "state": .string("closed")])

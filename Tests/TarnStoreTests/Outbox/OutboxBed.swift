@@ -57,12 +57,18 @@ struct OutboxBed {
             relationships: [RelationshipDefinition("issue", to: "Issue", inverse: "notes")]),
     ])
 
+    init(_ folder: TemporaryFolder, _ store: Store) {
+        self.folder = folder
+        self.store = store
+    }
+
     init() throws {
         folder = try TemporaryFolder()
         store = try Store.open(at: folder("s"), schema: OutboxBed.schema, options: Store.Options(durability: .volatile))
         try store.put("Repo", 1, ["name": .string("anvil")])
         try store.put(
-            "Issue", 17, ["title": .string("old"), "state": .string("open"), "repo": .reference(1), "labels": .references(["bug"])])
+            "Issue", 17,
+            ["title": .string("old"), "state": .string("open"), "repo": .reference(1), "labels": .references(["bug"])])
         try store.put("Label", "bug", ["color": .string("red")])
     }
 
@@ -114,7 +120,8 @@ struct OutboxBed {
                 }
                 let members = operation.relationship.map { ["\($0)=\(operation.members)"] } ?? []
                 result.append(
-                    (["\(operation.id)", operation.kind.rawValue, operation.entity, "\(operation.key)"] + changes + members)
+                    (["\(operation.id)", operation.kind.rawValue, operation.entity, "\(operation.key)"] + changes
+                        + members)
                         .joined(separator: " "))
                 return true
             }
@@ -127,7 +134,9 @@ struct OutboxBed {
         try store.read { reader in
             var marks: [String] = []
             try reader.forEachLocalChange { change in
-                marks.append("\(change.operation.rawValue) \(change.entity) \(change.key) \(change.fields.joined(separator: ","))")
+                marks.append(
+                    "\(change.operation.rawValue) \(change.entity) \(change.key) \(change.fields.joined(separator: ","))"
+                )
                 return true
             }
             return marks.sorted()
@@ -136,7 +145,9 @@ struct OutboxBed {
 
     func waits(_ id: UInt64) throws -> [String] {
         try store.read { reader in
-            try reader.outbox.entry(id)?.waitsFor.map { "\($0.operation) \($0.reason.rawValue)\($0.isDead ? " dead" : "")" } ?? []
+            try reader.outbox.entry(id)?.waitsFor.map {
+                "\($0.operation) \($0.reason.rawValue)\($0.isDead ? " dead" : "")"
+            } ?? []
         }
     }
 

@@ -10,11 +10,15 @@ struct OutboxMembersTests {
 
     init() throws { bed = try OutboxBed() }
 
-    private func add(_ members: [RecordKey], _ relationship: String, _ entity: String, _ key: RecordKey) throws -> OutboxReceipt {
+    private func add(_ members: [RecordKey], _ relationship: String, _ entity: String, _ key: RecordKey) throws
+        -> OutboxReceipt
+    {
         try store.write { try $0.enqueueAdd(members, to: relationship, of: entity, key) }
     }
 
-    private func remove(_ members: [RecordKey], _ relationship: String, _ entity: String, _ key: RecordKey) throws -> OutboxReceipt {
+    private func remove(_ members: [RecordKey], _ relationship: String, _ entity: String, _ key: RecordKey) throws
+        -> OutboxReceipt
+    {
         try store.write { try $0.enqueueRemove(members, from: relationship, of: entity, key) }
     }
 
@@ -91,7 +95,9 @@ struct OutboxMembersTests {
 
     @Test("what is no to-many relationship, or a part of a key, is refused")
     func refused() throws {
-        #expect(throws: OutboxError.notToMany(entity: "Issue", relationship: "repo")) { try add([1], "repo", "Issue", 17) }
+        #expect(throws: OutboxError.notToMany(entity: "Issue", relationship: "repo")) {
+            try add([1], "repo", "Issue", 17)
+        }
         #expect(throws: StoreError.self) { try add([1], "nothing", "Issue", 17) }
         try store.put("Comment", RecordKey([.int(17), .int(1)]))
         #expect(throws: OutboxError.self) {

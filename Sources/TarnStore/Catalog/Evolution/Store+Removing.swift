@@ -50,8 +50,8 @@ extension Store {
     /// - Parameter step: the largest number of records that a step reads.
     /// - Returns: the number of records that had a value.
     /// - Throws: `StoreError.unknownEntity`, `.unknownField`; `StoreMaintenanceError.inUse` if the
-    ///   key, an index, a joined relationship, or an unsent operation of the outbox needs the field,
-    ///   or if it belongs to a parent of the entity; the errors of `write`.
+    ///   key, an index, a joined relationship, or an unsent operation of the outbox needs the
+    ///   field, or if it belongs to a parent of the entity; the errors of `write`.
     @discardableResult
     public func remove(field name: String, of entityName: String, step: Int = 1000) throws -> Int {
         precondition(step > 0, "a step must check at least one record")

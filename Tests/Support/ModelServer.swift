@@ -59,7 +59,8 @@ package final class ModelServer: Sendable {
             var fields: [String: String] = [:]
             for line in lines.dropFirst() {
                 guard let colon = line.firstIndex(of: ":") else { continue }
-                fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+                fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmingCharacters(
+                    in: .whitespaces)
             }
             let length = Int(fields["content-length"] ?? "") ?? 0
             while bytes.count < end.upperBound + length {

@@ -79,6 +79,17 @@ public struct APIClient: Sendable {
             self.budgets = budgets
             self.others = others
         }
+
+        /// Creates the parts of a client that differs in its description.
+        init(_ parts: Parts, _ description: Description) {
+            self.description = description
+            store = parts.store
+            options = parts.options
+            address = parts.address
+            transports = parts.transports
+            budgets = parts.budgets
+            others = parts.others
+        }
     }
 
     /// The API of a client.
@@ -96,7 +107,7 @@ public struct APIClient: Sendable {
         let recording: RecordingTransport?
     }
 
-    private let parts: Parts
+    private var parts: Parts
 
     /// The description of the API, with its endpoints.
     public var description: Description { parts.description }
@@ -218,6 +229,15 @@ public struct APIClient: Sendable {
                 throw .secret(error)
             }
         }
+    }
+
+    /// Returns the client with requests of entities in place of those of the description.
+    func replacing(_ writes: [String: WriteRequests]) -> APIClient {
+        guard !writes.isEmpty else { return self }
+        var client = self, description = description
+        description.writes.merge(writes) { $1 }
+        client.parts = Parts(parts, description)
+        return client
     }
 
     // MARK: Sending

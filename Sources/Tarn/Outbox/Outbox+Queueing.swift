@@ -6,7 +6,7 @@ extension Outbox {
     /// Creates a record locally, and queues its creation.
     ///
     /// - Parameters:
-    ///   - fields: the fields of the record.
+    ///   - fields: the fields of the record. Values of other types are converted as in a condition.
     ///   - key: the key that the program chooses; nil for a temporary one, which the server's key
     ///     replaces.
     /// - Returns: the key of the record.
@@ -62,6 +62,7 @@ extension Outbox {
         _ entity: String, _ fields: [Record.Field], key: RecordKey? = nil, in writer: inout StoreWriter
     ) throws -> RecordKey {
         _ = try request(.create, entity, nil, writer.access)
+        let fields = try fitting(fields, entity, writer.access)
         let record = Record(entity: entity, key: key ?? RecordKey([]), fields: fields)
         let related = try builder(writer.access).related(.create, nil, of: record)
         return try writer.enqueueCreate(
@@ -81,6 +82,7 @@ extension Outbox {
         {
             throw WriteError.nothingToSend(entity: entity, fields: names)
         }
+        let fields = try fitting(fields, entity, writer.access)
         let related = try related(.update, nil, entity, key, writer.access)
         return try writer.enqueueUpdate(entity, key, fields, OutboxRequest(related: related)).operation
     }
@@ -118,6 +120,15 @@ extension Outbox {
     }
 
     // MARK: Requests
+
+    /// Converts values to the types of their fields, as in a condition.
+    private func fitting(_ fields: [Record.Field], _ name: String, _ access: StoreAccess) throws -> [Record.Field] {
+        guard let entity = access.catalog.entity(name) else { return fields }
+        return try fields.map { given in
+            guard let field = entity.field(given.name) else { return given }
+            return Record.Field(given.name, try access.fitting(given.value, field, entity))
+        }
+    }
 
     func builder(_ access: StoreAccess) -> WriteMessageBuilder {
         WriteMessageBuilder(client: client, access: access)

@@ -133,15 +133,25 @@ public struct Outbox: Sendable {
 extension APIClient {
     /// Returns the outbox of the API's store.
     ///
-    /// - Parameter conflicts: the policy for entities whose description declares none.
+    /// ```swift
+    /// let issues = WriteRequests(update: WriteRequest("PATCH", "/issues/{id}"))
+    /// let outbox = client.outbox(writes: [Issue.entity: issues], conflicts: .perField)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - writes: the requests of entities, in place of those of the description.
+    ///   - conflicts: the policy for entities whose requests declare none.
     public func outbox(
-        conflicts: ConflictPolicy = .perField, options: Outbox.Options = Outbox.Options()
-    ) -> Outbox { Outbox(self, conflicts, options) }
+        writes: [String: WriteRequests] = [:], conflicts: ConflictPolicy = .perField,
+        options: Outbox.Options = Outbox.Options()
+    ) -> Outbox { Outbox(replacing(writes), conflicts, options) }
 }
 
 extension RecordClient {
-    /// Returns the outbox of the client's store, as ``APIClient/outbox(conflicts:options:)`` does.
+    /// Returns the outbox of the client's store, as ``APIClient/outbox(writes:conflicts:options:)``
+    /// does.
     public func outbox(
-        conflicts: ConflictPolicy = .perField, options: Outbox.Options = Outbox.Options()
-    ) -> Outbox { client.outbox(conflicts: conflicts, options: options) }
+        writes: [String: WriteRequests] = [:], conflicts: ConflictPolicy = .perField,
+        options: Outbox.Options = Outbox.Options()
+    ) -> Outbox { client.outbox(writes: writes, conflicts: conflicts, options: options) }
 }

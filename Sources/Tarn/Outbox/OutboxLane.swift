@@ -223,7 +223,8 @@ struct OutboxLane: Sendable {
         return try? client.store.read { reader in
             var newest: (at: Timestamp, headers: [String])?
             func note(_ view: ResponseView) -> Bool {
-                if view.status == 200, !view.isInvalidated, view.validatedAt > newest?.at ?? Timestamp(microseconds: 0) {
+                if view.status == 200, !view.isInvalidated, view.validatedAt > newest?.at ?? Timestamp(microseconds: 0)
+                {
                     newest = (view.validatedAt, view.headers)
                 }
                 return true

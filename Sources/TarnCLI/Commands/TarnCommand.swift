@@ -20,6 +20,8 @@ struct TarnCommand: AsyncParsableCommand {
               tarn search timeout                the records with a text in any field
               tarn count Issue --by state
               tarn related Issue 7 author
+              tarn update Issue --where 'id = 7' --set state=closed --send
+              tarn push                          send the queued local changes
               tarn changes --follow
               tarn inspect dump forge.tarn | head
               tarn store backup forge.tarn copy.tarn
@@ -36,7 +38,8 @@ struct TarnCommand: AsyncParsableCommand {
             InitCommand.self, SyncCommand.self, StatusCommand.self, FetchCommand.self, CacheCommand.self,
             ProxyCommand.self, ListCommand.self, GetCommand.self, RelatedCommand.self, SearchCommand.self,
             CountCommand.self, MissingCommand.self, OpenCommand.self,
-            ExplainCommand.self, UpdateCommand.self, DeleteCommand.self, ChangesCommand.self, WatchCommand.self,
+            ExplainCommand.self, CreateCommand.self, UpdateCommand.self, DeleteCommand.self, PushCommand.self,
+            OutboxCommand.self, ChangesCommand.self, WatchCommand.self,
             InspectCommand.self, StoreCommand.self, CheckCommand.self, DoctorCommand.self, CompletionsCommand.self,
             SchemaCommand.self,
         ])

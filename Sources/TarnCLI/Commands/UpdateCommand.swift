@@ -2,18 +2,20 @@ import ArgumentParser
 import Tarn
 
 /// The command `tarn update`.
-struct UpdateCommand: ParsableCommand {
+struct UpdateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update",
         abstract:
-            "Set fields of the records that meet a condition, in the store only, not at the server.",
+            "Set fields of the records that meet a condition: in the store, and with --send at the server.",
         discussion: """
             The fields are marked as changed locally: a sync keeps their values, and reports them, until a program \
-            clears the mark. With --as-server, nothing is marked, and the next sync may overwrite the values.
+            clears the mark. With --queue, `tarn push` sends the change; --send sends it at once, with everything that \
+            is queued. With --as-server, nothing is marked, and the next sync may overwrite the values.
 
             Examples:
               tarn update Issue --where 'milestone = 7' --set state=closed --dry-run
               tarn update Issue --where 'milestone = 7' --set state=closed --set 'title="done"'
+              tarn update Issue --where 'id = 17' --set state=closed --send
               tarn update User --all --set seenAt=null
             """)
 
@@ -29,17 +31,15 @@ struct UpdateCommand: ParsableCommand {
         if set.isEmpty { throw ValidationError("nothing to set: add --set field=value") }
     }
 
-    func run() throws {
-        try options.run(entity, "changed") { store, query in
-            var values: [String: Value] = [:]
-            for text in set {
-                let assignment = try namingOption("--set") {
-                    try Assignment(text: text, entity: query.entity, catalog: store.catalog)
-                }
-                guard values.updateValue(assignment.value, forKey: assignment.field) == nil else {
-                    throw Failure(.usage, "--set \(text): \(assignment.field) is set more than once")
-                }
+    func run() async throws {
+        if options.isQueued {
+            return try await options.queue(entity) { outbox, query in
+                let values = try Assignment.values(set, entity: query.entity, outbox.store.catalog)
+                return try await outbox.update(query, set: values, step: options.step)
             }
+        }
+        try options.run(entity, "changed") { store, query in
+            let values = try Assignment.values(set, entity: query.entity, store.catalog)
             return try options.asServer
                 ? store.update(query, set: values, step: options.step)
                 : store.updateLocally(query, set: values, step: options.step)

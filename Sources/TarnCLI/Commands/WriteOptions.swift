@@ -10,6 +10,8 @@ struct WriteOptions: ParsableArguments {
     @Flag(help: "Count the records, but write nothing.") var dryRun = false
     @Option(help: "Maximum number of records per transaction; other writers may run in between.") var step = 1000
     @Flag(help: "Do not mark the change as local: the next sync may overwrite it.") var asServer = false
+    @Flag(help: "Queue the change for the server: `tarn push` sends it.") var queue = false
+    @Flag(help: "Queue the change, and send everything that is queued.") var send = false
     @OptionGroup var format: ReportFormatOption
     @OptionGroup var store: StoreOptions
 
@@ -19,7 +21,25 @@ struct WriteOptions: ParsableArguments {
                 "this would change every record of the entity: select records with --where, or confirm with --all")
         }
         if all, !condition.conditions.isEmpty { throw ValidationError("--all and --where exclude each other") }
+        if isQueued, asServer { throw ValidationError("--as-server and --queue or --send exclude each other") }
         if step < 1 { throw ValidationError("--step must be at least 1") }
+    }
+
+    /// Whether the change is queued for the server.
+    var isQueued: Bool { (queue || send) && !dryRun }
+
+    /// Queues a change, and sends it with `--send`.
+    func queue(
+        _ entity: String, _ change: (Outbox, Query) async throws -> (matched: Int, operations: [UInt64])
+    ) async throws {
+        let outbox = try Outbox.open(store.description, store: store.store), catalog = outbox.store.catalog
+        let query = try condition.query(catalog.requireEntity(entity), catalog)
+        let (matched, operations) = try await change(outbox, query)
+        switch format.format {
+        case .json: Output.json("{\"matched\":\(matched),\"queued\":\(operations.count)}")
+        case .table: Output.line("\(countText(matched, "record")) found, \(operations.count) queued")
+        }
+        if send { try await outbox.sendAndReport(isJSON: format.format == .json) }
     }
 
     func run(_ entity: String, _ past: String, _ write: (Store, Query) throws -> QueryWriteReport) throws {

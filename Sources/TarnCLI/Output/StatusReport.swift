@@ -12,6 +12,8 @@ struct StatusReport {
     private let records: RecordCounts
     /// The number of local changes by entity.
     private let localChanges: [(entity: String, count: Int)]
+    /// The numbers of queued local changes.
+    private let outbox: OutboxCounts
     private let now: Timestamp
 
     /// The state of an endpoint.
@@ -26,15 +28,17 @@ struct StatusReport {
         let attributes = try? FileManager.default.attributesOfItem(atPath: store.path + "/data.mdb")
         bytes = attributes?[.size] as? Int ?? 0
         now = Timestamp(clampingSeconds: Int(Date().timeIntervalSince1970))
-        var records = RecordCounts(), changes: [String: Int] = [:]
+        var records = RecordCounts(), changes: [String: Int] = [:], outbox = OutboxCounts()
         try store.read { reader in
             records = try RecordCounts(reader)
+            outbox = try reader.outbox.counts
             try reader.forEachLocalChange { change in
                 changes[change.entity, default: 0] += 1
                 return true
             }
         }
         self.records = records
+        self.outbox = outbox
         localChanges = changes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
@@ -86,6 +90,14 @@ struct StatusReport {
         if changes > 0 {
             let parts = localChanges.map { "\($0.count) \($0.entity)" }.joined(separator: ", ")
             Output.line("\(countText(changes, "local change")) not sent: \(parts)")
+        }
+        if !outbox.isEmpty {
+            var parts = ["\(outbox.pending + outbox.sending) to send"]
+            if outbox.failed > 0 { parts.append("\(outbox.failed) failed") }
+            if outbox.dead > 0 { parts.append("\(outbox.dead) dead") }
+            Output.line(
+                "outbox: \(parts.joined(separator: ", ")); `tarn push` sends, `tarn outbox list` shows them",
+                outbox.dead > 0 ? .red : .plain)
         }
     }
 
@@ -163,7 +175,8 @@ struct StatusReport {
             text.appendJSONString(change.entity)
             text += ":\(change.count)"
         }
-        return text + "}}"
+        text += "},\"outbox\":{\"pending\":\(outbox.pending),\"sending\":\(outbox.sending)"
+        return text + ",\"failed\":\(outbox.failed),\"dead\":\(outbox.dead)}}"
     }
 
     private static func json(_ status: EndpointStatus) -> String {

@@ -67,6 +67,8 @@ struct Failure: Error {
         case let error as TransportError:
             self.init(Code(error), error.description)
         case let error as MirrorError: self.init(Code(error), error.description)
+        case let error as WriteError:
+            if case .busy = error { self.init(.busy, error.description) } else { self.init(.usage, error.description) }
         default: self.init(.failed, "\(error)")
         }
     }
@@ -79,6 +81,8 @@ extension Failure.Code {
         case StoreOpenError.write(let error): self.init(error)
         case let error as StoreError: self.init(error)
         case let error as StoreWriteError: self.init(error)
+        // The store is sound: there is no such operation, or it must not be changed now.
+        case is OutboxError: self = .failed
         case StoreMaintenanceError.changedMeanwhile: self = .changed
         case StoreMaintenanceError.destinationExists: self = .failed
         default: self = .store

@@ -7,9 +7,9 @@ extension DescriptionSchema {
     static var write: SchemaNode {
         .object(
             [
-                Property(name: "create", about: "The request that creates a record.", node: writeRequest),
-                Property(name: "update", about: "The request that changes a record.", node: writeRequest),
-                Property(name: "delete", about: "The request that deletes a record.", node: writeRequest),
+                Property(name: "create", about: "The request that creates a record.", node: .reference("request")),
+                Property(name: "update", about: "The request that changes a record.", node: .reference("request")),
+                Property(name: "delete", about: "The request that deletes a record.", node: .reference("request")),
                 Property(
                     name: "relationships", about: "From to-many relationships to the requests for their members.",
                     node: .map(memberRequests)),
@@ -29,14 +29,14 @@ extension DescriptionSchema {
     private static var memberRequests: SchemaNode {
         .object(
             [
-                Property(name: "add", about: "The request for each added member.", node: writeRequest),
-                Property(name: "remove", about: "The request for each removed member.", node: writeRequest),
+                Property(name: "add", about: "The request for each added member.", node: .reference("request")),
+                Property(name: "remove", about: "The request for each removed member.", node: .reference("request")),
                 Property(name: "base", about: "The base URL of both.", node: .text),
             ], required: [])
     }
 
     /// `POST /issues`, or the same with options.
-    private static var writeRequest: SchemaNode {
+    static var writeRequest: SchemaNode {
         .either([
             .pattern("^\\s*(POST|PUT|PATCH|DELETE)\\s+\\S+\\s*$"),
             .object(

@@ -27,7 +27,7 @@ package enum DescriptionSchema {
         ]
         let definitions: [(String, SchemaJSON)] = [
             ("secret", secret.json), ("responses", responses.json), ("naming", .object(namingMembers)),
-            ("api", api.json), ("endpoint", endpoint.json),
+            ("api", api.json), ("endpoint", endpoint.json), ("request", writeRequest.json),
         ]
         return .object(header + members + [("$defs", .object(definitions))])
     }

@@ -49,7 +49,8 @@ extension DescriptionReader {
         let word: ConflictWord? = word(section, "conflicts", "conflict rule")
         let overlap: ConflictRule.Overlap? = self.word(section, "overlap", "rule for overlapping changes")
         if section["overlap"] != nil, word != .perField, !isReported(section.path("conflicts")) {
-            report(section, "overlap", "overlap is part of a rule by field: add conflicts: per_field, or remove the line")
+            report(
+                section, "overlap", "overlap is part of a rule by field: add conflicts: per_field, or remove the line")
         }
         return switch word {
         case .server: .server
@@ -259,7 +260,8 @@ extension DescriptionReader {
     /// The fields of an entity and of its ancestors.
     private static func fields(of entity: String, _ schema: Schema) -> [String: KnownField] {
         var fields: [String: KnownField] = [:], name: String? = entity, seen: Set<String> = []
-        while let next = name, seen.insert(next).inserted, let found = schema.entities.first(where: { $0.name == next }) {
+        while let next = name, seen.insert(next).inserted, let found = schema.entities.first(where: { $0.name == next })
+        {
             for attribute in found.attributes { fields[attribute.name] = KnownField() }
             for relationship in found.relationships {
                 fields[relationship.name] = KnownField(

@@ -14,6 +14,10 @@ struct UsageTests {
             (["missing"], "  tarn missing Issue author"),
             (["explain"], "  tarn explain Issue --where"), (["update"], "  tarn update Issue --where"),
             (["delete"], "  tarn delete Comment --where"),
+            (["create"], "  tarn create Issue --set"), (["push"], "  tarn push --watch"),
+            (["outbox"], "  tarn outbox discard 12"), (["outbox", "list"], "  tarn outbox list --state dead"),
+            (["outbox", "show"], "  tarn outbox show 12"), (["outbox", "retry"], "  tarn outbox retry --all"),
+            (["outbox", "discard"], "  tarn outbox discard 12"),
             (["related"], "  tarn related Issue 7 author"),
             (["inspect"], "  tarn inspect stat forge.tarn"), (["inspect", "stat"], "  tarn inspect stat forge.tarn"),
             (["inspect", "dump"], "  tarn inspect dump forge.tarn > forge.ndjson"),
@@ -41,7 +45,8 @@ struct UsageTests {
     func overview() async throws {
         let help = try await tarn("--help").output
         for text in [
-            "sync", "list", "get", "related", "count", "missing", "explain", "update", "delete", "inspect",
+            "sync", "list", "get", "related", "count", "missing", "explain", "create", "update", "delete", "push",
+            "outbox", "inspect",
             "Exit codes: 0 done; 1 failed; 2 usage or description; 3 partial",
             "check", "doctor", "completions", "schema",
         ] {

@@ -11,7 +11,9 @@ enum DescriptionBlocks {
         var firstLine: String { String(text.prefix { $0 != "\n" }) }
     }
 
-    static let pages = ["DescriptionFile", "ImportValues", "ValueSources", "Requests", "Caching", "WritingBack", "Conflicts"]
+    static let pages = [
+        "DescriptionFile", "ImportValues", "ValueSources", "Requests", "Caching", "WritingBack", "Conflicts",
+    ]
 
     /// The YAML blocks of the pages, except overlays.
     static func all() throws -> [Block] {

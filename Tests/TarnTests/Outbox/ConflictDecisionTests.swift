@@ -26,7 +26,8 @@ struct ConflictDecisionTests {
     @Test("a change that both sides made is not sent")
     func agreed() {
         for rule in rules {
-            #expect(ConflictDecision.decide(rule, [title, votes], server: ["title": .string("b")]) == .replace([votes]))
+            #expect(
+                ConflictDecision.decide(rule, [title, votes], server: ["title": .string("b")]) == .replace([votes]))
             #expect(ConflictDecision.decide(rule, [title], server: ["title": .string("b")]) == .replace([]))
         }
     }

@@ -26,7 +26,8 @@ struct OutboxKillTests {
     }
 
     /// Runs the worker, and kills it after a time unless that is nil.
-    private func run(_ arguments: [String], killAfter delay: Duration?) async throws -> (lines: [String], status: Int32) {
+    private func run(_ arguments: [String], killAfter delay: Duration?) async throws -> (lines: [String], status: Int32)
+    {
         let process = Process(), pipe = Pipe(), lines = Lines()
         process.executableURL = URL(fileURLWithPath: Self.worker)
         process.arguments = arguments
@@ -102,7 +103,8 @@ struct OutboxKillTests {
             #expect(try reader.outbox.counts.isEmpty)
             #expect(try reader.count("Item") == items.count && reader.count("Comment") == comments.count)
             for (id, item) in items {
-                #expect(try reader.record("Item", RecordKey(Int64(id)))?["title"] == .string(item.title), "seed \(seed)")
+                #expect(
+                    try reader.record("Item", RecordKey(Int64(id)))?["title"] == .string(item.title), "seed \(seed)")
             }
             for (id, comment) in comments {
                 let stored = try reader.record("Comment", RecordKey(Int64(id)))

@@ -108,7 +108,8 @@ struct OutboxModelTests {
                 #expect(try fixture.field("title", of: key) == .string(item.title), "title of \(id)")
                 #expect(try fixture.field("votes", of: key) ?? .null == item.votes.map { .int(Int64($0)) } ?? .null)
                 let labels = item.labels.map { RecordKey(Int64($0)) }
-                #expect(try fixture.field("labels", of: key) ?? .references([]) == .references(labels), "labels of \(id)")
+                #expect(
+                    try fixture.field("labels", of: key) ?? .references([]) == .references(labels), "labels of \(id)")
                 #expect(try fixture.store.read { try $0.localChange("Item", key) } == nil)
             }
             #expect(try fixture.keys("Comment") == comments.keys.sorted().map(Int64.init))

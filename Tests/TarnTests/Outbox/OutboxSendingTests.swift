@@ -1,14 +1,15 @@
 // Sending local changes to a server that keeps them.
 
 import Foundation
-import Tarn
 import Synchronization
+import Tarn
 import TestSupport
 import Testing
 
 @Suite("Outbox: sending")
 struct OutboxSendingTests {
-    @Test("a created record is visible at once, is sent once, and has the server's key afterwards",
+    @Test(
+        "a created record is visible at once, is sent once, and has the server's key afterwards",
         arguments: ModelAPI.AnswerForm.allCases)
     func create(form: ModelAPI.AnswerForm) async throws {
         var api = ModelAPI()
@@ -25,7 +26,9 @@ struct OutboxSendingTests {
         #expect(try fixture.store.read { try $0.localChange("Item", RecordKey(101)) } == nil)
     }
 
-    @Test("an update sends what changed, with the idempotency key of its operation", arguments: ModelAPI.AnswerForm.allCases)
+    @Test(
+        "an update sends what changed, with the idempotency key of its operation",
+        arguments: ModelAPI.AnswerForm.allCases)
     func update(form: ModelAPI.AnswerForm) async throws {
         var api = ModelAPI()
         api.form = form
@@ -61,7 +64,8 @@ struct OutboxSendingTests {
     func dependency() async throws {
         let fixture = try OutboxFixture(), outbox = fixture.outbox()
         let item = try await outbox.create("Item", [.init("title", .string("new"))])
-        let comment = try await outbox.create("Comment", [.init("text", .string("c")), .init("item", .reference(item))])
+        let comment = try await outbox.create(
+            "Comment", [.init("text", .string("c")), .init("item", .reference(item))])
         let waits = try outbox.waits(of: try #require(try outbox.operations().last).id)
         #expect(waits.values.sorted { !$0 && $1 } == [false])
         let report = try await outbox.drain()

@@ -1,10 +1,10 @@
 // The classification of answers to writes, as a table.
 
 import Foundation
+import TarnHTTP
 import Testing
 
 @testable import Tarn
-import TarnHTTP
 
 @Suite("Outbox: answers of the server")
 struct WriteAnswerTests {
@@ -80,7 +80,9 @@ struct WriteAnswerTests {
     func failures() {
         #expect(WriteAnswer.classify(.url) == .refused)
         #expect(WriteAnswer.classify(.credentials) == .authentication)
-        for kind in [TransportError.Kind.resolve, .connect, .tls, .timeout, .tooLarge, .cutShort, .protocol, .rateLimit] {
+        for kind in [
+            TransportError.Kind.resolve, .connect, .tls, .timeout, .tooLarge, .cutShort, .protocol, .rateLimit,
+        ] {
             #expect(WriteAnswer.classify(kind) == .retry(after: nil))
         }
     }

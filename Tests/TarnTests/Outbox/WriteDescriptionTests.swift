@@ -1,11 +1,11 @@
 // The `write` of an entity in a description.
 
-import Testing
-
-@testable import Tarn
 import TarnDescription
 import TarnImport
 import TestSupport
+import Testing
+
+@testable import Tarn
 
 @Suite("Description: the requests of writes")
 struct WriteDescriptionTests {

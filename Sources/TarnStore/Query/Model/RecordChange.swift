@@ -65,7 +65,7 @@ extension StoreAccess {
     /// Returns a value in the type of a field.
     ///
     /// - Throws: `.wrongType`.
-    fileprivate func fitting(_ value: Value, _ field: Catalog.Field, _ entity: Catalog.Entity) throws(StoreError)
+    package func fitting(_ value: Value, _ field: Catalog.Field, _ entity: Catalog.Entity) throws(StoreError)
         -> Value
     {
         var result: Value? = value

@@ -1,0 +1,41 @@
+import ArgumentParser
+import Tarn
+
+/// The command `tarn outbox show`.
+struct OutboxShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show one queued change: its values, and why it was not sent.",
+        discussion: """
+            Examples:
+              tarn outbox show 12
+            """)
+
+    @Argument(help: "Number of the change, as `tarn outbox list` shows it.") var id: UInt64
+    @OptionGroup var store: StoreOptions
+
+    func run() throws {
+        try store.open().read { reader in
+            guard let entry = try reader.outbox.entry(id) else { throw OutboxError.unknownOperation(id: id) }
+            let operation = entry.operation
+            Output.line("\(operation.kind.rawValue) \(operation.record)")
+            Output.line("state: \(operation.state.rawValue), \(countText(operation.attempts, "attempt"))")
+            Output.line("queued: \(operation.queuedAt)")
+            if let relationship = operation.relationship {
+                Output.line("\(relationship): \(operation.members.map(\.description).joined(separator: ", "))")
+            }
+            for change in operation.changes {
+                Output.line("\(change.name): \(change.before?.jsonText ?? "absent") → \(change.after.jsonText)")
+            }
+            for wait in entry.waitsFor {
+                Output.line("waits for operation \(wait.operation)" + (wait.isDead ? ", which is dead" : ""))
+            }
+            if let notBefore = entry.notBefore { Output.line("next attempt: \(notBefore)") }
+            if let failure = operation.failure {
+                Output.line("failed: \(failure.at): \(failure.message)")
+                if let excerpt = failure.excerpt { Output.line("answer: \(excerpt)") }
+            }
+            Output.line("idempotency key: \(operation.idempotencyKey.uuidString.lowercased())")
+        }
+    }
+}

@@ -1,0 +1,129 @@
+// The options of commands that send local changes.
+
+import ArgumentParser
+import Tarn
+import TarnDescription
+
+/// The description, its store, and the way to the server.
+struct SendingOptions: ParsableArguments {
+    @OptionGroup var description: DescriptionOption
+    @Option(help: ArgumentHelp("Store directory (default: from the description).", valueName: "path"))
+    var store: String?
+    @Option(help: ArgumentHelp("Base URL for requests (default: from the description).", valueName: "url"))
+    var base: String?
+    @Option(
+        help: ArgumentHelp(
+            "Rule for records that both sides have changed, if the description has none: server, client or per_field.",
+            valueName: "rule"))
+    var conflicts = ConflictOption.perField
+
+    /// Opens the outbox of the description.
+    func outbox() throws -> Outbox {
+        try Outbox.open(description, store: store, base: base, conflicts.policy)
+    }
+}
+
+extension Outbox {
+    /// Opens the outbox of a description.
+    ///
+    /// - Throws: `Failure` with `.usage` if the description declares no requests.
+    static func open(
+        _ option: DescriptionOption, store: String?, base: String? = nil, _ conflicts: ConflictPolicy = .perField
+    ) throws -> Outbox {
+        let description = try option.load()
+        guard !description.writes.isEmpty else {
+            throw Failure(
+                .usage,
+                "\(description.file) declares no requests for changes: add entities.NAME.write, such as "
+                    + "write: { update: 'PATCH /issues/{id}' }")
+        }
+        var options = APIClient.Options()
+        if let base {
+            guard (try? HTTPURL(base)) != nil else { throw Failure(.usage, "--base \(base): not an http or https URL") }
+            options.base = base
+        }
+        let store = try Store.open(at: store ?? description.storePath, schema: description.schema)
+        let client = try APIClient(
+            description, store: store, transport: CurlTransport(description.api.transport), options: options)
+        return client.outbox(conflicts: conflicts)
+    }
+}
+
+/// A rule for conflicts on the command line.
+enum ConflictOption: String, CaseIterable, ExpressibleByArgument {
+    case server, client
+    case perField = "per_field"
+
+    var policy: ConflictPolicy {
+        switch self {
+        case .server: .server
+        case .client: .client
+        case .perField: .perField
+        }
+    }
+}
+
+extension Outbox {
+    /// Sends once, and prints the result.
+    ///
+    /// - Throws: `Failure` if an operation was not sent for another reason than that it waits.
+    func sendAndReport(isJSON: Bool) async throws {
+        let task = Task { try await drain() }
+        // What is not answered yet is sent again by the next push.
+        let interrupts = Interrupts { task.cancel() }
+        defer { interrupts.stop() }
+        let report: OutboxReport
+        do { report = try await task.value } catch is CancellationError { throw Failure(.interrupted, "") }
+        report.show(isJSON: isJSON)
+        if let failure = report.end { throw failure }
+    }
+}
+
+extension OutboxReport {
+    /// Prints the counts, and each failure on standard error.
+    func show(isJSON: Bool) {
+        isJSON ? Output.json(json) : Output.line(line)
+        Output.flush()
+        for problem in problems {
+            problem.isDead ? Output.error(problem.description) : Output.note(problem.description)
+        }
+    }
+
+    /// `3 sent, 1 failed, 2 dead; 3 left`
+    private var line: String {
+        var parts = ["\(sent) sent"]
+        if failed > 0 { parts.append("\(failed) failed") }
+        if dead > 0 { parts.append("\(dead) dead") }
+        if conflicts > 0 { parts.append(countText(conflicts, "conflict")) }
+        if withdrawn > 0 { parts.append("\(withdrawn) withdrawn") }
+        var text = parts.joined(separator: ", ")
+        if remaining.total > 0 { text += "; \(remaining.total) left" }
+        if let nextAttempt { text += ", next attempt at \(nextAttempt)" }
+        return text
+    }
+
+    private var json: String {
+        var text = "{\"sent\":\(sent),\"failed\":\(failed),\"dead\":\(dead),\"conflicts\":\(conflicts)"
+        text += ",\"withdrawn\":\(withdrawn),\"remaining\":{\"pending\":\(remaining.pending)"
+        text += ",\"sending\":\(remaining.sending),\"failed\":\(remaining.failed),\"dead\":\(remaining.dead)}"
+        if let nextAttempt { text += ",\"next_attempt\":\"\(nextAttempt)\"" }
+        if let stop {
+            text += ",\"stopped\":"
+            text.appendJSONString(stop.message)
+        }
+        return text + "}"
+    }
+
+    /// The exit code and message of a drain; nil if everything was sent.
+    fileprivate var end: Failure? {
+        let isSome = sent > 0
+        switch stop {
+        case .unreachable(let text)?: return Failure(isSome ? .partly : .noNetwork, "offline: \(text); nothing is lost")
+        case .authentication(let text)?: return Failure(.credentials, text)
+        case .failing(let text)?: return Failure(isSome ? .partly : .failed, "stopped: \(text)")
+        case nil: break
+        }
+        guard dead + failed > 0 else { return nil }
+        return Failure(isSome ? .partly : .failed, "")
+    }
+}

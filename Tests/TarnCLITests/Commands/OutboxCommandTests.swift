@@ -1,0 +1,118 @@
+// Local changes by the command line that reach a server.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Command line: writing back", .timeLimit(.minutes(5)))
+struct OutboxCommandTests {
+    /// A model server with item 7, and a description whose store has it.
+    private struct Place {
+        let folder: TemporaryFolder
+        let server: ModelServer
+        let file: String
+
+        init(_ api: ModelAPI = ModelAPI()) async throws {
+            folder = try TemporaryFolder()
+            var api = api
+            api.items[7] = ModelAPI.Item(title: "a")
+            server = try ModelServer(api)
+            file = try folder.write("tarn.yaml", ModelAPI.yaml(base: server.base))
+            try await expectSuccess(tarn("sync", "--file", file, "--quiet"))
+        }
+
+        func run(_ arguments: String...) async throws -> TarnProcess.Result {
+            try await tarn(arguments + ["--file", file])
+        }
+    }
+
+    @Test("a record is created offline, shown at once, and pushed once; a comment follows it")
+    func create() async throws {
+        let place = try await Place()
+        let made = try await place.run("create", "Item", "--set", "title=\"new one\"", "--set", "state=open")
+        try expectSuccess(made)
+        let key = try #require(made.lines.first)
+        try await expectSuccess(place.run("create", "Comment", "--set", "text=c", "--set", "item=\(key)"))
+        #expect(
+            try await place.run("list", "Item", "--where", "title = 'new one'", "--format", "ndjson").lines.count == 1)
+        let listed = try await place.run("outbox", "list", "--format", "ndjson").lines
+        #expect(listed.count == 2 && listed[0].contains(#""change":"create""#), "\(listed)")
+        let status = try await place.run("status")
+        #expect(status.output.contains("outbox: 2 to send"), "\(status.output)")
+        let pushed = try await place.run("push")
+        #expect(pushed.status == 0 && pushed.output == "2 sent\n", "\(pushed.output)\(pushed.error)")
+        #expect(place.server.with(\.effects) == ["POST item 101 title=new one", "POST comment 102 text=c item=101"])
+        #expect(try await place.run("get", "Item", "101", "--format", "json").output.contains("new one"))
+        #expect(try await place.run("push").output == "0 sent\n")
+    }
+
+    @Test("update and delete are queued, or sent at once")
+    func change() async throws {
+        let place = try await Place()
+        let queued = try await place.run(
+            "update", "Item", "--where", "id = 7", "--set", "title=b", "--queue", "--format", "table")
+        #expect(queued.output == "1 record found, 1 queued\n", "\(queued.error)")
+        #expect(place.server.with { $0.items[7]?.title } == "a")
+        let sent = try await place.run(
+            "update", "Item", "--where", "id = 7", "--set", "votes=3", "--send", "--format", "table")
+        #expect(sent.output == "1 record found, 1 queued\n1 sent\n", "\(sent.output)\(sent.error)")
+        #expect(place.server.with { $0.items[7]?.title } == "b" && place.server.with { $0.items[7]?.votes } == 3)
+        let deleted = try await place.run("delete", "Item", "--where", "id = 7", "--send", "--format", "json")
+        #expect(deleted.status == 0, "\(deleted.error)")
+        #expect(place.server.with(\.items).isEmpty)
+    }
+
+    @Test("a refusal is exit 1 with its reason; it is shown, retried and discarded")
+    func dead() async throws {
+        let place = try await Place()
+        try await expectSuccess(place.run("update", "Item", "--all", "--set", "title='refuse me'", "--queue"))
+        let pushed = try await place.run("push")
+        #expect(pushed.status == 1 && pushed.error.contains("422: the text is refused"), "\(pushed.error)")
+        let shown = try await place.run("outbox", "show", "1").output
+        for text in ["update Item 7", "state: dead, 1 attempt", #"title: "a" → "refuse me""#, "the text is refused"] {
+            #expect(shown.contains(text), "\(shown)")
+        }
+        #expect(try await place.run("outbox", "list", "--state", "pending", "--format", "ndjson").lines.isEmpty)
+        #expect(try await place.run("outbox", "retry", "--all").output == "1 change queued again\n")
+        #expect(try await place.run("push").status == 1)
+        #expect(try await place.run("outbox", "discard", "1").output == "discarded 1: update Item 7\n")
+        #expect(try await place.run("get", "Item", "7", "--format", "json").output.contains(#""title":"a""#))
+        let again = try await place.run("outbox", "discard", "1")
+        #expect(again.status == 1 && again.error.contains("the outbox has no operation 1"), "\(again.error)")
+    }
+
+    @Test("offline is exit 5, and missing credentials are exit 4; nothing is lost")
+    func failures() async throws {
+        var api = ModelAPI()
+        api.fault = { _ in .status(401, body: #"{"message":"who are you"}"#) }
+        let place = try await Place(api)
+        try await expectSuccess(place.run("update", "Item", "--all", "--set", "title=b", "--queue"))
+        let refused = try await place.run("push")
+        #expect(refused.status == 4 && refused.error.contains("who are you"), "\(refused.error)")
+        let offline = try await place.run("push", "--base", "http://127.0.0.1:1")
+        #expect(offline.status == 5 && offline.error.contains("nothing is lost"), "\(offline.error)")
+        place.server.with { $0.fault = { _ in nil } }
+        try await expectSuccess(place.run("outbox", "retry", "1"))
+        #expect(try await place.run("push", "--json").output.contains(#""sent":1,"#))
+    }
+
+    @Test("push --watch sends what another process queues, and ends when it is interrupted")
+    func watch() async throws {
+        let place = try await Place()
+        let process = try TarnProcess(["push", "--watch", "--file", place.file])
+        for number in 0..<2 {
+            try await expectSuccess(place.run("create", "Item", "--set", "title=t\(number)"))
+            try await eventually("sent") { place.server.with(\.effects).count == number + 1 }
+        }
+        process.send(SIGINT)
+        #expect(await process.end().status == 130)
+    }
+
+    @Test("a description without requests is exit 2 with the way out")
+    func undeclared() async throws {
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())
+        let result = try await tarn("push", "--file", file)
+        #expect(
+            result.status == 2 && result.error.contains("write: { update: 'PATCH /issues/{id}' }"), "\(result.error)")
+    }
+}

@@ -260,19 +260,24 @@ final class OutboxDrain: Sendable {
 
     /// Claims operations that can be sent, from the front of the queue.
     private func claim(_ wanted: Int, _ effects: inout Effects, _ writer: inout StoreWriter) throws {
-        var left = wanted - effects.claimed.count, last: UInt64 = 0, ready: [(OutboxOperation, OpenConflict?)] = []
-        let known = state.withLock(\.claimed), now = client.now
-        while left > 0 {
-            let size = max(64, known.count + left)
+        var last: UInt64 = 0, ready: [(OutboxOperation, OpenConflict?)] = [], seen: Set<UInt64> = []
+        let known = state.withLock(\.claimed), now = client.now, most = wanted - effects.claimed.count
+        var revision = try writer.outbox.revision
+        while ready.count < most {
+            let size = max(64, known.count + most)
             let window = try writer.outbox.window(limit: size, after: last, now: now)
-            for entry in window where left > 0 {
+            for entry in window where ready.count < most {
                 last = entry.operation.id
                 guard entry.isReady, !known.contains(last) || entry.operation.state == .pending else { continue }
+                guard seen.insert(last).inserted else { continue }
                 guard let (operation, conflict) = try prepared(entry.operation, &effects, &writer) else { continue }
                 ready.append((operation, conflict))
-                left -= 1
             }
-            if window.count < size { break }
+            guard window.count < size else { continue }
+            // A decided conflict may have ended the wait of a later operation.
+            let changed = try writer.outbox.revision
+            if changed == revision { break }
+            (revision, last) = (changed, 0)
         }
         guard !ready.isEmpty else { return }
         let claimed = try writer.claimOperations(ready.map(\.0.id), at: now)

@@ -188,6 +188,23 @@ struct OutboxConflictTests {
         }
     }
 
+    @Test("an operation that waits for one that is held is sent by the same drain")
+    func unlocked() async throws {
+        let (fixture, _) = try await fixture(tags: false) { _ in }
+        let outbox = fixture.outbox(.perField)
+        fixture.server.with { $0.fault = { _ in .status(422) } }
+        try await outbox.update("Item", Self.key, [.init("title", .string("mine"))])
+        _ = try await outbox.drain()
+        try await outbox.update("Item", Self.key, [.init("votes", .int(3))])
+        try await outbox.retry(try #require(try outbox.operations().first).id)
+        change(fixture) { $0.title = "theirs" }
+        try await fixture.sync()
+        fixture.server.with { $0.fault = { _ in nil } }
+        let report = try await outbox.drain()
+        #expect(report.dead == 1 && report.sent == 1, "\(report)")
+        #expect(fixture.server.with { $0.items[7]?.votes } == 3)
+    }
+
     @Test("several updates of one record are no conflict among themselves")
     func own() async throws {
         let (fixture, prepare) = try await fixture { _ in }

@@ -1,6 +1,7 @@
 // A process that queues and sends changes until it is killed.
 //
-//     OutboxWorker DESCRIPTION STORE SEED COUNT    queues COUNT changes while it sends; COUNT 0 only sends
+//     OutboxWorker DESCRIPTION STORE SEED COUNT    queues COUNT changes while it sends
+//                                                  (COUNT 0 only sends)
 //
 // It prints `queued WHAT` after each change is committed, and `done` at its end.
 

@@ -30,7 +30,8 @@ extension Outbox {
     /// Deletes a record locally, and queues its deletion.
     ///
     /// - Returns: the operation; nil if the creation of the record was never sent.
-    /// - Throws: `WriteError.noRequest`; `OutboxError.recordMissing`; `StoreWriteError.deleteDenied`.
+    /// - Throws: `WriteError.noRequest`; `OutboxError.recordMissing`;
+    ///   `StoreWriteError.deleteDenied`.
     @discardableResult
     public func delete(_ entity: String, _ key: RecordKey) async throws -> UInt64? {
         try await store.write { try delete(entity, key, in: &$0) }

@@ -54,10 +54,6 @@ struct BridgeTests {
         }
         await #expect(throws: RemoteError.self) { try await api.client.fetch("loop", through: Commands()) }
         await #expect(throws: (any Error).self) { try await api.client.fetch("elsewhere", through: Commands()) }
-        await #expect(throws: RemoteError.self) {
-            try await api.client.send(
-                RemoteChange(.delete, Record(entity: "Entry", key: RecordKey(1), fields: [])), through: Commands())
-        }
         #expect(try api.stored() == [] && api.server.targets.count == 2)
     }
 
@@ -98,36 +94,49 @@ struct BridgeTests {
         #expect(result.errors.map(\.description) == ["items: half of it"])
     }
 
-    @Test("the REST bridge sends changes with the body that the mapping writes, and imports the answer")
+    @Test("the outbox sends through the REST bridge what the description declares, with its idempotency key")
     func changes() async throws {
         let folder = try TemporaryFolder(), bodies = Mutex<[String]>([])
         let server = try ScriptedServer { request in
             bodies.withLock { $0.append("\(request.method) \(request.target) \(request.body)") }
+            if request.field("Idempotency-Key") == nil { return .init(status: "400 Bad Request") }
             return request.method == "DELETE"
-                ? .init(status: "204 No Content") : .init(body: #"{"id":7,"title":"set by the server","rank":1}"#)
+                ? .init(status: "404 Not Found") : .init(body: #"{"id":7,"title":"set by the server","rank":1}"#)
         }
-        let client = try ListAPI.client(server.base, folder)
-        let bridge = RESTBridge<Entry>(client) { change in
-            switch change.kind {
-            case .create: [RemoteOperation("POST", "/entries", json: change.body, info: .record("Entry"))]
-            case .update:
-                [RemoteOperation("PATCH", "/entries/\(change.key.text)", json: change.body, info: .record("Entry"))]
-            default: [RemoteOperation("DELETE", "/entries/\(change.key.text)", info: .record("Entry"))]
-            }
+        let client = try RecordClient(base: server.base, records: Entry.self, store: folder("entries.tarn")) {
+            $0.writes["Entry"] = WriteRequests(
+                create: WriteRequest("POST", "/entries"), update: WriteRequest("PATCH", "/entries/{id}"),
+                delete: WriteRequest("DELETE", "/entries/{id}"))
         }
-        let record = Record(
-            entity: "Entry", key: RecordKey(7),
-            fields: [.init("id", .int(7)), .init("title", .string("mine")), .init("rank", .int(2))])
-        let made = try await client.send(client.change(.create, record), through: bridge)
-        #expect(made.report.created == 1)
-        #expect(try client.records(Entry.self, of: made) == [Entry(id: 7, rank: 1, title: "set by the server")])
-        let changed = try await client.send(client.change(.update, record, fields: ["title"]), through: bridge)
-        #expect(changed.report.unchanged == 1)
-        #expect(try await client.send(client.change(.delete, record), through: bridge).report.created == 0)
+        let outbox = client.outbox().sending(through: RESTBridge<Entry>(client))
+        try await outbox.create("Entry", [.init("title", .string("mine")), .init("rank", .int(2))])
+        #expect(try await outbox.drain().sent == 1)
+        #expect(
+            try client.store.read { try $0.fetch(Entry.all) } == [Entry(id: 7, rank: 1, title: "set by the server")])
+        try await outbox.update("Entry", RecordKey(7), [.init("title", .string("other"))])
+        #expect(try await outbox.drain().sent == 1)
+        #expect(try client.store.read { try $0.get(Entry.self, 7)?.title } == "set by the server")
+        try await outbox.delete("Entry", RecordKey(7))
+        #expect(try await outbox.drain().sent == 1)
+        #expect(try outbox.operations().isEmpty && client.store.read { try $0.count("Entry") } == 0)
         #expect(
             bodies.withLock(\.self) == [
-                #"POST /entries {"id":7,"rank":2,"title":"mine"}"#, #"PATCH /entries/7 {"title":"mine"}"#,
+                #"POST /entries {"rank":2,"title":"mine"}"#, #"PATCH /entries/7 {"title":"other"}"#,
                 "DELETE /entries/7 ",
             ])
+    }
+
+    @Test("a bridge that only reads refuses changes: they are dead letters that say so")
+    func readOnly() async throws {
+        let api = try ListAPI()
+        let client = try RecordClient(base: api.server.base, records: Entry.self, store: api.folder("own.tarn")) {
+            $0.writes["Entry"] = WriteRequests(create: WriteRequest("POST", "/entries"))
+        }
+        let outbox = client.outbox().sending(through: Commands())
+        try await outbox.create("Entry", [.init("title", .string("mine"))])
+        _ = try await outbox.drain()
+        let dead = try outbox.operations()
+        #expect(dead.map(\.state) == [.dead] && dead[0].failure?.message == "Commands sends no create of Entry")
+        #expect(api.server.targets == [])
     }
 }

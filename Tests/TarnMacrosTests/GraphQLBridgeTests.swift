@@ -112,7 +112,12 @@ struct GraphQLBridgeTests {
             folder = try TemporaryFolder()
             client = try RecordClient(
                 base: server.base, records: Repo.self, BoardTask.self, Person.self, store: folder("board.tarn")
-            ) { $0.api.retry.attempts = 1 }
+            ) { description in
+                description.api.retry.attempts = 1
+                description.writes["Task"] = WriteRequests(
+                    create: WriteRequest("POST", "/graphql"), update: WriteRequest("POST", "/graphql"),
+                    delete: WriteRequest("POST", "/graphql"))
+            }
             board.tasks.withLock { $0 = (0..<count).map { ("t\($0)", "task \($0)") } }
         }
 
@@ -243,21 +248,23 @@ struct GraphQLBridgeTests {
         for error in result.errors { report("\(error)") }
         #expect(lines == ["repository.tasks.nodes.0.title: no title (SECRET)"])
 
+        try await board.store.write { try $0.put(BoardTask(id: "t1")) }
         let bridge = GraphQLBridge { change in
             GraphQLRequest(
                 "mutation($id: ID!, $input: TaskInput!) { updateTask(id: $id, input: $input) { task { id title } } }",
                 ["id": change.key, "input": change.body], records: [.init("updateTask.task", "Task")])
         }
-        let task = Record(entity: "Task", key: RecordKey("t1"), fields: [.init("title", .string("rewrite"))])
-        try await board.send(board.change(.update, task, fields: ["title"]), through: bridge)
-        #expect(try board.store.read { try $0.get(BoardTask.self, "t1")?.title } == "rewrite")
+        let outbox = board.outbox().sending(through: bridge)
+        try await outbox.update("Task", RecordKey("t1"), [.init("title", .string("rewrite"))])
+        try await outbox.drain()
+        #expect(api.board.tasks.withLock { $0[1].title } == "rewrite")
     }
 
     @Test("mutations create, update and delete with the input that the mapping writes")
     func mutations() async throws {
         let api = try API()
         let bridge = GraphQLBridge { change in
-            switch change.kind {
+            switch change.operation.kind {
             case .create:
                 GraphQLRequest(
                     "mutation($input: TaskInput!) { createTask(input: $input) { task { id title isDone } } }",
@@ -268,31 +275,30 @@ struct GraphQLBridgeTests {
                     ["id": change.key, "input": change.body], records: [.init("updateTask.task", "Task")])
             default:
                 GraphQLRequest(
-                    "mutation($id: ID!) { deleteTask(id: $id) { deletedID } }", ["id": change.key], records: [],
-                    metadata: ["deleted": "deleteTask.deletedID"])
+                    "mutation($id: ID!) { deleteTask(id: $id) { deletedID } }", ["id": change.key], records: [])
             }
         }
-        var record = Record(entity: "Task", key: RecordKey("new"), fields: [.init("title", .string("write"))])
-        let made = try await api.client.send(api.client.change(.create, record), through: bridge)
-        #expect(try api.client.records(BoardTask.self, of: made).map(\.id) == ["t1"])
-        record = Record(
-            entity: "Task", key: RecordKey("t1"),
-            fields: [.init("id", .string("t1")), .init("title", .string("rewrite")), .init("isDone", .bool(true))])
-        let changed = try await api.client.send(api.client.change(.update, record, fields: ["title"]), through: bridge)
+        let outbox = api.client.outbox().sending(through: bridge)
+        let temporary = try await outbox.create("Task", [.init("title", .string("write"))])
+        #expect(try api.stored().map { RecordKey($0) } == [temporary])
+        try await outbox.drain()
+        // The server's key takes the place of the temporary one.
+        #expect(try api.stored() == ["t1"] && outbox.operations().isEmpty)
+        try await outbox.update("Task", RecordKey("t1"), [.init("title", .string("rewrite"))])
+        try await outbox.drain()
+        #expect(api.server.requests.last?.body.contains(#""input":{"title":"rewrite"}"#) == true)
+        #expect(api.board.tasks.withLock { $0.map(\.title) } == ["rewrite"])
+        try await outbox.delete("Task", RecordKey("t1"))
+        try await outbox.drain()
+        #expect(try api.board.tasks.withLock(\.isEmpty) && api.stored().isEmpty && outbox.operations().isEmpty)
+        // A refused mutation has an error beside null data: a dead letter.
+        try await outbox.create("Task", [.init("isDone", .bool(true))])
+        try await outbox.drain()
+        let dead = try outbox.operations()
         #expect(
-            changed.report.updated == 1
-                && api.server.requests.last?.body.contains(#""input":{"title":"rewrite"}"#) == true)
-        #expect(try api.client.store.read { try $0.get(BoardTask.self, "t1")?.title } == "rewrite")
-        let deleted = try await api.client.send(api.client.change(.delete, record), through: bridge)
-        #expect(deleted.metadata == ["deleted": .string("t1")] && api.board.tasks.withLock(\.isEmpty))
-        // A refused mutation has an error beside null data.
-        let refused = RemoteError("title is required", path: ["createTask"], code: "BAD_USER_INPUT")
-        await #expect(throws: refused) {
-            try await api.client.send(
-                api.client.change(.create, Record(entity: "Task", key: RecordKey("x"), fields: [])), through: bridge)
-        }
-        await #expect(throws: RemoteError.self) {
-            try await api.client.send(api.client.change(.create, record), through: GraphQLBridge())
-        }
+            dead.map(\.state) == [.dead]
+                && dead[0].failure?.message == "createTask: title is required (BAD_USER_INPUT)")
+        try await outbox.discard(dead[0].id)
+        #expect(try api.stored().isEmpty)
     }
 }

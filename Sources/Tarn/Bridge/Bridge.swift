@@ -40,6 +40,6 @@ public protocol Bridge: Sendable {
 
 extension Bridge {
     public func operations(for change: RemoteChange) throws -> [RemoteOperation<Info>] {
-        throw RemoteError("\(Self.self) sends no \(change.kind) of \(change.record.entity)")
+        throw RemoteError("\(Self.self) sends no \(change.operation.kind) of \(change.operation.entity)")
     }
 }

@@ -31,7 +31,7 @@ public struct GraphQLBridge: Bridge {
     public init(
         path: String = "/graphql", entities: [String: String] = [:],
         mutations: @escaping @Sendable (RemoteChange) throws -> GraphQLRequest = { change in
-            throw RemoteError("no mutation is declared for a \(change.kind) of \(change.record.entity)")
+            throw RemoteError("no mutation is declared for a \(change.operation.kind) of \(change.operation.entity)")
         }
     ) {
         self.path = path

@@ -4,7 +4,8 @@ import TarnStore
 
 /// The bridge of REST requests: a ``RecordRequest`` becomes one operation a page.
 ///
-/// Its pages are those of the request's pagination. Requests need no bridge: ``RecordClient``
+/// Its pages are those of the request's pagination, and a change becomes the request that the
+/// description declares for it. Requests need no bridge: ``RecordClient``
 /// answers them from its cache, too. The bridge is for code over any ``Bridge``.
 public struct RESTBridge<Value: MappedRecord>: Bridge {
     public typealias Request = RecordRequest<Value>
@@ -13,38 +14,16 @@ public struct RESTBridge<Value: MappedRecord>: Bridge {
     public struct Info: Sendable {
         enum Answer: Sendable {
             case page(EndpointRequest, PageSequence)
-            case record(entity: String, records: JSONPath)
+            case record(OutboxOperation.Kind, entity: String, records: JSONPath)
         }
 
         let answer: Answer
-
-        /// The info of a change whose answer may have a record.
-        ///
-        /// - Parameters:
-        ///   - entity: the entity of the record.
-        ///   - records: its key path in the answer; by default, the whole answer.
-        public static func record(_ entity: String, at records: JSONPath = JSONPath(keys: [])) -> Info {
-            Info(answer: .record(entity: entity, records: records))
-        }
     }
 
     private let client: RecordClient
-    private let changes: @Sendable (RemoteChange) throws -> [RemoteOperation<Info>]
 
     /// Creates a bridge.
-    ///
-    /// - Parameters:
-    ///   - client: the client of the API.
-    ///   - changes: returns the operations of a change; by default, changes are refused.
-    public init(
-        _ client: RecordClient,
-        changes: @escaping @Sendable (RemoteChange) throws -> [RemoteOperation<Info>] = { change in
-            throw RemoteError("no request is declared for a \(change.kind) of \(change.record.entity)")
-        }
-    ) {
-        self.client = client
-        self.changes = changes
-    }
+    public init(_ client: RecordClient) { self.client = client }
 
     public func operations(for request: RecordRequest<Value>) throws -> [RemoteOperation<Info>] {
         guard request.options.transfer.hooks.isEmpty else {
@@ -55,7 +34,15 @@ public struct RESTBridge<Value: MappedRecord>: Bridge {
         return [RESTBridge.operation(target, try target.pages())]
     }
 
-    public func operations(for change: RemoteChange) throws -> [RemoteOperation<Info>] { try changes(change) }
+    /// Returns the declared request of a change: see ``WriteRequests``.
+    public func operations(for change: RemoteChange) -> [RemoteOperation<Info>] {
+        let message = change.message, entity = change.operation.entity
+        return [
+            RemoteOperation(
+                message.method, message.url, headers: message.headers, body: message.body,
+                info: Info(answer: .record(change.operation.kind, entity: entity, records: change.records)))
+        ]
+    }
 
     private static func operation(_ target: EndpointRequest, _ pages: PageSequence) -> RemoteOperation<Info> {
         var headers = TransportHeaders(target.endpoint.headers)
@@ -74,8 +61,9 @@ public struct RESTBridge<Value: MappedRecord>: Bridge {
                 response, method: operation.method, url: Redaction.url(operation.url), message: response.refusalMessage)
         }
         switch operation.info.answer {
-        case .record(let entity, let records):
-            return RemoteAnswer(response.body.isEmpty ? [] : [RemotePart(entity, .path(records))])
+        case .record(let kind, let entity, let records):
+            let hasRecord = !response.body.isEmpty && (kind == .create || kind == .update)
+            return RemoteAnswer(hasRecord ? [RemotePart(entity, .path(records))] : [])
         case .page(let target, var pages):
             // RFC 9110 §15.3.5: such a response lists nothing. A 200 has a document.
             guard !response.body.isEmpty || response.status == 200 else { return RemoteAnswer() }

@@ -25,16 +25,6 @@ extension RecordClient {
         BridgePages(client: self, first: BridgeRun(self, bridge, try bridge.operations(for: request)))
     }
 
-    /// Sends a change through a bridge, and imports the answers as one change of the store.
-    ///
-    /// The store is not changed before: an outbox does that, and more.
-    ///
-    /// - Throws: as ``fetch(_:through:)``.
-    @discardableResult
-    public func send<B: Bridge>(_ change: RemoteChange, through bridge: B) async throws -> BridgeResult<B.Info> {
-        try await imported(BridgeRun(self, bridge, try bridge.operations(for: change)))
-    }
-
     /// Performs operations until there are none, and imports their answers as one change.
     private func imported<B>(_ first: BridgeRun<B>) async throws -> BridgeResult<B.Info> {
         var run = first
@@ -156,11 +146,6 @@ struct BridgeRun<B: Bridge>: Sendable {
 
     var hasNext: Bool { !pending.isEmpty }
 
-    /// The absolute URL of an operation.
-    private func absolute(_ url: String) -> String {
-        url.hasPrefix("/") ? client.client.description.api.base + url : url
-    }
-
     /// The run without its operations.
     var ended: BridgeRun {
         var run = self
@@ -184,7 +169,8 @@ struct BridgeRun<B: Bridge>: Sendable {
     func step() async throws -> Step {
         try Task.checkCancellation()
         var rest = self
-        let operation = rest.pending.removeFirst(), message = try message(for: operation)
+        let operation = rest.pending.removeFirst(), place = "the bridge \(B.self)"
+        let message = try client.client.message(for: operation, place: place)
         let limit = client.client.options.pageLimit, source = Redaction.url(message.url)
         guard seen.count < limit else { throw RemoteError("more than \(limit) operations for one request") }
         let sent = Sent(method: message.method, url: message.url, body: message.body)
@@ -195,30 +181,35 @@ struct BridgeRun<B: Bridge>: Sendable {
         do {
             response = try await client.client.transport(for: endpoint).send(message)
         } catch {
-            throw MirrorError(error, url: source, place: "the bridge \(B.self)")
+            throw MirrorError(error, url: source, place: place)
         }
         let answer = try bridge.answer(response, to: operation)
         rest.pending += answer.next
         return Step(operation: operation, response: response, answer: answer, source: source, rest: rest)
     }
+}
 
-    /// The message of an operation, without credentials.
-    func message(for operation: RemoteOperation<B.Info>) throws -> TransportRequest {
-        let api = client.client, url: String
+extension APIClient {
+    /// The message of a bridge's operation, without credentials.
+    ///
+    /// - Throws: `MirrorError` if it leads to a server that the description does not allow.
+    func message<Info>(for operation: RemoteOperation<Info>, place: String) throws -> TransportRequest {
+        let base = description.api.base, endpoint = Endpoint(name: "bridge", path: "/", entity: ""), url: String
         do throws(PaginationError) {
-            url = try api.bounds(of: endpoint).permitted(absolute(operation.url), relativeTo: api.description.api.base)
+            url = try bounds(of: endpoint).permitted(
+                operation.url.hasPrefix("/") ? base + operation.url : operation.url, relativeTo: base)
         } catch {
             guard case .foreign(let link, let allowed) = error else {
-                throw MirrorError.pagination(error, place: "the bridge \(B.self)")
+                throw MirrorError.pagination(error, place: place)
             }
             throw MirrorError.endpoint(
-                place: "the bridge \(B.self)",
+                place: place,
                 message:
                     "the operation leads to another server: \(Redaction.shown(link)); allowed: "
                     + allowed.map { Redaction.shown($0) }.joined(separator: ", ")
                     + ". If it may be requested without credentials, add its base URL to api.follow")
         }
-        var message = api.request(url, headers: operation.headers.fields)
+        var message = request(url, headers: operation.headers.fields)
         message.method = operation.method
         message.body = operation.body
         return message

@@ -1,71 +1,52 @@
-public import Foundation
+public import TarnHTTP
 public import TarnImport
 public import TarnStore
 
-/// A local change that a bridge brings to the server.
+/// A local change that a bridge brings to the server: an operation of the outbox.
 public struct RemoteChange: Sendable {
-    /// The kind of a change.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
-        case create, update, delete
-        /// A member is added to a to-many relationship.
-        case add
-        /// A member is removed from one.
-        case remove
-    }
-
-    /// The kind of the change.
-    public var kind: Kind
+    /// The operation: its kind, its changed fields with their values before, its idempotency key.
+    public var operation: OutboxOperation
     /// The record with its local values; for a delete, as it was before.
     public var record: Record
-    /// The record as the API writes it: all fields of a new record, the changed ones of an update.
-    public var body: JSONValue
-    /// The relationship of an added or removed member.
-    public var relationship: String?
-    /// The added or removed member.
+    /// The member that is added or removed; nil for other operations.
     public var member: Record?
-    /// The key that is equal in all attempts to send the change.
-    public var idempotencyKey: UUID
-    /// What the caller has given for the bridge.
-    public var userInfo: JSONValue
-
-    /// Creates a change whose body is written already.
-    public init(
-        _ kind: Kind, _ record: Record, body: JSONValue = .object([]), idempotencyKey: UUID = UUID(),
-        userInfo: JSONValue = .null
-    ) {
-        self.kind = kind
-        self.record = record
-        self.body = body
-        self.idempotencyKey = idempotencyKey
-        self.userInfo = userInfo
-    }
+    /// The body of the declared request, as the mapping writes it; an empty object without one.
+    ///
+    /// By default it has all fields of a new record, without a temporary key, and the changed
+    /// fields of an update.
+    public var body: JSONValue
+    /// The declared request.
+    package var message: TransportRequest
+    /// The key path of the record in the answer to the declared request.
+    package var records: JSONPath
 
     /// The key of the record as JSON: a number or a text; an array if it has several parts.
     public var key: JSONValue {
         let parts = record.key.components.map { part -> JSONValue in
-            if case .int(let number) = part { return .number(String(number)) }
-            if case .string(let text) = part { return .string(text) }
-            return .string("\(part)")
+            switch part {
+            case .int(let number): .number(String(number))
+            case .string(let text): .string(text)
+            default: .string(RecordKey([part]).description)
+            }
         }
         return parts.count == 1 ? parts[0] : .array(parts)
     }
 }
 
-extension RecordClient {
-    /// Returns a change with its body, as the mapping of the API writes it.
+extension WriteMessageBuilder {
+    /// Returns an operation as a bridge gets it.
     ///
-    /// - Parameters:
-    ///   - fields: the changed fields of an update; nil for all.
-    /// - Throws: an error that names the field that cannot be sent.
-    public func change(
-        _ kind: RemoteChange.Kind, _ record: Record, fields: Set<String>? = nil
-    ) throws -> RemoteChange {
-        var change = RemoteChange(kind, record)
-        if kind == .create || kind == .update {
-            var options = BodyOptions()
-            options.fields = fields
-            change.body = try BodyWriter(client.description.mapping, store.catalog).body(of: record, options).json
+    /// - Parameter declared: the declared request of the operation.
+    /// - Throws: `StoreError`, `ImportError`.
+    func change(for operation: OutboxOperation, _ declared: WriteMessage) throws -> RemoteChange {
+        var record = Record(entity: operation.entity, key: operation.key, fields: [])
+        if let entity = access.catalog.entity(operation.entity) {
+            record = local(operation, try serverRecord(of: operation, entity))
         }
-        return change
+        return RemoteChange(
+            operation: operation, record: record,
+            member: try operation.members.first.flatMap { try member($0, operation) },
+            body: try declared.message.body.map { try JSONValue(String(decoding: $0, as: UTF8.self)) } ?? .object([]),
+            message: declared.message, records: declared.records)
     }
 }

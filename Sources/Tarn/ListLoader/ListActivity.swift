@@ -25,7 +25,7 @@ final class ListActivity: Sendable {
 
     /// Notes the end of a load.
     ///
-    /// - Parameter load: the load; nil if it was cancelled, which is neither a success nor a failure.
+    /// - Parameter load: the load; nil if it was cancelled: neither a success nor a failure.
     func end(_ load: ListLoad?, _ failure: (any Error)?) {
         change { status in
             status.loading = nil

@@ -15,8 +15,9 @@ extension ListLoader {
     /// The state of the list, and each later one.
     ///
     /// A state is delivered if a load begins or ends, and if a commit of any process changes the
-    /// list or one of its records. The sequence has no end: leave the loop, or cancel its task. Each
-    /// state is made when it is requested: a slow loop skips states, and gets the newest one.
+    /// list or one of its records. The sequence has no end: leave the loop, or cancel its task.
+    ///
+    /// Each state is made when it is requested: a slow loop skips states, and gets the newest one.
     public var states: some AsyncSequence<ListState<Value>, any Error> & Sendable { ListStates(loader: self) }
 
     /// What distinguishes a state from the one before.

@@ -39,6 +39,8 @@ public struct Outbox: Sendable {
     let options: Options
     let importers: ImporterPool
     let validators = KnownValidators()
+    /// The bridge that turns operations into requests; nil for the declared requests.
+    var bridge: ChangeBridge?
 
     init(_ client: APIClient, _ policy: ConflictPolicy, _ options: Options) {
         self.client = client

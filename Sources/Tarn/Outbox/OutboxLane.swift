@@ -56,7 +56,7 @@ struct OutboxLane: Sendable {
         rules = outbox.client.rules(of: endpoint)
     }
 
-    private var client: APIClient { outbox.client }
+    var client: APIClient { outbox.client }
 
     func send(_ claimed: ClaimedOperation) async -> SentOperation {
         let operation = claimed.operation
@@ -70,6 +70,7 @@ struct OutboxLane: Sendable {
             let failure = OutboxFailure(kind: "request", message: "\(error)", at: client.now)
             return SentOperation(operation: operation, outcome: .refused(failure))
         }
+        if let bridge = outbox.bridge { return await send(operation, message, through: bridge) }
         var request = message.message
         let validators = message.recordURL.flatMap { known($0) } ?? Validators()
         validators.require(in: &request)
@@ -99,7 +100,7 @@ struct OutboxLane: Sendable {
         }
     }
 
-    private func outcome(of error: TransportError) -> SentOperation.Outcome {
+    func outcome(of error: TransportError) -> SentOperation.Outcome {
         let failure = OutboxFailure(kind: error.kind.rawValue, message: "\(error)", at: client.now)
         if error.kind == .cancelled { return .cancelled }
         if error.isUnreachable { return .stopped(.unreachable(failure.message), failure) }

@@ -11,6 +11,8 @@ struct WriteMessage: Sendable {
     var recordURL: String?
     /// The key path of the record in the answer.
     var records: JSONPath
+    /// The name of the header field with the idempotency key.
+    var idempotencyField: String?
 }
 
 /// Builds the requests of operations from a snapshot of the store.
@@ -58,7 +60,9 @@ struct WriteMessageBuilder {
                 recordURL = try expanded(read, urls, requests.base)
             case .create, .add, .remove: break
             }
-            return WriteMessage(message: message, recordURL: recordURL, records: request.records)
+            return WriteMessage(
+                message: message, recordURL: recordURL, records: request.records,
+                idempotencyField: requests.idempotency)
         } catch let error as StoreError {
             throw error
         } catch let error as WriteError {
@@ -92,7 +96,7 @@ struct WriteMessageBuilder {
     // MARK: Records
 
     /// The record as the server has it: without the changes that have not reached it.
-    private func serverRecord(of operation: OutboxOperation, _ entity: Catalog.Entity) throws -> Record {
+    func serverRecord(of operation: OutboxOperation, _ entity: Catalog.Entity) throws -> Record {
         if let deleted = operation.deleted { return deleted.withKeyFields(entity) }
         let empty = Record(entity: operation.entity, key: operation.key, fields: []).withKeyFields(entity)
         guard operation.kind != .create else { return empty }
@@ -100,13 +104,13 @@ struct WriteMessageBuilder {
     }
 
     /// The record with the values of an operation.
-    private func local(_ operation: OutboxOperation, _ server: Record) -> Record {
+    func local(_ operation: OutboxOperation, _ server: Record) -> Record {
         var record = server
         for change in operation.changes { record.set(change.name, change.after) }
         return record
     }
 
-    private func member(_ key: RecordKey, _ operation: OutboxOperation) throws -> Record? {
+    func member(_ key: RecordKey, _ operation: OutboxOperation) throws -> Record? {
         guard let entity = operation.memberEntity.flatMap({ catalog.entity($0) }) else { return nil }
         return try access.serverRecord(entity, key)
             ?? Record(entity: entity.name, key: key, fields: []).withKeyFields(entity)

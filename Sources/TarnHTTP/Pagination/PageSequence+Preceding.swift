@@ -13,8 +13,8 @@ extension PageSequence {
 
     /// Returns the predecessor of the current page.
     ///
-    /// A `Link` field with `rel=prev` decides, then the style: it computes page numbers and offsets,
-    /// and reads links in the body. Cursors lead forward only.
+    /// A `Link` field with `rel=prev` decides, then the style: it computes page numbers and
+    /// offsets, and reads links in the body. Cursors lead forward only.
     ///
     /// - Parameters:
     ///   - facts: the facts about the current page.

@@ -99,8 +99,8 @@ package struct ResponseTable {
             ids.append($0)
             return true
         }
-        // A list of several responses keeps the place of a record that is deleted locally: a rollback
-        // brings the record back.
+        // A list of several responses keeps the place of a record that is deleted locally: a
+        // rollback brings the record back.
         for id in ids where try !(view(id: id)?.isList ?? false) { try remove(id: id) }
     }
 

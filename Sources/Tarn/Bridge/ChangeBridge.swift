@@ -49,7 +49,7 @@ extension OutboxLane {
     ) async -> SentOperation {
         var sent = SentOperation(operation: operation, outcome: .done(adopting: nil)), steps: [ChangeBridge.Step]
         do {
-            let change = try client.store.read { try outbox.builder($0.access).change(for: operation, declared) }
+            let change = try client.store.read { try builder($0.access).change(for: operation, declared) }
             steps = try bridge.steps(change)
         } catch {
             let failure = OutboxFailure(kind: "request", message: "\(error)".printable(4096), at: client.now)

@@ -81,14 +81,14 @@ public struct APIClient: Sendable {
         }
 
         /// Creates the parts of a client that differs in its description.
-        init(_ parts: Parts, _ description: Description) {
+        init(_ parts: Parts, _ description: Description, others: [String: APIClient]) {
             self.description = description
             store = parts.store
             options = parts.options
             address = parts.address
             transports = parts.transports
             budgets = parts.budgets
-            others = parts.others
+            self.others = others
         }
     }
 
@@ -215,6 +215,11 @@ public struct APIClient: Sendable {
     /// The client of the API that an endpoint belongs to.
     package func client(of endpoint: Endpoint) -> APIClient { endpoint.api.flatMap { others[$0] } ?? self }
 
+    /// The client of the API that has the records of an entity.
+    func client(ofEntity entity: String) -> APIClient {
+        description.furtherAPI(ofEntity: entity).flatMap { others[$0] } ?? self
+    }
+
     /// The clients of all APIs, this one first.
     var all: [APIClient] { [self] + description.furtherAPIs.compactMap { others[$0.name] } }
 
@@ -236,7 +241,7 @@ public struct APIClient: Sendable {
         guard !writes.isEmpty else { return self }
         var client = self, description = description
         description.writes.merge(writes) { $1 }
-        client.parts = Parts(parts, description)
+        client.parts = Parts(parts, description, others: others.mapValues { $0.replacing(writes) })
         return client
     }
 

@@ -35,13 +35,19 @@ extension Description {
 
     /// The API that has the records of an entity.
     package func api(ofEntity entity: String) -> APIDescription {
+        let name = furtherAPI(ofEntity: entity)
+        return furtherAPIs.first { $0.name == name }?.api ?? api
+    }
+
+    /// The name of the further API that has the records of an entity; nil if that is the first one.
+    package func furtherAPI(ofEntity entity: String) -> String? {
         var name = entity
         // The schema was not validated: a cycle of parents must end.
         for _ in 0..<schema.entities.count where entityAPIs[name] == nil {
             guard let parent = schema.entities.first(where: { $0.name == name })?.parent else { break }
             name = parent
         }
-        return furtherAPIs.first { $0.name == entityAPIs[name] }?.api ?? api
+        return furtherAPIs.first { $0.name == entityAPIs[name] }?.name
     }
 
     /// Changes every API.

@@ -22,14 +22,21 @@ final class OutboxDrain: Sendable {
     }
 
     private let outbox: Outbox
-    private let lane: OutboxLane
+    /// The lanes of further APIs, by name.
+    private let lanes: [String: OutboxLane]
+    private let firstLane: OutboxLane
     private let state: Guarded<State>
     private var client: APIClient { outbox.client }
     private var store: Store { client.store }
 
     init(_ outbox: Outbox, concurrent: Int) async {
         self.outbox = outbox
-        lane = await OutboxLane(outbox)
+        var lanes: [String: OutboxLane] = [:]
+        for client in outbox.client.all.dropFirst() {
+            if let name = client.apiName { lanes[name] = await OutboxLane(outbox, client) }
+        }
+        self.lanes = lanes
+        firstLane = await OutboxLane(outbox, outbox.client)
         state = Guarded(State(idle: max(1, concurrent)))
     }
 
@@ -40,7 +47,7 @@ final class OutboxDrain: Sendable {
                 var ready = try await commit(nil)
                 while true {
                     for claimed in ready {
-                        group.addTask { try await self.commit(await self.lane.send(claimed)) }
+                        group.addTask { try await self.commit(await self.lane(of: claimed.operation.entity).send(claimed)) }
                     }
                     guard let next = try await group.next() else { break }
                     ready = next
@@ -56,6 +63,11 @@ final class OutboxDrain: Sendable {
             report.nextAttempt = try reader.outbox.nextBackOff(after: client.now)
         }
         return report
+    }
+
+    /// The lane of the API that has the records of an entity.
+    private func lane(of entity: String) -> OutboxLane {
+        client.description.furtherAPI(ofEntity: entity).flatMap { lanes[$0] } ?? firstLane
     }
 
     // MARK: Commits

@@ -40,23 +40,26 @@ struct SentOperation: Sendable {
     var invalidated: [String] = []
 }
 
-/// Sends operations, several at a time.
+/// Sends operations on the records of one API, several at a time.
 struct OutboxLane: Sendable {
     let outbox: Outbox
+    /// The client of the API: its credentials are sent to no other one.
+    let client: APIClient
     let authScope: String
     let transport: RetryingTransport
     let rules: [ResponseRule]
 
-    init(_ outbox: Outbox) async {
+    init(_ outbox: Outbox, _ client: APIClient) async {
         self.outbox = outbox
-        authScope = (try? await outbox.client.authScope()) ?? ""
+        self.client = client
+        authScope = (try? await client.authScope()) ?? ""
         let endpoint = Endpoint(name: "outbox", path: "/", entity: "")
         // Attempts are counted and spaced by the outbox, which keeps them over restarts.
-        transport = outbox.client.transport(for: endpoint, retry: .never)
-        rules = outbox.client.rules(of: endpoint)
+        transport = client.transport(for: endpoint, retry: .never)
+        rules = client.rules(of: endpoint)
     }
 
-    var client: APIClient { outbox.client }
+    func builder(_ access: StoreAccess) -> WriteMessageBuilder { WriteMessageBuilder(client: client, access: access) }
 
     func send(_ claimed: ClaimedOperation) async -> SentOperation {
         let operation = claimed.operation
@@ -65,7 +68,7 @@ struct OutboxLane: Sendable {
         }
         let message: WriteMessage
         do {
-            message = try client.store.read { try outbox.builder($0.access).message(for: operation) }
+            message = try client.store.read { try builder($0.access).message(for: operation) }
         } catch {
             let failure = OutboxFailure(kind: "request", message: "\(error)", at: client.now)
             return SentOperation(operation: operation, outcome: .refused(failure))

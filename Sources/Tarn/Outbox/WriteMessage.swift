@@ -90,7 +90,7 @@ struct WriteMessageBuilder {
         var values: [String: String] = [:]
         for name in path.variables { values[name] = try variables.value(of: name)?.urlText }
         let text = try path.expanded(values)
-        return text.hasPrefix("/") ? (base ?? description.api.base) + text : text
+        return text.hasPrefix("/") ? (base ?? client.api.base) + text : text
     }
 
     // MARK: Records

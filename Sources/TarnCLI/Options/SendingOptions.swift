@@ -43,8 +43,7 @@ extension Outbox {
             options.base = base
         }
         let store = try Store.open(at: store ?? description.storePath, schema: description.schema)
-        let client = try APIClient(
-            description, store: store, transport: CurlTransport(description.api.transport), options: options)
+        let client = try APIClient(description, store: store, options: options) { CurlTransport($1.transport) }
         return client.outbox(conflicts: conflicts)
     }
 }

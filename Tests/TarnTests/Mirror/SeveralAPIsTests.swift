@@ -288,4 +288,39 @@ struct SeveralAPIsTests {
         #expect(cache.request(for: "\(forge.base)/v1/issues")?.endpoint == "issues")
         #expect(cache.request(for: "\(forge.base)/api/staff/8") == nil)
     }
+
+    @Test("local changes go to the API of their record, with the credentials of that API only")
+    func writes() async throws {
+        let people = try ScriptedServer { request in
+            .tagged("7", request, #"{"id":7,"fullName":"P7"}"#)
+        }
+        let forge = try Self.forge(people.base), folder = try TemporaryFolder()
+        var yaml = Self.yaml(forge.base, people.base)
+        yaml = yaml.replacingOccurrences(
+            of: "    url: /people/{id}\n",
+            with: "    url: /people/{id}\n    write: { update: 'PATCH /people/{id}' }\n")
+        yaml = yaml.replacingOccurrences(
+            of: "  Issue:\n    key: id\n", with: "  Issue:\n    key: id\n    write: { update: 'PATCH /issues/{id}' }\n")
+        let description = try Description.parse(yaml, file: folder.path + "/tarn.yaml")
+        let store = try Store.open(at: folder.path + "/apis.tarn", schema: description.schema)
+        let client = try APIClient(
+            description, store: store, transport: CurlTransport(), environment: Self.environment)
+        try await store.write { writer in
+            try writer.put("Issue", RecordKey(1), [.init("title", .string("a"))])
+            try writer.put("Person", RecordKey(7), [.init("fullName", .string("P"))])
+        }
+        let outbox = client.outbox()
+        try await outbox.update("Issue", RecordKey(1), [.init("title", .string("b"))])
+        try await outbox.update("Person", RecordKey(7), [.init("fullName", .string("P7"))])
+        let report = try await outbox.drain()
+        #expect(report.sent == 2, "\(report)")
+        #expect(forge.requests.map(\.method) == ["PATCH"] && forge.targets.map { $0.hasPrefix("/v1/issues/1") } == [true])
+        #expect(people.requests.map(\.method) == ["PATCH"] && people.targets == ["/api/people/7"])
+        for request in forge.requests {
+            #expect(request.field("Authorization") == "Bearer f0rge" && request.field("X-Api-Key") == nil)
+        }
+        for request in people.requests {
+            #expect(request.field("X-Api-Key") == "pe0ple" && request.field("Authorization") == nil)
+        }
+    }
 }

@@ -28,6 +28,8 @@
 ///   - parent: the record type of the parent entity. Fields of the parent that the struct has, too,
 ///     are inherited.
 ///   - compression: the compression of rows.
+///   - url: the URLs that name the records: `"/users/{login}"`. Keys and references are taken from
+///     them without a request.
 @attached(
     member,
     names: named(Field), named(Columns), named(Key), named(fields), named(mapping), named(parent), named(compression))
@@ -36,7 +38,7 @@
 @attached(extension, conformances: MappedRecord, names: arbitrary)
 public macro Record(
     _ entity: String? = nil, parent: (any TypedRecord.Type)? = nil,
-    compression: EntityDefinition.Compression? = nil
+    compression: EntityDefinition.Compression? = nil, url: RecordURL? = nil
 ) = #externalMacro(module: "TarnMacrosPlugin", type: "RecordMacro")
 
 /// Makes a property the primary key, or a part of it in the order of the declarations.
@@ -97,10 +99,12 @@ public macro Attribute<Value: AttributeValue>(
 ///   - onDelete: the effect on the targets when the record is deleted.
 ///   - rules: the treatment of nulls, of absent values, and of lists.
 ///   - renamedFrom: the former name; stored references stay.
+///   - url: the URLs that name the targets here, if they are not those of the target.
 @attached(peer)
 public macro Relationship(
     from sources: ValueSource..., inverse: AnyKeyPath? = nil, ordered: Bool = false,
-    onDelete: RelationshipDefinition.DeleteRule = .none, rules: FieldRules? = nil, renamedFrom: String? = nil
+    onDelete: RelationshipDefinition.DeleteRule = .none, rules: FieldRules? = nil, renamedFrom: String? = nil,
+    by url: RecordURL? = nil
 ) = #externalMacro(module: "TarnMacrosPlugin", type: "FieldMacro")
 
 /// Declares a relationship whose other side is named by a text, which the compiler checks.
@@ -117,10 +121,12 @@ public macro Relationship(
 ///   - onDelete: the effect on the targets when the record is deleted.
 ///   - rules: the treatment of nulls, of absent values, and of lists.
 ///   - renamedFrom: the former name; stored references stay.
+///   - url: the URLs that name the targets here, if they are not those of the target.
 @attached(peer)
 public macro Relationship(
     from sources: ValueSource..., inverse: String, ordered: Bool = false,
-    onDelete: RelationshipDefinition.DeleteRule = .none, rules: FieldRules? = nil, renamedFrom: String? = nil
+    onDelete: RelationshipDefinition.DeleteRule = .none, rules: FieldRules? = nil, renamedFrom: String? = nil,
+    by url: RecordURL? = nil
 ) = #externalMacro(module: "TarnMacrosPlugin", type: "RelationshipMacro")
 
 /// Excludes a property from the record. It has an initial value, which every record read gets.

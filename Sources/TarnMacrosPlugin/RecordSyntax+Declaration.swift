@@ -35,10 +35,16 @@ extension RecordSyntax {
         var arguments: [String] = []
         if !sources.isEmpty { arguments.append("paths: [\(sources.joined(separator: ", "))]") }
         if !rules.isEmpty { arguments.append("fields: [\(rules.joined(separator: ", "))]") }
+        var urls = attribute.argument("url").map { ["mapping.url = \($0.trimmedDescription)\n"] } ?? []
+        urls += properties.compactMap { field in
+            field.declaration?.argument("by").map {
+                "mapping.referenceURLs[\"\(field.name)\"] = \($0.trimmedDescription)\n"
+            }
+        }
         return """
             \(raw: access)static var mapping: EntityMapping {
                 var mapping = EntityMapping(\(raw: arguments.joined(separator: ", ")))
-                configure(&mapping)
+                \(raw: urls.joined())configure(&mapping)
                 return mapping
             }
             """

@@ -13,8 +13,8 @@ struct TypedRecordsPageTests {
     func examples() throws {
         let page = try DocumentationPage("TypedRecords"), folder = "Tests/TarnMacrosTests/"
         let missing = try page.examples(
-            missingIn: folder + "Forge.swift", folder + "ForgeRequests.swift", #filePath)
-        #expect(page.examples.count == 9 && missing == [])
+            missingIn: folder + "Forge.swift", folder + "ForgeRequests.swift", folder + "RecordURLMacroTests.swift", #filePath)
+        #expect(page.examples.count == 10 && missing == [])
     }
 
     @Test("the examples do what the page says")

@@ -40,6 +40,9 @@ extension Description {
             if let keyless = mapped.keyless { text += "keyless \(keyless.rawValue)\n" }
             if let local = mapped.local { text += "local \(local.rawValue)\n" }
             if let url = mapped.url { text += "url \(url.templates) \(url.sources)\n" }
+            for (name, url) in mapped.referenceURLs.sorted(by: { $0.key < $1.key }) {
+                text += "by \(name) \(url.templates)\n"
+            }
             if let rest = mapped.rest { text += "rest \(rest)\n" }
             if let version = mapped.version { text += "version \(version)\n" }
             if let tombstone = mapped.tombstone { text += "deleted \(tombstone.path) \(tombstone.equals ?? "")\n" }

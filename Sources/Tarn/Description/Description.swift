@@ -70,7 +70,7 @@ public struct Description: Sendable, Hashable {
 
     /// Sets the base URLs of records, if an entity declares URLs.
     private mutating func setBases() {
-        let hasURLs = mapping.entities.values.contains { $0.url != nil }
+        let hasURLs = mapping.entities.values.contains { $0.url != nil || !$0.referenceURLs.isEmpty }
         var completed = mapping
         completed.bases = hasURLs ? [api.base] + api.aliases : []
         for (entity, name) in entityAPIs where mapping.entities[entity] != nil {

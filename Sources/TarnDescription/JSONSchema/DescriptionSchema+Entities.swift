@@ -113,6 +113,9 @@ extension DescriptionSchema {
                 Property(
                     name: "on_delete", about: "What happens to the targets when a record is deleted.",
                     node: words(RelationshipDefinition.DeleteRule.self)),
+                Property(
+                    name: "by", about: "The URLs that name the targets here, if the target's url differs.",
+                    node: .oneOrMore(.text)),
                 Property(name: "join", about: "An attribute and its counterpart.", node: .map(.text)),
                 Property(name: "absent", about: "What an absent member means.", node: words(AbsentPolicy.self)),
                 Property(name: "to_many", about: "How a list meets the stored one.", node: words(ToManyPolicy.self)),

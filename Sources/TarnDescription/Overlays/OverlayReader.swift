@@ -13,7 +13,7 @@ struct OverlayReader {
     static let attributeKeys = [
         "from", "value", "epoch", "format", "coercion", "nulls", "absent", "fallback", "transform", "naming",
     ]
-    static let relationshipKeys = ["from", "value", "nulls", "absent", "to_many", "naming"]
+    static let relationshipKeys = ["from", "value", "nulls", "absent", "to_many", "naming", "by"]
     /// Groups of keys of which only one may be set: a new one replaces the others.
     private static let exclusive = [["from", "value"], ["epoch", "format"]]
 

@@ -228,7 +228,7 @@ extension DescriptionReader {
                 entry.value, field,
                 keys: [
                     "to", "from", "inverse", "ordered", "on_delete", "join", "was", "nulls", "absent", "to_many",
-                    "value", "naming",
+                    "value", "naming", "by",
                 ],
                 required: ["to"],
                 example: ["to": "to: User, or to: [Label] if there are many"])
@@ -237,6 +237,7 @@ extension DescriptionReader {
         let inverse = text(section, "inverse")
         let ordered = flag(section, "ordered")
         let rule = deleteRule(section), join = join(section), was = text(section, "was")
+        if let url = referenceURL(section) { mapping.referenceURLs[entry.key] = url }
         guard let value = section["to"], let destination = destination(value, section.path("to")) else { return nil }
         if !paths.isEmpty, join == nil { mapping.paths[entry.key] = paths }
         var rules = rules(section, dates: "dates")

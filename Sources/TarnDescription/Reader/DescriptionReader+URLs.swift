@@ -25,6 +25,12 @@ extension DescriptionReader {
         return recordURL(inner, "template", sources: sources)
     }
 
+    /// Reads the URLs of a relationship's targets: a template, or a list of them.
+    mutating func referenceURL(_ section: Section) -> RecordURL? {
+        guard section["by"] != nil else { return nil }
+        return recordURL(section, "by", sources: [])
+    }
+
     private mutating func recordURL(_ section: Section, _ key: String, sources: [JSONPath]) -> RecordURL? {
         let texts = texts(section, key)
         var templates: [URLTemplate] = []

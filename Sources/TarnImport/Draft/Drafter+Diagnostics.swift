@@ -29,20 +29,22 @@ extension Drafter {
     mutating func reportRelationship(_ tape: Tape, _ index: Int, _ position: Int, _ plan: EntityPlan) {
         report(
             .relationshipType, tape, index, plan, keyText, plan.details[position].name,
-            "expected a record\(kindOfKey(tape, index, plan.slots[position])), found \(tape.describe(index)); the stored value is kept"
+            "expected a record\(kindOfKey(tape, index, position, plan)), found \(tape.describe(index)); the stored value is kept"
         )
     }
 
     /// The rest of "expected a record or a key": with the URLs of the target, if the value may be
     /// one.
-    private func kindOfKey(_ tape: Tape, _ index: Int, _ slot: Slot) -> String {
+    private func kindOfKey(_ tape: Tape, _ index: Int, _ position: Int, _ own: EntityPlan) -> String {
         let destination: Int
-        switch slot.kind {
+        switch own.slots[position].kind {
         case .attribute: return " or a key"
         case .toOne(let plan), .toMany(let plan): destination = plan
         case .derived(let derived): destination = Int(derived.owner)
         }
-        guard tape.kind(index) == .string, let url = plan.plans[destination].url else { return " or a key" }
+        guard tape.kind(index) == .string,
+            let url = own.url(ofReference: position) ?? plan.plans[destination].url
+        else { return " or a key" }
         return ", a key or a URL \(url.templates)"
     }
 

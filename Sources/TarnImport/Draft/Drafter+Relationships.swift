@@ -58,6 +58,15 @@ extension Drafter {
             children.append(child)
             return hasKey
         case .string, .int, .uint, .double:
+            if owner == nil, plan.plans[currentPlan].hasReferenceURLs, tape.kind(index) == .string,
+                let url = plan.plans[currentPlan].url(ofReference: Int(around.relationship))
+            {
+                let outcome = url.appendKey(tape, index, to: &childKey)
+                guard outcome == .notURL else {
+                    if outcome == .matched { childKey.finishStorageKey(from: 0) }
+                    return outcome == .matched
+                }
+            }
             guard Drafter.appendBareKey(tape, index, plan.plans[destination], owner, to: &childKey) else {
                 return false
             }

@@ -20,6 +20,7 @@ extension EntityMapping {
         problems += restProblems(entity)
         problems += epochProblems(entity)
         problems += urlProblems(entity, schema)
+        problems += referenceURLProblems(entity, schema)
         return problems
     }
 
@@ -104,6 +105,7 @@ extension EntityMapping {
         func problem(_ message: String) -> SchemaError {
             SchemaError(entity: entity.name, field: EntityMapping.urlField, message)
         }
+        if !url.problems.isEmpty { return url.problems.map(problem) }
         if url.templates.isEmpty { return [problem("no template: write one, such as /users/{id}")] }
         var problems: [SchemaError] = []
         for name in url.variables {
@@ -135,6 +137,35 @@ extension EntityMapping {
             }
         }
         return problems
+    }
+
+    /// Returns the problems of ``referenceURLs``: their variables are the key of the target.
+    private func referenceURLProblems(_ entity: EntityDefinition, _ schema: Schema) -> [SchemaError] {
+        referenceURLs.sorted { $0.key < $1.key }.flatMap { name, url -> [SchemaError] in
+            func problem(_ message: String) -> SchemaError {
+                SchemaError(entity: entity.name, field: name, message)
+            }
+            guard let relationship = entity.relationships.first(where: { $0.name == name }) else {
+                return [problem(Spelling.unknown("relationship", name, among: entity.relationships.map(\.name)))]
+            }
+            if !url.problems.isEmpty { return url.problems.map(problem) }
+            guard relationship.join == nil else {
+                return [problem("a joined relationship has no value in JSON: a URL cannot name its target")]
+            }
+            // An unknown target is reported elsewhere.
+            guard var target = schema.entities.first(where: { $0.name == relationship.destination }) else { return [] }
+            for ancestor in schema.ancestors(of: target) where target.key.isEmpty { target.key = ancestor.key }
+            return url.templates.flatMap { template in
+                let variables = template.variables
+                let missing = target.key.filter { !variables.contains($0) }.map {
+                    problem("\(template) lacks {\($0)}, which is part of the key of \(target.name): add it")
+                }
+                let unknown = variables.filter { !target.key.contains($0) }.map {
+                    problem("{\($0)}: \(Spelling.unknown("part of the key of \(target.name)", $0, among: target.key))")
+                }
+                return missing + unknown
+            }
+        }
     }
 
     // MARK: Relationships and kinds

@@ -43,7 +43,10 @@ public struct EntityMapping: Sendable, Hashable {
     public var local: LocalPolicy?
 
     /// The URLs of the records, from which keys are taken. Nil: the parent entity's.
-    package var url: RecordURL?
+    public var url: RecordURL?
+    /// The URLs that name the targets of relationships, by relationship, where they differ from
+    /// ``url`` of the target. Their sources do not matter.
+    public var referenceURLs: [String: RecordURL] = [:]
     /// The naming convention of the API that has the records. Nil: the parent entity's, then the
     /// mapping's.
     package var convention: NamingConvention?

@@ -26,6 +26,9 @@ final class EntityPlan {
     /// The URLs of the records, and whether they are declared.
     private(set) var url: URLMatcher?
     private(set) var hasURL = false
+    /// The URLs of the targets of relationships, by slot, and whether there are any.
+    private var referenceURLs: [Int: URLMatcher] = [:]
+    private(set) var hasReferenceURLs = false
     /// The JSON keys of a bare key and of a URL in a record that has nothing else.
     var excerptKey: String?, excerptURL: String?
     /// Whether a reference may be to the enclosing record (`@parent`).
@@ -100,6 +103,14 @@ final class EntityPlan {
         self.url = url
         hasURL = true
     }
+
+    func set(_ url: URLMatcher, ofReference slot: Int) {
+        referenceURLs[slot] = url
+        hasReferenceURLs = true
+    }
+
+    /// Returns the URLs of a relationship's targets; nil if they are those of the target's entity.
+    func url(ofReference slot: Int) -> URLMatcher? { referenceURLs[slot] }
 
     func add(_ extra: ExtraSource) {
         extras.append(extra)

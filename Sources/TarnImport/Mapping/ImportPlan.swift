@@ -130,6 +130,10 @@ private struct PlanBuilder {
         var places: [PlaceName: Int] = [:]
         let matcher = entityMapping.url.map { URLMatcher($0, bases: entityMapping.bases ?? mapping.bases) }
         if let matcher { set(matcher, of: entity, slots, details, to: plan) }
+        for (index, slot) in slots.enumerated() {
+            guard let url = entityMapping.referenceURLs[details[index].name] else { continue }
+            if let matcher = referenceMatcher(url, slot) { plan.set(matcher, ofReference: index) }
+        }
         // The attribute that keeps unmapped keys has no source of its own.
         for (index, slot) in slots.enumerated() where details[index].name != entityMapping.rest {
             let variable = matcher?.variable(of: details[index].name, slot, catalog)
@@ -166,6 +170,22 @@ private struct PlanBuilder {
         }
         plan.set(matcher)
         plan.excerptURL = matcher.url.sources.lazy.compactMap { ValueSource.path($0).singleKey }.first
+    }
+
+    /// Returns the URLs of a relationship's targets; nil if a URL cannot name them.
+    private func referenceMatcher(_ url: RecordURL, _ slot: Slot) -> URLMatcher? {
+        let destination: Int
+        switch slot.kind {
+        case .attribute: return nil
+        case .toOne(let position), .toMany(let position): destination = position
+        case .derived(let derived): destination = Int(derived.owner)
+        }
+        let target = catalog.entities[destination]
+        let names = target.key.compactMap { id in target.field(id: id)?.name }
+        guard names.count == target.keyTypes.count else { return nil }
+        let matcher = URLMatcher(url, bases: mapping.effective(target, in: catalog).bases ?? mapping.bases)
+        matcher.setKey(zip(names, target.keyTypes).map { ($0, $1) })
+        return matcher
     }
 
     // MARK: Slots
@@ -362,6 +382,7 @@ extension EntityMapping {
         result.keyless = keyless ?? parent.keyless
         result.local = local ?? parent.local
         result.url = url ?? parent.url
+        result.referenceURLs.merge(parent.referenceURLs) { own, _ in own }
         result.convention = convention ?? parent.convention
         result.bases = bases ?? parent.bases
         return result

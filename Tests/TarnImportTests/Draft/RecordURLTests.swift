@@ -303,4 +303,47 @@ struct RecordURLTests {
             #expect(report.diagnostics.allSatisfy { $0.code == .relationshipType }, "\(text)")
         }
     }
+
+    @Test("a single relationship names its targets by URLs of another form than the target's own")
+    func referenceURLs() throws {
+        let bed = try Self.monsters { mapping in
+            mapping.entities["Monster"]?.referenceURLs = [
+                "owner": "/trainers/{login}/card", "moves": RecordURL("/moves/by-number/{id}", "/old/{id}"),
+            ]
+        }
+        let report = try bed.take(
+            #"""
+            [{"url":"/monster/1/","name":"a","owner":"https://api.example.org/v2/trainers/ada/card",
+              "moves":["/moves/by-number/5","http://127.0.0.1:8080/old/6",7,{"url":"/move/8","name":"m"}]},
+             {"url":"/monster/2/","name":"b","owner":"brock","moves":["/move/9"]},
+             {"url":"/monster/3/","name":"c","owner":"/users/misty"}]
+            """#, "Monster")
+        #expect(try bed.related("Monster", 1, "owner") == ["ada?"])
+        #expect(try bed.related("Monster", 1, "moves") == ["5?", "6?", "7?", "8"])
+        // A bare key is one. The target's own URLs are of another form here.
+        #expect(try bed.related("Monster", 2, "owner") == ["brock?"])
+        #expect(try bed.related("Monster", 2, "moves") == [])
+        #expect(try bed.related("Monster", 3, "owner") == [])
+        #expect(report.diagnostics.map(\.code) == [.relationshipType, .relationshipType])
+        let messages = report.diagnostics.map(\.description)
+        #expect(messages.contains { $0.contains("/moves/by-number/{id} or /old/{id}") }, "\(messages)")
+    }
+
+    @Test("a declaration in Swift that is no template, or that lacks the key, is reported by its entity and field")
+    func wrongDeclarations() {
+        let schema = Schema([
+            EntityDefinition(
+                "Monster", key: ["id"], attributes: [Self.attribute("id", .int)],
+                relationships: [RelationshipDefinition("owner", to: "User")]),
+            EntityDefinition("User", key: ["login"], attributes: [Self.attribute("login")]),
+        ])
+        func problems(_ change: (inout EntityMapping) -> Void) -> String {
+            let mapping = Mapping(entities: ["Monster": EntityMapping(change)])
+            return "\(mapping.problems(for: schema))"
+        }
+        #expect(problems { $0.url = "users/{id}" }.contains("users/{id}: a template begins with /"))
+        #expect(problems { $0.referenceURLs["owner"] = "/u/{id" }.contains("/u/{id: { without }"))
+        #expect(problems { $0.referenceURLs["owner"] = "/u/{name}" }.contains("lacks {login}"))
+        #expect(problems { $0.referenceURLs["ower"] = "/u/{login}" }.contains("did you mean \"owner\"?"))
+    }
 }

@@ -323,4 +323,30 @@ struct SeveralAPIsTests {
             #expect(request.field("X-Api-Key") == "pe0ple" && request.field("Authorization") == nil)
         }
     }
+
+    @Test("a relationship to the other API may name its target by URLs of another form; wrong forms are reported")
+    func referenceURL() async throws {
+        let people = try Self.people()
+        let forge = try ScriptedServer { _ in
+            .init(
+                body: """
+                    [{"id":1,"title":"a","updated_at":"2025-01-31T09:00:00Z","author_url":"\(people.base)/api/staff/7/card"},
+                     {"id":2,"title":"b","updated_at":"2025-01-31T09:00:00Z","author_url":"/staff/8/card"}]
+                    """)
+        }
+        let text = Self.yaml(forge.base, people.base)
+        func by(_ by: String) -> String {
+            text.replacing("from: author_url }", with: "from: author_url, by: \(by) }")
+        }
+        let store = try MirrorStore(yaml: by("'/staff/{id}/card'"))
+        try await store.sync(nil, names: ["issues"], environment: Self.environment)
+        #expect(try store.related("Issue", 1, "author").map(\.key) == [RecordKey(7)])
+        #expect(try store.related("Issue", 2, "author").map(\.key) == [RecordKey(8)])
+        for (wrong, expected) in [
+            ("'/staff/{login}'", "lacks {id}"), ("'staff/{id}'", "begins with /"), ("[]", "missing template"),
+        ] {
+            let error = #expect(throws: DescriptionError.self) { try Description.parse(by(wrong), file: "tarn.yaml") }
+            #expect("\(String(describing: error))".contains(expected), "\(String(describing: error))")
+        }
+    }
 }

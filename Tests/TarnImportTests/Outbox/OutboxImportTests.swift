@@ -1,0 +1,89 @@
+// Imports of records with queued operations.
+
+import TarnImport
+import TarnStore
+import Testing
+
+@Suite("Import: records with operations in the outbox")
+struct OutboxImportTests {
+    private func bed() throws -> TestStore {
+        var mapping = Forge.mapping
+        mapping.entities["Issue"]?.tombstone = TombstoneRule(path: "gone")
+        let bed = try TestStore(Forge.schema, mapping)
+        try bed.take(
+            #"[{"id":1,"title":"old","body":"b","author":7,"comments":[{"id":3}]},{"id":2,"title":"other"}]"#, "Issue")
+        return bed
+    }
+
+    private func mark(_ bed: TestStore, _ key: Int64, entity: String = "Issue") throws -> LocalChange? {
+        try bed.store.read { try $0.localChange(entity, RecordKey(key)) }
+    }
+
+    @Test("a record with a queued deletion that the server deletes, too, is not restored by a discard")
+    func deletedOnBothSides() throws {
+        let bed = try bed()
+        try bed.store.write { try $0.enqueueDelete("Issue", RecordKey(1)) }
+        try bed.take(#"[{"id":1,"title":"server"}]"#, "Issue")
+        #expect(try bed.record("Issue", 1) == nil)
+        try bed.take(#"[{"id":1,"gone":true}]"#, "Issue")
+        #expect(try mark(bed, 1)?.isGoneAtServer == true)
+        _ = try bed.store.write { try $0.discardOperation(1) }
+        #expect(try bed.record("Issue", 1) == nil && mark(bed, 1) == nil)
+    }
+
+    @Test("a discarded deletion restores the record with what pages have told meanwhile")
+    func restored() throws {
+        let bed = try bed()
+        try bed.store.write { try $0.enqueueDelete("Issue", RecordKey(1)) }
+        try bed.take(#"[{"id":1,"title":"server"}]"#, "Issue")
+        _ = try bed.store.write { try $0.discardOperation(1) }
+        #expect(try bed.value("Issue", 1, "title") == .string("server") && bed.value("Issue", 1, "body") == .string("b"))
+        #expect(try mark(bed, 1) == nil)
+    }
+
+    @Test("a page that no longer lists a member leaves the members that were added here")
+    func members() throws {
+        let bed = try bed()
+        try bed.take(#"[{"id":4}]"#, "Comment")
+        try bed.store.write { try $0.enqueueAdd([RecordKey(4)], to: "comments", of: "Issue", RecordKey(1)) }
+        try bed.take(#"[{"id":1,"comments":[{"id":3}]}]"#, "Issue")
+        func related() throws -> [RecordKey?] {
+            try bed.store.read { reader in
+                var keys: [RecordKey?] = []
+                try reader.forEachRelated("Issue", RecordKey(1), "comments") { target in
+                    keys.append(target.key)
+                    return true
+                }
+                return keys
+            }
+        }
+        #expect(try Set(related()) == [RecordKey(3), RecordKey(4)])
+        _ = try bed.store.write { try $0.completeOperation(1) }
+        try bed.take(#"[{"id":1,"comments":[{"id":3}]}]"#, "Issue")
+        #expect(try related() == [RecordKey(3)])
+    }
+
+    @Test("the answer to a creation is imported in the transaction that adopts its key; later changes stay")
+    func answer() throws {
+        let bed = try bed()
+        let made = try bed.store.write {
+            try $0.enqueueCreate("Issue", .temporary, [Record.Field("title", .string("mine"))])
+        }
+        _ = try bed.store.write { try $0.claimOperations([1]) }
+        try bed.store.write {
+            try $0.enqueueUpdate("Issue", made.key, [Record.Field("title", .string("later"))])
+        }
+        try bed.add(#"[{"id":99,"title":"Mine","body":"by the server"}]"#, "Issue")
+        _ = try bed.store.write { writer in
+            _ = try writer.completeOperation(1, adopting: RecordKey(99))
+            return try bed.importer.commit(into: &writer)
+        }
+        #expect(try bed.value("Issue", 99, "title") == .string("later"))
+        #expect(try bed.value("Issue", 99, "body") == .string("by the server"))
+        let change = try #require(try mark(bed, 99))
+        #expect(change.operation == .update && change.fields == ["title"])
+        #expect(change.server == [Record.Field("title", .string("Mine"))])
+        _ = try bed.store.write { try $0.discardOperation(2) }
+        #expect(try bed.value("Issue", 99, "title") == .string("Mine") && mark(bed, 99) == nil)
+    }
+}

@@ -37,7 +37,8 @@ struct OutboxImportTests {
         try bed.store.write { try $0.enqueueDelete("Issue", RecordKey(1)) }
         try bed.take(#"[{"id":1,"title":"server"}]"#, "Issue")
         _ = try bed.store.write { try $0.discardOperation(1) }
-        #expect(try bed.value("Issue", 1, "title") == .string("server") && bed.value("Issue", 1, "body") == .string("b"))
+        #expect(
+            try bed.value("Issue", 1, "title") == .string("server") && bed.value("Issue", 1, "body") == .string("b"))
         #expect(try mark(bed, 1) == nil)
     }
 

@@ -19,13 +19,13 @@ public import TarnStore
 /// ```
 public struct GraphQLRequest: Sendable {
     /// The document: one query.
-    public var document: String
+    package var document: String
     /// The values of its variables.
     public var variables: [String: JSONValue]
     /// The places of records.
-    public var records: [Records]
+    package var records: [Records]
     /// The key paths of values for the result, below `data`, by name.
-    public var metadata: [String: JSONPath]
+    package var metadata: [String: JSONPath]
     /// What travels with each operation of the request.
     public var userInfo: JSONValue
 
@@ -35,13 +35,13 @@ public struct GraphQLRequest: Sendable {
     /// `edges` whose elements have a `node`. Elements that are null are left out.
     public struct Records: Sendable {
         /// The key path below `data`.
-        public var path: JSONPath
+        package var path: JSONPath
         /// The entity of the records; nil if their `__typename` names it.
-        public var entity: String?
+        package var entity: String?
         /// The variable that carries the cursor of the next page; nil for a list of one page.
-        public var cursor: String?
+        package var cursor: String?
         /// A record that they belong to; nil for none.
-        public var parent: ParentReference?
+        package var parent: ParentReference?
 
         /// Creates a place.
         public init(

@@ -1,0 +1,55 @@
+package import TarnHTTP
+public import TarnImport
+import TarnStore
+
+/// Records of one entity in a response.
+public struct RemotePart: Sendable {
+    /// The place of the records.
+    public enum Content: Sendable {
+        /// A list or an object at a key path of the response's body.
+        case path(JSONPath)
+        /// A list or an object that the bridge has taken from the response.
+        case json(JSONValue)
+    }
+
+    /// The entity of the records, or an ancestor of theirs.
+    package var entity: String
+    /// The place of the records.
+    package var content: Content
+    /// A record that they belong to; nil for none.
+    package var parent: ParentReference?
+    /// Whether the value at the key path may be absent or null. Such a part has no parent.
+    public var isOptional = false
+    /// Values that the mapping may read as `@param`.
+    public var parameters: [String: String] = [:]
+    /// The number of records before them in a longer list, for `@position`.
+    package var firstPosition = 0
+
+    /// Creates a part.
+    public init(_ entity: String, _ content: Content, parent: ParentReference? = nil) {
+        self.entity = entity
+        self.content = content
+        self.parent = parent
+    }
+}
+
+extension RemotePart {
+    /// Drafts the records of the part.
+    package func draft(
+        _ response: TransportResponse, source: String, into importer: Importer
+    ) throws(ImportError) -> Importer.Added {
+        var context = ImportContext(
+            headers: response.headers.fields.map { ($0.name, $0.value) }, parameters: parameters,
+            firstPosition: firstPosition, source: source)
+        context.parameters = parameters
+        switch content {
+        case .json(let json):
+            return try importer.add(Array(json.text.utf8), entity: entity, parent: parent, context: context)
+        case .path(let path) where isOptional:
+            return try importer.add(
+                response.body, envelope: [EnvelopePart(path, entity, optional: true)], context: context)
+        case .path(let path):
+            return try importer.add(response.body, records: path, entity: entity, parent: parent, context: context)
+        }
+    }
+}

@@ -15,11 +15,12 @@ struct InspectCommand: ParsableCommand {
               tarn inspect dump forge.tarn | head -3
               tarn inspect get forge.tarn Issue 7
               tarn inspect diff backup.tarn forge.tarn
+              tarn inspect export forge.tarn --sqlite forge.db
               tarn inspect verify forge.tarn
             """,
         subcommands: [
-            StatCommand.self, DumpCommand.self, InspectGetCommand.self, DiffCommand.self, VerifyCommand.self,
-            SalvageCommand.self,
+            StatCommand.self, DumpCommand.self, InspectGetCommand.self, DiffCommand.self, ExportCommand.self,
+            VerifyCommand.self, SalvageCommand.self,
         ])
 }
 

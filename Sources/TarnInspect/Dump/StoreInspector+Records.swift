@@ -29,7 +29,9 @@ extension StoreInspector {
                 throw StoreError.unknownEntity(name: name, known: all.map(\.name))
             }
             for entity in name.map({ name in all.filter { $0.name == name } }) ?? all.filter({ $0.root == $0.id }) {
-                try StoreInspector.dumpRecords(of: entity, file, withVersions, line, damaged)
+                try StoreInspector.forEachRecord(of: entity, file, damaged: damaged) { record in
+                    try line(StoreInspector.json(record, withVersions))
+                }
             }
             for finding in file.findings.list where finding.code.isOfPages {
                 damaged(Damage(place: finding.place, reason: finding.detail, isOfPages: true))
@@ -48,9 +50,9 @@ extension StoreInspector {
         }
     }
 
-    private static func dumpRecords(
-        of entity: Catalog.Entity, _ file: StoreFile, _ withVersions: Bool, _ line: (String) throws -> Void,
-        _ damaged: (Damage) -> Void
+    /// Calls the closure with every readable record of an entity, in key order.
+    static func forEachRecord(
+        of entity: Catalog.Entity, _ file: StoreFile, damaged: (Damage) -> Void, _ body: (Record) throws -> Void
     ) throws {
         // A table whose name is damaged would otherwise pass for an entity without records.
         let table = TableName.records(entity.root)
@@ -82,7 +84,7 @@ extension StoreInspector {
                 guard let record = try? file.record(entity, key, row) else {
                     return report("undecodable value")
                 }
-                try line(json(record, withVersions))
+                try body(record)
             }
         }
     }

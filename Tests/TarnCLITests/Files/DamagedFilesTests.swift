@@ -136,7 +136,7 @@ struct DamagedFilesTests {
         for (name, arguments) in [
             ("stat", ["stat", store]), ("dump", ["dump", store]), ("verify", ["verify", store]),
             ("salvage", ["salvage", store, new]), ("get", ["get", store, "Issue", "4605470132"]),
-            ("diff", ["diff", try await Forge.store, store]),
+            ("diff", ["diff", try await Forge.store, store]), ("export", ["export", store, "--sql"]),
         ] {
             let result = try await TarnProcess(
                 ["-s", "KILL", "\(patience)", TarnProcess.executable, "inspect"] + arguments,

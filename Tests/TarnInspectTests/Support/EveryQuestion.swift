@@ -25,6 +25,8 @@ enum EveryQuestion {
             let record = try inspector.record(key.0, key.1)
             _ = (record.lines(bytes: true), record.json(bytes: true))
         }
+        ask { _ = try inspector.exportSQL(line: { _ in }, damaged: { _ in }) }
+        ask { _ = try inspector.exportCSV(text: { _, _ in }, damaged: { _ in }) }
         return answers
     }
 }

@@ -1,0 +1,69 @@
+// `tarn inspect export`: the records in forms that other programs read.
+
+import ArgumentParser
+import Foundation
+import Tarn
+import TarnInspect
+
+struct ExportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Export the records to SQLite, SQL, CSV or lines of JSON.",
+        discussion: """
+            Each root entity becomes a table, each entity below it a view, each to-many relationship a table with \
+            owner, position and target; references are foreign keys, and indexes are those of the store. --sqlite \
+            needs the program sqlite3. The store may be in use, and is read as of one commit. Damaged records are \
+            reported on standard error and left out; the exit code is then 6.
+
+            Examples:
+              tarn inspect export forge.tarn --sqlite forge.db
+              tarn inspect export forge.tarn --sql | sqlite3 forge.db
+              tarn inspect export forge.tarn --csv tables
+              tarn inspect export forge.tarn --ndjson > forge.ndjson
+            """)
+
+    @Argument(help: "Store directory, or its data.mdb.") var store: String
+    @Option(help: ArgumentHelp("Write a new SQLite database.", valueName: "file")) var sqlite: String?
+    @Flag(help: "Write statements of SQL for SQLite on standard output.") var sql = false
+    @Option(help: ArgumentHelp("Write a file of CSV for each table into a new directory.", valueName: "directory"))
+    var csv: String?
+    @Flag(help: "Write every record as one line of JSON, as `tarn inspect dump` does.") var ndjson = false
+
+    func validate() throws {
+        let forms = [sqlite != nil, sql, csv != nil, ndjson].count { $0 }
+        if forms != 1 { throw ValidationError("use one of --sqlite FILE, --sql, --csv DIRECTORY and --ndjson") }
+    }
+
+    func run() throws {
+        let inspector = StoreInspector(at: store)
+        var damaged = 0
+        func say(_ damage: StoreInspector.Damage) {
+            damaged += 1
+            Output.error("\(store): \(damage)")
+        }
+        if ndjson {
+            try noteWithoutLocks(store, inspector.dumpRecords(line: Output.json, damaged: say))
+        } else if sql {
+            try note(inspector.exportSQL(line: { Output.data($0) }, damaged: say))
+        } else if let sqlite {
+            try show(inspector.exportSQLite(to: sqlite, damaged: say))
+        } else if let csv {
+            try show(inspector.exportCSV(toDirectory: csv, damaged: say))
+        }
+        guard damaged == 0 else {
+            throw Failure(.store, "\(countText(damaged, "damaged part")); the readable records were exported")
+        }
+    }
+
+    private func note(_ result: StoreExport) {
+        noteWithoutLocks(store, result.aloneBecause)
+        guard result.unknownValues > 0 else { return }
+        Output.error(
+            "\(store): \(countText(result.unknownValues, "value")) of fields that the catalog does not know: left out")
+    }
+
+    private func show(_ result: StoreExport) {
+        note(result)
+        for table in result.rows { Output.line("\(table.name): \(countText(table.count, "row"))") }
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import TarnStore
+
+/// A value of a column, in one of the classes that SQLite has.
+enum ExportCell {
+    case null
+    case integer(String)
+    case real(Double)
+    case text(String)
+    case blob([UInt8])
+
+    init(_ value: Value) {
+        switch value {
+        case .null: self = .null
+        case .bool(let x): self = .integer(x ? "1" : "0")
+        case .int(let x): self = .integer(String(x))
+        case .uint(let x): self = Int64(exactly: x).map { .integer(String($0)) } ?? .text(String(x))
+        case .double(let x): self = x.isNaN ? .null : .real(x)
+        case .bytes(let x): self = .blob(x)
+        case .decimal(let x): self = .text(x.description)
+        case .string(let x), .url(let x), .json(let x): self = .text(x)
+        case .date(let x): self = .text(x.description)
+        case .uuid(let x): self = .text(x.uuidString.lowercased())
+        case .array, .references: self = .text(value.jsonText)
+        case .reference(let key):
+            self = key.components.count == 1 ? ExportCell(key.components[0]) : .text(value.jsonText)
+        }
+    }
+
+    init(_ component: KeyComponent) {
+        switch component {
+        case .int(let x): self = .integer(String(x))
+        case .string(let x): self = .text(x)
+        case .uuid(let x): self = .text(x.uuidString.lowercased())
+        case .digest: self = .text(component.description)
+        }
+    }
+
+    /// Returns the cells of a key for a number of columns.
+    static func cells(_ key: RecordKey, count: Int) -> [ExportCell] {
+        let cells = key.components.prefix(count).map { ExportCell($0) }
+        return cells + Array(repeating: .null, count: count - cells.count)
+    }
+
+    // MARK: - SQL
+
+    /// Appends the cell as a literal of SQLite, without a line break in it.
+    func appendSQL(to sql: inout String) {
+        switch self {
+        case .null: sql += "NULL"
+        case .integer(let text): sql += text
+        case .real(let x): sql += x.isInfinite ? (x < 0 ? "-9e999" : "9e999") : "\(x)"
+        case .text(let text): ExportCell.appendSQL(text, to: &sql)
+        case .blob(let bytes): sql += "x'" + bytes.withUnsafeBytes { StoreInspector.hexadecimal($0) } + "'"
+        }
+    }
+
+    /// Appends a text literal.
+    ///
+    /// A literal cannot have a NUL, and the program `sqlite3` gives some lines a meaning of their
+    /// own, so that a text with control characters is written as bytes.
+    private static func appendSQL(_ text: String, to sql: inout String) {
+        if text.utf8.contains(where: { $0 < 0x20 }) {
+            sql += "CAST(x'" + Array(text.utf8).withUnsafeBytes { StoreInspector.hexadecimal($0) } + "' AS TEXT)"
+        } else if text.utf8.contains(UInt8(ascii: "'")) {
+            sql += "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
+        } else {
+            sql += "'" + text + "'"
+        }
+    }
+
+    /// Returns a name of a table or a column as an identifier of SQL.
+    static func identifier(_ name: String) -> String {
+        "\"" + String(name.map { $0.isNewline || $0 == "\0" ? "_" : $0 }).replacingOccurrences(of: "\"", with: "\"\"")
+            + "\""
+    }
+
+    // MARK: - CSV
+
+    /// Appends the cell as a field of CSV (RFC 4180): nothing for null, bytes in base64.
+    func appendCSV(to line: inout String) {
+        switch self {
+        case .null: break
+        case .integer(let text): line += text
+        case .real(let x): line += "\(x)"
+        case .text(let text): line += ExportCell.csv(text)
+        case .blob(let bytes): line += ExportCell.csv(Data(bytes).base64EncodedString())
+        }
+    }
+
+    /// Returns a text as a field of CSV; the empty text is quoted, to differ from null.
+    static func csv(_ text: String) -> String {
+        let needsQuotes =
+            text.isEmpty || text.utf8.contains { $0 < 0x20 || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") }
+        return needsQuotes ? "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\"" : text
+    }
+}

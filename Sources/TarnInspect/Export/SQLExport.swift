@@ -1,0 +1,165 @@
+import Foundation
+import TarnStore
+
+/// The statements of an export for SQLite. Each statement is one line.
+struct SQLExport {
+    private let layout: ExportLayout
+    private let line: (String) throws -> Void
+    /// The rows that wait for their statement, by table: those of records, then those of lists.
+    private var waiting: [String]
+    private let heads: [String]
+
+    /// The length of a statement with rows, in bytes; the last row may exceed it.
+    private static let statementSize = 1 << 16
+
+    init(_ layout: ExportLayout, line: @escaping (String) throws -> Void) {
+        (self.layout, self.line) = (layout, line)
+        let names = layout.tables.map(\.name) + layout.joins.map(\.name)
+        heads = names.map { "INSERT INTO \(ExportCell.identifier($0)) VALUES" }
+        waiting = Array(repeating: "", count: names.count)
+    }
+
+    private static func list(_ names: some Sequence<String>) -> String {
+        names.map { ExportCell.identifier($0) }.joined(separator: ",")
+    }
+
+    // MARK: - Tables
+
+    /// Writes the statements that create the tables.
+    func begin() throws {
+        try line("BEGIN;")
+        for table in layout.tables {
+            var parts = table.columns.map { ExportCell.identifier($0.name) + ($0.type.isEmpty ? "" : " \($0.type)") }
+            if !table.keys.isEmpty {
+                parts.append("PRIMARY KEY (\(SQLExport.list(table.keys.map { table.columns[$0].name })))")
+            }
+            for (field, place) in table.fields {
+                guard case .columns(let range) = place, case .reference(let reference) = field.kind else { continue }
+                parts += foreignKey(range.map { table.columns[$0].name }, reference.destination)
+            }
+            try line("CREATE TABLE \(ExportCell.identifier(table.name)) (\(parts.joined(separator: ", ")));")
+        }
+        for join in layout.joins {
+            var parts = join.columns.map { ExportCell.identifier($0.name) + ($0.type.isEmpty ? "" : " \($0.type)") }
+            let owner = join.owner.map { join.columns[$0].name }
+            parts.append("PRIMARY KEY (\(SQLExport.list(owner + ["position"])))")
+            parts += foreignKey(owner, layout.tables[join.ownerTable].root.id)
+            parts += foreignKey(join.target.map { join.columns[$0].name }, join.destination)
+            // The key is the table: nothing refers to a row by its number.
+            try line(
+                "CREATE TABLE \(ExportCell.identifier(join.name)) (\(parts.joined(separator: ", "))) WITHOUT ROWID;")
+        }
+    }
+
+    private func foreignKey(_ columns: [String], _ destination: UInt16) -> [String] {
+        guard let target = layout.table(of: destination), !columns.isEmpty, target.keys.count == columns.count else {
+            return []
+        }
+        let keys = SQLExport.list(target.keys.map { target.columns[$0].name })
+        return [
+            "FOREIGN KEY (\(SQLExport.list(columns))) REFERENCES \(ExportCell.identifier(target.name)) (\(keys))"
+        ]
+    }
+
+    // MARK: - Rows
+
+    /// Adds a record; its statement may be written later.
+    mutating func add(_ row: ExportRow, table: Int) throws {
+        try add(row.cells, table)
+        for (join, cells) in row.joins { try add(cells, layout.tables.count + join) }
+    }
+
+    private mutating func add(_ cells: [ExportCell], _ number: Int) throws {
+        waiting[number] += waiting[number].isEmpty ? heads[number] + "(" : ",("
+        for (index, cell) in cells.enumerated() {
+            if index > 0 { waiting[number] += "," }
+            cell.appendSQL(to: &waiting[number])
+        }
+        waiting[number] += ")"
+        if waiting[number].utf8.count >= SQLExport.statementSize { try flush(number) }
+    }
+
+    private mutating func flush(_ number: Int) throws {
+        guard !waiting[number].isEmpty else { return }
+        waiting[number] += ";"
+        try line(waiting[number])
+        waiting[number].removeAll(keepingCapacity: true)
+    }
+
+    // MARK: - Indexes and views
+
+    /// Writes what is left: rows, indexes, and a view for each entity with a parent.
+    mutating func end() throws {
+        for number in waiting.indices { try flush(number) }
+        var names = UniqueNames()
+        for name in layout.tables.map(\.name) + layout.joins.map(\.name) { _ = names.name(name) }
+        for table in layout.tables { try indexes(of: table, &names) }
+        for join in layout.joins {
+            let columns = SQLExport.list(join.target.map { join.columns[$0].name })
+            guard !columns.isEmpty else { continue }
+            let name = ExportCell.identifier(names.name("\(join.name)_target"))
+            try line("CREATE INDEX \(name) ON \(ExportCell.identifier(join.name)) (\(columns));")
+        }
+        try views(&names)
+        try line("COMMIT;")
+    }
+
+    private func indexes(of table: ExportLayout.RecordTable, _ names: inout UniqueNames) throws {
+        func create(_ name: String, _ columns: [String], isUnique: Bool, where condition: String = "") throws {
+            let name = ExportCell.identifier(names.name("\(table.name)_\(name)"))
+            try line(
+                "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(name) ON \(ExportCell.identifier(table.name)) "
+                    + "(\(columns.joined(separator: ",")))\(condition);")
+        }
+        for (field, place) in table.fields where field.index ?? 0 > 0 {
+            guard case .columns(let range) = place, !range.isEmpty else { continue }
+            let columns = range.map { ExportCell.identifier(table.columns[$0].name) }
+            // Two texts of one number, or two NaNs, are other values in SQLite.
+            try create(field.name, columns, isUnique: field.isUnique)
+        }
+        let tree = layout.catalog.entities.filter { $0.root == table.root.id }
+        var seen: Set<UInt32> = []
+        for index in tree.flatMap(\.indexes) where seen.insert(index.id).inserted {
+            var columns: [String] = []
+            for component in index.components {
+                guard case .columns(let range)? = table.fields.first(where: { $0.field.id == component.field })?.place
+                else { continue }
+                columns += range.map {
+                    ExportCell.identifier(table.columns[$0].name) + (component.folding == nil ? "" : " COLLATE NOCASE")
+                }
+            }
+            let conditions = index.conditions.compactMap { condition($0, table) }
+            guard !columns.isEmpty, conditions.count == index.conditions.count else { continue }
+            try create(
+                index.name, columns, isUnique: index.isUnique,
+                where: conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND "))
+        }
+    }
+
+    private func condition(_ condition: Catalog.Index.Condition, _ table: ExportLayout.RecordTable) -> String? {
+        guard case .columns(let range)? = table.fields.first(where: { $0.field.id == condition.field })?.place,
+            range.count == 1
+        else { return nil }
+        let column = ExportCell.identifier(table.columns[range.lowerBound].name)
+        if case .null = condition.value {
+            return column + (condition.comparison == .equal ? " IS NULL" : " IS NOT NULL")
+        }
+        var literal = ""
+        ExportCell(condition.value).appendSQL(to: &literal)
+        return "\(column) \(condition.comparison.rawValue) \(literal)"
+    }
+
+    private func views(_ names: inout UniqueNames) throws {
+        for entity in layout.catalog.entities where entity.root != entity.id {
+            guard let table = layout.table(of: entity.id), let column = table.entityColumn else { continue }
+            let kinds = layout.catalog.entities.filter { layout.catalog.isKind($0.id, of: entity.id) }.map { kind in
+                "'" + kind.name.replacingOccurrences(of: "'", with: "''") + "'"
+            }
+            let name = ExportCell.identifier(names.name(entity.name))
+            try line(
+                "CREATE VIEW \(name) AS SELECT * FROM \(ExportCell.identifier(table.name)) "
+                    + "WHERE \(ExportCell.identifier(table.columns[column].name)) IN (\(kinds.joined(separator: ",")));"
+            )
+        }
+    }
+}

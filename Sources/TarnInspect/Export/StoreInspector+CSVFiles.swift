@@ -1,0 +1,55 @@
+// CSV in files.
+
+import Foundation
+import TarnStore
+
+extension StoreInspector {
+    /// Writes the files of ``exportCSV(text:damaged:)`` into a new directory, `TABLE.csv` each.
+    ///
+    /// The directory gets its name when all files are complete. In the names of files, characters
+    /// other than letters, digits, `_`, `-` and `.` are written as `%XX`.
+    ///
+    /// - Parameter path: A path at which nothing exists.
+    /// - Throws: As ``exportCSV(text:damaged:)``; `StoreMaintenanceError.destinationExists`; errors
+    ///   of the file system.
+    public func exportCSV(toDirectory path: String, damaged: (Damage) -> Void) throws -> StoreExport {
+        var status = stat()
+        guard lstat(path, &status) != 0 else { throw StoreMaintenanceError.destinationExists(path: path) }
+        let unfinished = "\(path).unfinished-\(getpid())", files = FileManager.default
+        try files.createDirectory(atPath: unfinished, withIntermediateDirectories: false)
+        defer { try? files.removeItem(atPath: unfinished) }
+        var handles: [String: FileHandle] = [:], buffers: [String: [UInt8]] = [:]
+        let result = try exportCSV(
+            text: { table, text in
+                if handles[table] == nil {
+                    let file = URL(fileURLWithPath: "\(unfinished)/\(StoreInspector.fileName(table)).csv")
+                    try Data().write(to: file)
+                    handles[table] = try FileHandle(forWritingTo: file)
+                }
+                buffers[table, default: []] += text.utf8
+                if buffers[table, default: []].count > 1 << 16 {
+                    try handles[table]?.write(contentsOf: buffers.removeValue(forKey: table) ?? [])
+                }
+            }, damaged: damaged)
+        for (table, handle) in handles {
+            try handle.write(contentsOf: buffers[table] ?? [])
+            try handle.close()
+        }
+        try files.moveItem(atPath: unfinished, toPath: path)
+        return result
+    }
+
+    private static func fileName(_ table: String) -> String {
+        var name = ""
+        for byte in table.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                name.unicodeScalars.append(Unicode.Scalar(byte))
+            case UInt8(ascii: ".") where !name.isEmpty: name += "."
+            default: name += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return name
+    }
+}

@@ -1,0 +1,66 @@
+// `tarn inspect export`: what `sqlite3` and readers of CSV and JSON find in its output.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Command line: inspect export")
+struct ExportCommandTests {
+    private static let counts = [
+        "User": 42, "Label": 25, "Milestone": 12, "Issue": 330, "Comment": 500, "ChecklistItem": 56,
+    ]
+
+    private func sqlite(_ database: String, _ query: String) throws -> [String] {
+        let result = try output(of: "/usr/bin/sqlite3", ["-readonly", database, query])
+        #expect(result.status == 0, "\(result.text)")
+        return result.text.split(separator: "\n").map(String.init)
+    }
+
+    @Test("a database of SQLite has as many rows as the store has records, and its references lead to them")
+    func database() async throws {
+        let folder = try TemporaryFolder(), path = folder.path + "/forge.db"
+        let result = try await tarn("inspect", "export", try await Forge.store, "--sqlite", path)
+        #expect(result.status == 0 && result.error == "", "\(result.error)")
+        for (table, count) in Self.counts {
+            #expect(result.lines.contains("\(table): \(count) rows"))
+            #expect(try sqlite(path, "SELECT count(*) FROM \(table)") == ["\(count)"])
+        }
+        #expect(try sqlite(path, "SELECT count(*) FROM Issue i JOIN User u ON u.id = i.author") == ["330"])
+        #expect(try sqlite(path, "PRAGMA integrity_check") == ["ok"])
+        let again = try await tarn("inspect", "export", try await Forge.store, "--sqlite", path)
+        #expect(again.status == 1 && again.error.contains("forge.db"), "\(again.error)")
+    }
+
+    @Test("--sql is what sqlite3 reads, --csv one file for each table, --ndjson the dump")
+    func otherForms() async throws {
+        let folder = try TemporaryFolder(), store = try await Forge.store
+        let sql = try await tarn("inspect", "export", store, "--sql")
+        try Data(sql.output.utf8).write(to: URL(fileURLWithPath: folder.path + "/forge.sql"))
+        #expect(
+            try output(of: "/usr/bin/sqlite3", [folder.path + "/forge.db", ".read \(folder.path)/forge.sql"]).status
+                == 0)
+        #expect(try sqlite(folder.path + "/forge.db", "SELECT count(*) FROM Comment") == ["500"])
+        let csv = try await tarn("inspect", "export", store, "--csv", folder.path + "/tables")
+        #expect(csv.status == 0 && csv.error == "")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/tables")
+        #expect(files.contains("Issue.csv") && files.contains("Issue_labels.csv") && files.count == csv.lines.count)
+        let ndjson = try await tarn("inspect", "export", store, "--ndjson")
+        #expect(ndjson.output == (try await tarn("inspect", "dump", store)).output)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [
+                "forge.db", "forge.sql", "tables",
+            ])
+    }
+
+    @Test("a damaged row has exit code 6 and is left out; no form, or two, is a usage error")
+    func failures() async throws {
+        let folder = try TemporaryFolder(), copy = folder.path + "/copy.tarn"
+        try FileManager.default.copyItem(atPath: try await Forge.store, toPath: copy)
+        try Damage.flip("Crash when a rule named \"all\" depends on itself", in: copy)
+        let result = try await tarn("inspect", "export", copy, "--sqlite", folder.path + "/forge.db")
+        #expect(result.status == 6 && result.error.contains("the checksum is wrong"))
+        #expect(try sqlite(folder.path + "/forge.db", "SELECT count(*) FROM Issue") == ["329"])
+        #expect(try await tarn("inspect", "export", copy).status == 2)
+        #expect(try await tarn("inspect", "export", copy, "--sql", "--ndjson").status == 2)
+    }
+}

@@ -1,0 +1,171 @@
+// An export has what the store has: the real `sqlite3` counts, joins and compares the same.
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TarnInspect
+@testable import TarnStore
+
+@Suite("Inspect: export")
+struct ExportTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @discardableResult
+    private func export(_ store: String, _ name: String = "out.db") throws -> StoreExport {
+        try StoreInspector(at: store).exportSQLite(to: folder.path + "/" + name) { Issue.record("\($0)") }
+    }
+
+    private func sql(_ query: String, _ name: String = "out.db") throws -> [String] {
+        let text = try run("/usr/bin/sqlite3", "-readonly", folder.path + "/" + name, query)
+        return text.split(separator: "\n", omittingEmptySubsequences: true).map(String.init)
+    }
+
+    @Test("tables, views and join tables have as many rows as the store has records and references")
+    func counts() throws {
+        let store = try RichStore()
+        let result = try export(store.path), records = try StoreInspector(at: store.path).verification().records
+        #expect(result.records.map { "\($0.name) \($0.count)" } == records.map { "\($0.entity) \($0.count)" })
+        #expect(result.damaged == 0 && result.unknownValues == 0)
+        for table in result.rows {
+            #expect(try sql("SELECT count(*) FROM \"\(table.name)\"") == ["\(table.count)"], "\(table.name)")
+        }
+        #expect(result.rows.map(\.name).contains("Issue_parts"))
+        #expect(try sql("SELECT count(*) FROM Push; SELECT count(*) FROM Event") == ["10", "20"])
+        #expect(try sql("SELECT count(*) FROM Issue_parts WHERE owner = 5") == ["1200"])
+        #expect(try sql("PRAGMA integrity_check") == ["ok"])
+        // Only what is missing in the store, too: parts of the long list, and references to them.
+        let missing = try sql("SELECT DISTINCT \"table\" FROM pragma_foreign_key_check")
+        #expect(missing == ["Issue_parts"])
+    }
+
+    @Test("values keep their type and their content: texts of any kind, the largest numbers, bytes, null and absent")
+    func values() throws {
+        let path = folder.path + "/values.tarn"
+        let schema = Schema([
+            EntityDefinition(
+                "Thing", key: ["id"],
+                attributes: [
+                    .init("id", .string), .init("i", .int, optional: true), .init("u", .uint, optional: true),
+                    .init("d", .double, optional: true), .init("n", .decimal, optional: true),
+                    .init("s", .string, optional: true), .init("b", .bytes, optional: true),
+                    .init("Name", .string, optional: true), .init("name", .string, optional: true),
+                    .init("when", .date, optional: true), .init("flag", .bool, optional: true),
+                ])
+        ])
+        let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .volatile))
+        let texts = [
+            "plain", "it's", "a\nb", ".quit", "\n.quit\n", "a\0b", "';DROP TABLE Thing;--", "日本 \u{202E}", "\"q\"",
+            "go\n/\n", "",
+        ]
+        try store.write { writer in
+            for (number, text) in texts.enumerated() {
+                try writer.put("Thing", RecordKey("k\(number)"), [.init("s", .string(text)), .init("i", .int(.min))])
+            }
+            try writer.put(
+                "Thing", RecordKey("z"),
+                [
+                    .init("i", .int(.max)), .init("u", .uint(.max)), .init("d", .double(0.1)),
+                    .init("n", .decimal(try #require(ExactDecimal("123456789012345678901234567890.5")))),
+                    .init("b", .bytes([0, 255, 39])), .init("Name", .string("A")), .init("name", .string("b")),
+                    .init("when", .date(Timestamp(microseconds: 1))), .init("flag", .bool(true)), .init("s", .null),
+                ])
+            try writer.put("Thing", RecordKey("zz"), [.init("d", .double(-.infinity)), .init("u", .uint(7))])
+        }
+        try export(path)
+        for (number, text) in texts.enumerated() {
+            let wanted = Array(text.utf8).map { String(format: "%02X", $0) }.joined()
+            #expect(try sql("SELECT typeof(s) || hex(s) FROM Thing WHERE id = 'k\(number)'") == ["text" + wanted])
+        }
+        #expect(
+            try sql(
+                "SELECT i, u, typeof(u), d, n, hex(b), Name, name_2 FROM Thing WHERE id = 'z'"
+            ) == ["9223372036854775807|18446744073709551615|text|0.1|123456789012345678901234567890.5|00FF27|A|b"])
+        #expect(
+            try sql("SELECT \"when\", flag, s IS NULL, _partial FROM Thing WHERE id = 'z'")
+                == ["1970-01-01T00:00:00.000001Z|1|1|0"])
+        #expect(try sql("SELECT d < -1e308, typeof(u), u, i IS NULL FROM Thing WHERE id = 'zz'") == ["1|integer|7|1"])
+        #expect(try sql("SELECT count(*) FROM Thing WHERE i = -9223372036854775808") == ["\(texts.count)"])
+    }
+
+    @Test("a composite key has a column for each component, in the table, in references and in join tables")
+    func compositeKeys() throws {
+        let store = try RichStore()
+        try export(store.path)
+        #expect(
+            try sql("SELECT name FROM pragma_table_info('Issue_parts')") == [
+                "owner", "position", "target_issue", "target_number",
+            ])
+        #expect(
+            try sql(
+                "SELECT count(*) FROM Issue_parts JOIN Part p ON p.issue = target_issue AND p.number = target_number"
+            ) == ["88"])
+        #expect(try sql("SELECT name FROM pragma_table_info('Part') WHERE pk > 0 ORDER BY pk") == ["issue", "number"])
+        #expect(
+            try sql("SELECT \"table\", \"from\", \"to\" FROM pragma_foreign_key_list('Part')") == ["Issue|issue|id"])
+    }
+
+    @Test("indexes are those of the catalog, partial and unique ones included")
+    func indexes() throws {
+        let store = try RichStore()
+        try export(store.path)
+        let indexes = try sql(
+            "SELECT name, \"unique\", partial FROM pragma_index_list('User') WHERE origin = 'c' ORDER BY name")
+        #expect(indexes == ["User_age|0|0", "User_byName|0|1", "User_login|1|0"])
+        #expect(
+            try sql("SELECT sql FROM sqlite_schema WHERE name = 'User_byName'")
+                == [#"CREATE INDEX "User_byName" ON "User" ("name" COLLATE NOCASE,"age") WHERE "age" IS NOT NULL"#])
+    }
+
+    @Test("an existing file stays as it is, a failing sqlite3 is an error, and nothing unfinished is left")
+    func failures() throws {
+        let store = try InspectedStore(), path = folder.path + "/there.db"
+        try Data("x".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(throws: StoreMaintenanceError.self) { try export(store.path, "there.db") }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("x".utf8))
+        #expect(throws: (any Error).self) { try export(store.path, "no/such/folder.db") }
+        #expect(throws: StoreOpenError.self) { try export(folder.path + "/none.tarn", "new.db") }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["there.db"])
+    }
+
+    @Test("damaged rows are reported and counted; the others are exported")
+    func damagedRow() throws {
+        let store = try InspectedStore()
+        try store.damage("Volume number 1")
+        var damaged: [String] = []
+        let result = try StoreInspector(at: store.path).exportSQLite(to: folder.path + "/out.db") {
+            damaged.append("\($0)")
+        }
+        #expect(damaged == ["Book [a/b, 1]: the checksum is wrong"] && result.damaged == 1)
+        #expect(try sql("SELECT number FROM Book") == ["2"])
+    }
+
+    @Test("CSV has the same rows, and a reader of CSV gets the same texts")
+    func csv() throws {
+        let store = try RichStore()
+        var files: [String: String] = [:]
+        let result = try StoreInspector(at: store.path).exportCSV {
+            files[$0, default: ""] += $1
+        } damaged: {
+            Issue.record("\($0)")
+        }
+        #expect(files.keys.sorted() == result.rows.map(\.name).sorted())
+        try export(store.path)
+        for table in result.rows {
+            let path = folder.path + "/\(table.name).csv"
+            try Data((files[table.name] ?? "").utf8).write(to: URL(fileURLWithPath: path))
+            // The program reads the file, and finds the same rows as in the exported table.
+            let names = try sql("SELECT name FROM pragma_table_info('\(table.name)')").map { "\"\($0)\"" }.joined(
+                separator: ",")
+            let texts = names.split(separator: ",").map { "coalesce(CAST(\($0) AS TEXT),'')" }.joined(separator: ",")
+            let lacking = "SELECT \(names) FROM back EXCEPT SELECT \(texts) FROM other.\"\(table.name)\""
+            let text = try run(
+                "/usr/bin/sqlite3", ":memory:", "-cmd", ".mode csv", "-cmd", ".import \(path) back", "-cmd",
+                "ATTACH '\(folder.path)/out.db' AS other",
+                "SELECT count(*), (SELECT count(*) FROM (\(lacking))) FROM back")
+            #expect(text.trimmingCharacters(in: .whitespacesAndNewlines) == "\(table.count),0", "\(table.name)")
+        }
+    }
+}

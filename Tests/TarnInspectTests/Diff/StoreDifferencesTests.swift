@@ -145,6 +145,37 @@ struct StoreDifferencesTests {
         #expect(try Self.compare(one.path, two.path).summary.isEqual)
     }
 
+    @Test("a reference to the same record at another position is a difference, an equal position is none")
+    func positions() throws {
+        let store = try InspectedStore()
+        try StoreFile.open(at: store.path) { file in
+            let book = try #require(file.catalog.entity("Book")), author = try #require(book.field("author"))
+            func body(_ position: UInt32?) -> [UInt8] {
+                var builder = BodyBuilder(), value = ByteWriter(), bytes = ByteWriter()
+                value.append(position == nil ? ValueTag.reference : ValueTag.positionedReference)
+                if let position { value.appendLittleEndian(position) }
+                value.append(RecordKey(1).storageKey)
+                builder.field(author.id, EncodedValue(value.bytes))
+                builder.finish(into: &bytes)
+                return Array(bytes.bytes)
+            }
+            func differences(_ from: UInt32?, _ to: UInt32?) throws -> [RecordDifference.Field] {
+                try body(from).withUnsafeBytes { from in
+                    try body(to).withUnsafeBytes { to in
+                        guard let a = RowBody(from, isWide: false).flatMap({ RowValues(file, book, $0) }),
+                            let b = RowBody(to, isWide: false).flatMap({ RowValues(file, book, $0) })
+                        else { return [] }
+                        return try a.differences(to: b)
+                    }
+                }
+            }
+            #expect(try differences(3, 3) == [] && differences(nil, nil) == [])
+            let moved = try differences(3, 4)
+            #expect(moved.map(\.name) == ["author"] && moved.first?.positionFrom == 3 && moved.first?.positionTo == 4)
+            #expect(try differences(nil, 0).count == 1 && differences(0, nil).count == 1)
+        }
+    }
+
     @Test("a record that became one of another entity of its tree is one change")
     func concreteEntity() throws {
         let one = try RichStore(), two = try RichStore()

@@ -4,7 +4,8 @@
 ///
 /// It replaces `Synchronization.Mutex`, whose waiting part is in a library without instrumentation:
 /// the thread sanitizer reports races between contended critical sections (seen with Swift 6.3.1 on
-/// Linux). Without a value, use `Lock`: the sanitizer takes an access to `()` for one to the object's header.
+/// Linux). Without a value, use `Lock`: the sanitizer takes an access to `()` for one to the
+/// object's header.
 ///
 /// `@unchecked`: `value` is accessed only in `withLock`, while the lock is held.
 package final class Guarded<Value>: @unchecked Sendable {

@@ -6,7 +6,8 @@ import TarnImport
 import TarnStore
 
 extension APIMirror {
-    /// The maximum number of an API's endpoints, and of lists of each, that are scanned side by side.
+    /// The largest number of an API's endpoints, and of lists of each, that are scanned side by
+    /// side.
     ///
     /// The transport and the pace limit the requests in progress. The number of lists is twice that
     /// limit: while a page is imported, the request of another list takes its place.

@@ -47,7 +47,8 @@ final class OutboxDrain: Sendable {
                 var ready = try await commit(nil)
                 while true {
                     for claimed in ready {
-                        group.addTask { try await self.commit(await self.lane(of: claimed.operation.entity).send(claimed)) }
+                        let lane = lane(of: claimed.operation.entity)
+                        group.addTask { try await self.commit(await lane.send(claimed)) }
                     }
                     guard let next = try await group.next() else { break }
                     ready = next

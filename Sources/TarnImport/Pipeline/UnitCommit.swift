@@ -33,7 +33,7 @@ final class UnitCommit: Sendable {
             }
             if hasEnded { continuation.resume() }
         }
-        // Read under the lock: a resumption before the suspension is no order for the thread sanitizer.
+        // Read under the lock: the thread sanitizer does not see a resumption before the suspension.
         guard let result = state.withLock(\.result) else { preconditionFailure("resumed before the delivery") }
         return try result.get()
     }

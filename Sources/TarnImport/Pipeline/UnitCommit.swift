@@ -33,7 +33,7 @@ final class UnitCommit: Sendable {
             }
             if hasEnded { continuation.resume() }
         }
-        // Read under the lock: the thread sanitizer does not see a resumption before the suspension.
+        // Read under the lock: the thread sanitizer sees no resumption before the suspension.
         guard let result = state.withLock(\.result) else { preconditionFailure("resumed before the delivery") }
         return try result.get()
     }

@@ -94,7 +94,7 @@ struct ForEachKillTests {
         let server = try ScriptedServer { request in
             if request.target.hasPrefix("/items/") {
                 let id = Int(request.target.dropFirst(7)) ?? 0
-                usleep(4000)
+                usleep(15_000)
                 return .init(
                     body: #"{"id":\#(id),"name":"n\#(id)","text":"t\#(id % 7)","owner":{"id":\#(id % 50),"name":"u"}}"#)
             }
@@ -111,7 +111,7 @@ struct ForEachKillTests {
         let undisturbed = server.requests.count
         var dice = SeededRandom(seed: Self.seed), kills = 0
         while kills < Self.kills {
-            let process = try TarnProcess(arguments("killed")), wanted = server.requests.count + 10 + dice.roll(0..<250)
+            let process = try TarnProcess(arguments("killed")), wanted = server.requests.count + 10 + dice.roll(0..<130)
             try await eventually { server.requests.count >= wanted || Self.hasEnded(process.processID) }
             process.send(SIGKILL)
             guard await process.end().status == -SIGKILL else { break }

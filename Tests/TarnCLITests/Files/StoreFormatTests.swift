@@ -115,10 +115,10 @@ struct StoreFormatTests {
         }
     }
 
-    @Test("the independent reader has fewer than 200 lines")
+    @Test("the independent reader has fewer than 300 lines")
     func readerIsShort() throws {
         let text = try String(contentsOf: Self.root.appending(path: "tools/read-store.py"), encoding: .utf8)
-        #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 200)
+        #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 300)
     }
 
     /// The forge, and cases that it lacks. The store is closed again afterwards.

@@ -87,11 +87,11 @@ struct DescriptionProblemsTests {
                 "7:11: api.naming: unknown naming style \"id\": expected one of snake_case, camelCase"),
             .init(
                 "Label: { key: id, attributes: { id: int, name: string } }", "Label: [id]",
-                "15:10: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, compression, was, open, api, like, each, ignore, rest, version, deleted, naming, kinds, otherwise, url, coercion, dates, nulls, absent, to_many, duplicates, keyless, local), found a list"
+                "15:10: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, compression, was, open, api, like, each, write, ignore, rest, version, deleted, naming, kinds, otherwise, url, coercion, dates, nulls, absent, to_many, duplicates, keyless, local), found a list"
             ),
             .init(
                 "Label: { key: id, attributes: { id: int, name: string } }", "Label:",
-                "15:9: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, compression, was, open, api, like, each, ignore, rest, version, deleted, naming, kinds, otherwise, url, coercion, dates, nulls, absent, to_many, duplicates, keyless, local), found nothing"
+                "15:9: entities.Label: expected a mapping (parent, key, attributes, relationships, indexes, compression, was, open, api, like, each, write, ignore, rest, version, deleted, naming, kinds, otherwise, url, coercion, dates, nulls, absent, to_many, duplicates, keyless, local), found nothing"
             ),
             .init(
                 "attributes: { id: int, number: int, title: string }", "attributes: [id]",

@@ -21,7 +21,7 @@ package struct Proposal {
 
     /// The text of the file.
     package let text: String
-    /// What the import of the samples reports, and what could not be corrected; usually empty.
+    /// The findings of the samples' import, and those that could not be corrected; usually empty.
     package let findings: [String]
     /// The numbers of records of the samples, by entity.
     package let records: [String: Int]

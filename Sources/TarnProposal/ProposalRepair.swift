@@ -7,7 +7,7 @@ struct ProposalRepair {
     private(set) var description: ProposedDescription
     /// Whether something was corrected.
     private(set) var hasChanged = false
-    /// What could not be corrected.
+    /// The findings that could not be corrected.
     private(set) var findings: [String] = []
 
     init(_ description: ProposedDescription, _ check: ProposalCheck) {

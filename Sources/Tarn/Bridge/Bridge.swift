@@ -15,7 +15,7 @@ import TarnStore
 public protocol Bridge: Sendable {
     /// A local request, in the terms of the language.
     associatedtype Request: Sendable
-    /// What the bridge and its caller know about an operation.
+    /// A value that the bridge and its caller attach to an operation.
     associatedtype Info: Sendable
 
     /// Returns the operations that answer a request; one or several.

@@ -9,7 +9,7 @@ public struct BridgeResult<Info: Sendable>: Sendable {
     public internal(set) var metadata: [String: JSONValue] = [:]
     /// The errors that the server has reported beside data.
     public internal(set) var errors: [RemoteError] = []
-    /// What has travelled with the operations, in the order of the responses.
+    /// The values that the operations carried, in the order of the responses.
     public internal(set) var infos: [Info] = []
     /// The records of the parts, in their order.
     var listed: [ListedRecord] = []

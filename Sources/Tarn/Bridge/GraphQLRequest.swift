@@ -26,7 +26,7 @@ public struct GraphQLRequest: Sendable {
     package var records: [Records]
     /// The key paths of values for the result, below `data`, by name.
     package var metadata: [String: JSONPath]
-    /// What travels with each operation of the request.
+    /// A value that each operation of the request carries to its response.
     public var userInfo: JSONValue
 
     /// A place of records in the data.

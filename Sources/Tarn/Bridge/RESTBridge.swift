@@ -10,7 +10,7 @@ import TarnStore
 public struct RESTBridge<Value: MappedRecord>: Bridge {
     public typealias Request = RecordRequest<Value>
 
-    /// What is known about an operation: the page of a request, or the record of a change.
+    /// The page of a request, or the record of a change, that an operation is for.
     public struct Info: Sendable {
         enum Answer: Sendable {
             case page(EndpointRequest, PageSequence)

@@ -18,7 +18,7 @@ extension RecordClient {
 
     /// Fetches a request through a bridge, and imports each answer when it is asked for.
     ///
-    /// What a loop has seen is in the store, also if it is left.
+    /// Each page is in the store before the loop sees it, and stays there if the loop ends early.
     public func pages<B: Bridge>(
         _ request: B.Request, through bridge: B
     ) throws -> some AsyncSequence<BridgeResult<B.Info>, any Error> & Sendable {

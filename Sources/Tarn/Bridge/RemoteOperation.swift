@@ -11,7 +11,7 @@ public struct RemoteOperation<Info: Sendable>: Sendable {
     public var headers: TransportHeaders
     /// The body; nil for none.
     public var body: [UInt8]?
-    /// What travels with the operation to its response.
+    /// A value that the operation carries to its response.
     public var info: Info
 
     /// Creates an operation.

@@ -20,7 +20,7 @@ extension ListLoader {
     /// Each state is made when it is requested: a slow loop skips states, and gets the newest one.
     public var states: some AsyncSequence<ListState<Value>, any Error> & Sendable { ListStates(loader: self) }
 
-    /// What distinguishes a state from the one before.
+    /// The values by which a state differs from the one before.
     struct Mark: Equatable {
         var revision: Int
         var activity: Int

@@ -34,7 +34,7 @@ public final class ListLoader<Value: MappedRecord>: Sendable {
     /// The key of the list's entry.
     let key: RequestKey
     let activity = ListActivity()
-    /// What this process knows about the list besides its entry.
+    /// The state of the list in this process, which its entry does not have.
     let session = Guarded(Session())
     private let queue = LoadQueue<Job, ListLoadResult>()
 
@@ -44,7 +44,7 @@ public final class ListLoader<Value: MappedRecord>: Sendable {
         var url: String?
     }
 
-    /// What this process knows about the list at a revision, because it has loaded it.
+    /// The next page of the list at a revision that this process has loaded.
     struct Session: Sendable {
         var revision: Int?
         /// The next page, which also knows the pages before it: a page loop is an error.

@@ -31,7 +31,7 @@ final class LoadQueue<Job: Hashable & Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// What is done after the lock was released.
+    /// The actions to run after the lock is released.
     private struct Effects {
         var resumed: [(Waiter, Result<Output?, any Error>)] = []
         var cancelled: Task<Void, Never>?

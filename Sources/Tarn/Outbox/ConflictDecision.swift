@@ -2,7 +2,7 @@
 
 import TarnStore
 
-/// What becomes of an operation after a conflict.
+/// The next step of an operation after a conflict.
 enum ConflictDecision: Sendable, Hashable {
     /// The operation is sent as it is: the server has changed nothing that it changes.
     case send

@@ -12,7 +12,7 @@ public struct WriteRequest: Sendable, Hashable {
     public var method: String
     /// The URL template, appended to the base URL. It begins with `/`, or is absolute.
     public var url: String
-    /// What the body contains; nil for the default of the method and of the operation.
+    /// The content of the body; nil for the default of the method and of the operation.
     ///
     /// The default of a create is `all`, of an update `changed`, or `all` with `PUT`. Other
     /// operations have no body, unless values are forced.
@@ -38,7 +38,7 @@ public struct WriteRequest: Sendable, Hashable {
     /// The location of the declaration, for error texts: `forge.yaml:41`.
     package var place = ""
 
-    /// What a body contains of a record.
+    /// The fields of a record that a body contains.
     public enum Body: String, Sendable, Hashable, CaseIterable {
         /// The fields that the operation changes.
         case changed

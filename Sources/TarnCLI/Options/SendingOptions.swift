@@ -68,7 +68,7 @@ extension Outbox {
     /// - Throws: `Failure` if an operation was not sent for another reason than that it waits.
     func sendAndReport(isJSON: Bool) async throws {
         let task = Task { try await drain() }
-        // What is not answered yet is sent again by the next push.
+        // The next push sends again every operation without an answer.
         let interrupts = Interrupts { task.cancel() }
         defer { interrupts.stop() }
         let report: OutboxReport

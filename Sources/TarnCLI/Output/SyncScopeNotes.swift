@@ -2,7 +2,7 @@
 
 import Tarn
 
-/// What a dry run, a limit, or a sync of missing records has left.
+/// Notes on the work that a dry run, a limit, or a sync of missing records has left.
 struct SyncScopeNotes {
     private let report: SyncReport
     private let scope: SyncScopeOptions

@@ -1,7 +1,7 @@
 // The meaning of the exit codes, for `tarn help exit-codes`.
 
 extension Failure.Code {
-    /// What the exit code means, and what to do, in one line.
+    /// The meaning of the exit code, and the next step, in one line.
     var meaning: String {
         switch self {
         case .failed: "Failed: a record that is not there, a server error, an output that cannot be written."

@@ -39,7 +39,7 @@ struct ListSample {
         return " of \(endpoint.forEach.map { "\($0.entity) " } ?? "")\(name)"
     }
 
-    /// What was not requested; nil if everything was.
+    /// A description of the lists and records that were not requested; nil if everything was.
     var rest: String? {
         let lists = others > 0 ? "\(others) more \(others == 1 ? "list" : "lists")" : nil
         let records = skipped.map { "\($0.count) records of \($0.entity) without a value for {\($0.name)}" }

@@ -1,4 +1,4 @@
-/// What the body of a request contains of a record, and in which form.
+/// The fields of a record that the body of a request contains, and their form.
 package struct BodyOptions: Sendable, Hashable {
     /// The fields to send; nil for all that can be sent.
     ///

@@ -1,4 +1,4 @@
-// What pagination reads from a page.
+// The values that pagination reads from a page.
 
 import Tarn
 

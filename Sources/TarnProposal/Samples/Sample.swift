@@ -1,4 +1,4 @@
-// What `tarn init` looked at: the pages of one list, or a file.
+// A sample of `tarn init`: the pages of one list, or a file.
 
 import Tarn
 

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import LMDB
 
-/// What surrounds a store: its file system and the namespace of its processes.
+/// The surroundings of a store: its file system and the namespace of its processes.
 package enum StoreSurroundings {
     /// The name of the network file system of a path, or of its nearest existing parent directory.
     ///

@@ -57,7 +57,7 @@ struct StatusReport {
     func write(isLocal: Bool) {
         let names = apis.compactMap(\.name), first = names.isEmpty ? [] : ["api"], shift = first.count
         var table = Table(
-            first + ["endpoint", "state", "last complete scan", "age", "fresh", "next run", "pages", "records"],
+            first + ["endpoint", "state", "last complete scan", "age", "fresh", "due", "pages", "records"],
             rightAligned: Set([3, 6, 7].map { $0 + shift }))
         for status in endpoints {
             let state = StatusReport.state(status)
@@ -67,7 +67,7 @@ struct StatusReport {
                     state.rawValue,
                     status.completedAt.map { $0.wholeSeconds(isLocal: isLocal) } ?? "never",
                     status.age.map(StatusReport.age) ?? "",
-                    fresh(status), nextRun(status), "\(status.complete?.pages ?? 0)",
+                    fresh(status), due(status), "\(status.complete?.pages ?? 0)",
                     "\(status.complete?.records ?? 0)",
                 ])
         }
@@ -128,10 +128,10 @@ struct StatusReport {
     }
 
     /// When `tarn sync --watch` scans the endpoint next.
-    private func nextRun(_ status: EndpointStatus) -> String {
+    private func due(_ status: EndpointStatus) -> String {
         guard let next = status.nextRun else { return "" }
         let seconds = Int(clamping: next.elapsed(since: now) / 1_000_000)
-        return seconds > 0 ? "in \(StatusReport.age(seconds))" : "due"
+        return seconds > 0 ? "in \(StatusReport.age(seconds))" : "now"
     }
 
     /// A duration in its largest unit: `12 s`, `5 min`, `3 h`, `9 d`.
@@ -191,7 +191,7 @@ struct StatusReport {
         if let time = status.completedAt { text += ",\"completed_at\":\"\(time)\"" }
         if let age = status.age { text += ",\"age\":\(age)" }
         if let time = status.freshUntil { text += ",\"fresh_until\":\"\(time)\"" }
-        if let time = status.nextRun { text += ",\"next_run\":\"\(time)\"" }
+        if let time = status.nextRun { text += ",\"due\":\"\(time)\"" }
         if let complete = status.complete {
             text += ",\"pages\":\(complete.pages),\"listed\":\(complete.records)"
         }

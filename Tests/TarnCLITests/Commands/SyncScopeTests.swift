@@ -167,7 +167,7 @@ struct SyncScopeTests {
         #expect(line.contains(" in 1") && line.contains("min") || line.contains("in 2 h"), "\(line)")
         let object = try json(try await tarn("status", "--file", file, "--json").output)
         let endpoints = try #require(object["endpoints"] as? [[String: Any]])
-        #expect(endpoints.allSatisfy { $0["next_run"] is String })
+        #expect(endpoints.allSatisfy { $0["due"] is String })
         let wrong = try await tarn(["sync", "--file", file, "--watch", "--missing"])
         #expect(wrong.status == 2 && wrong.error.contains("--watch 15m"), "\(wrong.error)")
         // The name behind --watch is no time: it is an endpoint.

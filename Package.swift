@@ -4,7 +4,7 @@ import PackageDescription
 
 // Data moves one way through the layers; a layer imports only those below it. `tools/check-layers` proves it.
 //
-//   TarnCLI → TarnProposal → TarnDescription → Tarn → TarnHTTP, TarnImport → TarnStore → LMDB → CLMDB;   TarnCLI → TarnInspect → TarnStore
+//   TarnCLI → TarnProposal → TarnDescription → Tarn → TarnHTTP, TarnImport → TarnStore → LMDB → CLMDB;   TarnCLI → TarnInspectWeb → TarnInspect → TarnStore
 //   LMDB, TarnInspect → LMDBPages;   all → Locking;   TarnDescription, TarnService, TarnMacros → Tarn
 //   (the macros are expanded by TarnMacrosPlugin, inside of the compiler)
 
@@ -102,10 +102,11 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing", condition: program),
             ]),
         .target(name: "TarnInspect", dependencies: ["TarnStore", "LMDB", "LMDBPages"]),
+        .target(name: "TarnInspectWeb", dependencies: ["TarnInspect", "TarnStore", "Locking"], resources: [.embedInCode("Assets")]),
         .executableTarget(
             name: "TarnCLI",
             dependencies: [
-                "Tarn", "TarnDescription", "TarnProposal", "TarnInspect", "Locking", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: program),
+                "Tarn", "TarnDescription", "TarnProposal", "TarnInspect", "TarnInspectWeb", "Locking", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: program),
                 // The server of `tarn proxy`; the library has none.
                 .product(name: "NIOCore", package: "swift-nio", condition: program), .product(name: "NIOPosix", package: "swift-nio", condition: program),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: program),
@@ -159,7 +160,7 @@ let package = Package(
         .testTarget(name: "ExtensionTests", dependencies: ["ExtensionSample", "Tarn", "TarnDescription", "TestSupport"]),
         .testTarget(name: "TarnInspectTests", dependencies: ["TarnInspect", "TarnStore", "LMDB", "LMDBPages", "CZstd", "TestSupport"]),
         .testTarget(
-            name: "TarnCLITests", dependencies: ["TarnCLI", "Tarn", "TarnDescription", "TarnInspect", "TarnStore", "LMDB", "FixtureServer", "HostileSync", "TestSupport"]),
+            name: "TarnCLITests", dependencies: ["TarnCLI", "Tarn", "TarnDescription", "TarnInspect", "TarnInspectWeb", "TarnStore", "LMDB", "FixtureServer", "HostileSync", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

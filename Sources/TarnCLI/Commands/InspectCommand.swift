@@ -17,10 +17,11 @@ struct InspectCommand: ParsableCommand {
               tarn inspect diff backup.tarn forge.tarn
               tarn inspect export forge.tarn --sqlite forge.db
               tarn inspect verify forge.tarn
+              tarn inspect web forge.tarn
             """,
         subcommands: [
             StatCommand.self, DumpCommand.self, InspectGetCommand.self, DiffCommand.self, ExportCommand.self,
-            VerifyCommand.self, SalvageCommand.self,
+            VerifyCommand.self, SalvageCommand.self, WebCommand.self,
         ])
 }
 

@@ -48,6 +48,8 @@ public struct RecordInspection: Sendable {
         public var inverse: String?
         /// The first keys, in the order of the index.
         public var keys: [String]
+        /// The storage keys of the same records.
+        package var storageKeys: [[UInt8]] = []
         /// The number of all of them.
         public var count: Int
     }

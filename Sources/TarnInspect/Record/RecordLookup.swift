@@ -136,7 +136,9 @@ struct RecordLookup {
                     return
                 }
                 found.count += 1
-                if found.keys.count < limit { found.keys.append(describe(key, owner)) }
+                guard found.keys.count < limit else { return }
+                found.keys.append(describe(key, owner))
+                found.storageKeys.append(Array(key))
             }
         }
     }

@@ -1,0 +1,98 @@
+// The server of `tarn inspect web`, on SwiftNIO: loopback only, and one answer a connection.
+
+import Dispatch
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import TarnInspectWeb
+
+/// A server of the inspector's page for browsers of this machine.
+final class WebServer: Sendable {
+    /// The seconds without traffic after which a connection is closed.
+    private static let idleTimeout: Int64 = 30
+    private let page: InspectPage
+    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    /// The threads that read the store: a view that reads much of it does not stop the others.
+    private let threads = NIOThreadPool(numberOfThreads: 4)
+
+    init(_ page: InspectPage) { self.page = page }
+
+    /// Serves at 127.0.0.1 until the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - port: The port; 0 for a free one.
+    ///   - ready: A closure that gets the port once connections are accepted.
+    func run(port: Int, _ ready: (Int) -> Void) async throws {
+        threads.start()
+        let listener = try await ServerBootstrap(group: group)
+            .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { [page, threads] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: true, withErrorHandling: true)
+                    try pipeline.addHandler(IdleStateHandler(allTimeout: .seconds(Self.idleTimeout)))
+                    try pipeline.addHandler(WebHandler(page, threads))
+                }
+            }
+            .bind(host: "127.0.0.1", port: port).get()
+        ready(listener.localAddress?.port ?? port)
+        await withTaskCancellationHandler {
+            try? await listener.closeFuture.get()
+        } onCancel: {
+            listener.close(promise: nil)
+        }
+        try? await group.shutdownGracefully()
+    }
+}
+
+/// Collects a request, has it answered on another thread, and writes the answer.
+private final class WebHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let page: InspectPage
+    private let threads: NIOThreadPool
+    private var head: HTTPRequestHead?
+
+    init(_ page: InspectPage, _ threads: NIOThreadPool) { (self.page, self.threads) = (page, threads) }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): self.head = head
+        case .body: context.close(promise: nil)
+        case .end:
+            guard let head else { return }
+            self.head = nil
+            let port = context.localAddress?.port ?? 0, hosts = head.headers["Host"]
+            let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            threads.runIfActive(eventLoop: context.eventLoop) { [page] in
+                page.answer(head.method.rawValue, head.uri, host: hosts.count == 1 ? hosts[0] : nil, port: port)
+            }.whenComplete { result in
+                let (handler, context) = bound.value
+                guard case .success(let answer) = result else { return context.close(promise: nil) }
+                handler.write(answer, to: head, context)
+            }
+        }
+    }
+
+    private func write(_ answer: PageAnswer, to request: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        var fields = HTTPHeaders(answer.fields.map { ($0.name, $0.value) })
+        if !request.isKeepAlive { fields.add(name: "Connection", value: "close") }
+        let head = HTTPResponseHead(
+            version: .http1_1, status: HTTPResponseStatus(statusCode: answer.status), headers: fields)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if request.method != .HEAD {
+            context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: answer.body)))), promise: nil)
+        }
+        let written = context.writeAndFlush(wrapOutboundOut(.end(nil)))
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        if !request.isKeepAlive { written.whenComplete { _ in bound.value.close(promise: nil) } }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is IdleStateHandler.IdleStateEvent { context.close(promise: nil) }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

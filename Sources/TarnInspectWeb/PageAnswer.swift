@@ -11,8 +11,8 @@ public struct PageAnswer: Sendable {
 
     /// The header fields.
     ///
-    /// The page runs its own scripts only, sends no request to another machine, is shown in no frame,
-    /// and is not kept by the browser.
+    /// The page runs its own scripts only, sends no request to another machine, is shown in no
+    /// frame, and is not kept by the browser.
     public var fields: [(name: String, value: String)] {
         let policy =
             "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "

@@ -22,8 +22,8 @@ extension StoreInspector {
     ///   - after: The storage key of the row before the first; nil for the beginning.
     ///   - reversed: Whether the order of keys is reversed.
     ///   - limit: The most records.
-    ///   - most: The most rows that are read: with a condition that few records fulfil, the page may
-    ///     have fewer records than the limit, or none, and still not be the last.
+    ///   - most: The most rows that are read. With a condition that few records fulfil, the page
+    ///     may have fewer records than the limit, or none, and still not be the last.
     ///   - isWanted: A condition for records.
     /// - Throws: As ``dumpRecords(of:withVersions:line:damaged:)``.
     package func recordPage(

@@ -1,0 +1,29 @@
+import TarnInspect
+import TarnStore
+
+/// Consecutive records of an entity.
+struct RecordsAnswer: Encodable {
+    struct Row: Encodable { var entity: String, key: String, id: String, isPartial: Bool, fields: [FieldText] }
+
+    /// The longest text of a value in a list, in characters.
+    private static let longest = 200
+
+    var records: [Row]
+    /// The place after which the next page begins; nil after the last record.
+    var next: String?
+    var examined: Int
+    var damages: [String]
+
+    init(_ page: RecordPage, _ catalog: Catalog) {
+        records = page.records.map { id, record in
+            let entity = catalog.entity(record.entity)
+            return Row(
+                entity: record.entity, key: record.key.description, id: Hexadecimal.text(id),
+                isPartial: record.isPartial,
+                fields: record.fields.map { FieldText($0, entity, catalog, longest: Self.longest) })
+        }
+        next = page.last.map(Hexadecimal.text)
+        examined = page.examined
+        damages = page.damages.map(\.description)
+    }
+}

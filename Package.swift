@@ -22,7 +22,7 @@ let isStoreOnly = part == "store"
 let lowerTargets: Set = [
     "CLMDB", "CCrypto", "CZstd", "CChecksum", "CSimdJSON", "Locking", "LMDBPages", "LMDB", "TarnStore", "TarnImport", "TestSupport",
 ]
-let storeTargets = lowerTargets.union(["TarnInspect", "StoreWorker", "LMDBPagesTests", "LMDBTests", "TarnStoreTests", "TarnImportTests"])
+let storeTargets = lowerTargets.union(["TarnInspect", "StoreWorker", "LMDBPagesTests", "LMDBTests", "TarnStoreTests", "TarnImportTests", "TarnInspectTests"])
 let mirrorTargets = lowerTargets.union(["CCurl", "TarnHTTP", "Tarn", "TarnDescription", "FixtureServer", "OutboxWorker", "TarnHTTPTests", "TarnTests"])
 
 let package = Package(

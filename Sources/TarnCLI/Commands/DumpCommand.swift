@@ -7,21 +7,28 @@ import TarnInspect
 struct DumpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dump",
-        abstract: "Write every record as one line of JSON, by entity and key.",
+        abstract: "Write records as lines of JSON, by entity and key, or as JSON, CSV or YAML.",
         discussion: """
-            Damaged rows are reported on standard error, and all others are written; the exit code is then 6. Without \
-            permission to lock, the file is read without locks; if another process committed meanwhile, the output may \
-            mix several commits, and the exit code is 9.
+            Conditions are those of `tarn list`, by the catalog in the store. Damaged rows are reported on standard \
+            error, and all others are written; the exit code is then 6. Without permission to lock, the file is read \
+            without locks; if another process committed meanwhile, the output may mix several commits, and the exit \
+            code is 9.
 
             Examples:
               tarn inspect dump forge.tarn > forge.ndjson
-              tarn inspect dump forge.tarn --entity Issue | jq .fields.title
+              tarn inspect dump forge.tarn --entity Issue --where 'state = open' --fields number,title
+              tarn inspect dump forge.tarn --entity Issue --from 100 --to 199 --reverse --limit 10
+              tarn inspect dump forge.tarn --entity Label --prefix bug --format csv > bugs.csv
+              tarn inspect dump forge.tarn --redact User.email --redact body > shareable.ndjson
               diff <(tarn inspect dump a.tarn --no-versions) <(tarn inspect dump b.tarn --no-versions)
               tarn inspect dump forge.tarn --tables > forge.lmdb     as mdb_dump writes it, for mdb_load
             """)
 
     @Argument(help: "Store directory.") var store: String
     @Option(help: "Only records of this entity.") var entity: String?
+    @OptionGroup var selection: SelectionOptions
+    @Option(help: "Output format: ndjson (one object per line), json, csv or yaml.")
+    var format: RecordDumper.Format = .ndjson
     @Flag(help: "Leave out versions, so that stores with equal records give equal output.")
     var noVersions = false
     @Flag(
@@ -31,29 +38,70 @@ struct DumpCommand: ParsableCommand {
     var tables = false
 
     func validate() throws {
-        if tables, entity != nil || noVersions {
-            throw ValidationError("--tables cannot be combined with --entity or --no-versions")
+        if tables, entity != nil || noVersions || !selection.isEverything || format != .ndjson {
+            throw ValidationError("--tables cannot be combined with options for records")
+        }
+        if selection.needsEntity, entity == nil {
+            throw ValidationError("--where, --partials, --from, --to and --prefix need --entity")
         }
     }
 
     func run() throws {
-        var rows = 0, pages = 0
-        func say(_ damage: StoreInspector.Damage) {
-            if damage.isOfPages { pages += 1 } else { rows += 1 }
-            Output.error("\(store): \(damage)")
-        }
+        var report = DamageReport(store)
         let inspector = StoreInspector(at: store)
         try noteWithoutLocks(
             store,
             tables
-                ? inspector.dumpTables(line: Output.data, damaged: say)
-                : inspector.dumpRecords(of: entity, withVersions: !noVersions, line: Output.json, damaged: say))
+                ? inspector.dumpTables(line: Output.data, damaged: { report.add($0) })
+                : selection.isEverything && format == .ndjson
+                    ? inspector.dumpRecords(
+                        of: entity, withVersions: !noVersions, line: Output.json, damaged: { report.add($0) })
+                    : dumpSelection(inspector, &report))
+        try report.end("written")
+    }
+
+    private func dumpSelection(_ inspector: StoreInspector, _ report: inout DamageReport) throws -> String? {
+        var dumper: RecordDumper?
+        do {
+            let reason = try inspector.selectRecords(
+                of: entity,
+                { catalog in
+                    let entity = try entity.map { try catalog.requireEntity($0) }
+                    let selection = try selection.selection(entity, catalog)
+                    dumper = try RecordDumper(
+                        format, entity, catalog, fields: selection.fields, withVersions: !noVersions)
+                    return selection
+                }, record: { dumper?.write($0) }, damaged: { report.add($0) })
+            dumper?.end()
+            return reason
+        } catch let error as RecordSelectionError {
+            throw Failure(.usage, error.description)
+        }
+    }
+}
+
+extension RecordDumper.Format: ExpressibleByArgument {}
+
+/// The damaged parts that a command met, each of them reported on standard error.
+struct DamageReport {
+    private let store: String
+    private var rows = 0, pages = 0
+
+    init(_ store: String) { self.store = store }
+
+    mutating func add(_ damage: StoreInspector.Damage) {
+        if damage.isOfPages { pages += 1 } else { rows += 1 }
+        Output.error("\(store): \(damage)")
+    }
+
+    /// Ends the command with the exit code 6 if anything was damaged.
+    func end(_ verb: String) throws {
         guard rows + pages > 0 else { return }
         throw Failure(
             .store,
             pages == 0
-                ? "\(countText(rows, "damaged row")); all others were written"
-                : "\(countText(rows, "damaged row")) and \(countText(pages, "page fault")); the readable records were written"
+                ? "\(countText(rows, "damaged row")); all others were \(verb)"
+                : "\(countText(rows, "damaged row")) and \(countText(pages, "page fault")); the readable records were \(verb)"
         )
     }
 }

@@ -24,6 +24,15 @@ extension ReportFormat: ExpressibleByArgument {}
 extension RecordKey {
     /// Parses a key argument: a number, text or a UUID; a JSON array for a composite key.
     init(argument: String, of entity: Catalog.Entity) throws {
+        self = try RecordKey(argument: argument, entity, isWhole: true)
+    }
+
+    /// Parses a key argument, or the first components of one in a JSON array.
+    init(argument: String, beginningOf entity: Catalog.Entity) throws {
+        self = try RecordKey(argument: argument, entity, isWhole: false)
+    }
+
+    private init(argument: String, _ entity: Catalog.Entity, isWhole: Bool) throws {
         let types = entity.keyTypes
         func wrong() -> StoreError {
             let expected =
@@ -34,7 +43,7 @@ extension RecordKey {
         var texts = [argument]
         if types.count > 1 {
             guard let values = try? JSONDecoder().decode([TypedComponent].self, from: Data(argument.utf8)),
-                values.count == types.count
+                isWhole ? values.count == types.count : (1...types.count).contains(values.count)
             else { throw wrong() }
             texts = values.map(\.text)
         }

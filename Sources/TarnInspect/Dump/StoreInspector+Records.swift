@@ -59,37 +59,53 @@ extension StoreInspector {
         guard file.snapshot.tables[table] != nil else {
             return damaged(Damage(place: table, reason: "the table of \(entity.name) is missing", isOfPages: true))
         }
-        try file.forEach(in: table) { key, value in
-            func report(_ reason: String) {
-                damaged(Damage(place: "\(entity.name) \(file.describe(key))", reason: reason))
+        try file.forEach(in: table) { try read($0, $1, of: entity, file, damaged: damaged, body) }
+    }
+
+    /// Calls the closure with the record of an entry, if it is one of the entity and readable.
+    ///
+    /// - Parameter filter: A condition that the record has to meet.
+    static func read(
+        _ key: Bytes, _ value: Bytes, of entity: Catalog.Entity, _ file: StoreFile, where filter: RecordFilter? = nil,
+        damaged: (Damage) -> Void, _ body: (Record) throws -> Void
+    ) rethrows {
+        func report(_ reason: String) {
+            damaged(Damage(place: "\(entity.name) \(file.describe(key))", reason: reason))
+        }
+        // The table of a root entity contains the records of all its descendants.
+        if entity.root != entity.id, value.count >= RowFormat.headerSize,
+            !file.catalog.isKind(value.load(6), of: entity.id)
+        {
+            return
+        }
+        guard EncodedRow.hasValidChecksum(value, table: UInt32(entity.root), key: key) else {
+            return report(value.count < RowFormat.headerSize ? "not a row" : "the checksum is wrong")
+        }
+        try file.lending {
+            let row: EncodedRow
+            do throws(RowDecoder.Failure) {
+                row = try file.decoder.view(value)
+            } catch .noDictionary(let id) {
+                return report("its dictionary \(id) is missing or damaged")
+            } catch {
+                return report("not a row")
             }
-            // The table of a root entity contains the records of all its descendants.
-            if entity.root != entity.id, value.count >= RowFormat.headerSize,
-                !file.catalog.isKind(value.load(6), of: entity.id)
-            {
-                return
-            }
-            guard EncodedRow.hasValidChecksum(value, table: UInt32(entity.root), key: key) else {
-                return report(value.count < RowFormat.headerSize ? "not a row" : "the checksum is wrong")
-            }
-            try file.decoder.lending {
-                let row: EncodedRow
-                do throws(RowDecoder.Failure) {
-                    row = try file.decoder.view(value)
-                } catch .noDictionary(let id) {
-                    return report("its dictionary \(id) is missing or damaged")
+            if let filter {
+                do {
+                    guard try filter.admits(key, row) else { return }
                 } catch {
-                    return report("not a row")
+                    return report("the condition cannot be evaluated: \((error as? StoreError)?.description ?? "")")
                 }
-                guard let record = try? file.record(entity, key, row) else {
-                    return report("undecodable value")
-                }
-                try body(record)
             }
+            guard let record = try? file.record(entity, key, row) else {
+                return report("undecodable value")
+            }
+            try body(record)
         }
     }
 
-    private static func json(_ record: Record, _ withVersions: Bool) -> String {
+    /// Returns the line of a record.
+    static func json(_ record: Record, _ withVersions: Bool) -> String {
         var text = "{\"entity\":"
         text.appendJSONString(record.entity)
         text += ",\"key\":"

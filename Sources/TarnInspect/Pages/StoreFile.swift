@@ -25,6 +25,8 @@ final class StoreFile: RecordSource {
     /// The marks of incomplete indexes.
     var marks: [UInt32: IndexMark] = [:]
     let decoder = RowDecoder()
+    /// The copies of rows that conditions read, until the `lending` closure that read them returns.
+    var lentRows: [UnsafeMutableRawBufferPointer] = []
     /// Whether the file is a store of Tarn, as far as it is readable; others may have any tables.
     var isStore = false
     /// The counts of each table that was scanned.
@@ -49,6 +51,8 @@ final class StoreFile: RecordSource {
         self.scan = scan
         readSettings()
     }
+
+    deinit { for row in lentRows { row.deallocate() } }
 
     /// Opens the file at a path and runs the closure with it.
     ///

@@ -3,16 +3,16 @@
 internal import LMDB
 
 /// The encoded bounds of a range of storage keys.
-struct KeyBounds {
+package struct KeyBounds {
     /// Inclusive.
-    private(set) var lower: [UInt8] = []
+    package private(set) var lower: [UInt8] = []
     /// Exclusive. Nil for no bound.
-    private(set) var upper: [UInt8]?
+    package private(set) var upper: [UInt8]?
     /// Bounds that are longer than the part of a key in its storage key.
     /// Rows of long keys with the same beginning are compared by their whole keys.
     private var exactLower: [UInt8]?, exactUpper: (bytes: [UInt8], isIncluded: Bool)?
 
-    init(_ range: KeyRange, _ entity: Catalog.Entity) throws(StoreError) {
+    package init(_ range: KeyRange, _ entity: Catalog.Entity) throws(StoreError) {
         try self.init(range, entity.keyTypes) { entity }
     }
 
@@ -89,7 +89,7 @@ struct KeyBounds {
     func isFromLower(_ key: Bytes) -> Bool { lower.withUnsafeBytes { Bytes.compare(key, $0) >= 0 } }
 
     /// Indicates that a bound is longer than the part of a key in its storage key.
-    var compareWholeKeys: Bool { exactLower != nil || exactUpper != nil }
+    package var comparesWholeKeys: Bool { exactLower != nil || exactUpper != nil }
 
     /// Returns whether only the whole key of a row decides if it is in the range.
     func needsWholeKey(_ storageKey: Bytes) -> Bool {
@@ -98,7 +98,7 @@ struct KeyBounds {
         return [exactLower, exactUpper?.bytes].contains { $0?.starts(with: start) ?? false }
     }
 
-    func contains(_ key: RecordKey) -> Bool {
+    package func contains(_ key: RecordKey) -> Bool {
         let bytes = KeyBounds.wholeEncoding(key)
         func order(_ bound: [UInt8]) -> Int {
             bytes.withUnsafeBytes { a in bound.withUnsafeBytes { Bytes.compare(a, $0) } }

@@ -50,7 +50,7 @@ extension RecordTable {
                 }
             }
         }
-        guard !reversed, hasOwnTree, !bounds.compareWholeKeys else {
+        guard !reversed, hasOwnTree, !bounds.comparesWholeKeys else {
             let entity = plan._withUnsafeGuaranteedRef { $0.entity }
             return try walk(entity, bounds, reversed: reversed) { key, value in try alone(key, value()) }
         }

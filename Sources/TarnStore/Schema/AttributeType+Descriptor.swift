@@ -14,7 +14,7 @@ extension AttributeType: CustomStringConvertible {
     public var description: String { descriptor.word }
 
     /// Whether the type's values are texts, which have prefixes, parts and case.
-    var isText: Bool { descriptor.isText }
+    package var isText: Bool { descriptor.isText }
 
     /// Whether an index can have the type's values, and a condition of an index can compare them.
     var isIndexable: Bool { descriptor.isIndexable }

@@ -3,7 +3,7 @@
 /// A tag and a payload, read without copying.
 @usableFromInline
 package struct EncodedValue {
-    @usableFromInline let bytes: Bytes
+    @usableFromInline package let bytes: Bytes
 
     /// Creates a view of a value. The bytes must not be empty.
     package init(_ bytes: Bytes) { self.bytes = bytes }

@@ -21,7 +21,7 @@ private final class StepTarget {
 /// The program and the places are raw memory, read for every row without reference counting. The
 /// filter owns the program and bounds its jumps; a row is read after a comparison with its size.
 final class QueryEvaluation {
-    let access: StoreAccess
+    let access: any QueryRecords
     private let places: [QueryPlace]
     private let steps: [QueryStep]
     private let filter: QueryFilter
@@ -34,7 +34,7 @@ final class QueryEvaluation {
     private var folded = ByteWriter(capacity: 256)
     private var followed = ByteWriter(capacity: 256)
 
-    init(_ access: StoreAccess, _ places: QueryPlaces, _ filter: QueryFilter) {
+    init(_ access: any QueryRecords, _ places: QueryPlaces, _ filter: QueryFilter) {
         self.access = access
         self.places = places.places
         steps = places.steps
@@ -273,10 +273,12 @@ final class QueryEvaluation {
         target.key.append(key)
         target.row = nil
         try access.lending {
-            guard let found = try access.records.row(step.destination, target.key.bytes) else { return }
+            guard let found = try access.row(step.destination, target.key.bytes) else { return }
             // A row in the map stays where it is; a decompressed one is released at the end of this
             // closure.
-            guard EncodedRow.dictionary(of: found.bytes) != nil else { return target.row = found.body }
+            if access.keepsRowsInPlace, EncodedRow.dictionary(of: found.bytes) == nil {
+                return target.row = found.body
+            }
             target.copy.removeAll()
             target.copy.append(found.body.bytes)
             target.row = RowBody(target.copy.bytes, isWide: found.body.isWide)

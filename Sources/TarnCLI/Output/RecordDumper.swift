@@ -1,0 +1,64 @@
+// The records of a dump in every format: their entity, key and version beside their fields.
+
+import Tarn
+import TarnInspect
+
+struct RecordDumper {
+    /// The formats of a dump; the other ones of `OutputFormat` show a selection of the columns.
+    enum Format: String, CaseIterable {
+        case ndjson, json, csv, yaml
+
+        fileprivate var output: OutputFormat { OutputFormat(rawValue: rawValue) ?? .ndjson }
+    }
+
+    private let withVersions: Bool
+    private let style: OutputStyle
+    private let names: [String]
+    private var rows: RowWriter?
+
+    /// Creates a dumper of an entity's records; nil for those of all entities.
+    init(_ format: Format, _ entity: Catalog.Entity?, _ catalog: Catalog, fields: [String]?, withVersions: Bool) throws {
+        style = OutputStyle(format.output)
+        self.withVersions = withVersions
+        var names = fields ?? entity?.fields.map(\.name) ?? []
+        if format == .csv {
+            let roots = catalog.entities.filter { $0.root == $0.id }
+            guard let entity = entity ?? (roots.count == 1 ? roots[0] : nil) else {
+                throw Failure(.usage, "--format csv needs --entity: each entity has columns of its own")
+            }
+            for kind in catalog.entities where fields == nil && catalog.isKind(kind.id, of: entity.id) {
+                for field in kind.fields where !names.contains(field.name) { names.append(field.name) }
+            }
+        }
+        self.names = names
+        if format != .ndjson {
+            rows = RowWriter(["entity", "key"] + (withVersions ? ["version"] : []) + ["partial"] + names, style)
+        }
+    }
+
+    mutating func write(_ record: Record) {
+        guard rows != nil else { return Output.json(StoreInspector.line(record, withVersion: withVersions)) }
+        let members = members(record), cells = cells(record)
+        rows?.add(members: members, cells: cells)
+    }
+
+    mutating func end() { rows?.end() }
+
+    private func head(_ record: Record) -> [RowWriter.Member] {
+        var key = ""
+        record.key.appendJSON(to: &key)
+        return [("entity", .text(record.entity)), ("key", .json(key))]
+            + (withVersions ? [("version", .json("\(record.version)"))] : [])
+    }
+
+    private func members(_ record: Record) -> [RowWriter.Member] {
+        var fields = ""
+        record.appendFieldsJSON(to: &fields)
+        return head(record) + (record.isPartial ? [("partial", .json("true"))] : []) + [("fields", .json(fields))]
+    }
+
+    private func cells(_ record: Record) -> [OutputValue] {
+        head(record).map(\.value) + [record.isPartial ? .json("true") : .absent]
+            + names.map { record[$0].map(OutputValue.value) ?? .absent }
+    }
+}

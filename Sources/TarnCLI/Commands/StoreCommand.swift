@@ -8,7 +8,7 @@ import TarnInspect
 struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
-        abstract: "Back up, compact, rewrite and repair a store; show its readers and its quota.",
+        abstract: "Back up, import, compact, rewrite and repair a store; show its readers and its quota.",
         discussion: """
             Examples:
               tarn store backup forge.tarn backups/2026-11-22.tarn
@@ -16,8 +16,8 @@ struct StoreCommand: ParsableCommand {
               tarn store readers forge.tarn
             """,
         subcommands: [
-            BackupCommand.self, CompactCommand.self, RewriteCommand.self, RepairCommand.self, ReadersCommand.self,
-            QuotaCommand.self,
+            BackupCommand.self, StoreImportCommand.self, CompactCommand.self, RewriteCommand.self,
+            RepairCommand.self, ReadersCommand.self, QuotaCommand.self,
         ])
 }
 

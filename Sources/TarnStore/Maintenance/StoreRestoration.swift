@@ -109,6 +109,19 @@ extension StoreWriter {
         return isNew
     }
 
+    /// Stores a record of another store, with its version and all derived data but the change log.
+    ///
+    /// - Returns: whether the record is new. Otherwise the newer one of both stays.
+    /// - Throws: `StoreError.unknownEntity`, `.unknownField`, `.wrongKey`, `.wrongType`: then
+    ///   nothing is changed.
+    package mutating func restore(
+        _ entity: String, _ key: RecordKey, _ values: [Record.Field], isPartial: Bool, version: UInt64
+    ) throws -> Bool {
+        try StoreWriter.withBody(entity, key, values, access) {
+            try restore($0, $1, $2, isPartial: isPartial, version: version)
+        }
+    }
+
     /// Makes the counters and index entries of the outbox fit its operations.
     package mutating func repairOutbox() throws { _ = try access.repairOutbox() }
 

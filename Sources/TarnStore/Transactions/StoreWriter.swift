@@ -183,6 +183,25 @@ public struct StoreWriter: ~Copyable {
 
     /// Stores fields of a record, without a check of its version.
     package mutating func put(_ entity: String, _ key: RecordKey, _ values: [Record.Field]) throws {
+        try put(entity, key, values, isComplete: true)
+    }
+
+    /// Stores fields of a record.
+    ///
+    /// - Parameter isComplete: Whether the fields are all that the record has; else it is partial.
+    package mutating func put(
+        _ entity: String, _ key: RecordKey, _ values: [Record.Field], isComplete: Bool
+    ) throws {
+        try StoreWriter.withBody(entity, key, values, access) {
+            _ = try merge($0, $1, $2, isComplete: isComplete)
+        }
+    }
+
+    /// Encodes the fields of a record as the body of a row.
+    static func withBody<Result>(
+        _ entity: String, _ key: RecordKey, _ values: [Record.Field], _ access: StoreAccess,
+        _ body: (Catalog.Entity, _ key: Bytes, RowBody) throws -> Result
+    ) throws -> Result {
         let entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
         guard !key.isDigest else {
@@ -202,17 +221,19 @@ public struct StoreWriter: ~Copyable {
                     found: "\(field.name): \(field.value.plainText)")
             }
         }
-        var builder = BodyBuilder(), body = ByteWriter()
+        var builder = BodyBuilder(), bytes = ByteWriter()
         storageKey.withUnsafeBytes { builder.wholeKey(entity, $0) { key.tuple } }
         for (id, value) in byID.sorted(by: { $0.key < $1.key }) { builder.field(id) { $0.appendValue(value) } }
         let isWide = builder.isWide
-        builder.finish(into: &body)
-        guard let view = RowBody(body.bytes, isWide: isWide) else { return }
+        builder.finish(into: &bytes)
+        guard let view = RowBody(bytes.bytes, isWide: isWide) else {
+            throw StoreError.damagedRow(entity: entity.name, key: key.description)
+        }
         for index in 0..<view.count {
             guard let field = entity.field(id: view.id(at: index)), let value = view.value(at: index) else { continue }
             try access.catalog.check(value, fits: field, of: entity)
         }
-        _ = try storageKey.withUnsafeBytes { try merge(entity, $0, view, isComplete: true) }
+        return try storageKey.withUnsafeBytes { try body(entity, $0, view) }
     }
 
     /// Applies pending changes to the indexes, so that this transaction can read them.

@@ -1,0 +1,87 @@
+// `tarn store import`: the records of a dump, back in a store.
+
+import ArgumentParser
+import Foundation
+import Tarn
+import TarnImport
+import TarnInspect
+
+struct StoreImportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Import the lines of `tarn inspect dump` into a new store, or into an existing one.",
+        discussion: """
+            A new store has the schema of another store (--schema-of) or of the description, and appears when every \
+            record is in it: records keep their versions, and its dump equals the file. Responses, the change log, \
+            the outbox and the progress of scans are not in a dump. With --merge, the fields of the file are set in \
+            an existing store, in transactions of at most 2,000 records, and logged as changes with new versions; \
+            all lines are checked first. Lines with problems are reported with their number, and nothing is imported \
+            (exit code 1); with --skip-bad, all others are imported (exit code 3).
+
+            Examples:
+              tarn inspect dump forge.tarn > forge.ndjson
+              tarn store import copy.tarn forge.ndjson --schema-of forge.tarn
+              tarn store import new.tarn forge.ndjson --file tarn.yaml
+              zstdcat forge.ndjson.zst | tarn store import copy.tarn - --schema-of forge.tarn
+              tarn store import forge.tarn labels.ndjson --merge
+            """)
+
+    @Argument(help: "Store directory: a new one, or with --merge an existing one.") var store: String
+    @Argument(help: ArgumentHelp("The lines; - for standard input.", valueName: "file.ndjson")) var lines: String
+    @Option(help: ArgumentHelp("Store whose schema the new store has (default: the description's).", valueName: "store"))
+    var schemaOf: String?
+    @OptionGroup var description: DescriptionOption
+    @Flag(help: "Set the fields of the file in an existing store.") var merge = false
+    @Flag(help: "Import the other lines if some have problems.") var skipBad = false
+
+    func validate() throws {
+        if merge, schemaOf != nil { throw ValidationError("--merge keeps the schema of the store: leave out --schema-of") }
+        if merge, lines == "-" { throw ValidationError("--merge reads the file twice: it needs a file, not a pipe") }
+    }
+
+    func run() throws {
+        let report = try merge ? mergeLines() : createStore()
+        for problem in report.problems {
+            Output.error("\(lines):" + (problem.line.map { "\($0):" } ?? "") + " \(problem.reason)")
+        }
+        if report.problemCount > report.problems.count {
+            Output.error("\(lines): \(report.problemCount - report.problems.count) more problems")
+        }
+        if report.isStored {
+            let stored = report.records.filter { $0.count > 0 }
+            Output.line(
+                "\(store): \(countText(stored.reduce(0) { $0 + $1.count }, "record"))"
+                    + (stored.isEmpty ? "" : ": " + stored.map { "\($0.count) \($0.entity)" }.joined(separator: ", ")))
+        }
+        guard report.problemCount > 0 else { return }
+        let problems = countText(report.problemCount, "line") + " with a problem"
+        throw report.isStored
+            ? Failure(.partly, "\(problems); the other records were imported")
+            : Failure(.failed, "\(problems); nothing was imported (--skip-bad imports the others)")
+    }
+
+    private func createStore() throws -> RecordLineImport.Report {
+        if FileManager.default.fileExists(atPath: store) {
+            throw Failure(.failed, "\(store) exists: use --merge to set the fields of the file in it")
+        }
+        let catalog =
+            try schemaOf.map { try StoreInspector(at: $0).storedCatalog() }
+            ?? Catalog(of: try description.load().schema)
+        return try RecordLineImport.create(store, catalog, from: try lineFile(), skippingProblems: skipBad)
+    }
+
+    private func mergeLines() throws -> RecordLineImport.Report {
+        let store = try Store.open(at: store)
+        _ = try lineFile()
+        return try RecordLineImport.merge(lines, into: store, skippingProblems: skipBad)
+    }
+
+    private func lineFile() throws -> LineFile {
+        if lines == "-" { return LineFile(FileHandle.standardInput) }
+        do {
+            return try LineFile(path: lines)
+        } catch {
+            throw Failure(.failed, "\(lines): cannot be read: \((error as NSError).localizedDescription)")
+        }
+    }
+}

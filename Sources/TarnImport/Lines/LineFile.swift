@@ -1,0 +1,54 @@
+// The lines of a file or of a pipe, with bounded memory.
+
+import Foundation
+
+/// A reader of lines. For one thread at a time.
+package final class LineFile {
+    /// The longest line in bytes; a longer one is an error.
+    package static let longestLine = 256 << 20
+
+    private let file: FileHandle
+    private var buffer = Data()
+    private var start = 0
+    private var hasEnded = false
+    /// The number of the line that was read last, from 1 on.
+    private(set) var number = 0
+
+    /// A line is too long to be read.
+    struct TooLong: Error {}
+
+    package init(_ file: FileHandle) { self.file = file }
+
+    /// Opens a file.
+    ///
+    /// - Throws: errors of the file system.
+    package convenience init(path: String) throws {
+        self.init(try FileHandle(forReadingFrom: URL(fileURLWithPath: path)))
+    }
+
+    /// Returns the next line without its end; nil after the last one.
+    func next() throws -> String? {
+        while true {
+            if let end = buffer[(buffer.startIndex + start)...].firstIndex(of: UInt8(ascii: "\n")) {
+                let line = buffer[(buffer.startIndex + start)..<end]
+                start = end - buffer.startIndex + 1
+                return take(line)
+            }
+            if hasEnded {
+                let line = buffer[(buffer.startIndex + start)...]
+                (buffer, start) = (Data(), 0)
+                return line.isEmpty ? nil : take(line)
+            }
+            buffer = Data(buffer[(buffer.startIndex + start)...])
+            start = 0
+            guard buffer.count <= LineFile.longestLine else { throw TooLong() }
+            let chunk = try file.read(upToCount: 1 << 20) ?? Data()
+            if chunk.isEmpty { hasEnded = true } else { buffer.append(chunk) }
+        }
+    }
+
+    private func take(_ line: Data) -> String {
+        number += 1
+        return String(decoding: line, as: UTF8.self)
+    }
+}

@@ -1,0 +1,142 @@
+// A line of `tarn inspect dump`, read back as a record by a catalog.
+
+import Foundation
+package import TarnStore
+
+/// A record with its key, version and fields, as a line of a dump has it.
+package struct RecordLine: Sendable {
+    /// The reason why a line cannot be imported.
+    package struct Problem: Error, Hashable, CustomStringConvertible {
+        package var description: String
+
+        init(_ description: String) { self.description = description }
+    }
+
+    package var entity: String
+    package var key: RecordKey
+    /// The version; nil in a dump without versions.
+    package var version: UInt64?
+    package var isPartial: Bool
+    package var fields: [Record.Field]
+
+    /// Reads a line.
+    init(_ line: JSONValue, _ catalog: Catalog) throws(Problem) {
+        guard case .object(let members) = line else { throw Problem("not an object") }
+        for member in members where !["entity", "key", "version", "partial", "fields"].contains(member.key) {
+            throw Problem("unknown member \"\(member.key)\": not a line of `tarn inspect dump`")
+        }
+        guard case .string(let name)? = line["entity"] else { throw Problem("\"entity\" is missing") }
+        guard let entity = catalog.entity(name) else {
+            throw Problem(Spelling.unknown("entity", name, among: catalog.entities.map(\.name)))
+        }
+        guard let key = line["key"] else { throw Problem("\"key\" is missing") }
+        self.entity = name
+        self.key = try RecordLine.key(key, entity)
+        switch line["version"] {
+        case nil: version = nil
+        case .number(let text):
+            guard let number = UInt64(text) else { throw Problem("the version \(text) is no number of a commit") }
+            version = number
+        default: throw Problem("the version is no number")
+        }
+        switch line["partial"] {
+        case nil, .bool(false): isPartial = false
+        case .bool(true): isPartial = true
+        default: throw Problem("\"partial\" is neither true nor false")
+        }
+        guard case .object(let values)? = line["fields"] else { throw Problem("\"fields\" is missing") }
+        fields = []
+        for member in values { fields.append(try RecordLine.field(member, entity, catalog)) }
+        guard Set(fields.map(\.name)).count == fields.count else { throw Problem("a field occurs twice") }
+    }
+
+    private static func field(
+        _ member: JSONValue.Member, _ entity: Catalog.Entity, _ catalog: Catalog
+    ) throws(Problem) -> Record.Field {
+        guard let field = entity.field(member.key) else {
+            throw Problem(
+                "\(entity.name): " + Spelling.unknown("field", member.key, among: entity.fields.map(\.name)))
+        }
+        if case .null = member.value { return Record.Field(field.name, .null) }
+        func wrong(_ expected: String) -> Problem {
+            Problem("\(entity.name).\(field.name): expected \(expected), found \(member.value.text.prefix(100))")
+        }
+        switch field.kind {
+        case .attribute(let type):
+            guard let value = Value(member.value, type) else { throw wrong("\(type)") }
+            return Record.Field(field.name, value)
+        case .reference(let reference):
+            guard let destination = catalog.entity(id: reference.destination) else { throw wrong("a known entity") }
+            guard reference.isToMany else {
+                return Record.Field(field.name, .reference(try key(member.value, destination)))
+            }
+            guard case .array(let elements) = member.value else { throw wrong("a list of keys") }
+            var keys: [RecordKey] = []
+            for element in elements { keys.append(try key(element, destination)) }
+            return Record.Field(field.name, .references(keys))
+        }
+    }
+
+    private static func key(_ json: JSONValue, _ entity: Catalog.Entity) throws(Problem) -> RecordKey {
+        let types = entity.keyTypes
+        var values = [json]
+        if types.count > 1, case .array(let components) = json { values = components }
+        if json["digest"] != nil {
+            throw Problem("the dump has only the digest of a long key of \(entity.name), whose record was missing")
+        }
+        var components: [KeyComponent] = []
+        if values.count == types.count {
+            components = zip(types, values).compactMap { type, value in
+                switch Value(value, type) {
+                case .int(let x): .int(x)
+                case .string(let x): .string(x)
+                case .uuid(let x): .uuid(x)
+                default: nil
+                }
+            }
+        }
+        guard !components.isEmpty, components.count == types.count else {
+            throw Problem("the key \(json.text.prefix(100)) is not one of \(entity.name)")
+        }
+        return RecordKey(components)
+    }
+}
+
+extension Value {
+    /// Reads a value as `appendJSON` writes it; nil if it is not of the type.
+    init?(_ json: JSONValue, _ type: AttributeType) {
+        switch (type, json) {
+        case (_, .null): self = .null
+        case (.bool, .bool(let x)): self = .bool(x)
+        case (.int, .number(let text)):
+            guard let x = Int64(text) else { return nil }
+            self = .int(x)
+        case (.uint, .number(let text)):
+            guard let x = UInt64(text) else { return nil }
+            self = Int64(exactly: x).map { .int($0) } ?? .uint(x)
+        case (.double, .number(let text)):
+            guard let x = Double(text), x.isFinite else { return nil }
+            self = .double(x)
+        case (.decimal, .number(let text)), (.decimal, .string(let text)):
+            guard let x = ExactDecimal(text) else { return nil }
+            self = .decimal(x)
+        case (.json, _): self = .json(json.text)
+        case (.string, .string(let x)), (.enumeration, .string(let x)): self = .string(x)
+        case (.url, .string(let x)): self = .url(x)
+        case (.bytes, .string(let x)):
+            guard let bytes = Data(base64Encoded: x) else { return nil }
+            self = .bytes([UInt8](bytes))
+        case (.date, .string(let x)):
+            guard let time = Timestamp(x) else { return nil }
+            self = .date(time)
+        case (.uuid, .string(let x)):
+            guard let id = UUID(uuidString: x) else { return nil }
+            self = .uuid(id)
+        case (.array(let element), .array(let values)):
+            let elements = values.compactMap { Value($0, element) }
+            guard elements.count == values.count else { return nil }
+            self = .array(elements)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,203 @@
+// The import of a dump: into a new store with versions, or into an existing one as changes.
+
+import Foundation
+package import TarnStore
+
+/// An import of the lines that `tarn inspect dump` writes.
+package struct RecordLineImport {
+    /// The result of an import.
+    package struct Report: Sendable {
+        /// The number of stored records by entity, in the order of the catalog.
+        package fileprivate(set) var records: [(entity: String, count: Int)] = []
+        /// The number of lines that were read.
+        package fileprivate(set) var lines = 0
+        /// The problems, at most the first hundred.
+        package fileprivate(set) var problems: [(line: Int?, reason: String)] = []
+        /// The number of all problems.
+        package fileprivate(set) var problemCount = 0
+        /// Whether something was stored; if not, the store is as before.
+        package fileprivate(set) var isStored = false
+
+        fileprivate mutating func add(_ line: Int?, _ reason: String) {
+            problemCount += 1
+            if problems.count < 100 { problems.append((line, reason)) }
+        }
+    }
+
+    private struct Item {
+        var line: Int
+        var record: RecordLine
+    }
+
+    /// The records of a transaction, and their size as text.
+    private static let batchCount = 2000, batchBytes = 8 << 20
+
+    private let catalog: Catalog
+    private let skipsProblems: Bool
+    private var report = Report()
+    private var counts: [String: Int] = [:]
+
+    private init(_ catalog: Catalog, skipsProblems: Bool) {
+        self.catalog = catalog
+        self.skipsProblems = skipsProblems
+    }
+
+    // MARK: - A new store
+
+    /// Imports lines into a new store, which appears when everything is in it.
+    ///
+    /// Records keep their versions, so that a dump of the new store equals the lines. The change
+    /// log begins after them.
+    ///
+    /// - Parameter skipsProblems: Whether a store is made although lines have problems.
+    /// - Throws: `StoreMaintenanceError.destinationExists`; errors of reading and writing.
+    package static func create(
+        _ path: String, _ catalog: Catalog, from lines: LineFile, skippingProblems skipsProblems: Bool = false
+    ) throws -> Report {
+        let restoration = try StoreRestoration(at: path, catalog: catalog, settings: [])
+        do {
+            var run = RecordLineImport(catalog, skipsProblems: skipsProblems), sequence: UInt64 = 1
+            try run.forEachBatch(of: lines) { batch, run in
+                for item in batch { sequence = max(sequence, item.record.version ?? 1) }
+                try run.restore(batch, restoration)
+            }
+            guard run.report.problemCount == 0 || skipsProblems else {
+                restoration.abandon()
+                return run.report
+            }
+            try restoration.finish(sequence: sequence)
+            run.report.isStored = true
+            run.finish()
+            return run.report
+        } catch {
+            restoration.abandon()
+            throw error
+        }
+    }
+
+    private mutating func restore(_ batch: [Item], _ restoration: StoreRestoration) throws {
+        var problems: [(Int?, String)] = [], stored: [String] = []
+        let dropped = try restoration.write { writer in
+            for item in batch {
+                let record = item.record
+                do {
+                    let isNew = try writer.restore(
+                        record.entity, record.key, record.fields, isPartial: record.isPartial,
+                        version: record.version ?? 1)
+                    if isNew {
+                        stored.append(record.entity)
+                    } else {
+                        problems.append((item.line, "\(record.entity) \(record.key) occurs twice"))
+                    }
+                } catch let error as StoreError where RecordLineImport.isOfLine(error) {
+                    problems.append((item.line, error.description))
+                }
+            }
+            return try writer.dropDuplicates()
+        }
+        for entity in stored { counts[entity, default: 0] += 1 }
+        for record in dropped {
+            let item = batch.first { $0.record.key.storageKey == record.storageKey }
+            let name = item?.record.entity ?? catalog.entity(id: record.entity)?.name ?? "?"
+            counts[name, default: 1] -= 1
+            let holder = record.holder.withUnsafeBytes { RecordKey.describe(storageKey: $0) }
+            problems.append((item?.line, "\(name) has the same \(record.index) as \(holder), which must be unique"))
+        }
+        for (line, reason) in problems { report.add(line, reason) }
+    }
+
+    // MARK: - An existing store
+
+    /// Imports lines into an open store: fields are set, others are kept, and the changes are logged.
+    ///
+    /// All lines are checked before the first change. Batches are transactions: if one fails, those
+    /// before it are committed, and the report has the first line that is not.
+    ///
+    /// - Parameter path: The file, which is read twice.
+    /// - Throws: errors of reading and writing; of a batch only if it is the first.
+    package static func merge(
+        _ path: String, into store: Store, skippingProblems skipsProblems: Bool = false
+    ) throws -> Report {
+        var check = RecordLineImport(store.catalog, skipsProblems: skipsProblems)
+        try check.forEachBatch(of: try LineFile(path: path)) { _, _ in }
+        guard check.report.problemCount == 0 || skipsProblems else { return check.report }
+        var run = RecordLineImport(store.catalog, skipsProblems: skipsProblems)
+        try run.forEachBatch(of: try LineFile(path: path)) { batch, run in
+            do {
+                try store.write { writer in
+                    for item in batch {
+                        let record = item.record
+                        try writer.put(
+                            record.entity, record.key, record.fields, isComplete: !record.isPartial)
+                    }
+                }
+            } catch {
+                guard run.report.isStored, let first = batch.first?.line, let last = batch.last?.line else { throw error }
+                let text = (error as? any StoreFailure)?.description ?? "\(error)"
+                run.report.add(first, "lines \(first) to \(last) and all after them are not imported: \(text)")
+                throw Stopped()
+            }
+            run.report.isStored = true
+            for item in batch { run.counts[item.record.entity, default: 0] += 1 }
+        }
+        run.finish()
+        return run.report
+    }
+
+    /// A batch failed after others were committed.
+    private struct Stopped: Error {}
+
+    // MARK: - Lines
+
+    private mutating func forEachBatch(
+        of lines: LineFile, _ body: ([Item], inout RecordLineImport) throws -> Void
+    ) throws {
+        let parser = try JSONParser()
+        var batch: [Item] = [], bytes = 0
+        do {
+            while let line = try lines.next() {
+                report.lines += 1
+                guard line.utf8.contains(where: { $0 > 0x20 }) else { continue }
+                do {
+                    let json = JSONValue(try parser.parse(text: line), Tape.root)
+                    batch.append(Item(line: lines.number, record: try RecordLine(json, catalog)))
+                } catch {
+                    report.add(lines.number, "\(error)")
+                    continue
+                }
+                bytes += line.utf8.count
+                if batch.count >= RecordLineImport.batchCount || bytes >= RecordLineImport.batchBytes {
+                    try body(batch, &self)
+                    (batch, bytes) = ([], 0)
+                }
+            }
+            if !batch.isEmpty { try body(batch, &self) }
+        } catch is LineFile.TooLong {
+            report.add(lines.number + 1, "longer than \(LineFile.longestLine) bytes; it and all after it are not read")
+        } catch is Stopped {}
+        // The tape is stored in the parser's memory.
+        withExtendedLifetime(parser) {}
+    }
+
+    private mutating func finish() {
+        report.records = catalog.entities.map { ($0.name, counts[$0.name, default: 0]) }
+    }
+
+    private static func isOfLine(_ error: StoreError) -> Bool {
+        switch error {
+        case .unknownEntity, .unknownField, .wrongKey, .wrongType: true
+        default: false
+        }
+    }
+}
+
+extension Catalog {
+    /// Returns the catalog that a new store of a schema has.
+    ///
+    /// - Throws: the errors of `Store.open` for a schema that is not valid.
+    package init(of schema: Schema) throws {
+        let path = FileManager.default.temporaryDirectory.path + "/tarn-schema-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        self = try Store.open(at: path, schema: schema, options: Store.Options(durability: .volatile)).catalog
+    }
+}

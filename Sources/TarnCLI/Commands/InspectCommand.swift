@@ -20,8 +20,9 @@ struct InspectCommand: ParsableCommand {
               tarn inspect web forge.tarn
             """,
         subcommands: [
-            StatCommand.self, DumpCommand.self, InspectGetCommand.self, DiffCommand.self, ExportCommand.self,
-            VerifyCommand.self, SalvageCommand.self, WebCommand.self,
+            StatCommand.self, DumpCommand.self, InspectGetCommand.self, InspectCacheCommand.self,
+            InspectPagesCommand.self, DiffCommand.self, ExportCommand.self, VerifyCommand.self, SalvageCommand.self,
+            WebCommand.self,
         ])
 }
 

@@ -14,32 +14,103 @@ struct StatCommand: ParsableCommand {
             checks everything. Without permission to lock, the file is read without locks; the exit code is 9 if \
             another process committed meanwhile.
 
+            --sizes and --bigkeys read all pages.
+
             Examples:
               tarn inspect stat forge.tarn
               tarn inspect stat forge.tarn r/1 i/2           these tables only
+              tarn inspect stat forge.tarn --sizes --bigkeys 20
+              tarn inspect stat forge.tarn --json | jq '.tables[] | [.meaning, .bytes]'
+              tarn inspect stat forge.tarn --plot sizes.svg
             """)
 
     @Argument(help: "Store directory.") var store: String
     @Argument(help: "Names of tables to show (default: the whole store).") var tables: [String] = []
+    @Flag(help: "Print one JSON object.") var json = false
+    @Flag(help: "Show the mean and the largest size of keys and values.") var sizes = false
+    @Option(help: ArgumentHelp("Show the largest entries, at most 1,000.", valueName: "number")) var bigkeys: Int?
+    @Option(help: ArgumentHelp("Write a bar chart of the sizes (SVG) into a new file.", valueName: "file.svg"))
+    var plot: String?
+
+    func validate() throws {
+        if let bigkeys, !(1...1000).contains(bigkeys) { throw ValidationError("--bigkeys must be from 1 to 1000") }
+        if json, sizes || bigkeys != nil || plot != nil || !tables.isEmpty {
+            throw ValidationError("--json cannot be combined with tables, --sizes, --bigkeys and --plot")
+        }
+    }
 
     func run() throws {
-        let statistics = try StoreInspector(at: store).statistics()
+        let inspector = StoreInspector(at: store)
+        let statistics = try inspector.statistics()
+        if json {
+            noteWithoutLocks(store, statistics.aloneBecause)
+            try Output.json(statistics.json)
+            return try StatCommand.end(store, statistics.findings)
+        }
+        if let plot { try write(statistics.plot, to: plot) }
         for name in tables where !statistics.tables.contains(where: { $0.name == name }) {
             throw Failure(
                 .usage, "\(store): " + Spelling.unknown("table", name, among: statistics.tables.map(\.name)))
         }
         if tables.isEmpty { writeSummary(statistics) }
         noteWithoutLocks(store, statistics.aloneBecause)
-        var table = Table(["table", "what", "entries", "depth", "pages", "size"], rightAligned: [2, 3, 4, 5])
+        var table = Table(
+            ["table", "what", "entries", "depth", "pages", "size", "share"], rightAligned: [2, 3, 4, 5, 6])
         for t in statistics.tables where tables.isEmpty || tables.contains(t.name) {
-            table.add([t.name, t.meaning, "\(t.entries)", "\(t.depth)", "\(t.pages)", size(t.bytes)])
+            let share = statistics.fileBytes > 0 ? Double(t.bytes) / Double(statistics.fileBytes) : 0
+            table.add([
+                t.name, t.meaning, "\(t.entries)", "\(t.depth)", "\(t.pages)", size(t.bytes),
+                "\((share * 1000).rounded() / 10) %",
+            ])
         }
         table.lines(width: Output.width).forEach { Output.line($0) }
-        guard !statistics.findings.isEmpty else { return }
-        for finding in statistics.findings {
+        var findings = statistics.findings
+        if sizes || bigkeys != nil {
+            let use = try inspector.pageUse(largest: bigkeys ?? 0)
+            writeSizes(use)
+            findings += use.findings.filter { !findings.contains($0) }
+        }
+        try StatCommand.end(store, findings)
+    }
+
+    /// Ends a command with the exit code 6 if the file is damaged.
+    static func end(_ store: String, _ findings: [Finding]) throws {
+        guard !findings.isEmpty else { return }
+        for finding in findings {
             Output.error("\(store): \(finding.place): \(finding.detail) [\(finding.code.rawValue)]")
         }
         throw Failure(.store, "\(store): the store is damaged; `tarn inspect verify` checks everything")
+    }
+
+    private func writeSizes(_ use: PageUse) {
+        if sizes {
+            Output.line("")
+            var table = Table(
+                ["table", "what", "keys", "mean key", "longest", "values", "mean value", "longest"],
+                rightAligned: [2, 3, 4, 5, 6, 7])
+            for t in use.tables where t.entries > 0 && (tables.isEmpty || tables.contains(t.name)) {
+                table.add([
+                    t.name, t.meaning, size(t.keyBytes), "\(t.keyBytes / t.entries) B", size(t.longestKey),
+                    size(t.valueBytes), "\(t.valueBytes / t.entries) B", size(t.longestValue),
+                ])
+            }
+            table.lines(width: Output.width).forEach { Output.line($0) }
+        }
+        guard bigkeys != nil else { return }
+        Output.line("")
+        var table = Table(["table", "largest entries", "key", "value"], rightAligned: [2, 3])
+        for entry in use.largest where tables.isEmpty || tables.contains(entry.table) {
+            table.add([entry.table, entry.key, size(entry.keyBytes), size(entry.valueBytes)])
+        }
+        table.lines(width: Output.width).forEach { Output.line($0) }
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        do {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .withoutOverwriting)
+        } catch {
+            throw Failure(.failed, "\(path): cannot be written: \((error as NSError).localizedDescription)")
+        }
     }
 
     /// Writes the records, the responses and the scans of the whole store.

@@ -15,6 +15,10 @@ struct TreeScan {
     let findings: Findings
     /// A closure that is called with each tree page read.
     var progress: (() -> Void)?
+    /// A closure that is called with each branch and leaf that a tree leads to.
+    var visited: ((_ page: PageView, _ number: UInt64) -> Void)?
+    /// A closure that is called with each value in overflow pages: their number, and its size.
+    var overflowed: ((_ pages: UInt64, _ bytes: Int) -> Void)?
 
     init(_ file: PageFile, lastPage: UInt64, _ findings: Findings) {
         self.file = file
@@ -90,6 +94,7 @@ struct TreeScan {
         _ entry: Entry
     ) rethrows {
         let isLeaf = page.kind != .branch
+        visited?(page, number)
         // A tree deeper than its record declares is scanned anyway, up to a bound.
         if level > TreeScan.deepest || (isLeaf && level != tree.depth) || (!isLeaf && level >= tree.depth) {
             findings.add(
@@ -297,6 +302,7 @@ struct TreeScan {
             return nil
         }
         progress?()
+        overflowed?(UInt64(pages), count)
         return bytes
     }
 }

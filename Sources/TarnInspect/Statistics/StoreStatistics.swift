@@ -107,7 +107,7 @@ public struct StoreStatistics: Sendable {
         aloneBecause = file.aloneBecause
     }
 
-    private static func meaning(of name: String, _ catalog: Catalog) -> String {
+    static func meaning(of name: String, _ catalog: Catalog) -> String {
         if name.hasPrefix("r/"), let entity = UInt16(name.dropFirst(2)).flatMap({ catalog.entity(id: $0) }) {
             return "records of \(entity.name)"
         }

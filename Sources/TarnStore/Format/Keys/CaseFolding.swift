@@ -5,7 +5,7 @@
 ///
 /// The table is fixed because indexes contain folded text. The standard library's mappings change
 /// with its Unicode version, and programs of two versions could then not share a store.
-enum CaseFolding {
+package enum CaseFolding {
     /// The version of the table. The catalog stores it with every index that uses case folding.
     static let version = 1
 
@@ -21,7 +21,7 @@ enum CaseFolding {
     }
 
     /// Returns the text with its case folded: texts that differ only in case give the same bytes.
-    static func fold(_ text: String) -> String {
+    package static func fold(_ text: String) -> String {
         var writer = ByteWriter(), text = text
         text.withUTF8 { append(Bytes($0), to: &writer) }
         return String(decoding: writer.bytes, as: UTF8.self)

@@ -46,3 +46,24 @@ extension Change.Operation {
             }
     }
 }
+
+extension Change {
+    /// Copies an entry of the log; nil if a part of it is unreadable.
+    package init?(
+        _ entry: ChangeEntry, of entity: Catalog.Entity, in source: some RecordSource, withValues: Bool = true
+    ) {
+        // Logs of older versions lack the whole key: the row has it, as long as there is one.
+        let key =
+            entry.wholeKey.flatMap { RecordKey(tuple: $0) } ?? RecordKey(storageKey: entry.storageKey)
+            ?? source.wholeKey(entity, ofDigest: entry.storageKey)
+        guard let key else { return nil }
+        self.init(
+            sequence: entry.sequence, ordinal: entry.ordinal, operation: Change.Operation(entry.operation), key: key,
+            source: entity)
+        guard withValues, let body = entry.values else { return }
+        guard body.isWellFormed, let fields = try? source.fields(entity, body) else { return nil }
+        values = EncodedFields(bytes: Array(body.bytes), isWide: body.isWide)
+        isPartial = entry.isPartial
+        self.fields = fields
+    }
+}

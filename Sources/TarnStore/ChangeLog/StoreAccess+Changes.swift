@@ -30,19 +30,9 @@ extension StoreAccess {
     }
 
     private func change(_ entry: ChangeEntry, _ entity: Catalog.Entity, withValues: Bool) throws -> Change {
-        var key = entry.wholeKey.flatMap { RecordKey(tuple: $0) } ?? RecordKey(storageKey: entry.storageKey)
-        // Logs of older versions lack the whole key: the row has it, as long as there is one.
-        if key == nil, let row = try records.row(entity, entry.storageKey) { key = row.body.key(of: entity) }
-        guard let key else { throw ChangeLogError.damagedChange(entry) }
-        var change = Change(
-            sequence: entry.sequence, ordinal: entry.ordinal, operation: Change.Operation(entry.operation), key: key,
-            source: entity)
-        guard withValues, let body = entry.values else { return change }
-        guard body.isWellFormed else { throw ChangeLogError.damagedChange(entry) }
-        change.values = Change.EncodedFields(bytes: Array(body.bytes), isWide: body.isWide)
-        change.isPartial = entry.isPartial
-        guard let fields = try fields(entity, body) else { throw ChangeLogError.damagedChange(entry) }
-        change.fields = fields
+        guard let change = Change(entry, of: entity, in: self, withValues: withValues) else {
+            throw ChangeLogError.damagedChange(entry)
+        }
         return change
     }
 }

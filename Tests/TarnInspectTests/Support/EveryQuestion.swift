@@ -25,6 +25,23 @@ enum EveryQuestion {
             let record = try inspector.record(key.0, key.1)
             _ = (record.lines(bytes: true), record.json(bytes: true))
         }
+        for isReversed in [false, true] {
+            ask {
+                try inspector.keys(
+                    of: key.0, KeySelection(isReversed: isReversed), damaged: { _ in }, visit: { _ = $0.description })
+            }
+        }
+        ask {
+            let schema = try inspector.schema()
+            _ = (schema.yaml, try schema.json)
+        }
+        ask { _ = try inspector.extremes(damaged: { _ in }) }
+        for text in ["e", "1", "Long"] {
+            var options = SearchOptions()
+            options.ignoresCase = text == "Long"
+            ask { _ = try inspector.search(for: text, options, damaged: { _ in }, match: { _ = $0.excerpt() }) }
+        }
+        ask { _ = try inspector.changes(damaged: { _ in }, change: { _ = $0.fields }) }
         ask { _ = try inspector.exportSQL(line: { _ in }, damaged: { _ in }) }
         ask { _ = try inspector.exportCSV(text: { _, _ in }, damaged: { _ in }) }
         return answers

@@ -1,0 +1,73 @@
+import TarnStore
+
+/// A follower of a store's change log, which reads what other processes commit.
+///
+/// It holds no snapshot between two steps, so it delays neither writers nor the reuse of pages.
+package struct ChangeFollower {
+    /// An event besides the changes.
+    package enum Notice: Sendable, Hashable, CustomStringConvertible {
+        /// Changes were trimmed before they were read: those after a commit, up to another one.
+        case trimmed(after: UInt64, upTo: UInt64)
+        /// The store was restored or replaced: it has another history, of which the changes after a
+        /// commit follow.
+        case replaced(at: UInt64)
+
+        package var description: String {
+            switch self {
+            case .trimmed(let after, let upTo):
+                "changes of the commits \(after + 1) to \(upTo) were trimmed from the log before they were read"
+            case .replaced(let sequence):
+                "the store was replaced or restored: changes after its commit \(sequence) follow"
+            }
+        }
+    }
+
+    private let inspector: StoreInspector
+    private let names: [String]?
+    /// The newest commit whose changes were read.
+    package private(set) var sequence: UInt64
+    private var incarnation = ""
+    private var transaction: UInt64 = 0
+    /// The reason why no read transaction held the state at the last step; nil if one did.
+    package private(set) var aloneBecause: String?
+
+    /// Creates a follower.
+    ///
+    /// - Parameters:
+    ///   - sequence: The commit after which it begins; nil for the newest one.
+    ///   - names: Only changes of these entities and of those below them; nil for all.
+    /// - Throws: As ``StoreInspector/changes(since:of:limit:damaged:change:)``.
+    package init(_ inspector: StoreInspector, since sequence: UInt64?, of names: [String]?) throws {
+        (self.inspector, self.names) = (inspector, names)
+        let part = try inspector.changes(since: .max, of: names, damaged: { _ in }, change: { _ in })
+        self.sequence = sequence ?? part.sequence
+        incarnation = part.incarnation
+        aloneBecause = part.aloneBecause
+    }
+
+    /// Reads what was committed since the last step; without a commit, only the file's head is read.
+    ///
+    /// - Throws: The errors of the closures; otherwise as the initialiser.
+    package mutating func step(
+        damaged: (StoreInspector.Damage) -> Void, notice: (Notice) -> Void, change: (Change) throws -> Void
+    ) throws {
+        // The head may be half written: then the question below decides.
+        let newest = try? FileSnapshot(PageFile(opening: inspector.path)).meta.transaction
+        if let newest, newest == transaction { return }
+        let part = try inspector.changes(
+            of: names,
+            since: { part in
+                if part.incarnation != incarnation {
+                    notice(.replaced(at: part.sequence))
+                    incarnation = part.incarnation
+                    return part.sequence
+                }
+                // A commit may be trimmed in part: what is left of it still follows.
+                if part.trimmed > sequence { notice(.trimmed(after: sequence, upTo: part.trimmed)) }
+                return sequence
+            }, damaged: damaged, change: change)
+        sequence = part.sequence
+        aloneBecause = part.aloneBecause
+        transaction = newest ?? 0
+    }
+}

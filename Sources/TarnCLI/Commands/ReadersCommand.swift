@@ -22,28 +22,6 @@ struct ReadersCommand: ParsableCommand {
     @OptionGroup var format: ReportFormatOption
 
     func run() throws {
-        let slots = try Store.readers(ofStoreAt: store, clearing: clear)
-        var table = Table(["process", "name", "state", "transaction", "behind"], rightAligned: [0, 3, 4])
-        for slot in slots {
-            let state = slot.isStale ? (clear ? "cleared" : "stale") : slot.transaction == nil ? "idle" : "reading"
-            switch format.format {
-            case .table:
-                table.add([
-                    "\(slot.processID)", slot.processName ?? "", state, slot.transaction.map(String.init) ?? "",
-                    slot.lag.map(String.init) ?? "",
-                ])
-            case .json:
-                let values: [String: Any?] = [
-                    "process": slot.processID, "name": slot.processName, "state": state,
-                    "transaction": slot.transaction, "behind": slot.lag,
-                ]
-                try Output.json(values)
-            }
-        }
-        guard format.format == .table else { return }
-        if !slots.isEmpty { table.lines(width: Output.width).forEach(Output.line) }
-        Output.note(
-            "\(countText(slots.count, "reader")), \(slots.count { $0.isStale }) \(clear ? "cleared" : "stale")"
-        )
+        try ReaderReport.show(store, clear: clear, format.format)
     }
 }

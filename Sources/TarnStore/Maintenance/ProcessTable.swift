@@ -8,6 +8,21 @@ enum ProcessTable {
         return text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
+    /// Returns the time since the start of a process, in seconds; nil if the system does not report
+    /// it.
+    static func age(_ process: Int32) -> Int? {
+        // The name is in parentheses and may have spaces; field 22 of proc_pid_stat(5) is the start
+        // in clock ticks since the system has started.
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
+            let uptime = try? String(contentsOfFile: "/proc/uptime", encoding: .utf8),
+            let now = uptime.split(separator: " ").first.flatMap({ Double($0) }),
+            let end = text.lastIndex(of: ")")
+        else { return nil }
+        let words = text[end...].split(separator: " "), ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
+        guard words.count > 20, let start = Double(words[20]), ticks > 0 else { return nil }
+        return Int(max(0, now - start / ticks))
+    }
+
     /// The name of a process in messages: `mirror (1234)`.
     static func describe(_ process: Int32) -> String {
         name(process).map { "\($0) (\(process))" } ?? "process \(process)"

@@ -6,6 +6,8 @@ package struct StoreReaderSlot: Sendable, Hashable {
     package var processID: Int
     /// The name of the process; nil if the system does not report it.
     package var processName: String?
+    /// The time since the start of the process, in seconds; nil if the system does not report it.
+    package var processAge: Int?
     /// Whether the process no longer exists, so that its snapshot is not needed.
     package var isStale: Bool
     /// The LMDB transaction of the snapshot; nil if the process is not reading.

@@ -77,13 +77,11 @@ private struct ChangePrinter {
         self.isFollowing = isFollowing
     }
 
-    private static let columns = ["change", "operation", "entity", "key", "fields"]
-
     mutating func show(_ store: Store, _ entities: [String]?) throws {
         var hasMore = true
         while hasMore, left > 0 {
             let page = try store.read { try $0.changes(since: token, of: entities, limit: min(left, 1000)) }
-            var rows = rows ?? RowWriter(ChangePrinter.columns, style)
+            var rows = rows ?? RowWriter(Change.columns, style)
             for change in page.changes { rows.add(members: change.members, cells: change.cells(style)) }
             if isFollowing, style.format == .table {
                 if !page.changes.isEmpty { rows.end() }
@@ -102,32 +100,5 @@ private struct ChangePrinter {
         case .ndjson: Output.json("{\"token\":\"\(token)\"}")
         default: Output.note("token: \(token)")
         }
-    }
-}
-
-extension Change {
-    /// The change as the members of an object.
-    fileprivate var members: [RowWriter.Member] {
-        var key = ""
-        self.key.appendJSON(to: &key)
-        var members: [RowWriter.Member] = [
-            ("sequence", .json("\(sequence)")), ("ordinal", .json("\(ordinal)")),
-            ("operation", .text(operation.rawValue)),
-            ("entity", .text(entity)), ("key", .json(key)),
-        ]
-        guard let fields else { return members }
-        if isPartial { members.append(("partial", .json("true"))) }
-        var text = ""
-        Record(entity: entity, key: self.key, fields: fields).appendFieldsJSON(to: &text)
-        members.append(("fields", .json(text)))
-        return members
-    }
-
-    fileprivate func cells(_ style: OutputStyle) -> [OutputValue] {
-        let fields = fields?.map { "\($0.name)=\(OutputValue.value($0.value).cell(style))" }.joined(separator: " ")
-        return [
-            .text("\(sequence).\(ordinal)"), .text(operation.rawValue), .text(entity), .text(key.description),
-            fields.map(OutputValue.text) ?? .absent,
-        ]
     }
 }

@@ -14,15 +14,18 @@ struct InspectCommand: ParsableCommand {
               tarn inspect stat forge.tarn
               tarn inspect dump forge.tarn | head -3
               tarn inspect get forge.tarn Issue 7
+              tarn inspect keys forge.tarn Issue --limit 10
+              tarn inspect grep forge.tarn 'rate limit'
               tarn inspect diff backup.tarn forge.tarn
               tarn inspect export forge.tarn --sqlite forge.db
               tarn inspect verify forge.tarn
               tarn inspect web forge.tarn
             """,
         subcommands: [
-            StatCommand.self, DumpCommand.self, InspectGetCommand.self, InspectCacheCommand.self,
-            InspectPagesCommand.self, DiffCommand.self, ExportCommand.self, VerifyCommand.self, SalvageCommand.self,
-            WebCommand.self,
+            StatCommand.self, DumpCommand.self, InspectGetCommand.self, InspectKeysCommand.self,
+            InspectSchemaCommand.self, InspectCacheCommand.self, InspectChangesCommand.self, InspectReadersCommand.self,
+            InspectTopCommand.self, InspectGrepCommand.self, InspectWatchCommand.self, InspectPagesCommand.self,
+            DiffCommand.self, ExportCommand.self, VerifyCommand.self, SalvageCommand.self, WebCommand.self,
         ])
 }
 

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import Tarn
+import TarnInspect
 
 struct StoreOptions: ParsableArguments {
     @OptionGroup var description: DescriptionOption
@@ -48,17 +49,52 @@ extension RecordKey {
             texts = values.map(\.text)
         }
         self.init(
-            try zip(types, texts).map { type, text -> KeyComponent in
-                switch type {
-                case .int:
-                    guard let value = Int64(text) else { throw wrong() }
-                    return .int(value)
-                case .uuid:
-                    guard let value = UUID(uuidString: text) else { throw wrong() }
-                    return .uuid(value)
-                default: return .string(text)
-                }
+            try zip(types, texts).map { type, text in
+                guard let component = KeyComponent(argument: text, type) else { throw wrong() }
+                return component
             })
+    }
+}
+
+extension KeyComponent {
+    /// Parses a component of a type; nil if the text is not of that type.
+    fileprivate init?(argument text: String, _ type: AttributeType) {
+        switch type {
+        case .int:
+            guard let value = Int64(text) else { return nil }
+            self = .int(value)
+        case .uuid:
+            guard let value = UUID(uuidString: text) else { return nil }
+            self = .uuid(value)
+        default: self = .string(text)
+        }
+    }
+}
+
+extension KeyBounds.Prefix {
+    /// Parses the beginning of a key: of its text, or the first parts of a composite key as a JSON
+    /// array.
+    init(argument: String, of entity: Catalog.Entity) throws {
+        let types = entity.keyTypes
+        if types.count > 1, argument.first == "[",
+            let values = try? JSONDecoder().decode([TypedComponent].self, from: Data(argument.utf8)),
+            values.count <= types.count
+        {
+            let components = zip(types, values).compactMap { KeyComponent(argument: $1.text, $0) }
+            if components.count == values.count {
+                self = .components(components)
+                return
+            }
+        } else if types.first == .string {
+            self = .text(argument)
+            return
+        }
+        let list = types.map(\.description).joined(separator: ", ")
+        throw StoreError.wrongKey(
+            entity: entity.name,
+            expected: types.count > 1
+                ? "the beginning of a JSON array of [\(list)]" : "a prefix, which keys of the type string have",
+            found: argument)
     }
 }
 

@@ -6,16 +6,17 @@ import TarnStore
 ///
 /// Texts, URLs, JSON and decimals are stored as they are written. Other values have forms of their
 /// own, but their texts have few characters: a search for `Fjord` need not decode a number.
-struct RowSearch {
+final class RowSearch {
     private let pattern: TextPattern
     /// For each tag, whether a value must be decoded.
     private let isDecoded: [Bool]
+    private let hasDecoded: Bool
     /// For each tag, whether texts are in the value as they are written, or in parts of it.
     private let isVerbatim: [Bool]
 
     init(_ pattern: TextPattern) {
         self.pattern = pattern
-        var tags = [Bool](repeating: true, count: 256)
+        var tags = [Bool](repeating: false, count: 256)
         func tag(_ value: Value) -> Int {
             var writer = ByteWriter()
             writer.appendValue(value)
@@ -53,6 +54,7 @@ struct RowSearch {
         tags[Int(ValueTag.array)] = isNumber || isDouble || isDate || isUUID || isBytes || fits("truefalse")
         for key in [ValueTag.reference, ValueTag.positionedReference, ValueTag.references] { tags[Int(key)] = isKey }
         isDecoded = tags
+        hasDecoded = tags.contains(true)
         isVerbatim = verbatim
     }
 
@@ -63,7 +65,10 @@ struct RowSearch {
     ///     in another table, and long keys in other rows.
     ///   - matches: A closure that decodes a value and decides.
     func mayMatch(_ body: RowBody, hasReferences: Bool, matches: (Int, EncodedValue) throws -> Bool) rethrows -> Bool {
-        if !pattern.ignoresCase, pattern.occurs(inVerbatim: body.bytes) == true { return true }
+        if !pattern.ignoresCase {
+            if pattern.occurs(inVerbatim: body.bytes) == true { return true }
+            if !hasDecoded, !hasReferences { return false }
+        }
         for index in 0..<body.count {
             // A value that exceeds its row is reported by decoding all of them.
             guard let value = body.value(at: index) else { return true }

@@ -44,7 +44,7 @@ extension StoreInspector {
             try checkIsReadable(file)
             let entities = try file.entities(named: options.entity)
             try StoreInspector.check(options.fields, entities, file.catalog)
-            var search = RecordSearch(file, TextPattern(text, ignoresCase: options.ignoresCase), options)
+            let search = RecordSearch(file, TextPattern(text, ignoresCase: options.ignoresCase), options)
             do {
                 for entity in entities { try search.run(entity, damaged: damaged, match: match) }
             } catch is RecordSearch.Finished {}
@@ -66,7 +66,7 @@ extension StoreInspector {
 }
 
 /// A search through the rows of one file.
-private struct RecordSearch {
+private final class RecordSearch {
     /// The end of the search at its limit.
     struct Finished: Error {}
 
@@ -81,7 +81,7 @@ private struct RecordSearch {
         rows = RowSearch(pattern)
     }
 
-    mutating func run(
+    func run(
         _ entity: Catalog.Entity, damaged: (StoreInspector.Damage) -> Void, match: (SearchMatch) throws -> Void
     ) throws {
         let hasReferences = file.catalog.entities.contains { other in
@@ -91,8 +91,9 @@ private struct RecordSearch {
         guard options.limit > 0 else { return }
         try file.forEachRow(of: entity, damaged: damaged) { key, row in
             try file.withDecoded(row, key, entity, damaged: damaged) { decoded in
-                let concrete = file.catalog.entity(id: decoded.entity) ?? entity, body = decoded.body
+                let body = decoded.body
                 let mayMatch = try rows.mayMatch(body, hasReferences: hasReferences) { index, value in
+                    let concrete = file.catalog.entity(id: decoded.entity) ?? entity
                     let field = concrete.field(id: body.id(at: index))
                     // An undecodable value is reported below.
                     return try file.decoded(value, of: field)?.firstMatch(pattern) != nil
@@ -106,7 +107,7 @@ private struct RecordSearch {
         }
     }
 
-    private mutating func visit(_ record: Record, _ match: (SearchMatch) throws -> Void) throws {
+    private func visit(_ record: Record, _ match: (SearchMatch) throws -> Void) throws {
         var isCounted = false
         for field in record.fields where options.fields?.contains(field.name) ?? true {
             guard let (text, range) = field.value.firstMatch(pattern) else { continue }

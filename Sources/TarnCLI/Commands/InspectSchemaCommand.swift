@@ -1,0 +1,39 @@
+// `tarn inspect schema`: the catalog of a store.
+
+import ArgumentParser
+import Tarn
+import TarnInspect
+
+struct InspectSchemaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema",
+        abstract: "Print the schema of a store as a description file, with its ids.",
+        discussion: """
+            The output is a description that `tarn check` accepts: entities with keys, attributes, relationships and \
+            indexes. Ids, retired fields and unfinished indexes are comments. A store does not know the API's address, \
+            its endpoints and the sources of values in JSON: add them before you sync with the file.
+
+            Examples:
+              tarn inspect schema forge.tarn
+              tarn inspect schema forge.tarn > tarn.yaml && tarn check --file tarn.yaml
+              tarn inspect schema forge.tarn --json | jq '.entities[] | [.name, .id]'
+            """)
+
+    @Argument(help: "Store directory, or its data.mdb.") var store: String
+    @Flag(help: "Print one JSON object.") var json = false
+
+    func run() throws {
+        let schema = try StoreInspector(at: store).schema()
+        noteWithoutLocks(store, schema.aloneBecause)
+        if json {
+            try Output.json(schema.json)
+        } else {
+            for line in schema.yaml { Output.line(line, limit: .max) }
+        }
+        guard !schema.findings.isEmpty else { return }
+        for finding in schema.findings {
+            Output.error("\(store): \(finding.place): \(finding.detail) [\(finding.code.rawValue)]")
+        }
+        throw Failure(.store, "\(store): the store is damaged; `tarn inspect verify` checks everything")
+    }
+}

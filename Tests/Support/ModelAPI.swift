@@ -73,6 +73,8 @@ package struct ModelAPI: Sendable {
     package var form = AnswerForm.record
     /// Returns the fault of a write; nil for none.
     package var fault: @Sendable (Request) -> Fault? = { _ in nil }
+    /// Returns the fault of a GET; nil for none.
+    package var readFault: @Sendable (Request) -> Fault? = { _ in nil }
     /// The effects in their order: `POST item 100 title=a`.
     package private(set) var effects: [String] = []
     /// The requests in their order.
@@ -99,7 +101,7 @@ package struct ModelAPI: Sendable {
     package mutating func answer(_ request: Request) -> Answer {
         requests.append(request)
         let isWrite = request.method != "GET"
-        let fault = isWrite ? fault(request) : nil
+        let fault = isWrite ? fault(request) : readFault(request)
         var lost = Answer(status: 500)
         lost.isLost = true
         switch fault {

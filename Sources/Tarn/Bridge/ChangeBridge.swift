@@ -33,8 +33,9 @@ extension Outbox {
     /// The description, or the program, declares the changes that an entity has, and what their
     /// bodies contain; the bridge decides what is sent. The outbox does the rest: order, attempts,
     /// back-off, dead letters, the server's keys. If an answer of the bridge throws, the server has
-    /// refused the operation for good. Requests have no precondition: a conflict that the server
-    /// reports is a refusal.
+    /// refused the operation for good. ``RESTBridge`` sends the precondition of the declared request,
+    /// and the policy decides conflicts; with another bridge, a conflict that the server reports is
+    /// a refusal.
     public func sending(through bridge: some Bridge) -> Outbox {
         var outbox = self
         outbox.bridge = ChangeBridge(bridge)
@@ -45,8 +46,11 @@ extension Outbox {
 extension OutboxLane {
     /// Sends an operation through a bridge.
     func send(
-        _ operation: OutboxOperation, _ declared: WriteMessage, through bridge: ChangeBridge
+        _ operation: OutboxOperation, _ declared: WriteMessage, _ validators: Validators,
+        through bridge: ChangeBridge
     ) async -> SentOperation {
+        var declared = declared
+        validators.require(in: &declared.message)
         var sent = SentOperation(operation: operation, outcome: .done(adopting: nil)), steps: [ChangeBridge.Step]
         do {
             let change = try client.store.read { try builder($0.access).change(for: operation, declared) }
@@ -68,8 +72,21 @@ extension OutboxLane {
                     return sent
                 }
                 if let outcome = outcome(of: response, to: message, operation, step) {
+                    // The bridge has sent the precondition of the declared request.
+                    if case .refused(var failure) = outcome, response.status == 409 || response.status == 412,
+                        message.hasPrecondition
+                    {
+                        failure.kind = "conflict"
+                        if let lent = sent.importer { outbox.importers.give(back: lent) }
+                        return await refreshed(operation, declared, validators, failure)
+                    }
                     sent.outcome = outcome
                     return sent
+                }
+                sent.invalidated += CacheRules.invalidated(by: message, response)
+                if let url = declared.recordURL {
+                    let isRecord = message.url == declared.message.url
+                    outbox.validators.set(url, isRecord ? Validators(response.headers) : Validators())
                 }
                 // A deletion of a record that is gone has its effect.
                 guard (200..<300).contains(response.status) else { continue }
@@ -83,16 +100,7 @@ extension OutboxLane {
             }
         }
         guard operation.kind == .create else { return sent }
-        if key == nil, operation.hasTemporaryKey {
-            sent.outcome = .refused(
-                OutboxFailure(
-                    kind: "unidentified",
-                    message: "the server has created the record, but its answer does not have it; "
-                        + "discard the operation, and fetch the record", at: client.now))
-        } else {
-            sent.outcome = .done(adopting: key == operation.key ? nil : key)
-        }
-        return sent
+        return identified(sent, key, "its answer does not have it")
     }
 
     /// The outcome of a response that is no success; nil for a success.
@@ -139,20 +147,35 @@ extension OutboxLane {
         _ parts: [RemotePart], _ response: TransportResponse, _ message: TransportRequest,
         into sent: inout SentOperation
     ) -> RecordKey? {
-        guard !parts.isEmpty, let lent = sent.importer ?? (try? outbox.importers.take(client.store)) else { return nil }
+        guard !parts.isEmpty else { return nil }
+        let lent: ImporterPool.Lent
+        do { lent = try sent.importer ?? outbox.importers.take(client.store) } catch {
+            sent.unread = unread("\(error)", response, message)
+            return nil
+        }
         var key: RecordKey?
         let root = client.store.catalog.entity(sent.operation.entity)?.root
-        for part in parts {
-            let added = try? part.draft(response, source: Redaction.shown(message.url), into: lent.value)
-            guard let listed = added?.listed.first(where: { $0.entity == root }) else { continue }
-            key = key ?? listed.storageKey.withUnsafeBytes { RecordKey(storageKey: $0) }
-        }
-        guard !lent.value.hasFailed else {
-            sent.importer = nil
-            outbox.importers.give(back: lent)
-            return nil
+        do throws(ImportError) {
+            for part in parts {
+                let added = try part.draft(response, source: Redaction.shown(message.url), into: lent.value)
+                guard let listed = added.listed.first(where: { $0.entity == root }) else { continue }
+                key = key ?? listed.storageKey.withUnsafeBytes { RecordKey(storageKey: $0) }
+            }
+        } catch {
+            // The server has the change, whatever its answer is.
+            sent.unread = unread("\(error)", response, message)
+            guard !lent.value.hasFailed else {
+                sent.importer = nil
+                outbox.importers.give(back: lent)
+                return nil
+            }
         }
         sent.importer = lent
         return key
     }
+}
+
+extension TransportRequest {
+    /// Whether the request has an effect on one version of its resource only.
+    fileprivate var hasPrecondition: Bool { headers["If-Match"] != nil || headers["If-Unmodified-Since"] != nil }
 }

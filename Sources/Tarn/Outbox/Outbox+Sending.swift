@@ -14,15 +14,17 @@ extension Outbox {
     /// Sends everything that can be sent now.
     ///
     /// Operations that were being sent when a process ended are sent again, with the same
-    /// idempotency key. Failures of operations are in the report. If the server cannot be reached
-    /// or demands other credentials, the drain stops, and nothing is lost.
+    /// idempotency key. Failures of operations are in the report. If the server of an API cannot be
+    /// reached or demands other credentials, the operations of this API wait, and nothing is lost.
     ///
     /// If the task is cancelled, operations whose answers have not arrived are sent again later.
     ///
     /// - Throws: ``WriteError/busy(processID:)`` if another task or process is sending;
     ///   `CancellationError`; the errors of the store.
     @discardableResult
-    public func drain() async throws -> OutboxReport {
+    public func drain() async throws -> OutboxReport { try await drain(without: []) }
+
+    private func drain(without waiting: Set<String>) async throws -> OutboxReport {
         let lock: SyncLock?
         do throws(SyncLock.Taken) {
             lock = try SyncLock.claim([lockName], directory: store.path)
@@ -30,7 +32,7 @@ extension Outbox {
             throw WriteError.busy(processID: error.processID)
         }
         let concurrent = options.concurrent ?? client.description.api.pace.concurrent ?? 8
-        let report = try await OutboxDrain(self, concurrent: concurrent).run()
+        let report = try await OutboxDrain(self, concurrent: concurrent, without: waiting).run()
         withExtendedLifetime(lock) {}
         return report
     }
@@ -40,36 +42,34 @@ extension Outbox {
     /// - Parameter progress: called with the report of each drain.
     /// - Throws: `CancellationError`; the errors of the store.
     public func run(progress: @Sendable (OutboxReport) -> Void = { _ in }) async throws {
-        var stops = 0
+        var pauses = OutboxPauses()
         while true {
+            let now = client.options.time.now()
+            let waiting = pauses.names(at: now)
             var wait = Duration.seconds(60), isWoken = true
             do {
-                let report = try await drain()
+                let report = try await drain(without: waiting)
                 progress(report)
-                stops = report.stop == nil ? 0 : stops + 1
-                if report.stop != nil {
-                    // New operations would fail as well.
-                    isWoken = false
-                    wait = RetryPolicy(firstDelay: .seconds(1), longestDelay: .seconds(60)).delay(
-                        afterAttempt: stops, client.options.time.random())
-                }
-                if let next = report.nextAttempt {
-                    let left = next.date.timeIntervalSince(client.options.time.now())
-                    wait = report.stop == nil ? min(wait, .seconds(clamping: left)) : wait
+                pauses.note(report.stops, without: waiting, at: now, client.options.time.random())
+                // New operations would fail as well.
+                isWoken = pauses.names(at: now).count < client.all.count
+                let next = isWoken ? [report.nextAttempt?.date, pauses.next] : [pauses.next]
+                for next in next.compactMap(\.self) {
+                    wait = min(wait, .seconds(clamping: next.timeIntervalSince(client.options.time.now())))
                 }
             } catch WriteError.busy {
                 wait = .seconds(1)
                 isWoken = false
             }
-            try await pause(wait, isWoken: isWoken)
+            try await pause(wait, isWoken: isWoken, without: pauses.names(at: now))
         }
     }
 
     /// Waits for a duration, or until the outbox changes.
-    private func pause(_ wait: Duration, isWoken: Bool) async throws {
+    private func pause(_ wait: Duration, isWoken: Bool, without waiting: Set<String>) async throws {
         let time = client.options.time, store = store
         let (seen, hasReady) = try store.read { reader -> (UInt64, Bool) in
-            (try reader.outbox.revision, try self.hasReady(reader.access))
+            (try reader.outbox.revision, try self.hasReady(reader.access, without: waiting))
         }
         // Queued after the drain has looked for the last time.
         if isWoken, hasReady { return try Task.checkCancellation() }
@@ -89,11 +89,12 @@ extension Outbox {
     }
 
     /// Whether an operation of this outbox can be sent now.
-    private func hasReady(_ access: StoreAccess) throws -> Bool {
+    private func hasReady(_ access: StoreAccess, without waiting: Set<String>) throws -> Bool {
         var last: UInt64 = 0
         while true {
             let window = try access.outbox.window(limit: 256, after: last, now: client.now)
             for entry in window where entry.isReady {
+                if waiting.contains(api(ofEntity: entry.operation.entity)) { continue }
                 if builder(access).requests(of: entry.operation.entity) != nil { return true }
             }
             guard window.count == 256, let next = window.last?.operation.id else { return false }

@@ -14,8 +14,19 @@ public struct OutboxReport: Sendable, Hashable {
     public var withdrawn = 0
     /// The first ``problemLimit`` failures.
     public var problems: [Problem] = []
-    /// The reason why the drain stopped although operations could be sent; nil if it did not.
+    /// The number of operations that reached the server, but whose answers could not be read.
+    ///
+    /// They are also counted in ``sent``.
+    public var unread = 0
+    /// The first ``problemLimit`` answers that could not be read.
+    ///
+    /// The server has these changes; what it has made of them is unknown until the records are
+    /// fetched. Stored responses with the records are not used before that.
+    public var warnings: [Problem] = []
+    /// The first reason for which operations wait although they could be sent; nil if none does.
     public var stop: Stop?
+    /// The reasons for which operations wait, by the name of their API; empty for the only one.
+    public var stops: [String: Stop] = [:]
     /// The operations that are left.
     public var remaining = OutboxCounts()
     /// The next end of a back-off; nil if no operation waits for one.
@@ -46,7 +57,7 @@ public struct OutboxReport: Sendable, Hashable {
         }
     }
 
-    /// The reason for which a drain stops early.
+    /// The reason for which a drain sends no more operations of an API.
     public enum Stop: Sendable, Hashable {
         /// The server cannot be reached.
         case unreachable(String)
@@ -70,5 +81,15 @@ public struct OutboxReport: Sendable, Hashable {
             Problem(
                 operation: operation.id, kind: operation.kind, record: operation.record, failure: failure,
                 isDead: isDead))
+    }
+
+    /// Notes an answer that could not be read to an operation that is done.
+    mutating func note(_ operation: OutboxOperation, unread failure: OutboxFailure, _ key: RecordKey) {
+        unread += 1
+        guard warnings.count < OutboxReport.problemLimit else { return }
+        warnings.append(
+            Problem(
+                operation: operation.id, kind: operation.kind, record: OutboxRecord(operation.entity, key),
+                failure: failure, isDead: false))
     }
 }

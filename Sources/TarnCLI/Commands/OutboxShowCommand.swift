@@ -30,6 +30,7 @@ struct OutboxShowCommand: ParsableCommand {
             for wait in entry.waitsFor {
                 Output.line("waits for operation \(wait.operation)" + (wait.isDead ? ", which is dead" : ""))
             }
+            if let location = operation.location { Output.line("created at: \(location)") }
             if let notBefore = entry.notBefore { Output.line("next attempt: \(notBefore)") }
             if let failure = operation.failure {
                 Output.line("failed: \(failure.at): \(failure.message)")

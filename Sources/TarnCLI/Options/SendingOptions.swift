@@ -79,12 +79,17 @@ extension Outbox {
 }
 
 extension OutboxReport {
-    /// Prints the counts, and each failure on standard error.
+    /// Prints the counts, and each failure and warning on standard error.
     func show(isJSON: Bool) {
         isJSON ? Output.json(json) : Output.line(line)
         Output.flush()
         for problem in problems {
             problem.isDead ? Output.error(problem.description) : Output.note(problem.description)
+        }
+        for warning in warnings { Output.note("warning: \(warning)") }
+        if unread > warnings.count { Output.note("warning: \(unread - warnings.count) more answers could not be read") }
+        for (api, stop) in stops.sorted(by: { $0.key < $1.key }) where !api.isEmpty {
+            Output.note("the changes of \(api) wait: \(stop.message)")
         }
     }
 
@@ -95,6 +100,7 @@ extension OutboxReport {
         if dead > 0 { parts.append("\(dead) dead") }
         if conflicts > 0 { parts.append(countText(conflicts, "conflict")) }
         if withdrawn > 0 { parts.append("\(withdrawn) withdrawn") }
+        if unread > 0 { parts.append("\(countText(unread, "unread answer"))") }
         var text = parts.joined(separator: ", ")
         if remaining.total > 0 { text += "; \(remaining.total) left" }
         if let nextAttempt { text += ", next attempt at \(nextAttempt)" }
@@ -105,6 +111,7 @@ extension OutboxReport {
         var text = "{\"sent\":\(sent),\"failed\":\(failed),\"dead\":\(dead),\"conflicts\":\(conflicts)"
         text += ",\"withdrawn\":\(withdrawn),\"remaining\":{\"pending\":\(remaining.pending)"
         text += ",\"sending\":\(remaining.sending),\"failed\":\(remaining.failed),\"dead\":\(remaining.dead)}"
+        if unread > 0 { text += ",\"unread_answers\":\(unread)" }
         if let nextAttempt { text += ",\"next_attempt\":\"\(nextAttempt)\"" }
         if let stop {
             text += ",\"stopped\":"

@@ -86,6 +86,10 @@ public struct OutboxOperation: Sendable, Hashable, Identifiable {
     /// Records that the operation refers to besides its fields and members, such as those of its
     /// URL.
     public var related: [OutboxRecord]
+    /// The URL at which the server has created the record, whose key is not known yet.
+    ///
+    /// The next attempt reads the record there, and creates nothing.
+    package var location: String?
 
     /// The record of the operation.
     public var record: OutboxRecord { OutboxRecord(entity, key) }

@@ -20,7 +20,7 @@ extension OutboxTable {
             members: stored.members, idempotencyKey: stored.idempotencyKey, state: stored.state,
             attempts: stored.attempts, queuedAt: stored.queuedAt, attemptedAt: stored.attemptedAt,
             notBefore: stored.notBefore, failure: stored.failure, options: stored.options,
-            related: stored.related.map(decoded))
+            related: stored.related.map(decoded), location: stored.location)
     }
 
     func decoded(_ record: ListedRecord) -> OutboxRecord {

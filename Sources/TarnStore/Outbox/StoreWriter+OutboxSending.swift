@@ -63,6 +63,13 @@ extension StoreWriter {
         }
     }
 
+    /// Notes the URL at which the server has created the record of an operation.
+    ///
+    /// From then on, attempts read the record there instead of creating it again.
+    package mutating func noteLocation(_ location: String, ofOperation id: UInt64) throws {
+        _ = try change(id) { $0.location = location }
+    }
+
     /// Queues a dead operation again, or ends the back-off of a pending one.
     ///
     /// The idempotency key stays: the payload is the same.

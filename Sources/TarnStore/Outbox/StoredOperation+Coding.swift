@@ -11,6 +11,7 @@ extension StoredOperation {
         static let attemptedAt: UInt16 = 14, notBefore: UInt16 = 15, failureKind: UInt16 = 16
         static let failureStatus: UInt16 = 17, failureMessage: UInt16 = 18, failureExcerpt: UInt16 = 19
         static let failedAt: UInt16 = 20, options: UInt16 = 21, related: UInt16 = 22
+        static let location: UInt16 = 23
     }
 
     private enum Flag {
@@ -36,6 +37,7 @@ extension StoredOperation {
         attemptedAt = row.date(ID.attemptedAt)
         notBefore = row.date(ID.notBefore)
         options = row.text(ID.options)
+        location = row.text(ID.location)
         if let kind = row.text(ID.failureKind), let at = row.date(ID.failedAt) {
             failure = OutboxFailure(
                 kind: kind, status: row.number(ID.failureStatus), message: row.text(ID.failureMessage) ?? "",
@@ -111,6 +113,7 @@ extension StoredOperation {
         row.field(ID.failedAt, failure?.at)
         row.field(ID.options, options)
         blob(ID.related, isEmpty: related.isEmpty) { bytes in for record in related { bytes.appendBlob(record) } }
+        row.field(ID.location, location)
         try row.store(raw, table, key, sequence: sequence)
     }
 }

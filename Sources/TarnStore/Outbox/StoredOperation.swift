@@ -83,6 +83,8 @@ package struct StoredOperation: Sendable, Hashable {
     var failure: OutboxFailure?
     var options: String?
     var related: [ListedRecord] = []
+    /// The URL at which the server has created the record, whose key is not known yet.
+    var location: String?
 
     init(_ id: UInt64, _ kind: OutboxOperation.Kind, _ entity: UInt16, _ key: RecordKey, at time: Timestamp) {
         self.id = id

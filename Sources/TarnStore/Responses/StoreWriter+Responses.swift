@@ -37,6 +37,14 @@ extension StoreWriter {
         _ = try access.responses.put(entry, sequence: sequence)
     }
 
+    /// Marks the entries that list a record as unusable until the server has confirmed them.
+    package mutating func invalidateResponses(listing entity: String, _ key: RecordKey) throws {
+        let root = try access.state.entity(entity).root
+        for id in try access.responses.ids(listing: ListedRecord(entity: root, storageKey: key.storageKey)) {
+            try invalidateResponse(id: id)
+        }
+    }
+
     /// Stores the times when entries of a cache were last used.
     package mutating func noteUses(_ uses: [UInt64: Timestamp]) throws {
         for (id, moment) in uses.sorted(by: { $0.key < $1.key }) {

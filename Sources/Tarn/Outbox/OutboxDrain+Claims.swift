@@ -1,0 +1,158 @@
+// The claims of a drain: operations that can be sent, after conflicts are decided.
+
+import Foundation
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+extension OutboxDrain {
+    /// Claims operations that can be sent, from the front of the queue.
+    func claim(_ wanted: Int, _ effects: inout Effects, _ writer: inout StoreWriter) throws {
+        var last: UInt64 = 0, ready: [(OutboxOperation, OpenConflict?)] = [], seen: Set<UInt64> = []
+        let known = state.withLock(\.claimed), now = client.now, most = wanted - effects.claimed.count
+        var revision = try writer.outbox.revision
+        while ready.count < most {
+            let size = max(64, known.count + most)
+            let window = try writer.outbox.window(limit: size, after: last, now: now)
+            for entry in window where ready.count < most {
+                last = entry.operation.id
+                guard entry.isReady, !known.contains(last) || entry.operation.state == .pending else { continue }
+                guard seen.insert(last).inserted else { continue }
+                guard let (operation, conflict) = try prepared(entry.operation, &effects, &writer) else { continue }
+                ready.append((operation, conflict))
+            }
+            guard window.count < size else { continue }
+            // A decided conflict may have ended the wait of a later operation.
+            let changed = try writer.outbox.revision
+            if changed == revision { break }
+            (revision, last) = (changed, 0)
+        }
+        guard !ready.isEmpty else { return }
+        let claimed = try writer.claimOperations(ready.map(\.0.id), at: now)
+        for operation in claimed {
+            let conflict = ready.first { $0.0.id == operation.id }?.1
+            effects.claimed.append(ClaimedOperation(operation: operation, conflict: conflict))
+        }
+        // Other writes of the same commit must not claim them as well.
+        state.withLock { $0.claimed.formUnion(claimed.map(\.id)) }
+    }
+
+    /// Prepares an operation for its attempt: its request is declared, and conflicts are decided.
+    ///
+    /// - Returns: nil if it is not sent now.
+    private func prepared(
+        _ operation: OutboxOperation, _ effects: inout Effects, _ writer: inout StoreWriter
+    ) throws -> (OutboxOperation, OpenConflict?)? {
+        guard !state.withLock({ $0.waiting.contains(outbox.api(ofEntity: operation.entity)) }) else { return nil }
+        // The operations of another API in the same store are not this outbox's.
+        guard let requests = outbox.builder(writer.access).requests(of: operation.entity) else { return nil }
+        guard requests.request(for: operation.kind, relationship: operation.relationship) != nil else {
+            let error = WriteError.noRequest(entity: operation.entity, operation: operation.declaration)
+            let failure = OutboxFailure(kind: "request", message: error.description, at: client.now)
+            try refuse(operation, failure, &effects, &writer)
+            return nil
+        }
+        let isRefused = operation.failure?.kind == "conflict"
+        let server = try serverValues(of: operation, &writer)
+        switch (operation.kind, policy(of: operation, writer.access)) {
+        case (.update, .rule(let rule)):
+            let decision = ConflictDecision.decide(rule, operation.changes, server: server)
+            if decision != .send { effects.report.conflicts += 1 }
+            return try carryOut(decision, operation, &effects, &writer).map { ($0, nil) }
+        case (.update, .code(let code)):
+            let differs = ConflictDecision.decide(.client, operation.changes, server: server) != .send
+            guard differs || isRefused else { return (operation, nil) }
+            if isSettled(operation, server) {
+                return try carryOut(.replace([]), operation, &effects, &writer).map { ($0, nil) }
+            }
+            return (operation, try conflict(operation, server, code, &writer))
+        case (.delete, .rule(let rule)) where isRefused:
+            effects.report.conflicts += 1
+            switch rule {
+            case .client, .perField(.local): return (operation, nil)
+            case .server, .perField(.server):
+                return try carryOut(.withdraw, operation, &effects, &writer).map { ($0, nil) }
+            case .perField(.hold):
+                let fields = server.filter { $0.value != operation.deleted?[$0.key] ?? .null }.keys.sorted()
+                if fields.isEmpty { return (operation, nil) }
+                return try carryOut(.hold([], fields: fields), operation, &effects, &writer).map { ($0, nil) }
+            }
+        case (.delete, .code(let code)) where isRefused:
+            return (operation, try conflict(operation, server, code, &writer))
+        default: return (operation, nil)
+        }
+    }
+
+    /// Carries out a decision.
+    ///
+    /// - Returns: the operation if it is to be sent.
+    func carryOut(
+        _ decision: ConflictDecision, _ operation: OutboxOperation, _ effects: inout Effects,
+        _ writer: inout StoreWriter
+    ) throws -> OutboxOperation? {
+        let id = operation.id
+        switch decision {
+        case .send: return operation
+        case .replace(let changes):
+            guard let next = try writer.replaceChanges(ofOperation: id, changes) else {
+                // The server has everything that was to be sent.
+                effects.report.sent += 1
+                return nil
+            }
+            return operation.state == .sending ? try writer.claimOperations([next.id], at: client.now).first : next
+        case .withdraw:
+            try writer.discardOperation(id, evenIfSending: true)
+            effects.report.withdrawn += 1
+            return nil
+        case .hold(let changes, let fields):
+            if operation.kind == .update { try writer.replaceChanges(ofOperation: id, changes) }
+            let failure = OutboxFailure(
+                kind: "conflict", status: operation.failure?.status,
+                message: "changed both here and at the server: \(fields.joined(separator: ", ")); "
+                    + "retry to send the local values, or discard to take the server's",
+                at: client.now)
+            try refuse(operation, failure, &effects, &writer)
+            return nil
+        case .failed(let message):
+            let failure = OutboxFailure(
+                kind: "conflict", message: message.printable(OutboxFailure.longestText), at: client.now)
+            try refuse(operation, failure, &effects, &writer)
+            return nil
+        }
+    }
+
+    // MARK: Conflicts
+
+    func policy(of operation: OutboxOperation, _ access: StoreAccess) -> ConflictPolicy.Decision {
+        outbox.builder(access).requests(of: operation.entity)?.conflicts.map { .rule($0) } ?? outbox.policy.decision
+    }
+
+    func serverValues(
+        of operation: OutboxOperation, _ writer: inout StoreWriter
+    ) throws -> [String: Value] {
+        guard operation.kind == .update || operation.kind == .delete else { return [:] }
+        return try serverValues(of: operation.entity, operation.key, &writer)
+    }
+
+    /// The server's values of changed fields, as far as responses have brought them.
+    func serverValues(
+        of entity: String, _ key: RecordKey, _ writer: inout StoreWriter
+    ) throws -> [String: Value] {
+        let change = try writer.reader().localChange(entity, key)
+        return Dictionary(change?.server.map { ($0.name, $0.value) } ?? []) { $1 }
+    }
+
+    func conflict(
+        _ operation: OutboxOperation, _ server: [String: Value], _ resolution: @escaping ConflictPolicy.Resolution,
+        _ writer: inout StoreWriter
+    ) throws -> OpenConflict {
+        let empty = Record(entity: operation.entity, key: operation.key, fields: [])
+        let stored = try writer.reader().record(operation.entity, operation.key)
+        let local = stored ?? operation.deleted ?? empty
+        var base = local, remote = local
+        for change in operation.changes { base.set(change.name, change.before) }
+        for (name, value) in server { remote.set(name, value) }
+        for change in operation.changes where server[change.name] == nil { remote.set(change.name, change.before) }
+        return OpenConflict(base: base, local: local, remote: remote, resolution: resolution, kind: operation.kind)
+    }
+}

@@ -1,0 +1,128 @@
+// The outcomes of attempts, applied to the store.
+
+import Foundation
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+extension OutboxDrain {
+    func apply(_ sent: SentOperation, _ effects: inout Effects, _ writer: inout StoreWriter) throws {
+        let operation = sent.operation, id = operation.id
+        if let location = sent.location { try writer.noteLocation(location, ofOperation: id) }
+        if !sent.invalidated.isEmpty { try ResponseStore.invalidate(sent.invalidated, &writer) }
+        switch sent.outcome {
+        case .done(let key):
+            let completion = try writer.completeOperation(id, adopting: key, at: client.now)
+            if let importer = sent.importer?.value {
+                _ = try importer.commit(into: &writer)
+                try rebase(operation, completion?.key ?? operation.key, &writer)
+            }
+            if let failure = sent.unread {
+                // What the server has made of the change is known after the next response.
+                try writer.invalidateResponses(
+                    listing: operation.entity, completion?.key ?? operation.key)
+                effects.report.note(operation, unread: failure, completion?.key ?? operation.key)
+            }
+            effects.report.sent += 1
+        case .later(let delay, let failure):
+            try later(operation, after: delay, failure, &effects, &writer)
+        case .refused(let failure):
+            try refuse(operation, failure, &effects, &writer)
+        case .stopped(let stop, let failure):
+            if case .authentication = stop {
+                // Nothing is wrong with the operation.
+                try writer.releaseOperations([id])
+            } else {
+                try later(operation, after: nil, failure, &effects, &writer)
+            }
+        case .cancelled: try writer.releaseOperations([id])
+        case .refreshed(let failure, let isSameVersion):
+            if let importer = sent.importer?.value { _ = try importer.commit(into: &writer) }
+            try refreshed(operation, failure, isSameVersion, &effects, &writer)
+        case .gone(let failure):
+            if case .rule(.server) = policy(of: operation, writer.access) {
+                try writer.discardOperation(id, evenIfSending: true)
+                _ = try writer.delete(operation.entity, operation.key)
+                effects.report.withdrawn += 1
+                effects.report.conflicts += 1
+            } else {
+                try refuse(operation, failure, &effects, &writer)
+            }
+        case .decided(let decision):
+            effects.report.conflicts += 1
+            if let next = try carryOut(decision, operation, &effects, &writer) {
+                effects.claimed.append(ClaimedOperation(operation: next))
+            }
+        }
+    }
+
+    func refuse(
+        _ operation: OutboxOperation, _ failure: OutboxFailure, _ effects: inout Effects, _ writer: inout StoreWriter
+    ) throws {
+        if try writer.buryOperation(operation.id, failure) {
+            effects.report.note(operation, failure, isDead: true)
+        }
+    }
+
+    private func later(
+        _ operation: OutboxOperation, after delay: Duration?, _ failure: OutboxFailure, _ effects: inout Effects,
+        _ writer: inout StoreWriter
+    ) throws {
+        let backOff = outbox.options.backOff.delay(afterAttempt: operation.attempts, client.options.time.random())
+        let wait = max(delay ?? .zero, backOff)
+        let notBefore = Timestamp(client.options.time.now().addingTimeInterval(wait.inSeconds))
+        if try writer.retryOperationLater(operation.id, notBefore: notBefore, failure) {
+            effects.report.note(operation, failure, isDead: false)
+        }
+    }
+
+    /// Continues after the server's record was read because of a conflict.
+    private func refreshed(
+        _ operation: OutboxOperation, _ failure: OutboxFailure, _ isSameVersion: Bool, _ effects: inout Effects,
+        _ writer: inout StoreWriter
+    ) throws {
+        let rule = policy(of: operation, writer.access), server = try serverValues(of: operation, &writer)
+        let isChanged: Bool
+        if let deleted = operation.deleted {
+            isChanged = server.contains { $0.value != deleted[$0.key] ?? .null }
+        } else {
+            isChanged = ConflictDecision.decide(.client, operation.changes, server: server) != .send
+        }
+        // The refusal has another reason: sending it again would not help.
+        guard isChanged || !isSameVersion else {
+            return try refuse(operation, failure, &effects, &writer)
+        }
+        if case .rule(.server) = rule, !isSettled(operation, server) {
+            try writer.discardOperation(operation.id, evenIfSending: true)
+            effects.report.withdrawn += 1
+            effects.report.conflicts += 1
+            return
+        }
+        try writer.retryOperationLater(operation.id, notBefore: nil, failure)
+    }
+
+    /// Whether the server has all changes of an update already.
+    func isSettled(_ operation: OutboxOperation, _ server: [String: Value]) -> Bool {
+        operation.kind == .update && operation.changes.allSatisfy { server[$0.name] == $0.after }
+    }
+
+    /// Bases later changes of the fields that an operation has changed on the server's answer.
+    ///
+    /// The server may have stored another value than it was sent, which is no conflict.
+    private func rebase(_ done: OutboxOperation, _ key: RecordKey, _ writer: inout StoreWriter) throws {
+        guard done.kind == .create || done.kind == .update else { return }
+        let later = try writer.outbox.operations(of: done.entity, key).filter { $0.kind == .update && $0.id > done.id }
+        guard !later.isEmpty else { return }
+        let server = try serverValues(of: done.entity, key, &writer)
+        var left = Set(done.changes.map(\.name))
+        for operation in later {
+            var changes = operation.changes
+            for index in changes.indices where left.remove(changes[index].name) != nil {
+                if let value = server[changes[index].name] { changes[index].before = value }
+            }
+            if changes != operation.changes, operation.state == .pending {
+                try writer.replaceChanges(ofOperation: operation.id, changes)
+            }
+        }
+    }
+}

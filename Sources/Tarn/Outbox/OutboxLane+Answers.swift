@@ -1,0 +1,256 @@
+// The answer to an operation that the server has taken: the key and the record that it names.
+
+import Foundation
+import TarnHTTP
+import TarnImport
+import TarnStore
+
+extension OutboxLane {
+    /// The longest URL of a created record that an operation keeps.
+    private static let longestLocation = 8 << 10
+
+    /// The outcome of an answer to a request that the server has carried out.
+    func finished(
+        _ operation: OutboxOperation, _ message: WriteMessage, _ request: TransportRequest,
+        _ response: TransportResponse
+    ) async -> SentOperation {
+        var sent = SentOperation(operation: operation, outcome: .done(adopting: nil))
+        let invalidated = CacheRules.invalidated(by: request, response)
+        sent.invalidated = invalidated + invalidated.map(client.canonicalURL).filter { !invalidated.contains($0) }
+        var key: RecordKey?
+        // The body of a refusal that counts as done, such as a 404, has no record.
+        if operation.kind != .delete, (200..<300).contains(response.status), !response.body.isEmpty {
+            switch read(response, message, into: &sent) {
+            case .record(let found): key = found
+            case .unreadable(let reason): sent.unread = unread(reason, response, request)
+            }
+        }
+        if let url = message.recordURL {
+            // The validator of an answer that could not be read is that of another record than ours.
+            outbox.validators.set(url, sent.unread == nil ? Validators(response.headers) : Validators())
+            if sent.unread != nil { sent.invalidated.append(url) }
+        }
+        guard operation.kind == .create else { return sent }
+        if key == nil, let location = response.headers["Location"] ?? response.headers["Content-Location"] {
+            guard let base = try? HTTPURL(request.url), let url = try? base.resolving(location) else {
+                return identified(sent, nil, "its URL cannot be read: \(location.printable(200))")
+            }
+            return await located(sent, client.canonicalURL(url.description), message)
+        }
+        return identified(sent, key, "its answer names neither its key nor its URL")
+    }
+
+    /// The failure of reading an answer to an operation that is done.
+    func unread(_ reason: String, _ response: TransportResponse, _ request: TransportRequest) -> OutboxFailure {
+        OutboxFailure(
+            kind: "answer", status: response.status,
+            message: "\(request.method) \(Redaction.shown(request.url)): the server has the change, but its answer "
+                .appending("has no record: \(reason); fetch the record").printable(OutboxFailure.longestText),
+            excerpt: String(decoding: response.body.prefix(4096), as: UTF8.self).printable(4096), at: client.now)
+    }
+
+    // MARK: Created records
+
+    /// The outcome of a creation whose answer names the record's URL.
+    ///
+    /// The key follows from the URL, or the record is read there. If reading fails for a passing
+    /// reason, the operation keeps the URL, and its next attempt reads the record again.
+    func located(_ created: SentOperation, _ location: String, _ message: WriteMessage) async -> SentOperation {
+        var sent = created
+        let operation = sent.operation
+        if location.utf8.count <= OutboxLane.longestLocation { sent.location = location }
+        do {
+            let lent = try outbox.importers.take(client.store)
+            defer { outbox.importers.give(back: lent) }
+            if let key = lent.value.key(ofURL: location, entity: operation.entity) { return identified(sent, key, "") }
+        } catch { return identified(sent, nil, "\(error)") }
+        // A server that the API's credentials must not reach is not asked for the record.
+        guard let base = try? HTTPURL(message.message.url), let url = try? HTTPURL(location),
+            base.hasSameOrigin(as: url)
+        else { return identified(sent, nil, "its URL leads to another server: \(Redaction.shown(location))") }
+        let request = client.request(location), response: TransportResponse
+        do throws(TransportError) { response = try await transport.send(request) } catch {
+            return unlocated(sent, outcome(of: error), "\(error)")
+        }
+        guard response.status == 200 else { return unlocated(sent, response, request) }
+        switch read(response, message, into: &sent) {
+        case .record(let key): return identified(sent, key, "the record at its URL has no key")
+        case .unreadable(let reason):
+            return identified(sent, nil, "the answer of \(Redaction.shown(location)) has no record: \(reason)")
+        }
+    }
+
+    /// The outcome of a creation whose record cannot be read at its URL.
+    private func unlocated(
+        _ sent: SentOperation, _ response: TransportResponse, _ request: TransportRequest
+    ) -> SentOperation {
+        var failure = response.failure(of: request, at: client.now)
+        failure.kind = "temporary"
+        switch response.status {
+        case 401, 407:
+            failure.kind = "authentication"
+            return unlocated(sent, .stopped(.authentication(failure.message), failure), failure.message)
+        default:
+            guard RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers)) else {
+                return identified(sent, nil, failure.message)
+            }
+            let wait = RateLimit.wait(status: response.status, response.headers, now: client.options.time.now())
+            return unlocated(sent, .later(after: wait, failure), failure.message)
+        }
+    }
+
+    private func unlocated(
+        _ sent: SentOperation, _ outcome: SentOperation.Outcome, _ reason: String
+    ) -> SentOperation {
+        // With a key of its own the record is complete without the answer.
+        guard sent.operation.hasTemporaryKey else { return identified(sent, nil, reason) }
+        if case .refused = outcome { return identified(sent, nil, reason) }
+        var sent = sent
+        sent.outcome = outcome
+        return sent
+    }
+
+    /// The outcome of a creation.
+    ///
+    /// - Parameters:
+    ///   - key: the server's key; nil if it is not known.
+    ///   - reason: the reason why it is not known.
+    func identified(_ created: SentOperation, _ key: RecordKey?, _ reason: String) -> SentOperation {
+        var sent = created
+        let operation = sent.operation
+        if key == nil, operation.hasTemporaryKey {
+            let details = [reason, sent.unread?.message].compactMap(\.self).joined(separator: "; ")
+            sent.outcome = .refused(
+                OutboxFailure(
+                    kind: "unidentified", status: sent.unread?.status,
+                    message:
+                        "the server has created the record, but \(details); discard the operation, and fetch the record"
+                        .printable(OutboxFailure.longestText), excerpt: sent.unread?.excerpt, at: client.now))
+            sent.unread = nil
+            return sent
+        }
+        if key == nil, sent.unread == nil, sent.location != nil {
+            sent.unread = OutboxFailure(
+                kind: "answer",
+                message: "the server has created the record, but it could not be read: \(reason); fetch the record"
+                    .printable(OutboxFailure.longestText), at: client.now)
+        }
+        sent.location = nil
+        sent.outcome = .done(adopting: key == operation.key ? nil : key)
+        return sent
+    }
+
+    // MARK: Drafts
+
+    /// The record of an answer.
+    enum Reading {
+        /// The answer has records. The key is that of the operation's own record, if it has one.
+        case record(RecordKey?)
+        case unreadable(String)
+    }
+
+    /// Drafts the record of an answer.
+    func read(_ response: TransportResponse, _ message: WriteMessage, into sent: inout SentOperation) -> Reading {
+        let operation = sent.operation
+        guard operation.kind == .add || operation.kind == .remove else {
+            return draft(response, message, operation.entity, into: &sent) { added in
+                added.listed.count == 1 ? nil : "it has \(added.listed.count) records with a key"
+            }
+        }
+        return readMembers(response, message, into: &sent)
+    }
+
+    /// Drafts the answer to a request for a member: the record, the member, or a list of members.
+    private func readMembers(
+        _ response: TransportResponse, _ message: WriteMessage, into sent: inout SentOperation
+    ) -> Reading {
+        let operation = sent.operation, catalog = client.store.catalog
+        guard let memberEntity = operation.memberEntity, let member = operation.members.first?.storageKey,
+            let root = catalog.entity(operation.entity)?.root, let memberRoot = catalog.entity(memberEntity)?.root
+        else { return .unreadable("the member is not known") }
+        let document: JSONValue
+        do throws(ImportError) {
+            guard let text = String(validating: response.body, as: UTF8.self) else {
+                return .unreadable("it is no text")
+            }
+            document = try JSONValue(text)
+        } catch { return .unreadable("\(error)") }
+        let place = message.records.keys.reduce(document as JSONValue?) { $0?[$1] }
+        if case .array? = place {
+            return draft(response, message, memberEntity, into: &sent) { added in
+                added.skipped == 0 ? nil : "\(added.skipped) of its records have no key"
+            }
+        }
+        let own = operation.key.storageKey
+        if root != memberRoot, own == member {
+            return .unreadable("it may be \(operation.entity) or \(memberEntity) \(operation.key)")
+        }
+        let reading = draft(response, message, operation.entity, into: &sent) { added in
+            added.listed.map(\.storageKey) == [own] ? nil : "it is not \(operation.record)"
+        }
+        guard case .unreadable = reading else { return reading }
+        return draft(response, message, memberEntity, into: &sent) { added in
+            added.listed.map(\.storageKey) == [member] ? nil : "it is neither \(operation.record) nor the member"
+        }
+    }
+
+    /// Drafts the records of an answer.
+    ///
+    /// - Parameter problem: returns the reason why the records are not those of the operation.
+    private func draft(
+        _ response: TransportResponse, _ message: WriteMessage, _ entity: String, into sent: inout SentOperation,
+        problem: (Importer.Added) -> String?
+    ) -> Reading {
+        let lent: ImporterPool.Lent
+        do { lent = try outbox.importers.take(client.store) } catch { return .unreadable("\(error)") }
+        var context = ImportContext()
+        context.source = Redaction.shown(message.message.url)
+        do throws(ImportError) {
+            let added = try lent.value.add(response.body, records: message.records, entity: entity, context: context)
+            if let reason = problem(added) {
+                outbox.importers.give(back: lent)
+                return .unreadable(reason)
+            }
+            sent.importer = lent
+            return .record(added.listed.first?.storageKey.withUnsafeBytes { RecordKey(storageKey: $0) })
+        } catch {
+            outbox.importers.give(back: lent)
+            return .unreadable("\(error)")
+        }
+    }
+
+    // MARK: Conflicts
+
+    /// Reads the record after a conflict.
+    func refreshed(
+        _ operation: OutboxOperation, _ message: WriteMessage, _ sentWith: Validators, _ failure: OutboxFailure
+    ) async -> SentOperation {
+        var sent = SentOperation(operation: operation, outcome: .refused(failure))
+        guard let url = message.recordURL else { return sent }
+        let response: TransportResponse
+        do throws(TransportError) { response = try await transport.send(client.request(url)) } catch {
+            sent.outcome = outcome(of: error)
+            return sent
+        }
+        switch response.status {
+        case 200:
+            let validators = Validators(response.headers)
+            if case .unreadable(let reason) = read(response, message, into: &sent) {
+                var failure = failure
+                failure.message = (failure.message + "; the server's record cannot be read: \(reason)").printable(
+                    OutboxFailure.longestText)
+                sent.outcome = .refused(failure)
+                return sent
+            }
+            outbox.validators.set(url, validators)
+            let isSame = failure.status == 409 || validators == sentWith || validators.isEmpty
+            sent.outcome = .refreshed(failure, isSameVersion: isSame)
+        case 404, 410: sent.outcome = operation.kind == .delete ? .done(adopting: nil) : .gone(failure)
+        case 401: sent.outcome = .stopped(.authentication(failure.message), failure)
+        default:
+            let isPassing = RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers))
+            sent.outcome = isPassing ? .later(after: nil, failure) : .refused(failure)
+        }
+        return sent
+    }
+}

@@ -6,22 +6,34 @@ extension Outbox {
     /// Creates a record locally, and queues its creation.
     ///
     /// - Parameter keepsKey: whether the key of the struct is the one to create; otherwise the
-    ///   record gets a temporary key, which the server's key replaces.
+    ///   record gets a temporary key, which the server's key replaces. Of a key with several parts,
+    ///   relationships such as the owner stay, and so do attributes that the request sends by
+    ///   `fields` or in its URL. Of the others, the last one is temporary.
     /// - Returns: the record as it is stored, with its key.
     /// - Throws: as ``create(_:_:key:)``.
     public func create<R: StoredRecord>(_ record: R, keepsKey: Bool = false) async throws -> R {
         try await store.write { writer in
             let (key, fields) = try writer.access.fields(of: record)
-            let entity = writer.access.catalog.entity(R.entity)
-            let names = Set(entity?.keyValues(key).keys.compactMap { entity?.field(id: $0)?.name } ?? [])
+            let assigned = keepsKey ? nil : serverAssigned(R.entity, writer.access)
             let made = try create(
-                R.entity, keepsKey ? fields : fields.filter { !names.contains($0.name) }, key: keepsKey ? key : nil,
-                in: &writer)
+                R.entity, fields.filter { $0.name != assigned }, key: keepsKey ? key : nil, in: &writer)
             guard let typed = R.Key(made), let stored = try writer.reader().get(R.self, typed) else {
                 throw OutboxError.recordMissing(entity: R.entity, key: made.description)
             }
             return stored
         }
+    }
+
+    /// The field of an entity's key that the server assigns; nil if the key has relationships only.
+    private func serverAssigned(_ name: String, _ access: StoreAccess) -> String? {
+        guard let entity = access.catalog.entity(name) else { return nil }
+        let attributes = entity.keyAttributes
+        guard attributes.count > 1,
+            let request = client.description.writes(of: entity, in: access.catalog)?.create
+        else { return attributes.last }
+        let variables = (try? PathTemplate(request.url).variables) ?? []
+        let known = (request.fields ?? []).union(variables)
+        return attributes.last { !known.contains($0) } ?? attributes.last
     }
 
     /// Changes a record locally, and queues the change of the fields that differ.

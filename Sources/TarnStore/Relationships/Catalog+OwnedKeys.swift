@@ -19,6 +19,11 @@ extension Catalog.Entity {
     /// Indicates that a relationship is part of the key.
     package var hasOwner: Bool { keyParts.contains(where: \.isReference) }
 
+    /// The names of the key's attributes, without relationships, in the order of the key.
+    package var keyAttributes: [String] {
+        keyParts.compactMap { $0.isReference ? nil : field(id: $0.field)?.name }
+    }
+
     /// Returns the values of the key's fields for a record with this key.
     package func keyValues(_ key: RecordKey) -> [UInt16: Value] {
         var values: [UInt16: Value] = [:], rest = key.components[...]

@@ -101,11 +101,7 @@ extension Outbox {
         _ members: [RecordKey], to relationship: String, of entity: String, _ key: RecordKey,
         in writer: inout StoreWriter
     ) throws {
-        _ = try request(.add, entity, relationship, writer.access)
-        let related = try related(.add, relationship, entity, key, writer.access)
-        for member in members {
-            try writer.enqueueAdd([member], to: relationship, of: entity, key, OutboxRequest(related: related))
-        }
+        try change(.add, members, relationship, entity, key, &writer)
     }
 
     /// Removes members within a write, as ``remove(_:from:of:_:)`` does.
@@ -113,10 +109,22 @@ extension Outbox {
         _ members: [RecordKey], from relationship: String, of entity: String, _ key: RecordKey,
         in writer: inout StoreWriter
     ) throws {
-        _ = try request(.remove, entity, relationship, writer.access)
-        let related = try related(.remove, relationship, entity, key, writer.access)
+        try change(.remove, members, relationship, entity, key, &writer)
+    }
+
+    /// Queues one operation for each member that is added or removed.
+    private func change(
+        _ kind: OutboxOperation.Kind, _ members: [RecordKey], _ relationship: String, _ entity: String,
+        _ key: RecordKey, _ writer: inout StoreWriter
+    ) throws {
+        _ = try request(kind, entity, relationship, writer.access)
+        let request = OutboxRequest(related: try related(kind, relationship, entity, key, writer.access))
         for member in members {
-            try writer.enqueueRemove([member], from: relationship, of: entity, key, OutboxRequest(related: related))
+            if kind == .add {
+                try writer.enqueueAdd([member], to: relationship, of: entity, key, request)
+            } else {
+                try writer.enqueueRemove([member], from: relationship, of: entity, key, request)
+            }
         }
     }
 

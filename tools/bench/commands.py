@@ -7,6 +7,7 @@ import sqlite3
 import statistics
 import subprocess
 import time
+import uuid
 
 import gen_details
 import gen_rows
@@ -17,6 +18,8 @@ NONE = {"durability": "none", "compression": "none"}
 FULL = {"durability": "full", "compression": "zstd"}
 # As `pace: { concurrent }` of details.yaml.
 DETAILS_AT_ONCE = 16
+# As many as TarnOutbox.requests, as many at a time.
+DRAINED = 10_000
 
 
 def run(command, **environment):
@@ -64,6 +67,34 @@ def details_curl(base, pages, store):
         raise RuntimeError(f"curl: status {done.returncode}, {os.path.getsize(file)} bytes of {wanted}: {done.stderr[:500]}")
     os.remove(file)
     return {"seconds": seconds, "pages": lists + things, "server": server_rate(base, things), **{**FULL, "compression": "none"}}
+
+
+def drain_curl(base, pages, store):
+    """The requests of `outbox.drain` by curl, with the same bodies and header fields."""
+    file = store + ".curl"
+    with open(file, "w", encoding="utf-8") as f:
+        for number in range(DRAINED):
+            body = json.dumps({"title": f"changed {number}"}, separators=(",", ":")).replace('"', '\\"')
+            f.write(f"""{"next" if number else ""}
+silent
+show-error
+fail
+url = "{base}/notes/{number}"
+request = "PATCH"
+header = "Content-Type: application/json"
+header = "Idempotency-Key: {uuid.uuid4()}"
+data = "{body}"
+write-out = "%{{http_code}}\\n"
+""")
+    command = ["curl", "--parallel", "--parallel-immediate", "--parallel-max", str(DETAILS_AT_ONCE), "--config", file]
+    start = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True)
+    seconds = time.monotonic() - start
+    answered = done.stdout.split("\n").count("204")
+    if done.returncode != 0 or answered != DRAINED:
+        raise RuntimeError(f"curl: status {done.returncode}, {answered} of {DRAINED} were answered 204: {done.stderr[:500]}")
+    os.remove(file)
+    return {"seconds": seconds, "requests": DRAINED, **{**FULL, "compression": "none"}}
 
 
 def server_rate(base, things):

@@ -107,6 +107,8 @@ PROGRAMS = {
     "details": Program(
         workload=lambda given: made(DETAILS, f"details-{given.records}", [str(given.records)]), is_served=True, peer=commands.details_curl,
         itself=lambda base, pages, store: commands.details(TARN, base, pages, store)),
+    "outbox.enqueue": Program(workload=lambda given: (None, {})),
+    "outbox.drain": Program(workload=lambda given: (None, {}), is_served=True, peer=commands.drain_curl),
     "cli.mirror": Program(first="mirror", is_served=True, itself=lambda base, pages, store: commands.mirror(TARN, base, pages, store)),
     "cli.rows": Program(
         workload=lambda given: made(ROWS, f"rows-{100 * given.records}", [str(100 * given.records)]), is_served=True,
@@ -299,6 +301,10 @@ CASES = {case.name: case for case in [
     Case("mirror.details", "pages/s", "higher", lambda line: line["pages"] / line["seconds"], "details", "tarn.zstd", {"vs_peer": 0.6}),
     Case("mirror.details.304", "pages/s", "higher", lambda line: "again" in line and line["pages"] / line["again"] or None, "details", "tarn.zstd",
          {"least": 4000}),
+    Case("outbox.enqueue", "changes/s", "higher", figure("enqueued"), "outbox.enqueue", "tarn.zstd", {"vs_floor": 0.8},
+         beside=("vs_floor", lambda line: line["small"])),
+    Case("outbox.drain", "requests/s", "higher", lambda line: line["requests"] / line["seconds"], "outbox.drain", "tarn.zstd",
+         {"vs_peer": 0.6}),
     Case("cli.mirror", "MB/s of JSON", "higher", import_rate, "cli.mirror", "tarn.zstd", {"vs_mirror": 0.9},
          beside=("vs_mirror", lambda line: import_rate(line["first"]))),
     Case("cli.get", "ms", "lower", figure("get"), "cli.rows", "tarn.zstd", {"most": 15},

@@ -92,6 +92,7 @@ class Server:
                         listen 127.0.0.1:{port};
                         location = /issues {{ root {pages or folder}; add_header Link $page_link; try_files /$page_file =404; }}
                         location /small/ {{ root {folder}; try_files /small.json =404; }}
+                        location /notes/ {{ if ($request_method = PATCH) {{ return 204; }} return 405; }}
                         location = /things {{ root {folder}/lists; try_files /$arg_page.json =404; }}
                         location /things/ {{ root {folder}; rewrite ^/things/([0-9]+)/$ /things/$1.json break; }}
                         location /ten/ {{ root {folder}; add_header Cache-Control max-age=3600; try_files /ten.json =404; }}

@@ -10,7 +10,7 @@ struct Options {
     /// The directory with the pages of the workload.
     let pages: URL
     /// The directory of the store, which must not be there yet.
-    let store: URL
+    private(set) var store: URL
     let pagesPerCommit: Int
     /// Issues in the workload; the write cases take ten, the memory cases fifty times as many rows.
     let records: Int
@@ -50,6 +50,13 @@ struct Options {
         if FileManager.default.fileExists(atPath: store) {
             throw BenchmarkError("\(store) is there already; every run needs a fresh store")
         }
+    }
+
+    /// The options with another store, below this one.
+    func below(_ name: String) -> Options {
+        var options = self
+        options.store = store.appending(path: name)
+        return options
     }
 }
 

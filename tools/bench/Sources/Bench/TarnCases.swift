@@ -33,6 +33,8 @@ enum TarnCases {
         Contender(name: "tarn.none", benchmark: "cache.many", measure: TarnManyEntries.measure),
         Contender(name: "tarn.zstd", benchmark: "memory", measure: TarnMemory.measure),
         Contender(name: "tarn.zstd", benchmark: "observe", measure: TarnObserving.measure),
+        Contender(name: "tarn.zstd", benchmark: "outbox.enqueue", measure: TarnOutbox.enqueue),
+        Contender(name: "tarn.zstd", benchmark: "outbox.drain", measure: TarnOutbox.drain),
         Contender(name: "tarn.zstd", benchmark: "mirror") { try await TarnMirror.measure($0, .zstd) },
         Contender(name: "tarn.zstd", benchmark: "http", measure: TarnMirror.requests),
     ]

@@ -31,15 +31,18 @@ enum TarnWrites {
     /// Written before the clock starts, so that there is a dictionary if one is expected.
     private static let before = 2000
 
-    static func open(_ path: String, _ compression: EntityDefinition.Compression) throws -> Store {
-        let schema = Schema([
+    static func schema(_ compression: EntityDefinition.Compression) -> Schema {
+        Schema([
             EntityDefinition(
                 "Note", key: ["id"],
                 attributes: [AttributeDefinition("id", .int)] + ["title", "author", "state"].map { AttributeDefinition($0, .string) }
                     + [AttributeDefinition("comments", .int), AttributeDefinition("text", .string)],
                 compression: compression)
         ])
-        let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .full))
+    }
+
+    static func open(_ path: String, _ compression: EntityDefinition.Compression) throws -> Store {
+        let store = try Store.open(at: path, schema: schema(compression), options: Store.Options(durability: .full))
         try store.write(alone: true) { writer in for id in 1...before { try writer.put(Note(Int64(-id))) } }
         guard try store.trainDictionaries() == (compression == .none ? [] : ["Note"]) else {
             throw BenchmarkError("Tarn has not the dictionary that it should have")

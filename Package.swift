@@ -4,7 +4,7 @@ import PackageDescription
 
 // Data moves one way through the layers; a layer imports only those below it. `tools/check-layers` proves it.
 //
-//   TarnCLI → TarnProposal → TarnDescription → Tarn → TarnHTTP, TarnImport → TarnStore → LMDB → CLMDB;   TarnCLI → TarnInspectWeb → TarnInspect → TarnStore
+//   TarnCLI → TarnProposal → TarnDescription → Tarn → TarnHTTP, TarnImport → TarnStore → LMDB → CLMDB;   TarnCLI → TarnInspectWeb → Tarn, TarnInspect → TarnStore
 //   LMDB, TarnInspect → LMDBPages;   all → Locking;   TarnDescription, TarnService, TarnMacros → Tarn
 //   (the macros are expanded by TarnMacrosPlugin, inside of the compiler)
 
@@ -102,7 +102,7 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing", condition: program),
             ]),
         .target(name: "TarnInspect", dependencies: ["TarnStore", "LMDB", "LMDBPages"]),
-        .target(name: "TarnInspectWeb", dependencies: ["TarnInspect", "TarnStore", "Locking"], resources: [.embedInCode("Assets")]),
+        .target(name: "TarnInspectWeb", dependencies: ["Tarn", "TarnHTTP", "TarnInspect", "TarnStore", "Locking"], resources: [.embedInCode("Assets")]),
         .executableTarget(
             name: "TarnCLI",
             dependencies: [

@@ -47,7 +47,7 @@ struct DumpCommand: ParsableCommand {
     }
 
     func run() throws {
-        var report = DamageReport(store)
+        let report = DamageReport(store)
         let inspector = StoreInspector(at: store)
         try noteWithoutLocks(
             store,
@@ -56,11 +56,11 @@ struct DumpCommand: ParsableCommand {
                 : selection.isEverything && format == .ndjson
                     ? inspector.dumpRecords(
                         of: entity, withVersions: !noVersions, line: Output.json, damaged: { report.add($0) })
-                    : dumpSelection(inspector, &report))
+                    : dumpSelection(inspector, report))
         try report.end("written")
     }
 
-    private func dumpSelection(_ inspector: StoreInspector, _ report: inout DamageReport) throws -> String? {
+    private func dumpSelection(_ inspector: StoreInspector, _ report: DamageReport) throws -> String? {
         var dumper: RecordDumper?
         do {
             let reason = try inspector.selectRecords(
@@ -81,27 +81,3 @@ struct DumpCommand: ParsableCommand {
 }
 
 extension RecordDumper.Format: ExpressibleByArgument {}
-
-/// The damaged parts that a command met, each of them reported on standard error.
-struct DamageReport {
-    private let store: String
-    private var rows = 0, pages = 0
-
-    init(_ store: String) { self.store = store }
-
-    mutating func add(_ damage: StoreInspector.Damage) {
-        if damage.isOfPages { pages += 1 } else { rows += 1 }
-        Output.error("\(store): \(damage)")
-    }
-
-    /// Ends the command with the exit code 6 if anything was damaged.
-    func end(_ verb: String) throws {
-        guard rows + pages > 0 else { return }
-        throw Failure(
-            .store,
-            pages == 0
-                ? "\(countText(rows, "damaged row")); all others were \(verb)"
-                : "\(countText(rows, "damaged row")) and \(countText(pages, "page fault")); the readable records were \(verb)"
-        )
-    }
-}

@@ -50,12 +50,12 @@ struct InspectCacheCommand: ParsableCommand {
     }
 
     func run() throws {
-        var report = DamageReport(store)
-        try noteWithoutLocks(store, question.isEmpty ? list(&report) : explain(question[1], &report))
+        let report = DamageReport(store)
+        try noteWithoutLocks(store, question.isEmpty ? list(report) : explain(question[1], report))
         try report.end("read")
     }
 
-    private func list(_ report: inout DamageReport) throws -> String? {
+    private func list(_ report: DamageReport) throws -> String? {
         let style = format.style, now = now
         var rows = RowWriter(
             ["url", "method", "status", "state", "age", "lifetime", "validators", "records", "bytes", "of"], style,
@@ -78,7 +78,7 @@ struct InspectCacheCommand: ParsableCommand {
         return reason
     }
 
-    private func explain(_ url: String, _ report: inout DamageReport) throws -> String? {
+    private func explain(_ url: String, _ report: DamageReport) throws -> String? {
         let headers = TransportHeaders(try header.map { try InspectCacheCommand.field($0) })
         let path = url.prefix { $0 != "?" }, now = now
         var found = 0, near: [String] = []

@@ -47,6 +47,6 @@ struct InspectChangesCommand: ParsableCommand {
             Output.note("\(countText(part.unknown, "change")) of entities that the store no longer has: left out")
         }
         if part.hasMore { Output.note("there are more changes: raise --limit") }
-        try damage.check()
+        try damage.end("read")
     }
 }

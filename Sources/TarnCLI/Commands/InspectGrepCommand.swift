@@ -50,7 +50,7 @@ struct InspectGrepCommand: ParsableCommand {
         if result.fields > 0 || !style.format.isForPeople { rows?.end() }
         noteWithoutLocks(store, result.aloneBecause)
         if count { Output.line("\(result.records)") }
-        try damage.check()
+        try damage.end("read")
         guard result.records > 0 else { throw Failure(.failed, "") }
     }
 }

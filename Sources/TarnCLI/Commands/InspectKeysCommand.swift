@@ -39,10 +39,10 @@ struct InspectKeysCommand: ParsableCommand {
         let reason = try StoreInspector(at: store).keys(
             of: entity, KeySelection(isReversed: reverse, limit: limit ?? .max),
             within: { entity in
-                KeyBounds(
+                KeySpan(
                     from: try from.map { try RecordKey(argument: $0, of: entity) },
                     to: try to.map { try RecordKey(argument: $0, of: entity) },
-                    prefix: try prefix.map { try KeyBounds.Prefix(argument: $0, of: entity) })
+                    prefix: try prefix.map { try KeySpan.Prefix(argument: $0, of: entity) })
             },
             damaged: damage.add,
             visit: { key in
@@ -54,6 +54,6 @@ struct InspectKeysCommand: ParsableCommand {
             })
         noteWithoutLocks(store, reason)
         if count { Output.line("\(found)") }
-        try damage.check()
+        try damage.end("read")
     }
 }

@@ -36,7 +36,7 @@ struct InspectTopCommand: ParsableCommand {
         meter.clear()
         noteWithoutLocks(store, top.aloneBecause)
         json ? try show(json: top) : show(top)
-        try damage.check()
+        try damage.end("read")
     }
 
     private func show(_ top: StoreExtremes) {

@@ -60,6 +60,6 @@ struct InspectWatchCommand: AsyncParsableCommand {
                 if Task.isCancelled { break }
             }
         }
-        try damage.check()
+        try damage.end("read")
     }
 }

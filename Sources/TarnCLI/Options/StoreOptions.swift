@@ -71,7 +71,7 @@ extension KeyComponent {
     }
 }
 
-extension KeyBounds.Prefix {
+extension KeySpan.Prefix {
     /// Parses the beginning of a key: of its text, or the first parts of a composite key as a JSON
     /// array.
     init(argument: String, of entity: Catalog.Entity) throws {

@@ -19,13 +19,14 @@ final class DamageReport {
         Output.error("\(store): \(damage)")
     }
 
-    /// Fails if there was damage.
-    func check() throws {
+    /// Ends the command with the exit code 6 if anything was damaged; `verb` says what was done with the rest.
+    func end(_ verb: String) throws {
         guard rows + pages > 0 else { return }
-        let counts = [
-            rows > 0 ? countText(rows, "damaged row") : nil, pages > 0 ? countText(pages, "page fault") : nil,
-        ]
+        let damagedRows = countText(rows, "damaged row")
         throw Failure(
-            .store, counts.compactMap(\.self).joined(separator: " and ") + "; only the readable parts were used")
+            .store,
+            pages == 0
+                ? "\(damagedRows); all others were \(verb)"
+                : "\(damagedRows) and \(countText(pages, "page fault")); the readable records were \(verb)")
     }
 }

@@ -27,7 +27,7 @@ extension StoreInspector {
     @discardableResult
     package func keys(
         of name: String, _ selection: KeySelection = KeySelection(),
-        within bounds: (Catalog.Entity) throws -> KeyBounds = { _ in KeyBounds() },
+        within bounds: (Catalog.Entity) throws -> KeySpan = { _ in KeySpan() },
         damaged: (Damage) -> Void, visit: (RecordKey) throws -> Void
     ) throws -> String? {
         try open { file in

@@ -17,8 +17,9 @@ struct TreeScan {
     var progress: (() -> Void)?
     /// A closure that is called with each branch and leaf that a tree leads to.
     var visited: ((_ page: PageView, _ number: UInt64) -> Void)?
-    /// A closure that is called with each value in overflow pages: their number, and its size.
-    var overflowed: ((_ pages: UInt64, _ bytes: Int) -> Void)?
+    /// A closure that is called with each value in overflow pages: the first page, the number of
+    /// pages, and the size of the value.
+    var overflowed: ((_ first: UInt64, _ pages: UInt64, _ bytes: Int) -> Void)?
 
     init(_ file: PageFile, lastPage: UInt64, _ findings: Findings) {
         self.file = file
@@ -302,7 +303,7 @@ struct TreeScan {
             return nil
         }
         progress?()
-        overflowed?(UInt64(pages), count)
+        overflowed?(first, UInt64(pages), count)
         return bytes
     }
 }

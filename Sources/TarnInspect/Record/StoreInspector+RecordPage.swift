@@ -44,43 +44,23 @@ extension StoreInspector {
                     page.last = nil
                     break
                 }
-                cursor.withEntry { key, value in
+                cursor.withEntry { key, row in
                     page.last = Array(key)
                     page.examined += 1
-                    // The table of a root entity contains the records of all its descendants.
-                    if entity.root != entity.id, value.count >= RowFormat.headerSize,
-                        !file.catalog.isKind(value.load(6), of: entity.id)
-                    {
-                        return
+                    guard file.isWanted(row, of: entity) else { return }
+                    if let problem = file.checkRow(row, key, entity) { return page.damages.append(problem) }
+                    var damages: [Damage] = []
+                    file.withDecoded(row, key, entity, damaged: { damages.append($0) }) { decoded in
+                        guard let record = try? file.record(entity, key, decoded) else {
+                            return damages.append(file.damage(key, entity, "undecodable value"))
+                        }
+                        if isWanted(record) { page.records.append((Array(key), record)) }
                     }
-                    guard let record = Self.record(entity, key, value, file) else {
-                        page.damages.append(
-                            Damage(place: "\(entity.name) \(file.describe(key))", reason: "the row is damaged"))
-                        return
-                    }
-                    if isWanted(record) { page.records.append((Array(key), record)) }
+                    page.damages += damages
                 }
             }
-            for finding in file.findings.list where finding.code.isOfPages {
-                page.damages.append(Damage(place: finding.place, reason: finding.detail, isOfPages: true))
-            }
+            file.reportPages { page.damages.append($0) }
             return page
-        }
-    }
-
-    private static func record(_ entity: Catalog.Entity, _ key: Bytes, _ value: Bytes, _ file: StoreFile) -> Record? {
-        guard EncodedRow.hasValidChecksum(value, table: UInt32(entity.root), key: key) else { return nil }
-        return file.decoder.lending {
-            guard let row = try? file.decoder.view(value) else { return nil }
-            return try? file.record(entity, key, row)
-        }
-    }
-
-    /// The catalog, as of one snapshot.
-    package func catalog() throws -> Catalog {
-        try open { file in
-            try checkIsReadable(file)
-            return file.catalog
         }
     }
 }

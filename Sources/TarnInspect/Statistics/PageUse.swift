@@ -65,6 +65,13 @@ package struct PageUse: Sendable {
     package internal(set) var findings: [Finding] = []
     package internal(set) var aloneBecause: String?
 
+    /// A map of the used range in its order: consecutive parts of `pagesPerCell` pages, each with
+    /// the name of the table that has most of it, or `(pages)` for free pages; nil for a part that
+    /// nobody has. Empty if it was not asked for.
+    package internal(set) var map: [String?] = []
+    /// The number of pages of each part of the map; the last one may have fewer.
+    package internal(set) var pagesPerCell = 1
+
     /// The pages that neither a tree nor the free list has, without the two meta pages.
     package var unaccounted: Int { max(0, usedRange - 2 - tables.reduce(0) { $0 + $1.pages } - free.pages) }
 }
@@ -74,13 +81,17 @@ extension StoreInspector {
     ///
     /// Memory does not grow with the file but for two bytes a page.
     ///
-    /// - Parameter largest: The number of large entries to keep, at most 1,000.
+    /// - Parameters:
+    ///   - largest: The number of large entries to keep, at most 1,000.
+    ///   - cells: The most parts of the map, at most 10,000; 0 for no map.
     /// - Throws: As ``statistics()``.
-    package func pageUse(largest: Int = 0, progress: ((Progress) -> Void)? = nil) throws -> PageUse {
+    package func pageUse(
+        largest: Int = 0, cells: Int = 0, progress: ((Progress) -> Void)? = nil
+    ) throws -> PageUse {
         let directory = path.hasSuffix("/data.mdb") ? String(path.dropLast("/data.mdb".count)) : path
         let readers = try? Store.readers(ofStoreAt: directory)
         return try open(progress: progress) { file in
-            var scan = PageUseScan(file, largest: min(max(largest, 0), 1000))
+            var scan = PageUseScan(file, largest: min(max(largest, 0), 1000), cells: min(max(cells, 0), 10_000))
             return scan.run(oldestReader: readers?.compactMap(\.transaction).min().map { UInt64(clamping: $0) })
         }
     }
@@ -93,6 +104,7 @@ private struct PageUseScan {
     private let findings = Findings()
     private var scan: TreeScan
     private var largest: [PageUse.LargeEntry] = []
+    private let map: PageUseMap
 
     /// The counts that the closures of a scan change.
     private final class Pages {
@@ -102,9 +114,10 @@ private struct PageUseScan {
         init(_ table: PageUse.Table) { self.table = table }
     }
 
-    init(_ file: StoreFile, largest: Int) {
+    init(_ file: StoreFile, largest: Int, cells: Int) {
         self.file = file
         limit = largest
+        map = PageUseMap(pages: file.snapshot.meta.lastPage, cells: cells)
         scan = TreeScan(file.snapshot.file, lastPage: file.snapshot.meta.lastPage, findings)
     }
 
@@ -120,6 +133,7 @@ private struct PageUseScan {
         use.tables.append(readFreeList(&use.free))
         use.tables.sort { ($0.pages, $1.name) > ($1.pages, $0.name) }
         use.largest = largest
+        (use.map, use.pagesPerCell) = (map.owners, Int(clamping: map.pagesPerCell))
         use.pageSize = meta.pageSize
         use.usedRange = Int(clamping: meta.lastPage == .max ? .max : meta.lastPage + 1)
         use.filePages = Int(clamping: snapshot.file.pageCount)
@@ -131,8 +145,9 @@ private struct PageUseScan {
 
     /// Counts the pages that a scan visits.
     private mutating func counting(_ table: PageUse.Table, _ body: (inout TreeScan, Pages) -> Void) -> PageUse.Table {
-        let pages = Pages(table)
+        let pages = Pages(table), map = map
         scan.visited = { page, number in
+            map.add(number, 1, table.name)
             let isBranch = page.kind == .branch
             if isBranch { pages.table.branchPages += 1 } else { pages.table.leafPages += 1 }
             let used =
@@ -143,7 +158,8 @@ private struct PageUseScan {
             if let last = pages.lastLeaf, number != last &+ 1 { pages.table.jumps += 1 }
             pages.lastLeaf = number
         }
-        scan.overflowed = { count, bytes in
+        scan.overflowed = { number, count, bytes in
+            map.add(number, count, table.name)
             pages.table.overflowPages += Int(clamping: count)
             pages.table.overflowBytes += PageLayout.headerSize + bytes
         }
@@ -187,8 +203,10 @@ private struct PageUseScan {
         var found = free
         let snapshot = file.snapshot
         let oldest = min(found.oldestReader ?? .max, snapshot.meta.transaction)
+        let map = map
         let table = counting(PageUse.Table(name: "(free)", meaning: "the free list")) { scan, pages in
-            let counts = snapshot.forEachFreePage(&scan) { transaction, _ in
+            let counts = snapshot.forEachFreePage(&scan) { transaction, page in
+                map.add(page, 1, "(pages)")
                 found.pages += 1
                 if transaction < oldest { found.reusable += 1 }
                 found.oldest = min(found.oldest ?? transaction, transaction)

@@ -2,7 +2,7 @@
 
 import { address, bytes, data, element, list, number, plain, request, shape, table } from "./page.js";
 
-const views = { "": overview, records, record, schema, verify };
+const views = { "": overview, records, record, responses, changes, schema, pages, verify };
 let current = 0;
 
 async function overview() {
@@ -202,6 +202,97 @@ async function schema() {
   return [element("h1", {}, "Schema"), element("p", { class: "quiet" }, "● key ◦ index"), element("div", { class: "scroll" }, drawing)];
 }
 
+async function responses(parameters) {
+  const page = await request("responses", { after: parameters.get("after") });
+  const next = page.next && address("responses", { after: page.next });
+  return [
+    element("h1", {}, "Stored responses"),
+    ...findings(page.damages),
+    page.responses.length === 0 ? element("p", {}, "The store has no response here.") :
+      table(["Request", "Status", "Freshness now", "Age", "Lifetime", "Validators", "Records", "Size", "Of"], page.responses.map((one) => [
+        element("td", { class: "value" }, one.method + " ", data(one.url)), one.status,
+        element("span", { class: one.isFresh ? "good" : "quiet" }, one.state), one.age, one.lifetime,
+        element("td", { class: "value field" }, data(one.validators.join(", "))), one.records ?? "", bytes(one.bytes), one.isMirrors ? "mirror" : "cache",
+      ])),
+    next ? element("p", {}, element("a", { href: next, id: "next" }, "Next page")) : null,
+  ];
+}
+
+async function changes(parameters, isCurrent) {
+  const box = element("div");
+  const wanted = parameters.get("since");
+  let shown = "";
+  async function show() {
+    const log = await request("changes", { since: wanted });
+    if (!isCurrent()) return;
+    // A live view is drawn again only if a commit came.
+    if (log.newest + log.trimmed !== shown) {
+      shown = log.newest + log.trimmed;
+      const since = BigInt(log.since), older = since > 20n ? since - 20n : 0n;
+      const last = log.changes.at(-1)?.sequence;
+      box.replaceChildren(
+        element("p", { class: "quiet" }, `Commits after ${log.since}, the newest is ${log.newest}. `,
+          since > 0n ? element("a", { href: address("changes", { since: older.toString() || "0" }) }, "Older") : "",
+          wanted === null ? "" : [" ", element("a", { href: address("changes") }, "Newest, live")]),
+        ...(BigInt(log.trimmed) > since ? [element("p", {}, `The log begins after commit ${log.trimmed}: older changes were trimmed.`)] : []),
+        ...findings(log.damages),
+        log.changes.length === 0 ? element("p", {}, "These commits changed no record.") :
+          table(["Commit", "Operation", "Entity", "Record", "Fields"], log.changes.map((one) => [
+            one.sequence, one.operation, data(one.entity), link(one), element("td", { class: "value" }, data((one.fields ?? []).join(", "))),
+          ])),
+        log.hasMore ? element("p", {}, "There are more. ", element("a", { id: "next", href: address("changes", { since: (BigInt(last) - 1n).toString() }) }, "From the last commit shown")) : "");
+    }
+    if (wanted === null) setTimeout(() => isCurrent() && show(), 1000);
+  }
+  await show();
+  return [element("h1", {}, "Changes"), box];
+}
+
+async function pages(parameters, isCurrent) {
+  const box = element("div");
+  const button = element("button", {}, "Read all pages");
+  async function show(start) {
+    const state = await request("pages", { start: start ? "yes" : null });
+    if (!isCurrent()) return;
+    button.disabled = state.phase === "running";
+    if (state.phase === "running") {
+      box.replaceChildren(element("progress", { max: Math.max(1, state.total), value: Math.min(state.pages, state.total) }));
+      setTimeout(() => isCurrent() && show(false), 250);
+    } else if (state.phase === "failed") {
+      box.replaceChildren(element("p", { class: "bad" }, data(state.failure)));
+    } else if (state.phase === "done") {
+      const colours = new Map(state.tables.slice(0, 8).map((one, index) => [one.name, index]));
+      box.replaceChildren(
+        element("p", {}, `${number(state.total)} pages of ${number(state.pageSize)} bytes; ${number(state.freePages)} free, ${number(state.reusablePages)} of them reusable now. `
+          + `A square of the map is ${number(state.pagesPerCell)} ${state.pagesPerCell === 1 ? "page" : "pages"}.`),
+        ...findings(state.findings),
+        map(state, colours),
+        table(["", "Table", "Contents", "Pages", "Fill", "Fragmentation"], state.tables.map((one) => [
+          colours.has(one.name) ? element("span", { class: "key owner" + colours.get(one.name) }) : "",
+          element("span", { class: "field" }, data(one.name)), data(one.meaning), one.pages,
+          element("td", { class: "number" }, (100 * one.fill).toFixed(0) + " %"), element("td", { class: "number" }, (100 * one.fragmentation).toFixed(0) + " %"),
+        ])));
+    }
+  }
+  button.addEventListener("click", () => show(true));
+  await show(parameters.get("start") !== null);
+  return [element("h1", {}, "Pages"), element("p", {}, "Which table has which part of the file. This reads every page."), button, box];
+}
+
+function map(state, colours) {
+  const columns = 80, side = 11, rows = Math.ceil(state.map.length / columns);
+  const drawing = shape("svg", { viewBox: `0 0 ${columns * side} ${rows * side}`, width: columns * side, height: rows * side, role: "img", "aria-label": "Page map" });
+  state.map.forEach((owner, index) => {
+    const kind = owner === "(pages)" ? "free" : owner === null ? "nobody" : colours.has(owner) ? "owner" + colours.get(owner) : "other";
+    const cell = shape("rect", { class: kind, x: (index % columns) * side, y: Math.floor(index / columns) * side, width: side - 1, height: side - 1 });
+    cell.append(shape("title", {}, owner === "(pages)" ? "free" : owner === null ? "of nobody" : plain(owner)));
+    drawing.append(cell);
+  });
+  return element("div", { class: "scroll" }, drawing,
+    element("p", { class: "quiet" }, element("span", { class: "key free" }), " free ", element("span", { class: "key other" }), " smaller tables ",
+      element("span", { class: "key nobody" }), " of nobody"));
+}
+
 async function verify(parameters, isCurrent) {
   const box = element("div");
   const button = element("button", {}, "Check the whole store");
@@ -264,6 +355,9 @@ const keys = {
   o: () => (location.hash = "#/"),
   s: () => (location.hash = "#/schema"),
   v: () => (location.hash = "#/verify"),
+  r: () => (location.hash = "#/responses"),
+  c: () => (location.hash = "#/changes"),
+  p: () => (location.hash = "#/pages"),
   j: () => move(1),
   k: () => move(-1),
   n: () => document.getElementById("next")?.click(),

@@ -11,7 +11,7 @@ import Testing
 struct KeysTests {
     private func keys(
         _ path: String, _ entity: String, _ selection: KeySelection = KeySelection(),
-        _ bounds: KeyBounds = KeyBounds()
+        _ bounds: KeySpan = KeySpan()
     ) throws -> [RecordKey] {
         var keys: [RecordKey] = [], damaged: [StoreInspector.Damage] = []
         try StoreInspector(at: path).keys(
@@ -62,7 +62,7 @@ struct KeysTests {
         var dice = SeededRandom(seed: 7)
         for _ in 0..<400 {
             let entity = dice.roll(0..<2) == 0 ? "Author" : "Book", all = entity == "Author" ? authors : books
-            var bounds = KeyBounds()
+            var bounds = KeySpan()
             if dice.roll(0..<2) == 0 { bounds.lower = all[dice.roll(0..<all.count)] }
             if dice.roll(0..<2) == 0 { bounds.upper = all[dice.roll(0..<all.count)] }
             if entity == "Book" {
@@ -80,10 +80,10 @@ struct KeysTests {
         }
         // The filter itself.
         #expect(
-            try keys(store.path, "Author", KeySelection(), KeyBounds(from: RecordKey(-1), to: RecordKey(2))).count == 4)
-        #expect(try keys(store.path, "Book", KeySelection(), KeyBounds(prefix: .text("a"))).count == 9)
-        #expect(try keys(store.path, "Book", KeySelection(), KeyBounds(prefix: .text(long))).count == 6)
-        #expect(try keys(store.path, "Book", KeySelection(), KeyBounds(prefix: .components([.string("a")]))).count == 3)
+            try keys(store.path, "Author", KeySelection(), KeySpan(from: RecordKey(-1), to: RecordKey(2))).count == 4)
+        #expect(try keys(store.path, "Book", KeySelection(), KeySpan(prefix: .text("a"))).count == 9)
+        #expect(try keys(store.path, "Book", KeySelection(), KeySpan(prefix: .text(long))).count == 6)
+        #expect(try keys(store.path, "Book", KeySelection(), KeySpan(prefix: .components([.string("a")]))).count == 3)
     }
 
     @Test("the key of a damaged row is reported and left out")

@@ -1,7 +1,7 @@
 import TarnStore
 
 /// The bounds of a selection of keys; a missing one is open.
-package struct KeyBounds: Sendable {
+package struct KeySpan: Sendable {
     /// The beginning of a key.
     package enum Prefix: Sendable {
         /// The beginning of the text of the first component.
@@ -37,15 +37,15 @@ package struct KeyBounds: Sendable {
                 interval.upper = bound
             }
         }
-        if let lower { narrow(KeyInterval(from: KeyBounds.beginning(lower))) }
-        if let upper { narrow(KeyInterval(below: KeyInterval(prefix: KeyBounds.beginning(upper)).upper)) }
+        if let lower { narrow(KeyInterval(from: KeySpan.beginning(lower))) }
+        if let upper { narrow(KeyInterval(below: KeyInterval(prefix: KeySpan.beginning(upper)).upper)) }
         switch prefix {
         case .text(let text):
             // Without the byte that ends a text.
             let key = RecordKey(text).storageKey
             narrow(KeyInterval(prefix: key.count > longest ? Array(key.prefix(longest)) : key.dropLast()))
         case .components(let components):
-            if !components.isEmpty { narrow(KeyInterval(prefix: KeyBounds.beginning(RecordKey(components)))) }
+            if !components.isEmpty { narrow(KeyInterval(prefix: KeySpan.beginning(RecordKey(components)))) }
         case nil: break
         }
         return interval
@@ -57,8 +57,8 @@ package struct KeyBounds: Sendable {
 
     /// Returns whether a key is within the bounds, compared as a whole.
     func contains(_ key: RecordKey) -> Bool {
-        if let lower, KeyBounds.compare(key.components, lower.components) < 0 { return false }
-        if let upper, KeyBounds.compare(key.components, upper.components) > 0 { return false }
+        if let lower, KeySpan.compare(key.components, lower.components) < 0 { return false }
+        if let upper, KeySpan.compare(key.components, upper.components) > 0 { return false }
         switch prefix {
         case .text(let text):
             guard case .string(let first)? = key.components.first else { return false }

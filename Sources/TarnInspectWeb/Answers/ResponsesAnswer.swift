@@ -1,0 +1,39 @@
+import Foundation
+import Tarn
+import TarnInspect
+
+/// Some stored responses with their freshness now, in the order of their ids.
+struct ResponsesAnswer: Encodable {
+    struct Response: Encodable {
+        var id: String, method: String, url: String, status: Int, state: String, isFresh: Bool
+        var age: Int, lifetime: Int, validators: [String]
+        var records: Int?
+        var bytes: Int, isMirrors: Bool
+    }
+
+    private static let limit = 100
+
+    var responses: [Response] = []
+    /// The id after which the next page begins; nil after the last response.
+    var next: String?
+    var damages: [String] = []
+
+    init(_ inspector: StoreInspector, after first: UInt64?) throws {
+        let now = Int(Date().timeIntervalSince1970)
+        var responses: [Response] = [], hasMore = false, damages: [String] = []
+        _ = try inspector.responses(
+            { id, entry in
+                guard id > first ?? 0 || first == nil else { return }
+                guard responses.count < Self.limit else { return hasMore = true }
+                let found = StoredResponse(id, entry, at: now)
+                responses.append(
+                    Response(
+                        id: String(id), method: found.method, url: found.url, status: found.status, state: found.state,
+                        isFresh: found.freshness.isFresh && !found.isInvalidated, age: found.freshness.age,
+                        lifetime: found.freshness.lifetime, validators: found.validatorTexts, records: found.records,
+                        bytes: found.bytes, isMirrors: found.isMirrors))
+            }, damaged: { if damages.count < Self.limit { damages.append("\($0)") } })
+        (self.responses, self.damages) = (responses, damages)
+        if hasMore { next = responses.last?.id }
+    }
+}

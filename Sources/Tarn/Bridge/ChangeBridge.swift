@@ -33,9 +33,9 @@ extension Outbox {
     /// The description, or the program, declares the changes that an entity has, and what their
     /// bodies contain; the bridge decides what is sent. The outbox does the rest: order, attempts,
     /// back-off, dead letters, the server's keys. If an answer of the bridge throws, the server has
-    /// refused the operation for good. ``RESTBridge`` sends the precondition of the declared request,
-    /// and the policy decides conflicts; with another bridge, a conflict that the server reports is
-    /// a refusal.
+    /// refused the operation for good. ``RESTBridge`` sends the precondition of the declared
+    /// request, and the policy decides conflicts; with another bridge, a conflict that the server
+    /// reports is a refusal.
     public func sending(through bridge: some Bridge) -> Outbox {
         var outbox = self
         outbox.bridge = ChangeBridge(bridge)

@@ -26,7 +26,7 @@ extension OutboxLane {
             }
         }
         if let url = message.recordURL {
-            // The validator of an answer that could not be read is that of another record than ours.
+            // An answer that could not be read may validate another record than ours.
             outbox.validators.set(url, sent.unread == nil ? Validators(response.headers) : Validators())
             if sent.unread != nil { sent.invalidated.append(url) }
         }

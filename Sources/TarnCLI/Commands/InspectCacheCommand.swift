@@ -3,7 +3,6 @@
 import ArgumentParser
 import Foundation
 import Tarn
-import TarnHTTP
 import TarnInspect
 
 struct InspectCacheCommand: ParsableCommand {

@@ -3,7 +3,6 @@
 import ArgumentParser
 import Foundation
 import Tarn
-import TarnImport
 import TarnInspect
 
 struct StoreImportCommand: ParsableCommand {
@@ -28,14 +27,16 @@ struct StoreImportCommand: ParsableCommand {
 
     @Argument(help: "Store directory: a new one, or with --merge an existing one.") var store: String
     @Argument(help: ArgumentHelp("The lines; - for standard input.", valueName: "file.ndjson")) var lines: String
-    @Option(help: ArgumentHelp("Store whose schema the new store has (default: the description's).", valueName: "store"))
+    @Option(help: ArgumentHelp("Store with the schema of the new one (default: the description).", valueName: "store"))
     var schemaOf: String?
     @OptionGroup var description: DescriptionOption
     @Flag(help: "Set the fields of the file in an existing store.") var merge = false
     @Flag(help: "Import the other lines if some have problems.") var skipBad = false
 
     func validate() throws {
-        if merge, schemaOf != nil { throw ValidationError("--merge keeps the schema of the store: leave out --schema-of") }
+        if merge, schemaOf != nil {
+            throw ValidationError("--merge keeps the schema of the store: leave out --schema-of")
+        }
         if merge, lines == "-" { throw ValidationError("--merge reads the file twice: it needs a file, not a pipe") }
     }
 

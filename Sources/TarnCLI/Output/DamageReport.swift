@@ -19,7 +19,9 @@ final class DamageReport {
         Output.error("\(store): \(damage)")
     }
 
-    /// Ends the command with the exit code 6 if anything was damaged; `verb` says what was done with the rest.
+    /// Ends the command with the exit code 6 if anything was damaged.
+    ///
+    /// - Parameter verb: What was done with the rest.
     func end(_ verb: String) throws {
         guard rows + pages > 0 else { return }
         let damagedRows = countText(rows, "damaged row")

@@ -17,7 +17,8 @@ struct RecordDumper {
     private var rows: RowWriter?
 
     /// Creates a dumper of an entity's records; nil for those of all entities.
-    init(_ format: Format, _ entity: Catalog.Entity?, _ catalog: Catalog, fields: [String]?, withVersions: Bool) throws {
+    init(_ format: Format, _ entity: Catalog.Entity?, _ catalog: Catalog, fields: [String]?, withVersions: Bool) throws
+    {
         style = OutputStyle(format.output)
         self.withVersions = withVersions
         var names = fields ?? entity?.fields.map(\.name) ?? []

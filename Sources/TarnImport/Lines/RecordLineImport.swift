@@ -108,7 +108,7 @@ package struct RecordLineImport {
 
     // MARK: - An existing store
 
-    /// Imports lines into an open store: fields are set, others are kept, and the changes are logged.
+    /// Imports lines into an open store: sets fields, keeps the others, and logs the changes.
     ///
     /// All lines are checked before the first change. Batches are transactions: if one fails, those
     /// before it are committed, and the report has the first line that is not.
@@ -132,7 +132,9 @@ package struct RecordLineImport {
                     }
                 }
             } catch {
-                guard run.report.isStored, let first = batch.first?.line, let last = batch.last?.line else { throw error }
+                guard run.report.isStored, let first = batch.first?.line, let last = batch.last?.line else {
+                    throw error
+                }
                 let text = (error as? any StoreFailure)?.description ?? "\(error)"
                 run.report.add(first, "lines \(first) to \(last) and all after them are not imported: \(text)")
                 throw Stopped()

@@ -45,7 +45,7 @@ package struct ChangeFollower {
         aloneBecause = part.aloneBecause
     }
 
-    /// Reads what was committed since the last step; without a commit, only the file's head is read.
+    /// Reads what was committed since the last step; without a commit, only the head of the file.
     ///
     /// - Throws: The errors of the closures; otherwise as the initialiser.
     package mutating func step(

@@ -3,8 +3,8 @@
 import TarnStore
 
 extension StoreInspector {
-    /// Calls the closure with the selected records, entity by entity, in key order or in reverse, as
-    /// of one snapshot.
+    /// Calls the closure with the selected records, entity by entity, in key order or in reverse,
+    /// as of one snapshot.
     ///
     /// Memory does not grow with the number of records. Unreadable rows and pages are reported to
     /// `damaged`, as is a record whose condition reads an unreadable related one.

@@ -39,7 +39,7 @@ extension StoreFile {
         return false
     }
 
-    /// Returns whether a row is of an entity or of one below it: an inheritance tree shares a table.
+    /// Returns whether a row is of an entity or of one below it; an inheritance tree has one table.
     func isWanted(_ row: Bytes, of entity: Catalog.Entity) -> Bool {
         entity.root == entity.id || row.count < RowFormat.headerSize || catalog.isKind(row.load(6), of: entity.id)
     }

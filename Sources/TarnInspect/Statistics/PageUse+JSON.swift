@@ -11,7 +11,8 @@ extension PageUse {
             text += ",\"meaning\":"
             text.appendJSONString(table.meaning)
             text += ",\"options\":[\(table.options.map { "\"\($0)\"" }.joined(separator: ","))]"
-            text += ",\"entries\":\(table.entries),\"branchPages\":\(table.branchPages),\"leafPages\":\(table.leafPages)"
+            text += ",\"entries\":\(table.entries),\"branchPages\":\(table.branchPages)"
+            text += ",\"leafPages\":\(table.leafPages)"
             text += ",\"overflowPages\":\(table.overflowPages),\"fill\":\(ratio(table.fill(pageSize: pageSize)))"
             text += ",\"fragmentation\":\(ratio(table.fragmentation)),\"keyBytes\":\(table.keyBytes)"
             text += ",\"valueBytes\":\(table.valueBytes),\"longestKey\":\(table.longestKey)"

@@ -1,4 +1,4 @@
-/// The elements with the largest numbers, at most so many. Of equal numbers the first ones are kept.
+/// The elements with the largest numbers, up to a limit. Of equal numbers the first ones are kept.
 struct Largest<Element> {
     private let limit: Int
     private(set) var entries: [(number: Int, element: Element)] = []

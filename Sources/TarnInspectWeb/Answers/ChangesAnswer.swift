@@ -3,7 +3,10 @@ import TarnStore
 
 /// The changes of some commits, in their order.
 struct ChangesAnswer: Encodable {
-    struct Change: Encodable { var sequence: String, operation: String, entity: String, key: String, id: String, fields: [String]? }
+    struct Change: Encodable {
+        var sequence: String, operation: String, entity: String, key: String, id: String
+        var fields: [String]?
+    }
 
     /// The commits that are shown if none is named, and the most changes.
     private static let commits: UInt64 = 20, limit = 300

@@ -6,7 +6,10 @@ import TarnInspect
 
 /// At most one scan of the pages at a time, on a thread of its own.
 final class PageUseRun: Sendable {
-    struct Table: Encodable, Sendable { var name: String, meaning: String, pages: Int, fill: Double, fragmentation: Double }
+    struct Table: Encodable, Sendable {
+        var name: String, meaning: String, pages: Int
+        var fill: Double, fragmentation: Double
+    }
 
     /// The progress and the result of the last scan.
     struct State: Encodable, Sendable {

@@ -47,7 +47,8 @@ struct RecordAnswer: Encodable {
         }
         listings = found.listings.map { listing in
             Listing(
-                request: listing.request.map { "\($0.method) \(Redaction.url($0.url))" } ?? "response \(listing.response), unreadable",
+                request: listing.request.map { "\($0.method) \(Redaction.url($0.url))" }
+                    ?? "response \(listing.response), unreadable",
                 validatedAt: listing.validatedAt?.description, index: listing.index)
         }
         changes = found.changes.map {

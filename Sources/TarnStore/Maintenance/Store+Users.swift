@@ -22,7 +22,9 @@ extension Store {
                 return slots.filter { $0.processID != own }.map { slot in
                     StoreReaderSlot(
                         processID: Int(slot.processID), processName: ProcessTable.name(slot.processID),
-                        processAge: ProcessTable.age(slot.processID), isStale: kill(slot.processID, 0) != 0 && errno == ESRCH, transaction: slot.transaction,
+                        processAge: ProcessTable.age(slot.processID),
+                        isStale: kill(slot.processID, 0) != 0 && errno == ESRCH,
+                        transaction: slot.transaction,
                         lag: slot.transaction.map { max(0, last &- $0) })
                 }
             } catch {

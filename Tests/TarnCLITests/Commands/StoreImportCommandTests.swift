@@ -62,7 +62,8 @@ struct StoreImportCommandTests {
         try FileManager.default.copyItem(atPath: try await Forge.store, toPath: copy)
         let before = try await Forge.dump(copy)
         let key = try #require(
-            try json(try await tarn("inspect", "dump", copy, "--entity", "Label", "--limit", "1").lines[0])["key"] as? Int)
+            try json(try await tarn("inspect", "dump", copy, "--entity", "Label", "--limit", "1").lines[0])["key"]
+                as? Int)
         let good = "{\"entity\":\"Label\",\"key\":\(key),\"fields\":{\"color\":\"123456\"}}\n"
         let bad = try write(good + "{}\n", folder, "bad.ndjson")
         let refused = try await tarn("store", "import", copy, bad, "--merge")

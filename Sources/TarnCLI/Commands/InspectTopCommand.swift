@@ -40,7 +40,7 @@ struct InspectTopCommand: ParsableCommand {
     }
 
     private func show(_ top: StoreExtremes) {
-        func write(_ title: String, _ table: Table, isLast: Bool = false) {
+        func show(_ title: String, _ table: Table, isLast: Bool = false) {
             Output.line(title)
             let lines = table.lines(width: Output.width - 2)
             for line in lines.count > 1 ? lines : ["none"] { Output.line("  " + line) }
@@ -51,14 +51,14 @@ struct InspectTopCommand: ParsableCommand {
         ] {
             var table = Table(["stored", "unpacked", "entity", "key"], rightAligned: [0, 1])
             for size in sizes { table.add([byteText(size.stored), byteText(size.unpacked), size.entity, size.key]) }
-            write(title, table)
+            show(title, table)
         }
         var lists = Table(["references", "list", "key"], rightAligned: [0])
         for list in top.lists { lists.add(["\(list.count)", "\(list.entity).\(list.relationship)", list.key]) }
-        write("longest lists", lists)
+        show("longest lists", lists)
         var tables = Table(["size", "entries", "table", "what"], rightAligned: [0, 1])
         for table in top.tables { tables.add([byteText(table.bytes), "\(table.entries)", table.name, table.meaning]) }
-        write("fullest tables", tables, isLast: true)
+        show("fullest tables", tables, isLast: true)
     }
 
     private func show(json top: StoreExtremes) throws {

@@ -28,7 +28,12 @@ package final class PacedTransport: DirectTransport, Sendable {
     /// The budget and the queue of an origin.
     private struct Line {
         var budget = RateBudget()
-        var waiters: ArraySlice<Waiter> = []
+        /// The requests that wait for their admission, in its order.
+        ///
+        /// A slice retains its removed elements, and they the transport: an empty one is replaced.
+        var waiters: ArraySlice<Waiter> = [] {
+            didSet { if waiters.isEmpty, waiters.startIndex > 0 { waiters = [] } }
+        }
         /// The timer that admits requests when time has passed.
         var timer: Task<Void, Never>?
     }

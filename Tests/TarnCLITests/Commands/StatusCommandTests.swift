@@ -21,7 +21,7 @@ struct StatusCommandTests {
         #expect(result.status == 0, "\(result.error)")
         #expect(
             try result.line(0).split(separator: " ") == [
-                "endpoint", "state", "last", "complete", "scan", "age", "fresh", "next", "run", "pages", "records",
+                "endpoint", "state", "last", "complete", "scan", "age", "fresh", "due", "pages", "records",
             ])
         let issues = try #require(result.lines.first { $0.hasPrefix("issues ") }).split(separator: " ")
         #expect(issues[1] == "complete" && issues.suffix(2) == ["7", "330"], "\(issues)")

@@ -1,5 +1,5 @@
 public import TarnHTTP
-public import TarnImport
+import TarnImport
 import TarnStore
 
 /// The bridge of GraphQL over HTTP: documents with variables, and connections with cursors.

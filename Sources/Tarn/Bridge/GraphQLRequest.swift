@@ -1,5 +1,5 @@
 public import TarnImport
-public import TarnStore
+import TarnStore
 
 /// A GraphQL query with its variables, and the places of records in its data.
 ///

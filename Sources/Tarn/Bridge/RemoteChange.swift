@@ -1,4 +1,4 @@
-public import TarnHTTP
+import TarnHTTP
 public import TarnImport
 public import TarnStore
 

@@ -2,7 +2,7 @@
 
 import Foundation
 import TarnImport
-public import TarnStore
+import TarnStore
 
 extension ListLoader {
     /// The state of the list now.

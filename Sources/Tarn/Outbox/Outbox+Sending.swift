@@ -2,7 +2,7 @@
 
 import Foundation
 import TarnHTTP
-public import TarnStore
+import TarnStore
 
 extension Outbox {
     /// The name of the lock; no endpoint has such a name.

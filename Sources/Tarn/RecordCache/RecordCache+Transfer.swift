@@ -76,7 +76,7 @@ extension RecordCache {
         _ stored: ResponseEntry, _ headers: TransportHeaders, _ prepared: PreparedRequest, _ sent: Timestamp,
         _ received: Timestamp
     ) async throws -> Transfer? {
-        let wants = prepared.pages.wants.fields, taken = uses.take(), client = client
+        let wants = prepared.pages.wants.fields, taken = uses.take()
         return try await store.write { writer in
             // A newer response, or an unsafe request, may have come in between: the 304 is not
             // about that.

@@ -35,7 +35,7 @@ struct DiffCommand: ParsableCommand {
             difference: { difference in
                 guard !summary else { return }
                 meter.clear()
-                if json { return try Output.json(difference.json) }
+                if json { return Output.json(difference.json) }
                 for line in difference.lines { Output.line(line) }
             },
             damaged: { store, damage in
@@ -45,8 +45,8 @@ struct DiffCommand: ParsableCommand {
         meter.clear()
         for (store, reason) in zip(stores, differences.aloneBecause) { noteWithoutLocks(store, reason) }
         if json {
-            for part in differences.schema { try Output.json(part.json) }
-            try Output.json(differences.json)
+            for part in differences.schema { Output.json(part.json) }
+            Output.json(differences.json)
         } else {
             for line in differences.lines { Output.line(line) }
         }

@@ -36,7 +36,7 @@ struct InspectGetCommand: ParsableCommand {
         }
         noteWithoutLocks(store, found.aloneBecause)
         if json {
-            try Output.json(found.json(bytes: bytes))
+            Output.json(found.json(bytes: bytes))
         } else {
             for line in found.lines(bytes: bytes) { Output.line(line) }
         }

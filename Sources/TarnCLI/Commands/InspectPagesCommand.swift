@@ -25,7 +25,7 @@ struct InspectPagesCommand: ParsableCommand {
     func run() throws {
         let use = try StoreInspector(at: store).pageUse()
         noteWithoutLocks(store, use.aloneBecause)
-        if json { try Output.json(use.json) } else { show(use) }
+        if json { Output.json(use.json) } else { show(use) }
         try StatCommand.end(store, use.findings)
     }
 

@@ -44,7 +44,7 @@ struct StatCommand: ParsableCommand {
         let statistics = try inspector.statistics()
         if json {
             noteWithoutLocks(store, statistics.aloneBecause)
-            try Output.json(statistics.json)
+            Output.json(statistics.json)
             return try StatCommand.end(store, statistics.findings)
         }
         if let plot { try write(statistics.plot, to: plot) }

@@ -1,6 +1,6 @@
 // The report of an import.
 
-public import TarnStore
+package import TarnStore
 
 /// The counts and diagnostics of an import. Also a successful import has one.
 public struct ImportReport: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 extension Record {
     /// Decodes the fields to a `Decodable` struct, by name.

@@ -30,7 +30,7 @@ struct OutboxCommandTests {
     func create() async throws {
         let place = try await Place()
         let made = try await place.run("create", "Item", "--set", "title=\"new one\"", "--set", "state=open")
-        try expectSuccess(made)
+        expectSuccess(made)
         let key = try #require(made.lines.first)
         try await expectSuccess(place.run("create", "Comment", "--set", "text=c", "--set", "item=\(key)"))
         #expect(

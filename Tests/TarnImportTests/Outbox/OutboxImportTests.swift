@@ -22,7 +22,7 @@ struct OutboxImportTests {
     @Test("a record with a queued deletion that the server deletes, too, is not restored by a discard")
     func deletedOnBothSides() throws {
         let bed = try bed()
-        try bed.store.write { try $0.enqueueDelete("Issue", RecordKey(1)) }
+        _ = try bed.store.write { try $0.enqueueDelete("Issue", RecordKey(1)) }
         try bed.take(#"[{"id":1,"title":"server"}]"#, "Issue")
         #expect(try bed.record("Issue", 1) == nil)
         try bed.take(#"[{"id":1,"gone":true}]"#, "Issue")
@@ -34,7 +34,7 @@ struct OutboxImportTests {
     @Test("a discarded deletion restores the record with what pages have told meanwhile")
     func restored() throws {
         let bed = try bed()
-        try bed.store.write { try $0.enqueueDelete("Issue", RecordKey(1)) }
+        _ = try bed.store.write { try $0.enqueueDelete("Issue", RecordKey(1)) }
         try bed.take(#"[{"id":1,"title":"server"}]"#, "Issue")
         _ = try bed.store.write { try $0.discardOperation(1) }
         #expect(
@@ -46,7 +46,7 @@ struct OutboxImportTests {
     func members() throws {
         let bed = try bed()
         try bed.take(#"[{"id":4}]"#, "Comment")
-        try bed.store.write { try $0.enqueueAdd([RecordKey(4)], to: "comments", of: "Issue", RecordKey(1)) }
+        _ = try bed.store.write { try $0.enqueueAdd([RecordKey(4)], to: "comments", of: "Issue", RecordKey(1)) }
         try bed.take(#"[{"id":1,"comments":[{"id":3}]}]"#, "Issue")
         func related() throws -> [RecordKey?] {
             try bed.store.read { reader in
@@ -71,7 +71,7 @@ struct OutboxImportTests {
             try $0.enqueueCreate("Issue", .temporary, [Record.Field("title", .string("mine"))])
         }
         _ = try bed.store.write { try $0.claimOperations([1]) }
-        try bed.store.write {
+        _ = try bed.store.write {
             try $0.enqueueUpdate("Issue", made.key, [Record.Field("title", .string("later"))])
         }
         try bed.add(#"[{"id":99,"title":"Mine","body":"by the server"}]"#, "Issue")

@@ -23,7 +23,7 @@ struct OutboxAdoptionTests {
         try store.put("Review", 8, ["issueID": .int(number)])
         try bed.update(17, ["parent": .reference(issue)])
         try store.put("Note", 3)
-        try store.write { try $0.enqueueAdd([3], to: "notes", of: "Issue", issue) }
+        _ = try store.write { try $0.enqueueAdd([3], to: "notes", of: "Issue", issue) }
         try bed.claim(1, 2)
         try bed.complete(1, "blue")
         #expect(try store.related("Issue", issue, "labels") == ["bug", "blue"])

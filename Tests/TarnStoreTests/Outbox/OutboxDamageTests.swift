@@ -14,7 +14,7 @@ struct OutboxDamageTests {
         try bed.update(17, ["title": .string("new"), "labels": .references(["a", "b"])], options: "{}")
         let made = try bed.create("Issue", .temporary, ["title": .string("t")])
         try store.put("Note", 3)
-        try store.write { try $0.enqueueAdd([3], to: "notes", of: "Issue", 17) }
+        _ = try store.write { try $0.enqueueAdd([3], to: "notes", of: "Issue", 17) }
         try bed.complete(2, 99)
         try bed.delete("Repo", 1)
         try bed.bury(3)
@@ -153,7 +153,7 @@ struct OutboxDamageTests {
         try bed.create("Reaction", .client(RecordKey([.int(99), .int(1), .string("+1")])))
         #expect(throws: StoreMaintenanceError.self) { try store.remove(entity: "Reaction") }
         try bed.discard(5)
-        try store.write { try $0.enqueueUpdate("Label", "bug", [Record.Field("color", .string("blue"))]) }
+        _ = try store.write { try $0.enqueueUpdate("Label", "bug", [Record.Field("color", .string("blue"))]) }
         let error = storeError { try store.remove(field: "color", of: "Label") }
         #expect("\(try #require(error))".contains("1 unsent operation of the outbox, the first one is 6"))
         try bed.complete(6)

@@ -62,7 +62,7 @@ struct OutboxDiscardTests {
             _ = try RecordKey(1).storageKey.withUnsafeBytes { try writer.merge(entity, $0, body, isComplete: false) }
         }
         #expect(try store.record("A", 1)?.isPartial == true)
-        try store.write { try $0.enqueueUpdate("A", 1, [Record.Field("b", .string("x"))]) }
+        _ = try store.write { try $0.enqueueUpdate("A", 1, [Record.Field("b", .string("x"))]) }
         #expect(try store.record("A", 1)?.isPartial == false)
         _ = try store.write { try $0.discardOperation(1) }
         #expect(try store.record("A", 1)?.isPartial == true)

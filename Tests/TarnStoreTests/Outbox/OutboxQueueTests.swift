@@ -96,7 +96,7 @@ struct OutboxQueueTests {
         let made = try bed.create("Issue", .temporary, ["repo": .reference(1)])
         try bed.create("Comment", .temporary, ["issue": .reference(made.key)])
         try store.put("Note", 3, ["text": .string("n")])
-        try store.write { try $0.enqueueAdd([3], to: "notes", of: "Issue", made.key) }
+        _ = try store.write { try $0.enqueueAdd([3], to: "notes", of: "Issue", made.key) }
         let vanished = try bed.delete("Issue", made.key)
         #expect(vanished.operation == nil && vanished.withdrawn.map(\.id) == [3, 4, 5])
         #expect(try store.count("Comment") == 0 && store.count("Issue") == 0)

@@ -175,7 +175,7 @@ struct APIParametersTests {
                 _ = try Description.parse(Self.yaml(endpoint, api: api), file: "tarn.yaml")
                 return []
             } catch {
-                return error.problems.map { "\($0.field ?? ""): \($0.message)" }
+                return error.problems.map { "\($0.field): \($0.message)" }
             }
         }
         #expect(

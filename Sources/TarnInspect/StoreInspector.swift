@@ -28,6 +28,16 @@ public struct StoreInspector: Sendable {
     /// The state that all questions are about; nil if each question opens the file anew.
     private let state: FileState?
 
+    /// The report of snapshots that hold up writers.
+    private var lag: FileState.Lag?
+
+    /// Lets each question report once that its snapshot is old while another process commits.
+    ///
+    /// - Parameter patience: The age from which a snapshot is reported.
+    package mutating func reportLag(after patience: Duration, _ report: @escaping @Sendable (SnapshotLag) -> Void) {
+        lag = FileState.Lag(patience: patience, report: report)
+    }
+
     /// The progress of a question that reads the whole file.
     public struct Progress: Sendable, Hashable {
         /// The number of pages read so far; a page may count more than once.
@@ -56,7 +66,7 @@ public struct StoreInspector: Sendable {
     ) throws -> Result {
         let told = progress.map { told in { told(Progress(pages: $0, total: $1)) } }
         guard let state else {
-            return try StoreFile.open(at: path, findsLostMeta: findsLostMeta, progress: told, body)
+            return try StoreFile.open(at: path, findsLostMeta: findsLostMeta, lag: lag, progress: told, body)
         }
         let result = Swift.Result { try StoreFile.open(in: state, progress: told, body) }
         if state.isCancelled?() ?? false { throw Cancelled() }
@@ -81,5 +91,16 @@ public struct StoreInspector: Sendable {
             state.isCancelled = isCancelled
             return try body(StoreInspector(path, state))
         }
+    }
+
+    /// The number of commits since the held state, whose pages writers cannot reuse; 0 if none is
+    /// held.
+    package var commitsBehind: UInt64 {
+        guard let state, state.aloneBecause == nil else { return 0 }
+        let file = PageFile(borrowing: state.descriptor, path: state.path)
+        guard let newest = try? FileSnapshot.meta(of: file).0.transaction, newest > state.meta.transaction else {
+            return 0
+        }
+        return newest - state.meta.transaction
     }
 }

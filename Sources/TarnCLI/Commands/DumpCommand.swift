@@ -21,6 +21,7 @@ struct DumpCommand: InspectingCommand {
               tarn inspect dump forge.tarn --entity Label --prefix bug --format csv > bugs.csv
               tarn inspect dump forge.tarn --redact User.email --redact body > shareable.ndjson
               diff <(tarn inspect dump a.tarn --no-versions) <(tarn inspect dump b.tarn --no-versions)
+              tarn inspect dump forge.tarn --renew | slow-upload
               tarn inspect dump forge.tarn --mdb | mdb_load forge.lmdb       every table, for another LMDB file
               tarn inspect dump forge.tarn --table i/2                       one table, as `mdb_dump -s i/2`
               tarn inspect dump other.mdb --table names --format text        as `mdb_dump -p -s names`
@@ -38,6 +39,11 @@ struct DumpCommand: InspectingCommand {
     @Flag(help: "Leave out versions, so that stores with equal records give equal output.")
     var noVersions = false
     @Flag(
+        help:
+            "Take a new snapshot ten times a second, so that writers can reuse pages; the records are then of several commits."
+    )
+    var renew = false
+    @Flag(
         name: [.customLong("mdb"), .customLong("tables")],
         help: "Write all LMDB tables instead of records, as `mdb_dump -a`, for mdb_load. Works for any LMDB file.")
     var mdb = false
@@ -54,7 +60,7 @@ struct DumpCommand: InspectingCommand {
             throw ValidationError("use one of --mdb, --main and --table")
         }
         if tables != nil {
-            if entity != nil || noVersions || !selection.isEverything {
+            if entity != nil || noVersions || renew || !selection.isEverything {
                 throw ValidationError("--mdb, --main and --table cannot be combined with options for records")
             }
             if let format, format.ofTables == nil {
@@ -75,7 +81,7 @@ struct DumpCommand: InspectingCommand {
         } else {
             try noteWithoutLocks(
                 store,
-                selection.isEverything && (format ?? .ndjson) == .ndjson
+                selection.isEverything && !renew && (format ?? .ndjson) == .ndjson
                     ? inspector.dumpRecords(
                         of: entity, withVersions: !noVersions, line: Output.json, damaged: { report.add($0) })
                     : dumpSelection(inspector, report))
@@ -105,7 +111,7 @@ struct DumpCommand: InspectingCommand {
         var dumper: RecordDumper?
         do {
             let reason = try inspector.selectRecords(
-                of: entity,
+                of: entity, renewal: renew ? .milliseconds(100) : nil,
                 { catalog in
                     let entity = try entity.map { try catalog.requireEntity($0) }
                     let selection = try selection.selection(entity, catalog)

@@ -21,6 +21,14 @@ struct FileState: Sendable {
     let isFound: Bool
     /// Whether a question is to end without an answer; checked at every page.
     var isCancelled: (@Sendable () -> Bool)?
+    /// The report of a snapshot that holds up writers.
+    var lag: Lag?
+
+    /// The age from which a snapshot is reported, and the closure that is called then.
+    struct Lag: Sendable {
+        var patience: Duration
+        var report: @Sendable (SnapshotLag) -> Void
+    }
 
     /// Holds the newest state of a file while the closure runs.
     ///

@@ -23,6 +23,9 @@ final class PageFile {
     /// Whether the question is to end; its answer is then thrown away.
     var isCancelled: (@Sendable () -> Bool)?
 
+    /// A closure that is called with every 256th page that is read.
+    var onRead: (() -> Void)?
+
     /// Opens a data file through a descriptor of its own.
     ///
     /// - Parameter path: The path of a directory with a `data.mdb`, or of the file.
@@ -92,6 +95,7 @@ final class PageFile {
         let (offset, isTooFar) = number.multipliedReportingOverflow(by: UInt64(pageSize))
         guard !isTooFar, let bytes = bytes(at: offset, count: pageSize) else { return nil }
         readCount += 1
+        if readCount % 256 == 0 { onRead?() }
         guard let page = PageBytes(bytes) else { return nil }
         if cache.count >= PageFile.cachedPages { cache.removeAll(keepingCapacity: true) }
         cache[number] = page

@@ -37,6 +37,12 @@ final class StoreFile: RecordSource {
     private init(_ state: FileState, _ findings: Findings, progress: ((_ pages: Int, _ of: Int) -> Void)?) {
         let file = PageFile(borrowing: state.descriptor, path: state.path)
         file.isCancelled = state.isCancelled
+        if let lag = state.lag {
+            // The watch reads meta pages, which the cache of the other one must not lose.
+            let own = PageFile(borrowing: state.descriptor, path: state.path)
+            let watch = SnapshotWatch(own, state.meta.transaction, patience: lag.patience, lag.report)
+            file.onRead = { watch.check() }
+        }
         snapshot = FileSnapshot(file, state)
         readers = state.readers
         self.findings = findings
@@ -63,14 +69,20 @@ final class StoreFile: RecordSource {
     /// - Parameters:
     ///   - path: The path of a store, or of its `data.mdb`.
     ///   - findsLostMeta: Whether the trees are searched for if both meta pages are unreadable.
+    ///   - lag: The report of a snapshot that holds up writers.
     /// - Throws: The closure's error; `StoreOpenError` if nothing is readable;
     ///   `StoreMaintenanceError.changedMeanwhile` if no transaction held the state and commits may
     ///   have changed it before the closure returned.
     static func open<Result>(
-        at path: String, findsLostMeta: Bool = false, progress: ((_ pages: Int, _ of: Int) -> Void)? = nil,
-        _ body: (StoreFile) throws -> Result
+        at path: String, findsLostMeta: Bool = false, lag: FileState.Lag? = nil,
+        progress: ((_ pages: Int, _ of: Int) -> Void)? = nil, _ body: (StoreFile) throws -> Result
     ) throws -> Result {
-        try FileState.hold(at: path, findsLostMeta: findsLostMeta) { try open(in: $0, progress: progress, body) }
+        try FileState.hold(at: path, findsLostMeta: findsLostMeta) { state in
+            var state = state
+            // Without a transaction, nothing is kept from being reused.
+            if state.aloneBecause == nil { state.lag = lag }
+            return try open(in: state, progress: progress, body)
+        }
     }
 
     /// Opens a state of a file and runs the closure with it.

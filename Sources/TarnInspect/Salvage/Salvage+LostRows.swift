@@ -54,7 +54,7 @@ extension Salvage {
                     record: ListedRecord(entity: root.id, storageKey: Array(key)),
                     place: "\(root.name) \(file.describe(key))", reason: "\(reason), on page \(page)"))
         }
-        try file.forEachLostNode(of: page) { key, value in
+        file.forEachLostNode(of: page) { key, value in
             guard let value else { return bare.append(Array(key)) }
             guard let root = root(ofRow: value, key) else { return }
             if EncodedRow.hasValidChecksum(value, table: UInt32(root.id), key: key) {

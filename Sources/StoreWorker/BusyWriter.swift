@@ -11,7 +11,7 @@ enum BusyWriter {
             attributes: [.init("id", .int), .init("text", .string), .init("round", .int, indexed: true)],
             relationships: [.init("next", to: "Note", inverse: "previous")])
     ])
-    private static let records: Int64 = 20_000
+    private static let records: Int64 = 60_000
 
     /// Makes the store if it does not exist, then commits `count` times without a pause.
     static func run(_ path: String, count: Int) throws {

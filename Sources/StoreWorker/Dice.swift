@@ -67,7 +67,7 @@ private func askFurther(_ inspector: StoreInspector, _ number: Int) throws {
     case 9: try inspector.dumpTables(.all, as: .text, line: { _ in }, damaged: { _ in })
     case 10:
         try inspector.selectRecords(
-            of: nil, renewal: .zero, { _ in RecordSelection() }, record: { _ = $0.fields }, damaged: { _ in })
+            of: nil, renewal: 0, { _ in RecordSelection() }, record: { _ = $0.fields }, damaged: { _ in })
     default:
         try inspector.keys(
             of: entity.name, KeySelection(limit: 3), damaged: { _ in },

@@ -44,7 +44,7 @@
 //     StoreWorker verify STORE
 //         verifies the store; `sound`, or the findings
 //     StoreWorker busy STORE COUNT
-//         makes a store of 20,000 records if there is none, and commits COUNT times without a
+//         makes a store of 60,000 records if there is none, and commits COUNT times without a
 //         pause (`BusyWriter`); `wrote COUNT`
 //     StoreWorker mutate STORE SEED COUNT
 //         inspects COUNT mutants of the store's file (`mutate`); `mutant NUMBER`

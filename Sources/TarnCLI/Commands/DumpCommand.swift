@@ -40,7 +40,7 @@ struct DumpCommand: InspectingCommand {
     var noVersions = false
     @Flag(
         help:
-            "Take a new snapshot ten times a second, so that writers can reuse pages; the records are then of several commits."
+            "Take a new snapshot whenever twenty commits were made, so that writers can reuse pages; the records are then of several commits."
     )
     var renew = false
     @Flag(
@@ -111,7 +111,7 @@ struct DumpCommand: InspectingCommand {
         var dumper: RecordDumper?
         do {
             let reason = try inspector.selectRecords(
-                of: entity, renewal: renew ? .milliseconds(100) : nil,
+                of: entity, renewal: renew ? 20 : nil,
                 { catalog in
                     let entity = try entity.map { try catalog.requireEntity($0) }
                     let selection = try selection.selection(entity, catalog)

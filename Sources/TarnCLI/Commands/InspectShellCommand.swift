@@ -20,7 +20,7 @@ struct InspectShellCommand: ParsableCommand {
             Examples:
               tarn inspect shell forge.tarn
               printf 'count Issue\\nget Issue 7\\n' | tarn inspect shell forge.tarn
-              tarn inspect shell forge.tarn < questions.txt
+              cat questions.txt | tarn inspect shell forge.tarn
             """)
 
     @Argument(help: "Store directory, or its data.mdb.") var store: String

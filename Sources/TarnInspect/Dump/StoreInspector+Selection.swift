@@ -12,14 +12,14 @@ extension StoreInspector {
     /// - Parameters:
     ///   - name: The entity; nil for all, which permits no condition and no keys.
     ///   - selection: A closure that gives the selection, by the store's catalog.
-    ///   - renewal: The time after which another snapshot is taken, so that writers can reuse pages;
-    ///     the records are then of several commits. Nil for one snapshot.
+    ///   - renewal: The number of commits after which another snapshot is taken, so that writers can
+    ///     reuse pages; the records are then of several commits. Nil for one snapshot.
     /// - Returns: The reason why no read transaction held the state; nil if one did.
     /// - Throws: The errors of the closures; `RecordSelectionError`; otherwise as
     ///   ``dumpRecords(of:withVersions:line:damaged:)``.
     @discardableResult
     package func selectRecords(
-        of name: String?, renewal: Duration? = nil, _ selection: (Catalog) throws -> RecordSelection,
+        of name: String?, renewal: UInt64? = nil, _ selection: (Catalog) throws -> RecordSelection,
         record body: (Record) throws -> Void, damaged: (Damage) -> Void
     ) throws -> String? {
         var chosen: RecordSelection?, progress = SelectionProgress(renewal: renewal), reason: String?
@@ -85,7 +85,7 @@ extension StoreInspector {
                     try body(record)
                 }
             }
-            if progress.isRenewalDue, let key = cursor.withKey({ Array($0) }) {
+            if progress.isRenewalDue(file), let key = cursor.withKey({ Array($0) }) {
                 progress.stop(at: entity.id, key)
                 return
             }
@@ -104,24 +104,18 @@ private struct SelectionProgress {
     var isDone = false
     /// Whether the selection was stopped to take another snapshot.
     private(set) var isDue = false
-    private let renewal: Duration?
-    private var deadline = ContinuousClock.now
+    private let renewal: UInt64?
     private var count = 0
 
-    init(renewal: Duration?) { self.renewal = renewal }
+    init(renewal: UInt64?) { self.renewal = renewal }
 
-    mutating func begin() {
-        isDue = false
-        if let renewal { deadline = ContinuousClock.now + renewal }
-    }
+    mutating func begin() { isDue = false }
 
-    /// Whether the snapshot is too old. The clock is read with every 64th record.
-    var isRenewalDue: Bool {
-        mutating get {
-            guard renewal != nil else { return false }
-            count += 1
-            return count % 64 == 0 && ContinuousClock.now >= deadline
-        }
+    /// Returns whether the snapshot is too old. The file is asked with every 64th record.
+    mutating func isRenewalDue(_ file: StoreFile) -> Bool {
+        guard let renewal else { return false }
+        count += 1
+        return count % 64 == 0 && file.commitsBehind >= renewal
     }
 
     mutating func stop(at entity: UInt16, _ key: [UInt8]) { (self.entity, self.key, isDue) = (entity, key, true) }

@@ -109,4 +109,12 @@ final class StoreFile: RecordSource {
         guard let aloneBecause, snapshot.isOvertaken else { return }
         throw .changedMeanwhile(path: snapshot.file.path, detail: aloneBecause)
     }
+
+    /// The number of commits since the state.
+    var commitsBehind: UInt64 {
+        // With a file of its own: the cache of pages stays as it is.
+        let file = PageFile(borrowing: snapshot.file.descriptor, path: snapshot.file.path)
+        let newest = (try? FileSnapshot.meta(of: file).0.transaction) ?? 0
+        return newest > snapshot.meta.transaction ? newest - snapshot.meta.transaction : 0
+    }
 }

@@ -59,7 +59,7 @@ enum EveryQuestion {
         for isReversed in [false, true] {
             ask {
                 try inspector.selectRecords(
-                    of: nil, renewal: .zero,
+                    of: nil, renewal: 0,
                     { _ in
                         var selection = RecordSelection()
                         selection.isReversed = isReversed

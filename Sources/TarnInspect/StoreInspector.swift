@@ -80,8 +80,8 @@ public struct StoreInspector: Sendable {
     ///
     /// - Parameters:
     ///   - isCancelled: Whether a running question is to end; checked at every page.
-    ///   - body: A closure that is called with an inspector whose questions are all about that state.
-    ///     The inspector must not be used after it returns.
+    ///   - body: A closure that is called with an inspector whose questions are all about that
+    ///     state. The inspector must not be used after it returns.
     /// - Throws: The closure's error; `StoreOpenError` if nothing is readable.
     package func holdingState<Result>(
         isCancelled: @escaping @Sendable () -> Bool = { false }, _ body: (StoreInspector) throws -> Result

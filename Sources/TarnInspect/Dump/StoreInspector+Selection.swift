@@ -12,8 +12,8 @@ extension StoreInspector {
     /// - Parameters:
     ///   - name: The entity; nil for all, which permits no condition and no keys.
     ///   - selection: A closure that gives the selection, by the store's catalog.
-    ///   - renewal: The number of commits after which another snapshot is taken, so that writers can
-    ///     reuse pages; the records are then of several commits. Nil for one snapshot.
+    ///   - renewal: The number of commits after which another snapshot is taken: writers can then
+    ///     reuse pages, and the records are of several commits. Nil for one snapshot.
     /// - Returns: The reason why no read transaction held the state; nil if one did.
     /// - Throws: The errors of the closures; `RecordSelectionError`; otherwise as
     ///   ``dumpRecords(of:withVersions:line:damaged:)``.

@@ -7,7 +7,7 @@
 import LMDBPages
 import TarnStore
 
-/// A search through all pages of a file, by their own headers. Its memory does not grow with the file.
+/// A search through all pages of a file, by their own headers. Its memory does not grow with it.
 struct MetaPageSearch {
     /// A page that may be the root of the table of tables.
     private struct Candidate {

@@ -47,7 +47,7 @@ extension StoreFile {
         return try scan(record, table, ordersBytes: false) { key, value, _ in try body(key, value) }
     }
 
-    /// Visits the entries of the table of tables: those of other programs, and the records of tables.
+    /// Visits the entries of the table of tables: those of other programs, and those of tables.
     func forEachMainEntry(_ body: (_ key: Bytes, _ value: Bytes, _ isTable: Bool) throws -> Void) rethrows {
         var scan = TreeScan(snapshot.file, lastPage: snapshot.meta.lastPage, Findings(limit: 0))
         _ = try scan.scan(snapshot.meta.main, "the table of tables", ordersBytes: false) { key, value, flags in

@@ -10,9 +10,9 @@ extension StoreInspector {
     /// only read. Records keep their keys, values and versions. Indexes are rebuilt, the change log
     /// starts anew, and the new store has an incarnation of its own.
     ///
-    /// If both meta pages are unreadable, the newest trees are found by the content of all pages. Rows
-    /// on pages that no tree reaches are found by their checksums. Lost records are named as far as a
-    /// page has their key. Memory does not grow with the size of the file.
+    /// If both meta pages are unreadable, the newest trees are found by the content of all pages.
+    /// Rows on pages that no tree reaches are found by their checksums. Lost records are named as
+    /// far as a page has their key. Memory does not grow with the size of the file.
     ///
     /// - Parameters:
     ///   - new: A path at which no file or directory exists.

@@ -58,6 +58,27 @@ struct LostMetaPagesTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: damaged + "/data.mdb")) == Data(bytes))
     }
 
+    @Test("trees of each format are found", arguments: Self.goldens)
+    func formats(_ golden: String) throws {
+        let file = try GoldenFile(golden), original = try dump(file.path)
+        var bytes = file.original
+        loseMetaPages(&bytes)
+        let damaged = folder("damaged")
+        try FileManager.default.createDirectory(atPath: damaged, withIntermediateDirectories: false)
+        try Data(bytes).write(to: URL(fileURLWithPath: damaged + "/data.mdb"))
+        let (report, lines) = try salvage(damaged)
+        #expect(report.hasFoundTrees && report.found == 0 && report.lostCount == 1, "\(report.lost)")
+        #expect(lines == original && !lines.isEmpty)
+    }
+
+    private static let goldens: [String] = {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("TarnStoreTests/Golden").path
+        return ["format-1", "format-2", "format-3"].flatMap { format in
+            ["compressed", "plain"].map { "\(root)/\(format)/2026-11-\($0)" }
+        }
+    }()
+
     @Test("trees are found at each depth of the table of tables")
     func manyTables() throws {
         let path = folder("many"), names = (0..<150).map { "field\($0)" }

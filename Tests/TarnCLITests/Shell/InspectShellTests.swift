@@ -170,7 +170,7 @@ struct InspectShellTests {
         let result = try await TypedSession.run(
             ["inspect", "shell", path],
             [
-                ("notes.tarn> ", "dump\r"), ("\"key\":30,", "\u{3}"), ("interrupted.*> ", "\0\r"),
+                ("ends the session.*> ", "dump\r"), ("\"key\":30,", "\u{3}"), ("interrupted.*> ", "\0\r"),
                 ("3 commits behind.*> ", ".refresh\r"), ("commit 4.*notes.tarn> ", ".exit\r"),
             ], environment: ["TARN_HISTORY": ""])
         try await writing.value

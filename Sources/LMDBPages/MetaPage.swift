@@ -10,6 +10,8 @@ package struct MetaPage: Hashable {
     package var magic: UInt32
     /// The data format: `mm_version`.
     package var version: UInt32
+    /// The fixed address of the map, 0 without `MDB_FIXEDMAP`: `mm_address`.
+    package var address: UInt64
     /// `mm_mapsize`.
     package var mapSize: UInt64
     /// `mm_psize`, which is `md_pad` of the free list.
@@ -47,13 +49,21 @@ package struct MetaPage: Hashable {
         flags = start.u16(at: PageLayout.flags)
         magic = start.u32(at: 16)
         version = start.u32(at: 20)
-        // 24 is `mm_address`, which liblmdb uses only with MDB_FIXEDMAP.
+        address = start.u64(at: 24)
         mapSize = start.u64(at: 32)
         pageSize = Int(start.u32(at: 40))
         freeList = TableRecord(start + 40)
         main = TableRecord(start + 88)
         lastPage = start.u64(at: 136)
         transaction = start.u64(at: 144)
+    }
+
+    /// Creates the content of a page that refers to trees which were found without it.
+    package init(pageSize: Int, freeList: TableRecord, main: TableRecord, lastPage: UInt64, transaction: UInt64) {
+        (number, flags, magic, version) = (0, PageLayout.meta, MetaPage.magic, MetaPage.format)
+        (address, mapSize) = (0, 0)
+        (self.pageSize, self.freeList, self.main) = (pageSize, freeList, main)
+        (self.lastPage, self.transaction) = (lastPage, transaction)
     }
 
     /// The first fault of the page; nil if it is a valid meta page of the known format.

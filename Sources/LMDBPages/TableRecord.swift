@@ -21,6 +21,16 @@ package struct TableRecord: Hashable {
     private static let persistent: UInt16 = 0x7FFF
     /// Keys may have several values: `MDB_DUPSORT` of lmdb.h.
     private static let duplicates: UInt16 = 0x04
+    /// Keys are integers of the machine: `MDB_INTEGERKEY`.
+    private static let integerKeys: UInt16 = 0x08
+    /// The values of a key are integers of the machine: `MDB_INTEGERDUP`.
+    private static let integerValues: UInt16 = 0x20
+
+    /// Creates the record of a tree without overflow pages; without a root, of an empty one.
+    package init(flags: UInt16 = 0, depth: Int = 0, branches: UInt64 = 0, leaves: UInt64 = 0, root: UInt64? = nil) {
+        (self.flags, self.depth, self.root) = (flags, depth, root)
+        (branchPages, leafPages, overflowPages, entries) = (branches, leaves, 0, 0)
+    }
 
     /// Decodes a record; nil if it has another size.
     package init?(_ bytes: UnsafeRawBufferPointer) {
@@ -42,4 +52,8 @@ package struct TableRecord: Hashable {
 
     /// Whether keys may have several values.
     package var hasDuplicates: Bool { flags & TableRecord.duplicates != 0 }
+    /// Whether keys are unsigned integers of 4 or 8 bytes.
+    package var hasIntegerKeys: Bool { flags & TableRecord.integerKeys != 0 }
+    /// Whether values are unsigned integers of 4 or 8 bytes.
+    package var hasIntegerValues: Bool { flags & TableRecord.integerValues != 0 }
 }

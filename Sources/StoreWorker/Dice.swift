@@ -7,7 +7,7 @@ import TarnInspect
 import TarnStore
 
 /// A uniform random generator with a seed.
-private struct Dice {
+struct Dice {
     var state: UInt64
     mutating func roll(_ count: Int) -> Int {
         state &+= 0x9E37_79B9_7F4A_7C15
@@ -40,6 +40,7 @@ func mutate(_ path: String, seed: UInt64, count: Int) throws {
         try typed { _ = try StoreInspector(at: folder).statistics() }
         try typed { try StoreInspector(at: folder).dumpRecords(line: { _ in }, damaged: { _ in }) }
         try typed { try StoreInspector(at: folder).dumpTables(line: { _ in }, damaged: { _ in }) }
+        try typed { try askFurther(StoreInspector(at: folder), number) }
         let report = try StoreInspector(at: folder).verification()
         if report.isSound { sound += 1 }
         guard number % 4 == 0 else { continue }
@@ -47,6 +48,31 @@ func mutate(_ path: String, seed: UInt64, count: Int) throws {
         try typed { _ = try StoreInspector(at: folder).salvage(to: new) }
     }
     say("sound \(sound)")
+}
+
+/// Asks one of the questions of every day.
+private func askFurther(_ inspector: StoreInspector, _ number: Int) throws {
+    let catalog = try inspector.storedCatalog()
+    guard let entity = catalog.entities.first(where: { !$0.key.isEmpty }) else { return }
+    switch number % 12 {
+    case 0: try inspector.keys(of: entity.name, damaged: { _ in }, visit: { _ in })
+    case 1: _ = try inspector.schema().yaml
+    case 2: _ = try inspector.extremes(damaged: { _ in })
+    case 3: _ = try inspector.search(for: "1", damaged: { _ in }, match: { _ = $0.excerpt() })
+    case 4: _ = try inspector.changes(damaged: { _ in }, change: { _ = $0.fields })
+    case 5: _ = try inspector.exportSQL(line: { _ in }, damaged: { _ in })
+    case 6: _ = try inspector.pageUse(largest: 5)
+    case 7: try inspector.responses({ _ = ($0, $1.listing) }, damaged: { _ in })
+    case 8: try inspector.dumpTables(.main, as: .json, line: { _ in }, damaged: { _ in })
+    case 9: try inspector.dumpTables(.all, as: .text, line: { _ in }, damaged: { _ in })
+    case 10:
+        try inspector.selectRecords(
+            of: nil, renewal: 0, { _ in RecordSelection() }, record: { _ = $0.fields }, damaged: { _ in })
+    default:
+        try inspector.keys(
+            of: entity.name, KeySelection(limit: 3), damaged: { _ in },
+            visit: { key in _ = try inspector.record(entity.name, key).lines(bytes: true) })
+    }
 }
 
 /// Makes one change of a few bytes, mostly of page numbers and offsets.

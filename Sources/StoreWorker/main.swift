@@ -43,6 +43,9 @@
 //         repairs the store; `repaired`
 //     StoreWorker verify STORE
 //         verifies the store; `sound`, or the findings
+//     StoreWorker busy STORE COUNT RECORDS
+//         makes a store of RECORDS records if there is none, and commits COUNT times without a
+//         pause (`BusyWriter`); `wrote COUNT`
 //     StoreWorker mutate STORE SEED COUNT
 //         inspects COUNT mutants of the store's file (`mutate`); `mutant NUMBER`
 //     StoreWorker damage STORE KIND
@@ -108,6 +111,8 @@ do {
         try Store.open(at: arguments[1]).repair()
         say("repaired")
     case ("verify", 2): exit(try verify(arguments[1]))
+    case ("busy", 4):
+        try BusyWriter.run(arguments[1], count: Int(arguments[2]) ?? 0, records: Int64(arguments[3]) ?? 1)
     case ("mutate", 4): try mutate(arguments[1], seed: UInt64(arguments[2]) ?? 0, count: Int(arguments[3]) ?? 0)
     case ("damage", 3): try damage(arguments[1], arguments[2])
     default:

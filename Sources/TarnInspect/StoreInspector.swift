@@ -21,7 +21,22 @@ public struct StoreInspector: Sendable {
     /// Creates an inspector. The file is opened by each question.
     ///
     /// - Parameter path: The path of a store, of its `data.mdb`, or of any other LMDB data file.
-    public init(at path: String) { self.path = path }
+    public init(at path: String) { self.init(path, nil) }
+
+    private init(_ path: String, _ state: FileState?) { (self.path, self.state) = (path, state) }
+
+    /// The state that all questions are about; nil if each question opens the file anew.
+    private let state: FileState?
+
+    /// The report of snapshots that hold up writers.
+    private var lag: FileState.Lag?
+
+    /// Lets each question report once that its snapshot is old while another process commits.
+    ///
+    /// - Parameter patience: The age from which a snapshot is reported.
+    package mutating func reportLag(after patience: Duration, _ report: @escaping @Sendable (SnapshotLag) -> Void) {
+        lag = FileState.Lag(patience: patience, report: report)
+    }
 
     /// The progress of a question that reads the whole file.
     public struct Progress: Sendable, Hashable {
@@ -43,8 +58,49 @@ public struct StoreInspector: Sendable {
     }
 
     /// Opens the file for one question.
-    func open<Result>(progress: ((Progress) -> Void)? = nil, _ body: (StoreFile) throws -> Result) throws -> Result {
-        try StoreFile.open(
-            at: path, progress: progress.map { told in { told(Progress(pages: $0, total: $1)) } }, body)
+    ///
+    /// - Parameter findsLostMeta: Whether the trees are searched for if both meta pages are
+    ///   unreadable.
+    func open<Result>(
+        findsLostMeta: Bool = false, progress: ((Progress) -> Void)? = nil, _ body: (StoreFile) throws -> Result
+    ) throws -> Result {
+        let told = progress.map { told in { told(Progress(pages: $0, total: $1)) } }
+        guard let state else {
+            return try StoreFile.open(at: path, findsLostMeta: findsLostMeta, lag: lag, progress: told, body)
+        }
+        let result = Swift.Result { try StoreFile.open(in: state, progress: told, body) }
+        if state.isCancelled?() ?? false { throw Cancelled() }
+        return try result.get()
+    }
+
+    /// The end of a question that was cancelled: what it gave before is incomplete.
+    package struct Cancelled: Error {}
+
+    /// Holds one state of the file while the closure runs.
+    ///
+    /// - Parameters:
+    ///   - isCancelled: Whether a running question is to end; checked at every page.
+    ///   - body: A closure that is called with an inspector whose questions are all about that
+    ///     state. The inspector must not be used after it returns.
+    /// - Throws: The closure's error; `StoreOpenError` if nothing is readable.
+    package func holdingState<Result>(
+        isCancelled: @escaping @Sendable () -> Bool = { false }, _ body: (StoreInspector) throws -> Result
+    ) throws -> Result {
+        try FileState.hold(at: path) { state in
+            var state = state
+            state.isCancelled = isCancelled
+            return try body(StoreInspector(path, state))
+        }
+    }
+
+    /// The number of commits since the held state, whose pages writers cannot reuse; 0 if none is
+    /// held.
+    package var commitsBehind: UInt64 {
+        guard let state, state.aloneBecause == nil else { return 0 }
+        let file = PageFile(borrowing: state.descriptor, path: state.path)
+        guard let newest = try? FileSnapshot.meta(of: file).0.transaction, newest > state.meta.transaction else {
+            return 0
+        }
+        return newest - state.meta.transaction
     }
 }

@@ -4,7 +4,7 @@ import ArgumentParser
 import Tarn
 import TarnInspect
 
-struct DiffCommand: ParsableCommand {
+struct DiffCommand: InspectingCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
         abstract: "Show what differs between two stores, or between a store and its backup.",
@@ -27,11 +27,13 @@ struct DiffCommand: ParsableCommand {
     @Flag(help: "Print only the differences of the schema and the numbers of records.") var summary = false
     @Flag(help: "Show progress on standard error (default: only on a terminal).") var progress = false
 
-    func run() throws {
+    var store: String { first }
+
+    func run(on inspector: StoreInspector) throws {
         let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal)
         let stores = [first, second]
         let differences = try StoreInspector(at: second).differences(
-            from: StoreInspector(at: first), of: entity, progress: { meter.show($0.pages, of: $0.total, "pages") },
+            from: inspector, of: entity, progress: { meter.show($0.pages, of: $0.total, "pages") },
             difference: { difference in
                 guard !summary else { return }
                 meter.clear()

@@ -5,7 +5,7 @@ import Foundation
 import Tarn
 import TarnInspect
 
-struct ExportCommand: ParsableCommand {
+struct ExportCommand: InspectingCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Export the records to SQLite, SQL, CSV or lines of JSON.",
@@ -34,8 +34,7 @@ struct ExportCommand: ParsableCommand {
         if forms != 1 { throw ValidationError("use one of --sqlite FILE, --sql, --csv DIRECTORY and --ndjson") }
     }
 
-    func run() throws {
-        let inspector = StoreInspector(at: store)
+    func run(on inspector: StoreInspector) throws {
         var damaged = 0
         func say(_ damage: StoreInspector.Damage) {
             damaged += 1

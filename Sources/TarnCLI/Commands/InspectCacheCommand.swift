@@ -5,7 +5,7 @@ import Foundation
 import Tarn
 import TarnInspect
 
-struct InspectCacheCommand: ParsableCommand {
+struct InspectCacheCommand: InspectingCommand {
     static let configuration = CommandConfiguration(
         commandName: "cache",
         abstract: "List the stored responses with their freshness, or explain whether one would answer a request.",
@@ -48,19 +48,20 @@ struct InspectCacheCommand: ParsableCommand {
         if !question.isEmpty, !url.isEmpty { throw ValidationError("--url is only for the list") }
     }
 
-    func run() throws {
+    func run(on inspector: StoreInspector) throws {
         let report = DamageReport(store)
-        try noteWithoutLocks(store, question.isEmpty ? list(report) : explain(question[1], report))
+        try noteWithoutLocks(
+            store, question.isEmpty ? list(inspector, report) : explain(inspector, question[1], report))
         try report.end("read")
     }
 
-    private func list(_ report: DamageReport) throws -> String? {
+    private func list(_ inspector: StoreInspector, _ report: DamageReport) throws -> String? {
         let style = format.style, now = now
         var rows = RowWriter(
             ["url", "method", "status", "state", "age", "lifetime", "validators", "records", "bytes", "of"], style,
             rightAligned: [2, 4, 5, 7, 8])
         format.beginOutput()
-        let reason = try StoreInspector(at: store).responses(
+        let reason = try inspector.responses(
             { id, entry in
                 let response = StoredResponse(id, entry, at: now)
                 guard response.begins(with: url) else { return }
@@ -77,11 +78,11 @@ struct InspectCacheCommand: ParsableCommand {
         return reason
     }
 
-    private func explain(_ url: String, _ report: DamageReport) throws -> String? {
+    private func explain(_ inspector: StoreInspector, _ url: String, _ report: DamageReport) throws -> String? {
         let headers = TransportHeaders(try header.map { try InspectCacheCommand.field($0) })
         let path = url.prefix { $0 != "?" }, now = now
         var found = 0, near: [String] = []
-        let reason = try StoreInspector(at: store).responses(
+        let reason = try inspector.responses(
             { id, entry in
                 let response = StoredResponse(id, entry, at: now)
                 // The list shows URLs with masked secrets.

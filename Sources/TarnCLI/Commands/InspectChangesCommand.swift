@@ -4,7 +4,7 @@ import ArgumentParser
 import Tarn
 import TarnInspect
 
-struct InspectChangesCommand: ParsableCommand {
+struct InspectChangesCommand: InspectingCommand {
     static let configuration = CommandConfiguration(
         commandName: "changes",
         abstract: "Show the change log: which records were created, updated and deleted, by commit.",
@@ -31,11 +31,11 @@ struct InspectChangesCommand: ParsableCommand {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
     }
 
-    func run() throws {
+    func run(on inspector: StoreInspector) throws {
         let damage = DamageReport(store), style = format.style
         format.beginOutput()
         var rows = RowWriter(Change.columns, style)
-        let part = try StoreInspector(at: store).changes(
+        let part = try inspector.changes(
             since: since, of: entities.isEmpty ? nil : entities, limit: limit ?? .max, damaged: damage.add
         ) { rows.add(members: $0.members, cells: $0.cells(style)) }
         if rows.count > 0 || style.format != .table { rows.end() }

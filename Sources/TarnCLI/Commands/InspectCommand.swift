@@ -19,13 +19,15 @@ struct InspectCommand: ParsableCommand {
               tarn inspect diff backup.tarn forge.tarn
               tarn inspect export forge.tarn --sqlite forge.db
               tarn inspect verify forge.tarn
+              tarn inspect shell forge.tarn
               tarn inspect web forge.tarn
             """,
         subcommands: [
             StatCommand.self, DumpCommand.self, InspectGetCommand.self, InspectKeysCommand.self,
             InspectSchemaCommand.self, InspectCacheCommand.self, InspectChangesCommand.self, InspectReadersCommand.self,
             InspectTopCommand.self, InspectGrepCommand.self, InspectWatchCommand.self, InspectPagesCommand.self,
-            DiffCommand.self, ExportCommand.self, VerifyCommand.self, SalvageCommand.self, WebCommand.self,
+            DiffCommand.self, ExportCommand.self, VerifyCommand.self, SalvageCommand.self, InspectShellCommand.self,
+            WebCommand.self,
         ])
 }
 

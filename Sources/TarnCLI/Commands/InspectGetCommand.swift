@@ -4,7 +4,7 @@ import ArgumentParser
 import Tarn
 import TarnInspect
 
-struct InspectGetCommand: ParsableCommand {
+struct InspectGetCommand: InspectingCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
         abstract: "Show one record with its row, index entries, referrers, responses and changes.",
@@ -30,8 +30,8 @@ struct InspectGetCommand: ParsableCommand {
         if limit < 0 { throw ValidationError("--limit must not be negative") }
     }
 
-    func run() throws {
-        let found = try StoreInspector(at: store).record(entity, limit: limit) {
+    func run(on inspector: StoreInspector) throws {
+        let found = try inspector.record(entity, limit: limit) {
             try RecordKey(argument: key, of: $0)
         }
         noteWithoutLocks(store, found.aloneBecause)

@@ -4,7 +4,7 @@ import ArgumentParser
 import Tarn
 import TarnInspect
 
-struct InspectGrepCommand: ParsableCommand {
+struct InspectGrepCommand: InspectingCommand {
     static let configuration = CommandConfiguration(
         commandName: "grep",
         abstract: "Search the values of all records for a text.",
@@ -35,7 +35,7 @@ struct InspectGrepCommand: ParsableCommand {
         if count, limit != nil { throw ValidationError("--count cannot be combined with --limit") }
     }
 
-    func run() throws {
+    func run(on inspector: StoreInspector) throws {
         var options = SearchOptions()
         options.entity = entity
         options.fields = fields.map { Set($0.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }) }
@@ -44,7 +44,7 @@ struct InspectGrepCommand: ParsableCommand {
         let damage = DamageReport(store), style = format.style
         if !count { format.beginOutput() }
         var rows = count ? nil : RowWriter(["entity", "key", "field", "value"], style)
-        let result = try StoreInspector(at: store).search(for: text, options, damaged: damage.add) { match in
+        let result = try inspector.search(for: text, options, damaged: damage.add) { match in
             rows?.add(members: match.members, cells: match.cells)
         }
         if result.fields > 0 || !style.format.isForPeople { rows?.end() }

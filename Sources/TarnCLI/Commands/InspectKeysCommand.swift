@@ -4,7 +4,7 @@ import ArgumentParser
 import Tarn
 import TarnInspect
 
-struct InspectKeysCommand: ParsableCommand {
+struct InspectKeysCommand: InspectingCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
         abstract: "List the keys of an entity in their order, one per line.",
@@ -33,10 +33,10 @@ struct InspectKeysCommand: ParsableCommand {
         if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
     }
 
-    func run() throws {
+    func run(on inspector: StoreInspector) throws {
         let damage = DamageReport(store)
         var found = 0
-        let reason = try StoreInspector(at: store).keys(
+        let reason = try inspector.keys(
             of: entity, KeySelection(isReversed: reverse, limit: limit ?? .max),
             within: { entity in
                 KeySpan(

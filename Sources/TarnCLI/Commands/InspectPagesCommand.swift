@@ -4,7 +4,7 @@ import ArgumentParser
 import Tarn
 import TarnInspect
 
-struct InspectPagesCommand: ParsableCommand {
+struct InspectPagesCommand: InspectingCommand {
     static let configuration = CommandConfiguration(
         commandName: "pages",
         abstract: "Show the use of the pages by table: kinds, fill, fragmentation, and the free list.",
@@ -22,8 +22,8 @@ struct InspectPagesCommand: ParsableCommand {
     @Argument(help: "Store directory, or any LMDB data file.") var store: String
     @Flag(help: "Print one JSON object.") var json = false
 
-    func run() throws {
-        let use = try StoreInspector(at: store).pageUse()
+    func run(on inspector: StoreInspector) throws {
+        let use = try inspector.pageUse()
         noteWithoutLocks(store, use.aloneBecause)
         if json { Output.json(use.json) } else { show(use) }
         try StatCommand.end(store, use.findings)

@@ -4,7 +4,7 @@ import ArgumentParser
 import Tarn
 import TarnInspect
 
-struct InspectSchemaCommand: ParsableCommand {
+struct InspectSchemaCommand: InspectingCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
         abstract: "Print the schema of a store as a description file, with its ids.",
@@ -22,8 +22,8 @@ struct InspectSchemaCommand: ParsableCommand {
     @Argument(help: "Store directory, or its data.mdb.") var store: String
     @Flag(help: "Print one JSON object.") var json = false
 
-    func run() throws {
-        let schema = try StoreInspector(at: store).schema()
+    func run(on inspector: StoreInspector) throws {
+        let schema = try inspector.schema()
         noteWithoutLocks(store, schema.aloneBecause)
         if json {
             try Output.json(schema.json)

@@ -4,7 +4,7 @@ import ArgumentParser
 import Tarn
 import TarnInspect
 
-struct InspectTopCommand: ParsableCommand {
+struct InspectTopCommand: InspectingCommand {
     static let configuration = CommandConfiguration(
         commandName: "top",
         abstract: "Show the largest records, the longest lists and the fullest tables.",
@@ -29,9 +29,9 @@ struct InspectTopCommand: ParsableCommand {
         if !(1...10_000).contains(limit) { throw ValidationError("--limit must be from 1 to 10000") }
     }
 
-    func run() throws {
+    func run(on inspector: StoreInspector) throws {
         let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal), damage = DamageReport(store, meter)
-        let top = try StoreInspector(at: store).extremes(
+        let top = try inspector.extremes(
             limit: limit, of: entity, progress: { meter.show($0.pages, of: $0.total, "pages") }, damaged: damage.add)
         meter.clear()
         noteWithoutLocks(store, top.aloneBecause)

@@ -9,8 +9,9 @@ struct SalvageCommand: ParsableCommand {
         commandName: "salvage",
         abstract: "Copy the readable records of a damaged store into a new store.",
         discussion: """
-            The damaged store is only read. Rows on pages that no tree reaches are found by their checksums. If \
-            anything was lost, the new store has no responses and no checkpoints, so that the next sync fetches \
+            The damaged store is only read. Rows on pages that no tree reaches are found by their checksums; if both \
+            meta pages are unreadable, the newest trees are found by searching all pages. Lost records are named as \
+            far as a page still has their key. If anything was lost, the new store has no responses and no checkpoints, so that the next sync fetches \
             everything again; the exit code is then 3. If another process writes to the damaged store meanwhile, no \
             new store is made, and the exit code is 9.
 
@@ -33,6 +34,10 @@ struct SalvageCommand: ParsableCommand {
             "\(new): \(countText(records, "record")) (\(report.records.filter { $0.count > 0 }.map { "\($0.count) \($0.entity)" }.joined(separator: ", "))), "
                 + "\(countText(report.responses, "response")), \(countText(report.localChanges, "local change")), \(countText(report.operations, "unsent operation")), as of commit \(report.sequence)"
         )
+        if report.hasFoundTrees {
+            Output.line(
+                "both meta pages are unreadable: this is the newest state that was found; later commits may be missing")
+        }
         if report.found > 0 {
             Output.line(
                 "\(report.found) of them found on unreachable pages"

@@ -4,7 +4,7 @@ import Tarn
 import TarnInspect
 
 /// The command `tarn inspect stat`.
-struct StatCommand: ParsableCommand {
+struct StatCommand: InspectingCommand {
     static let configuration = CommandConfiguration(
         commandName: "stat",
         abstract: "Show the content and the size of a store, table by table.",
@@ -39,8 +39,7 @@ struct StatCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
-        let inspector = StoreInspector(at: store)
+    func run(on inspector: StoreInspector) throws {
         let statistics = try inspector.statistics()
         if json {
             noteWithoutLocks(store, statistics.aloneBecause)

@@ -5,7 +5,7 @@ import Foundation
 import Tarn
 import TarnInspect
 
-struct VerifyCommand: ParsableCommand {
+struct VerifyCommand: InspectingCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Check every page, row, index entry and counter of a store.",
@@ -24,9 +24,9 @@ struct VerifyCommand: ParsableCommand {
     @Flag(help: "Print the report as one JSON object.") var json = false
     @Flag(help: "Show progress on standard error (default: only on a terminal).") var progress = false
 
-    func run() throws {
+    func run(on inspector: StoreInspector) throws {
         let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal)
-        let report = try StoreInspector(at: store).verification { meter.show($0.pages, of: $0.total, "pages") }
+        let report = try inspector.verification { meter.show($0.pages, of: $0.total, "pages") }
         meter.clear()
         if json { try Output.json(text(report)) } else { show(report) }
         guard report.isSound else { throw Failure(.store, json ? "" : "\(store): \(summary(report))") }

@@ -33,6 +33,8 @@ struct Completer {
     private var word: String
     /// What stands before the completion in the word, such as `--format=`.
     private var prefix = ""
+    /// The names to offer; nil for those of the store and the description on the command line.
+    private var known: KnownNames?
 
     /// The lines of an answer: the kind, then the completions.
     ///
@@ -45,6 +47,17 @@ struct Completer {
         var completer = Completer(program, shell, words, index)
         let (kind, completions) = completer.answer()
         return [kind.rawValue] + completions.map { $0.text + "\t" + $0.about }.map { $0.replacing("\n", with: " ") }
+    }
+
+    /// Returns the completions of the last of the words in a program's own shell.
+    ///
+    /// - Parameter words: The words of the line, the name of the program first.
+    static func completions(
+        of words: [String], _ program: CommandOutline, _ names: KnownNames
+    ) -> (kind: Kind, completions: [Completion]) {
+        var completer = Completer(program, .zsh, words, words.count - 1)
+        completer.known = names
+        return completer.answer()
     }
 
     private init(_ program: CommandOutline, _ shell: CompletionScript, _ words: [String], _ index: Int) {
@@ -164,7 +177,7 @@ struct Completer {
 
     /// `name=` for each attribute; a value follows.
     private func assignments(_ command: CommandOutline, _ positionals: [String]) -> (Kind, [Completion]) {
-        let entity = positionals.first.flatMap(names(command, positionals).entity)
+        let entity = entity(command, positionals, names(command, positionals))
         return (.open, matching(entity?.attributes.map { Completion(text: "\($0)=", about: "attribute") } ?? []).1)
     }
 
@@ -192,7 +205,7 @@ struct Completer {
 
     private func relationships(_ command: CommandOutline, _ positionals: [String]) -> (Kind, [Completion]) {
         let known = names(command, positionals)
-        let entity = positionals.first.flatMap(known.entity)
+        let entity = entity(command, positionals, known)
         return matching(entity?.relationships.map { Completion(text: $0.name, about: $0.destination) } ?? [])
     }
 
@@ -209,7 +222,7 @@ struct Completer {
     /// A path: fields of the entity, behind a `.` those of the entity that a relationship leads to.
     private func paths(_ command: CommandOutline, _ positionals: [String]) -> (Kind, [Completion]) {
         let known = names(command, positionals)
-        guard var entity = positionals.first.flatMap(known.entity) else { return (.words, []) }
+        guard var entity = entity(command, positionals, known) else { return (.words, []) }
         var parts = word.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         let last = parts.popLast() ?? ""
         for part in parts {
@@ -228,15 +241,25 @@ struct Completer {
         )
     }
 
+    /// The value of an option on the command line.
+    private func value(_ names: [String]) -> String? {
+        for (index, word) in before.enumerated() {
+            if names.contains(word), index + 1 < before.count { return before[index + 1] }
+            for name in names where word.hasPrefix(name + "=") { return String(word.dropFirst(name.count + 1)) }
+        }
+        return nil
+    }
+
+    /// The entity that the command line names, in an option or as an argument.
+    private func entity(_ command: CommandOutline, _ positionals: [String], _ known: KnownNames) -> KnownNames.Entity? {
+        let position = command.positionals.firstIndex { $0.valueName == "entity" } ?? 0
+        let argument = position < positionals.count ? positionals[position] : nil
+        return (value(["--entity"]) ?? argument).flatMap(known.entity)
+    }
+
     /// The names of the description and store that the command line names.
     private func names(_ command: CommandOutline, _ positionals: [String]) -> KnownNames {
-        func value(_ names: [String]) -> String? {
-            for (index, word) in before.enumerated() {
-                if names.contains(word), index + 1 < before.count { return before[index + 1] }
-                for name in names where word.hasPrefix(name + "=") { return String(word.dropFirst(name.count + 1)) }
-            }
-            return nil
-        }
+        if let known { return known }
         let position = command.positionals.firstIndex { $0.valueName == "store" }
         let argument = position.flatMap { $0 < positionals.count ? positionals[$0] : nil }
         return KnownNames(file: value(["--file", "-f"]) ?? "tarn.yaml", store: value(["--store"]) ?? argument)

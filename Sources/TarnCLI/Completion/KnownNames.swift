@@ -30,18 +30,25 @@ struct KnownNames {
         if let path = store ?? description?.storePath, FileManager.default.fileExists(atPath: path + "/data.mdb"),
             let catalog = try? Store.open(at: path, options: Store.Options(isReadOnly: true)).catalog
         {
-            entities = catalog.entities.map { entity in
-                var known = Entity(name: entity.name)
-                known.relationships = catalog.relationships(of: entity).map { relationship in
-                    (relationship.name, catalog.entity(id: relationship.destination)?.name ?? "")
-                }
-                for field in entity.fields {
-                    if case .attribute = field.kind { known.attributes.append(field.name) }
-                }
-                return known
-            }
+            entities = KnownNames.entities(of: catalog)
         } else if let schema = description?.schema {
             entities = schema.entities.map { KnownNames.entity($0, in: schema) }
+        }
+    }
+
+    /// Creates the names of a catalog.
+    init(_ catalog: Catalog) { entities = KnownNames.entities(of: catalog) }
+
+    private static func entities(of catalog: Catalog) -> [Entity] {
+        catalog.entities.map { entity in
+            var known = Entity(name: entity.name)
+            known.relationships = catalog.relationships(of: entity).map { relationship in
+                (relationship.name, catalog.entity(id: relationship.destination)?.name ?? "")
+            }
+            for field in entity.fields {
+                if case .attribute = field.kind { known.attributes.append(field.name) }
+            }
+            return known
         }
     }
 

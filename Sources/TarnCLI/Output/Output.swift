@@ -180,6 +180,21 @@ enum Output {
         _ = write(Array(VisibleText.line(text).utf8) + [UInt8(ascii: " ")], to: STDERR_FILENO)
     }
 
+    /// Draws the line that is being typed, with the cursor in a column.
+    ///
+    /// - Parameter text: A text whose control characters are escaped already.
+    static func edit(_ text: String, cursor: Int) {
+        // CR, the text, "erase to the end of the line" (EL), CR, cursor forward (CUF).
+        let move = cursor > 0 ? "\r\u{1B}[\(cursor)C" : "\r"
+        _ = write(Array("\r\(text)\u{1B}[K\(move)".utf8), to: STDERR_FILENO)
+    }
+
+    /// Ends the line that was typed.
+    static func endEdit() { _ = write(Array("\r\n".utf8), to: STDERR_FILENO) }
+
+    /// Clears the terminal on standard error (ECMA-48, ED and CUP).
+    static func clearTerminal() { _ = write(Array("\u{1B}[H\u{1B}[2J".utf8), to: STDERR_FILENO) }
+
     /// Replaces the progress line on a terminal.
     static func progress(_ text: String) {
         let line = VisibleText.cut(VisibleText.line(text), columns: errorWidth - 1)

@@ -38,9 +38,13 @@ struct CommandOutline: Decodable {
     var subcommands: [CommandOutline]?
 
     /// The command `tarn`.
-    static func program() -> CommandOutline? {
+    static func program() -> CommandOutline? { CommandOutline(of: TarnCommand.self) }
+
+    /// Describes a command; nil if ArgumentParser describes it in another way than today.
+    init?(of command: any ParsableCommand.Type) {
         struct Tool: Decodable { var command: CommandOutline }
-        return try? JSONDecoder().decode(Tool.self, from: Data(TarnCommand._dumpHelp().utf8)).command
+        guard let tool = try? JSONDecoder().decode(Tool.self, from: Data(command._dumpHelp().utf8)) else { return nil }
+        self = tool.command
     }
 
     /// The subcommands that help pages show.

@@ -38,6 +38,11 @@ enum HelpTopic: String, CaseIterable {
           CLICOLOR_FORCE     If not empty and not 0, colours also without a terminal.
           TARN_PROGRESS_SECONDS
                              Seconds between lines of progress without a terminal (default: 5; 0 for none).
+          TARN_SNAPSHOT_SECONDS
+                             Age from which `tarn inspect` reports a snapshot that holds up writers (default: 5; 0 for
+                             never).
+          TARN_HISTORY       History of `tarn inspect shell` (default: ~/.local/state/tarn/inspect-history); empty for
+                             none.
           TZ                 Time zone of --local.
           http_proxy, https_proxy, no_proxy
                              Proxies, as libcurl reads them.

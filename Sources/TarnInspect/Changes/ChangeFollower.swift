@@ -52,7 +52,7 @@ package struct ChangeFollower {
         damaged: (StoreInspector.Damage) -> Void, notice: (Notice) -> Void, change: (Change) throws -> Void
     ) throws {
         // The head may be half written: then the question below decides.
-        let newest = try? FileSnapshot(PageFile(opening: inspector.path)).meta.transaction
+        let newest = try? FileSnapshot.meta(of: PageFile(opening: inspector.path)).0.transaction
         if let newest, newest == transaction { return }
         let part = try inspector.changes(
             of: names,

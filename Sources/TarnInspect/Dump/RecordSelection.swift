@@ -40,6 +40,8 @@ package enum RecordSelectionError: Error, Hashable, CustomStringConvertible {
     case noTextKey(entity: String, type: String)
     /// An option needs an entity.
     case noEntity(option: String)
+    /// The file has no table of this name.
+    case unknownTable(name: String, known: [String])
 
     package var description: String {
         switch self {
@@ -49,6 +51,7 @@ package enum RecordSelectionError: Error, Hashable, CustomStringConvertible {
         case .noTextKey(let entity, let type):
             "keys of \(entity) are of the type \(type) and have no beginning; use a range of keys"
         case .noEntity(let option): "\(option) needs an entity"
+        case .unknownTable(let name, let known): Spelling.unknown("table", name, among: known)
         }
     }
 }

@@ -1,5 +1,5 @@
-// Tables in the format of `mdb_dump` and `mdb_load` of lmdb-utils, also from files that these
-// refuse.
+// Tables in the format of `mdb_dump` and `mdb_load` of lmdb-utils, or as JSON, also from files that
+// these programs refuse.
 
 import LMDBPages
 import TarnStore
@@ -18,50 +18,76 @@ extension StoreInspector {
     ///   may mix several commits.
     @discardableResult
     public func dumpTables(line: (String) throws -> Void, damaged: (Damage) -> Void) throws -> String? {
+        try dumpTables(.all, as: .hex, line: line, damaged: damaged)
+    }
+
+    /// Calls `line` with every line of a dump of tables.
+    ///
+    /// The table without a name also has the records of the named tables, as `mdb_dump` without
+    /// `-a` and `-s` writes it; `mdb_load` reads such a dump as a table of plain values.
+    ///
+    /// - Throws: `RecordSelectionError.unknownTable`; otherwise as ``dumpTables(line:damaged:)``.
+    @discardableResult
+    package func dumpTables(
+        _ tables: DumpedTables, as form: TableDumpForm, line: (String) throws -> Void, damaged: (Damage) -> Void
+    ) throws -> String? {
         try open { file in
-            func entry(_ key: Bytes, _ value: Bytes) throws {
-                try line(" " + StoreInspector.hexadecimal(key))
-                try line(" " + StoreInspector.hexadecimal(value))
-            }
-            if file.snapshot.ownEntries > 0, !file.isStore {
-                try StoreInspector.head(nil, file.snapshot.meta.main, file, line)
-                try file.forEachOwnEntry(entry)
-                try line("DATA=END")
-            }
-            for name in file.snapshot.names {
-                guard let record = file.snapshot.tables[name] else { continue }
-                try StoreInspector.head(name, record, file, line)
-                // `meta` was scanned when the file was opened.
-                if file.counts[name] != nil {
-                    try file.again(name, asStored: true, entry)
-                } else {
-                    try file.forEachEntry(inAnyTable: name, asStored: true, entry)
+            switch tables {
+            case .all:
+                if file.snapshot.ownEntries > 0, !file.isStore {
+                    try StoreInspector.dumpMain(file, form, ownOnly: true, line)
                 }
-                try line("DATA=END")
+                for name in file.snapshot.names { try StoreInspector.dump(name, file, form, line, damaged) }
+            case .main: try StoreInspector.dumpMain(file, form, ownOnly: false, line)
+            case .named(let name):
+                guard file.snapshot.tables[name] != nil else {
+                    throw RecordSelectionError.unknownTable(name: name, known: file.snapshot.names)
+                }
+                try StoreInspector.dump(name, file, form, line, damaged)
             }
-            for finding in file.findings.list where finding.code.isOfPages {
-                damaged(Damage(place: finding.place, reason: finding.detail, isOfPages: true))
-            }
+            file.reportPages(to: damaged)
             return file.aloneBecause
         }
     }
 
-    /// Writes the header of a table, in the order of mdb_dump.c.
-    private static func head(_ name: String?, _ record: TableRecord, _ file: StoreFile, _ line: (String) throws -> Void)
-        rethrows
-    {
-        let meta = file.snapshot.meta
-        try line("VERSION=3")
-        try line("format=bytevalue")
-        if let name { try line("database=\(name)") }
-        for text in ["type=btree", "mapsize=\(meta.mapSize)", "maxreaders=\(file.readers?.all ?? 126)"] {
-            try line(text)
+    private static func dump(
+        _ name: String, _ file: StoreFile, _ form: TableDumpForm, _ line: (String) throws -> Void,
+        _ damaged: (Damage) -> Void
+    ) throws {
+        guard let record = file.snapshot.tables[name] else { return }
+        // The name is a line of the header; mdb_dump leaves out names with a NUL.
+        guard form == .json || !name.utf8.contains(where: { $0 == 0 || $0 == 0x0A }) else {
+            return damaged(Damage(place: name, reason: "a name with a NUL or a line break; only JSON has its entries"))
         }
-        if record.hasDuplicates { try line("duplicates=1") }
-        for option in record.optionNames { try line("\(option)=1") }
-        try line("db_pagesize=\(meta.pageSize)")
-        try line("HEADER=END")
+        let lines = TableLines(form: form, name: name, record: record)
+        for text in lines.head(file.snapshot.meta, readers: file.readers?.all ?? defaultReaders) { try line(text) }
+        func entry(_ key: Bytes, _ value: Bytes) throws { for text in lines.entry(key, value) { try line(text) } }
+        // `meta` was scanned when the file was opened.
+        if file.counts[name] != nil {
+            try file.again(name, asStored: true, entry)
+        } else {
+            try file.forEachEntry(inAnyTable: name, asStored: true, entry)
+        }
+        for text in lines.end { try line(text) }
     }
+
+    /// Dumps the table without a name.
+    ///
+    /// - Parameter ownOnly: Whether the records of the named tables are left out.
+    private static func dumpMain(
+        _ file: StoreFile, _ form: TableDumpForm, ownOnly: Bool, _ line: (String) throws -> Void
+    ) throws {
+        let lines = TableLines(form: form, name: nil, record: file.snapshot.meta.main)
+        for text in lines.head(file.snapshot.meta, readers: file.readers?.all ?? defaultReaders) { try line(text) }
+        try file.forEachMainEntry { key, value, isTable in
+            guard !isTable || !ownOnly else { return }
+            for text in lines.entry(key, value) { try line(text) }
+        }
+        for text in lines.end { try line(text) }
+    }
+
+    /// The reader slots of an environment without a lock file: `DEFAULT_READERS` of mdb.c.
+    private static let defaultReaders = 126
 
     private static let digits = Array("0123456789abcdef".utf8)
 

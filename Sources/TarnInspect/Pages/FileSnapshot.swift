@@ -7,6 +7,8 @@ import TarnStore
 final class FileSnapshot {
     let file: PageFile
     let meta: MetaPage
+    /// Whether both meta pages are unreadable, and the trees were searched for.
+    let isFound: Bool
     /// The records of the tables by name.
     private(set) var tables: [String: TableRecord] = [:]
     /// The names of the tables, in byte order.
@@ -16,20 +18,33 @@ final class FileSnapshot {
     /// The keys of the first of these entries.
     private(set) var ownKeys: [String] = []
 
-    /// Reads the meta pages and selects a state.
+    /// Creates a snapshot of a state of a file.
+    init(_ file: PageFile, _ state: FileState) {
+        self.file = file
+        meta = state.meta
+        isFound = state.isFound
+        file.pageSize = meta.pageSize
+    }
+
+    /// Creates a snapshot of trees in a file whose page size is known.
+    init(_ file: PageFile, keeping meta: MetaPage) {
+        self.file = file
+        self.meta = meta
+        isFound = true
+    }
+
+    /// Reads the meta pages and selects the one of a state.
     ///
     /// - Parameter transaction: The state that a reader holds; nil for the newest.
+    /// - Returns: The page, and the faults of both.
     /// - Throws: `StoreOpenError.notAStore` if neither meta page is readable; `FileSnapshot.Moved`
     ///   if the state was replaced.
-    init(_ file: PageFile, transaction: UInt64? = nil, _ findings: Findings = Findings()) throws {
-        self.file = file
-        let metas = try FileSnapshot.metaPages(file)
-        for problem in metas.problems { findings.add(.meta, "page \(problem.number)", problem.detail) }
+    static func meta(of file: PageFile, transaction: UInt64? = nil) throws -> (MetaPage, [Finding]) {
+        let metas = try metaPages(file)
         let newest = metas.pages.max { $0.transaction < $1.transaction }
         guard let meta = transaction == nil ? newest : metas.pages.first(where: { $0.transaction == transaction })
         else { throw Moved() }
-        self.meta = meta
-        file.pageSize = meta.pageSize
+        return (meta, metas.problems.map { Finding(.meta, "page \($0.number)", $0.detail) })
     }
 
     /// Whether later commits may have changed pages of this state.
@@ -37,6 +52,8 @@ final class FileSnapshot {
     /// Without a reader that holds it, the second transaction after the next one reuses pages that
     /// the next one has freed (mdb.c, `mdb_page_alloc`). It begins after two commits.
     var isOvertaken: Bool {
+        // Without a meta page, liblmdb opens the file for no writer.
+        guard !isFound else { return false }
         guard let newest = try? FileSnapshot.metaPages(file).pages.map(\.transaction).max() else { return true }
         return newest > meta.transaction &+ 1
     }

@@ -9,7 +9,7 @@ import TarnStore
 /// An LMDB data file of unknown health. For one thread at a time.
 final class PageFile {
     let path: String
-    private let descriptor: Int32
+    let descriptor: Int32
     private let isOwned: Bool
     /// The size of a page in bytes, once the meta pages have declared it.
     var pageSize = 4096 {
@@ -20,6 +20,11 @@ final class PageFile {
     private static let cachedPages = 4096
     /// The number of pages that were read from the file.
     private(set) var readCount = 0
+    /// Whether the question is to end; its answer is then thrown away.
+    var isCancelled: (@Sendable () -> Bool)?
+
+    /// A closure that is called with every 256th page that is read.
+    var onRead: (() -> Void)?
 
     /// Opens a data file through a descriptor of its own.
     ///
@@ -90,6 +95,7 @@ final class PageFile {
         let (offset, isTooFar) = number.multipliedReportingOverflow(by: UInt64(pageSize))
         guard !isTooFar, let bytes = bytes(at: offset, count: pageSize) else { return nil }
         readCount += 1
+        if readCount % 256 == 0 { onRead?() }
         guard let page = PageBytes(bytes) else { return nil }
         if cache.count >= PageFile.cachedPages { cache.removeAll(keepingCapacity: true) }
         cache[number] = page

@@ -1,34 +1,53 @@
 // Pages that no tree leads to: their entries, and a lost catalog.
 
+import LMDBPages
 import TarnStore
 
+/// The pages that no scanned tree contains and that are not free.
+struct LostPages {
+    private let trees: PageMap
+    private let free: PageMap
+    private let ranges: [Range<UInt64>]
+    /// Whether the free list is whole; otherwise some of the pages may be old.
+    let isCertain: Bool
+
+    init(_ file: StoreFile) {
+        var scan = file.scan, free = PageMap()
+        let list = file.snapshot.forEachFreePage(&scan) { _, number in free[number] = 1 }
+        (trees, self.free, ranges) = (scan.pages, free, file.snapshot.file.pagesWithData)
+        isCertain = list.isWhole && (file.snapshot.meta.freeList.root != nil || !file.snapshot.isFound)
+    }
+
+    /// Visits the numbers of the pages.
+    func forEach(_ body: (UInt64) throws -> Void) rethrows {
+        for number in ranges.joined() where trees[number] == 0 && free[number] == 0 { try body(number) }
+    }
+}
+
 extension StoreFile {
-    /// Returns the pages that no scanned tree contains and that are not free.
+    /// Visits each node of a page that may be a leaf, whatever its header declares.
     ///
-    /// If the free list is unreadable, the result is not certain: some of the pages may be old.
-    func pagesOfNobody() -> (pages: [UInt64], isCertain: Bool) {
-        var scan = scan, free = PageMap()
-        let list = snapshot.forEachFreePage(&scan) { _, number in free[number] = 1 }
-        let pages = snapshot.file.pagesWithData.joined().filter { scan.pages[$0] == 0 && free[$0] == 0 }
-        return (pages, list.isWhole)
+    /// - Parameter body: A closure that is called with the key and the value; nil if the value is
+    ///   unreadable.
+    func forEachLostNode(of number: UInt64, _ body: (_ key: Bytes, _ value: Bytes?) throws -> Void) rethrows {
+        guard let page = snapshot.file.page(number) else { return }
+        try page.withView { page in
+            guard page.kind == .leaf || page.kind == .other else { return }
+            for index in 0..<page.count {
+                guard let key = page.key(index), !key.isEmpty else { continue }
+                guard let node = page.leafNode(index), let value = snapshot.value(of: node) else {
+                    try body(key, nil)
+                    continue
+                }
+                try value.withUnsafeBytes { try body(key, $0) }
+            }
+        }
     }
 
     /// Visits each readable entry of a leaf; none if the page is not a leaf.
-    func forEachNode(ofLeaf number: UInt64, _ body: (_ node: Int, _ key: Bytes, _ value: Bytes) throws -> Void) rethrows
-    {
-        guard let page = snapshot.file.page(number) else { return }
-        let count = page.withView { $0.isLeaf ? $0.count : 0 }
-        for node in 0..<count { try withNode(node, ofLeaf: number) { try body(node, $0, $1) } }
-    }
-
-    func withNode(_ index: Int, ofLeaf number: UInt64, _ body: (Bytes, Bytes) throws -> Void) rethrows {
-        guard let page = snapshot.file.page(number) else { return }
-        try page.withView { page in
-            guard index < page.count, let node = page.leafNode(index), !node.key.isEmpty,
-                let value = snapshot.value(of: node)
-            else { return }
-            try value.withUnsafeBytes { try body(node.key, $0) }
-        }
+    private func forEachNode(ofLeaf number: UInt64, _ body: (_ key: Bytes, _ value: Bytes) throws -> Void) rethrows {
+        guard let page = snapshot.file.page(number), page.withView(\.isLeaf) else { return }
+        try forEachLostNode(of: number) { key, value in if let value { try body(key, value) } }
     }
 
     /// Searches all pages of the file for the catalog and the dictionaries.
@@ -43,7 +62,7 @@ extension StoreFile {
         }
         var hasChecksum = false
         for number in snapshot.file.pagesWithData.joined() {
-            forEachNode(ofLeaf: number) { _, key, value in
+            forEachNode(ofLeaf: number) { key, value in
                 let name = String(decoding: key, as: UTF8.self)
                 let isCatalog = name == "\(MetaKey.catalog)"
                 guard isCatalog || name.hasPrefix(MetaKey.dictionaryPrefix) else { return }

@@ -47,11 +47,11 @@ extension StoreFile {
         return try scan(record, table, ordersBytes: false) { key, value, _ in try body(key, value) }
     }
 
-    /// Visits the entries of the table of tables that are no tables.
-    func forEachOwnEntry(_ body: (Bytes, Bytes) throws -> Void) rethrows {
+    /// Visits the entries of the table of tables: those of other programs, and those of tables.
+    func forEachMainEntry(_ body: (_ key: Bytes, _ value: Bytes, _ isTable: Bool) throws -> Void) rethrows {
         var scan = TreeScan(snapshot.file, lastPage: snapshot.meta.lastPage, Findings(limit: 0))
         _ = try scan.scan(snapshot.meta.main, "the table of tables", ordersBytes: false) { key, value, flags in
-            if flags & PageLayout.tree == 0 { try body(key, value) }
+            try body(key, value, flags & PageLayout.tree != 0)
         }
     }
 

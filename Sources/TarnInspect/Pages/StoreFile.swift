@@ -34,17 +34,23 @@ final class StoreFile: RecordSource {
     /// The counts of the table of tables.
     let mainCounts: TreeScan.Counts
 
-    private init(
-        _ snapshot: FileSnapshot, _ findings: Findings, aloneBecause: String?, readers: (used: Int, all: Int)? = nil,
-        progress: ((_ pages: Int, _ of: Int) -> Void)?
-    ) {
-        self.readers = readers
-        self.snapshot = snapshot
+    private init(_ state: FileState, _ findings: Findings, progress: ((_ pages: Int, _ of: Int) -> Void)?) {
+        let file = PageFile(borrowing: state.descriptor, path: state.path)
+        file.isCancelled = state.isCancelled
+        if let lag = state.lag {
+            // The watch reads meta pages, which the cache of the other one must not lose.
+            let own = PageFile(borrowing: state.descriptor, path: state.path)
+            let watch = SnapshotWatch(own, state.meta.transaction, patience: lag.patience, lag.report)
+            file.onRead = { watch.check() }
+        }
+        snapshot = FileSnapshot(file, state)
+        readers = state.readers
         self.findings = findings
-        self.aloneBecause = aloneBecause
-        var scan = TreeScan(snapshot.file, lastPage: snapshot.meta.lastPage, findings)
+        aloneBecause = state.aloneBecause
+        for finding in state.findings { findings.add(finding.code, finding.place, finding.detail) }
+        var scan = TreeScan(file, lastPage: state.meta.lastPage, findings)
         if let progress {
-            let file = snapshot.file, all = Int(clamping: min(snapshot.meta.lastPage, file.pageCount))
+            let all = Int(clamping: min(state.meta.lastPage, file.pageCount))
             scan.progress = { progress(file.readCount, all) }
         }
         mainCounts = snapshot.findTables(&scan)
@@ -60,37 +66,30 @@ final class StoreFile: RecordSource {
     /// writers of other processes do not change what is read. Otherwise the file is read without a
     /// transaction.
     ///
-    /// - Parameter path: The path of a store, or of its `data.mdb`.
+    /// - Parameters:
+    ///   - path: The path of a store, or of its `data.mdb`.
+    ///   - findsLostMeta: Whether the trees are searched for if both meta pages are unreadable.
+    ///   - lag: The report of a snapshot that holds up writers.
     /// - Throws: The closure's error; `StoreOpenError` if nothing is readable;
     ///   `StoreMaintenanceError.changedMeanwhile` if no transaction held the state and commits may
     ///   have changed it before the closure returned.
     static func open<Result>(
-        at path: String, progress: ((_ pages: Int, _ of: Int) -> Void)? = nil, _ body: (StoreFile) throws -> Result
+        at path: String, findsLostMeta: Bool = false, lag: FileState.Lag? = nil,
+        progress: ((_ pages: Int, _ of: Int) -> Void)? = nil, _ body: (StoreFile) throws -> Result
     ) throws -> Result {
-        let directory = path.hasSuffix("/data.mdb") ? String(path.dropLast("/data.mdb".count)) : path
-        var reason = "its newest state could not be held, since others write all the time"
-        for _ in 0..<100 {
-            var isLent = false
-            do {
-                return try PinnedFile.withState(ofStoreAt: directory) { pinned in
-                    let findings = Findings()
-                    let file = PageFile(borrowing: pinned.descriptor, path: directory + "/data.mdb")
-                    let snapshot = try FileSnapshot(file, transaction: pinned.transaction, findings)
-                    isLent = true
-                    let readers = pinned.environment.readerTable
-                    return try body(
-                        StoreFile(snapshot, findings, aloneBecause: nil, readers: readers, progress: progress))
-                }
-            } catch {
-                if isLent { throw error }
-                if error is FileSnapshot.Moved { continue }
-                reason = (error as? any StoreFailure)?.description ?? "\(error)"
-                break
-            }
+        try FileState.hold(at: path, findsLostMeta: findsLostMeta) { state in
+            var state = state
+            // Without a transaction, nothing is kept from being reused.
+            if state.aloneBecause == nil { state.lag = lag }
+            return try open(in: state, progress: progress, body)
         }
-        let file = try PageFile(opening: path), findings = Findings()
-        let snapshot = try FileSnapshot(file, findings)
-        let opened = StoreFile(snapshot, findings, aloneBecause: reason, progress: progress)
+    }
+
+    /// Opens a state of a file and runs the closure with it.
+    static func open<Result>(
+        in state: FileState, progress: ((_ pages: Int, _ of: Int) -> Void)? = nil, _ body: (StoreFile) throws -> Result
+    ) throws -> Result {
+        let opened = StoreFile(state, Findings(), progress: progress)
         let result: Result
         do {
             result = try body(opened)
@@ -109,5 +108,13 @@ final class StoreFile: RecordSource {
     func checkIsUnchanged() throws(StoreMaintenanceError) {
         guard let aloneBecause, snapshot.isOvertaken else { return }
         throw .changedMeanwhile(path: snapshot.file.path, detail: aloneBecause)
+    }
+
+    /// The number of commits since the state.
+    var commitsBehind: UInt64 {
+        // With a file of its own: the cache of pages stays as it is.
+        let file = PageFile(borrowing: snapshot.file.descriptor, path: snapshot.file.path)
+        let newest = (try? FileSnapshot.meta(of: file).0.transaction) ?? 0
+        return newest > snapshot.meta.transaction ? newest - snapshot.meta.transaction : 0
     }
 }

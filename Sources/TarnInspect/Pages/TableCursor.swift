@@ -166,6 +166,10 @@ final class TableCursor {
     ///
     /// - Returns: False after a finding.
     private func enter(_ number: UInt64) -> Bool {
+        guard file.snapshot.file.isCancelled?() != true else {
+            isWhole = false
+            return false
+        }
         guard number >= PageLayout.metaPages, number <= file.snapshot.meta.lastPage else {
             return fault(.pageOutOfBounds, number, "pages of tables are 2 to \(file.snapshot.meta.lastPage)")
         }

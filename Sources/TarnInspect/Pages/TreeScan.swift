@@ -20,6 +20,8 @@ struct TreeScan {
     /// A closure that is called with each value in overflow pages: the first page, the number of
     /// pages, and the size of the value.
     var overflowed: ((_ first: UInt64, _ pages: UInt64, _ bytes: Int) -> Void)?
+    /// A closure that is called with each key whose value is unreadable, and the name of its table.
+    var lostValue: ((_ key: Bytes, _ table: String) -> Void)?
 
     init(_ file: PageFile, lastPage: UInt64, _ findings: Findings) {
         self.file = file
@@ -148,6 +150,7 @@ struct TreeScan {
         for index in 0..<page.count {
             guard let node = page.leafNode(index) else {
                 tree.counts.isWhole = false
+                if let key = page.key(index), !key.isEmpty { lostValue?(key, tree.name) }
                 continue
             }
             let key = node.key
@@ -174,6 +177,7 @@ struct TreeScan {
             }
             guard let value = overflowing(first, count: node.valueSize, &tree) else {
                 tree.counts.isWhole = false
+                lostValue?(key, tree.name)
                 continue
             }
             try value.withUnsafeBytes {
@@ -226,13 +230,15 @@ struct TreeScan {
 
     /// Opens a page of a tree for the first time; nil after a finding.
     private mutating func open(_ number: UInt64, _ tree: inout Tree) -> PageBytes? {
-        guard let page = claimed(number, &tree) else {
+        guard file.isCancelled?() != true, let page = claimed(number, &tree) else {
             tree.counts.isWhole = false
             return nil
         }
         let place = "page \(number) of \(tree.name)"
         guard [.leaf, .branch, .values].contains(page.withView(\.kind)) else {
             findings.add(.pageKind, place, "it is neither a leaf nor a branch, and a tree leads to it")
+            // It has no owner: salvage looks for rows on such pages.
+            pages[number] = 0
             tree.counts.isWhole = false
             return nil
         }
@@ -259,6 +265,7 @@ struct TreeScan {
         let declared = page.withView(\.number)
         guard declared == number else {
             findings.add(.pageNumber, place, "it says that it is page \(declared)")
+            pages[number] = 0
             return nil
         }
         return page

@@ -35,6 +35,8 @@ package struct PinnedFile {
             var options = Environment.Options(
                 isReadOnly: true, creates: false, minimumMapSize: 1 << 20, maximumTables: 4)
             options.keepsDeadReaders = keepsDeadReaders
+            // A lock file of another program keeps its size: this is liblmdb's own number of slots.
+            if lock == nil { options.maximumReaders = 126 }
             do throws(LMDBError) { environment = try Environment.open(at: path, options: options) } catch {
                 throw StoreError.lmdb(error)
             }

@@ -1,5 +1,6 @@
 // Every question of the inspector, asked of a file of unknown health.
 
+import Foundation
 import TarnStore
 
 @testable import TarnInspect
@@ -44,6 +45,38 @@ enum EveryQuestion {
         ask { _ = try inspector.changes(damaged: { _ in }, change: { _ = $0.fields }) }
         ask { _ = try inspector.exportSQL(line: { _ in }, damaged: { _ in }) }
         ask { _ = try inspector.exportCSV(text: { _, _ in }, damaged: { _ in }) }
+        for form in [TableDumpForm.hex, .text, .json] {
+            for tables in [DumpedTables.all, .main, .named("r/2")] {
+                ask { try inspector.dumpTables(tables, as: form, line: { _ in }, damaged: { _ in }) }
+            }
+        }
+        for relationship in ["author", "labels", "parts", "children"] {
+            ask {
+                _ = try inspector.related(
+                    key.0, relationship, key: { _ in key.1 }, damaged: { _ in }, visit: { _ = $0.key })
+            }
+        }
+        for isReversed in [false, true] {
+            ask {
+                try inspector.selectRecords(
+                    of: nil, renewal: 0,
+                    { _ in
+                        var selection = RecordSelection()
+                        selection.isReversed = isReversed
+                        return selection
+                    }, record: { _ = $0.fields }, damaged: { _ in })
+            }
+        }
+        ask { _ = try inspector.statistics().json }
+        ask { _ = try inspector.pageUse(largest: 3).json }
+        ask { try inspector.responses({ _ = ($0, $1.listing) }, damaged: { _ in }) }
+        ask { _ = try inspector.verification() }
+        ask { try inspector.holdingState { _ = try ($0.storedCatalog(), $0.commitsBehind) } }
+        ask {
+            let new = path + ".salvaged"
+            _ = try inspector.salvage(to: new)
+            try? FileManager.default.removeItem(atPath: new)
+        }
         return answers
     }
 }

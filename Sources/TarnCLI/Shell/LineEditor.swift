@@ -1,0 +1,158 @@
+// A line editor for a terminal: it needs no library at run time.
+
+import Foundation
+
+/// An editor that reads lines from the terminal on standard input, and draws on standard error.
+final class LineEditor {
+    /// The completions of the word before the cursor.
+    struct Completions {
+        /// The offset of the word in the line, in characters.
+        var start = 0
+        var words: [String] = []
+        /// Whether nothing follows a completed word at once.
+        var endsWord = true
+    }
+
+    private let completions: (_ textBeforeCursor: String) -> Completions
+    private var history: LineHistory
+    private var line = EditedLine()
+    private var prompt = ""
+    /// The offset of the first column of the line that is shown.
+    private var scroll = 0
+
+    init(history: LineHistory, completions: @escaping (_ textBeforeCursor: String) -> Completions) {
+        self.history = history
+        self.completions = completions
+    }
+
+    /// Whether the terminal can be edited on: input and standard error are terminals.
+    static var isPossible: Bool {
+        isatty(STDIN_FILENO) == 1 && Output.errorIsTerminal
+            && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+    }
+
+    /// Reads a line.
+    ///
+    /// - Returns: The line; empty after Ctrl-C, nil at the end of the input.
+    func read(prompt: String) -> String? {
+        var cooked = termios()
+        guard tcgetattr(STDIN_FILENO, &cooked) == 0 else { return nil }
+        var raw = cooked
+        cfmakeraw(&raw)
+        // What is written elsewhere meanwhile keeps its line breaks.
+        raw.c_oflag = cooked.c_oflag
+        // Type-ahead is kept: TCSADRAIN, not TCSAFLUSH.
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &raw)
+        defer { tcsetattr(STDIN_FILENO, TCSADRAIN, &cooked) }
+        (self.prompt, line, scroll) = (VisibleText.line(prompt), EditedLine(), 0)
+        draw()
+        while true {
+            switch press(KeyStroke.next(byte: LineEditor.byte, hasMore: LineEditor.hasMore)) {
+            case .goesOn: draw()
+            case .ends(let text):
+                line.moveToEnd()
+                draw()
+                Output.endEdit()
+                if let text { history.add(text) }
+                return text
+            }
+        }
+    }
+
+    private enum Step { case goesOn, ends(String?) }
+
+    private func press(_ key: KeyStroke) -> Step {
+        switch key {
+        case .enter: return .ends(line.text)
+        case .interrupt:
+            line = EditedLine()
+            return .ends("")
+        case .endOfInput:
+            if line.isEmpty { return .ends(nil) }
+            line.deleteForward()
+        case .text(let text): line.insert(text)
+        case .tab: complete()
+        case .backspace: line.deleteBackward()
+        case .delete: line.deleteForward()
+        case .left: line.move(by: -1)
+        case .right: line.move(by: 1)
+        case .home: line.moveToStart()
+        case .end: line.moveToEnd()
+        case .wordLeft: line.moveByWord(forward: false)
+        case .wordRight: line.moveByWord(forward: true)
+        case .killToEnd: line.deleteToEnd()
+        case .killToStart: line.deleteToStart()
+        case .killWord: line.deleteWord()
+        case .up: if let text = history.previous(line.text) { line = EditedLine(text) }
+        case .down: if let text = history.next() { line = EditedLine(text) }
+        case .clear: Output.clearTerminal()
+        case .other: break
+        }
+        return .goesOn
+    }
+
+    // MARK: - Completion
+
+    private func complete() {
+        let found = completions(line.textBeforeCursor)
+        guard let first = found.words.first else { return }
+        var common = first
+        for word in found.words.dropFirst() { common = String(zip(common, word).prefix { $0 == $1 }.map(\.0)) }
+        let typed = String(line.textBeforeCursor.dropFirst(found.start))
+        if found.words.count == 1 {
+            line.replace(from: found.start, with: ShellWords.quoted(common) + (found.endsWord ? " " : ""))
+        } else if common.count > typed.count {
+            line.replace(from: found.start, with: common)
+        } else {
+            line.moveToEnd()
+            draw()
+            Output.endEdit()
+            for row in LineEditor.rows(found.words, width: Output.errorWidth) { Output.note(row) }
+        }
+    }
+
+    /// Returns words in columns.
+    private static func rows(_ words: [String], width: Int) -> [String] {
+        let shown = words.prefix(200).map { VisibleText.cell($0) } + (words.count > 200 ? ["…"] : [])
+        let column = (shown.map { VisibleText.columns(of: $0) }.max() ?? 0) + 2, count = max(1, width / column)
+        return stride(from: 0, to: shown.count, by: count).map { start in
+            shown[start..<min(start + count, shown.count)].map { word in
+                word + String(repeating: " ", count: max(0, column - VisibleText.columns(of: word)))
+            }.joined()
+        }
+    }
+
+    // MARK: - Drawing
+
+    /// Draws the part of the line around the cursor that fits the terminal.
+    private func draw() {
+        let head = VisibleText.columns(of: prompt), room = max(8, Output.errorWidth - 1 - head)
+        let cells = line.characters.map { VisibleText.line(String($0)) }
+        let widths = cells.map { VisibleText.columns(of: $0) }
+        scroll = min(scroll, line.cursor)
+        while widths[scroll..<line.cursor].reduce(0, +) >= room { scroll += 1 }
+        var shown = "", used = 0
+        for index in scroll..<cells.count {
+            guard used + widths[index] < room else { break }
+            shown += cells[index]
+            used += widths[index]
+        }
+        Output.edit(prompt + shown, cursor: head + widths[scroll..<line.cursor].reduce(0, +))
+    }
+
+    // MARK: - Input
+
+    private static func byte() -> UInt8? {
+        var byte: UInt8 = 0
+        while true {
+            let count = Foundation.read(STDIN_FILENO, &byte, 1)
+            if count < 0 && errno == EINTR { continue }
+            return count == 1 ? byte : nil
+        }
+    }
+
+    private static func hasMore() -> Bool {
+        var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        return poll(&input, 1, 50) > 0
+    }
+}

@@ -1,0 +1,77 @@
+// Rows on pages that no tree reaches, as a damaged branch leaves them behind.
+
+import TarnStore
+
+extension Salvage {
+    /// Salvages the rows of lost pages, identified by their checksums; of two rows of a record, the
+    /// newer one. Then the unreadable rows of these pages are reported.
+    func takeRowsOfNoTree() throws {
+        let pages = LostPages(file)
+        try pages.forEach { page in
+            try file.forEachLostNode(of: page) { key, value in
+                guard let value, let root = root(ofRow: value, key),
+                    EncodedRow.hasValidChecksum(value, table: UInt32(root.id), key: key)
+                else { return }
+                _ = try take(root, key, value, isFound: true)
+            }
+        }
+        try flush()
+        try reportLostRows(of: pages)
+        report.mayBeOld = (!pages.isCertain || file.snapshot.isFound) && report.found > 0
+    }
+
+    /// Returns the root entity of something that may be a row; nil if it is none.
+    private func root(ofRow value: Bytes, _ key: Bytes) -> Catalog.Entity? {
+        guard value.count >= RowFormat.headerSize, value[0] == RowFormat.version, !key.isEmpty,
+            key.count <= StorageKey.digestLength, let entity = file.catalog.entity(id: value.load(6))
+        else { return nil }
+        return file.catalog.entity(id: entity.root)
+    }
+
+    /// Reports the records of lost pages that the new store does not have.
+    private func reportLostRows(of pages: LostPages) throws {
+        var suspects: [Suspect] = []
+        try pages.forEach { page in
+            try collect(page, &suspects)
+            if suspects.count > 1000 { try report(&suspects) }
+        }
+        try report(&suspects)
+    }
+
+    /// A row that seems to be unreadable.
+    private struct Suspect {
+        var record: ListedRecord
+        var place: String
+        var reason: String
+    }
+
+    private func collect(_ page: UInt64, _ suspects: inout [Suspect]) throws {
+        // A node does not tell its table: rows beside it do.
+        var owner: Catalog.Entity?, bare: [[UInt8]] = [], found: [Suspect] = []
+        func suspect(_ root: Catalog.Entity, _ key: Bytes, _ reason: String) {
+            found.append(
+                Suspect(
+                    record: ListedRecord(entity: root.id, storageKey: Array(key)),
+                    place: "\(root.name) \(file.describe(key))", reason: "\(reason), on page \(page)"))
+        }
+        file.forEachLostNode(of: page) { key, value in
+            guard let value else { return bare.append(Array(key)) }
+            guard let root = root(ofRow: value, key) else { return }
+            if EncodedRow.hasValidChecksum(value, table: UInt32(root.id), key: key) {
+                owner = root
+                suspect(root, key, "undecodable value")
+            } else {
+                suspect(root, key, "the checksum is wrong")
+            }
+        }
+        if let owner { for key in bare { key.withUnsafeBytes { suspect(owner, $0, "its value is unreadable") } } }
+        suspects += found
+    }
+
+    private func report(_ suspects: inout [Suspect]) throws {
+        guard !suspects.isEmpty else { return }
+        let missing = try store.write { writer in try suspects.filter { try !writer.has($0.record) } }
+        for suspect in missing { report.lose(suspect.place, suspect.reason) }
+        suspects.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,182 @@
+import TarnStore
+
+/// A salvage in progress.
+final class Salvage {
+    let file: StoreFile
+    let store: StoreRestoration
+    var report = SalvageReport()
+    private var counts: [UInt16: Int] = [:]
+    private var highestVersion: UInt64 = 0
+    /// The rows to be written with the next batch.
+    private var waiting: [Row] = []
+    private var waitingBytes = 0
+    /// The rows of a transaction, in bytes.
+    static let batchBytes = 4 << 20
+
+    private struct Row {
+        var entity: UInt16
+        var key: [UInt8]
+        var body: [UInt8]
+        var isWide: Bool, isPartial: Bool
+        /// Whether it is from a page that no tree reaches.
+        var isFound: Bool
+        var version: UInt64
+    }
+
+    init(_ file: StoreFile, to new: String) throws {
+        self.file = file
+        let carried = [MetaKey.quota, MetaKey.changeRetention, MetaKey.changeValues].map { "\($0)" }
+        var settings = file.settings.filter { name, value in
+            carried.contains(name)
+                || (name.hasPrefix(MetaKey.dictionaryPrefix)
+                    && UInt16(name.dropFirst(MetaKey.dictionaryPrefix.count)).map(file.decoder.hasDictionary) == true)
+        }
+        // If `meta` is lost and dictionaries were found, their counter is derived from them.
+        let dictionaries = settings.keys.compactMap { UInt64($0.dropFirst(MetaKey.dictionaryPrefix.count)) }
+        let counter = max(dictionaries.max() ?? 0, file.number(MetaKey.nextDictionary) ?? 0)
+        settings["\(MetaKey.nextDictionary)"] = withUnsafeBytes(of: counter.bigEndian) { Array($0) }
+        store = try StoreRestoration(
+            at: new, catalog: file.catalog,
+            settings: settings.sorted { $0.key < $1.key }.map { (Array($0.key.utf8), $0.value) })
+    }
+
+    func run() throws -> SalvageReport {
+        if file.isCatalogDoubtful {
+            report.lose(
+                "meta",
+                "the checksum of the catalog is wrong, and there is no other copy: a name, a type or an enum value may be wrong"
+            )
+        }
+        report.hasFoundTrees = file.snapshot.isFound
+        try takeRows()
+        for name in [TableName.edges, TableName.responses, TableName.checkpoints, TableName.scans] {
+            file.forEach(in: name) { _, _ in }
+        }
+        try takeLocalMarks()
+        try takeOutbox()
+        if hasUnreachedRows { try takeRowsOfNoTree() }
+        for finding in file.findings.list where finding.code.isOfPages {
+            report.lose(finding.place, finding.detail, isOfPages: true)
+        }
+        if report.lostCount == 0 { try takeProgress() }
+        report.sequence = max(file.number(MetaKey.sequence) ?? 0, highestVersion)
+        report.records = file.catalog.entities.map { ($0.name, counts[$0.id, default: 0]) }
+        // Checked before the new store exists: it would mix several commits.
+        try file.checkIsUnchanged()
+        report.aloneBecause = file.aloneBecause
+        try store.finish(sequence: report.sequence)
+        return report
+    }
+
+    // MARK: - Rows
+
+    private var roots: [Catalog.Entity] { file.catalog.entities.filter { $0.root == $0.id } }
+
+    private func takeRows() throws {
+        let names = Dictionary(roots.map { (TableName.records($0.id), $0.name) }) { first, _ in first }
+        file.scan.lostValue = { [unowned self] key, table in
+            guard let name = names[table] else { return }
+            report.lose("\(name) \(file.describe(key))", "its value is unreadable")
+        }
+        defer { file.scan.lostValue = nil }
+        for root in roots {
+            let table = TableName.records(root.id)
+            try file.forEach(in: table) { key, value in
+                if let reason = try take(root, key, value) { report.lose("\(root.name) \(file.describe(key))", reason) }
+            }
+            if file.snapshot.tables[table] == nil {
+                report.lose(table, "the table of \(root.name) is missing", isOfPages: true)
+            }
+        }
+        try flush()
+    }
+
+    /// Whether rows may be on pages that no tree reaches.
+    ///
+    /// If the trees were found without a meta page and are whole, such pages are old ones.
+    private var hasUnreachedRows: Bool {
+        file.findings.list.contains { $0.code.isOfPages && $0.code != .noMeta }
+            || roots.contains { file.snapshot.tables[TableName.records($0.id)] == nil }
+    }
+
+    /// Reads a row and queues it for writing.
+    ///
+    /// - Parameter isFound: Whether the row is from a page that no tree reaches.
+    /// - Returns: The reason why it is unreadable; nil if it was queued.
+    func take(_ root: Catalog.Entity, _ key: Bytes, _ value: Bytes, isFound: Bool = false) throws -> String? {
+        guard EncodedRow.hasValidChecksum(value, table: UInt32(root.id), key: key) else {
+            return value.count < RowFormat.headerSize ? "not a row" : "the checksum is wrong"
+        }
+        let reason: String? = try file.decoder.lending {
+            let row: EncodedRow
+            do throws(RowDecoder.Failure) {
+                row = try file.decoder.view(value)
+            } catch .noDictionary(let id) {
+                return "its dictionary \(id) is missing or damaged"
+            } catch {
+                return "not a row"
+            }
+            guard let entity = file.entity(of: row, root: root.id) else {
+                return "unknown entity \(row.entity)"
+            }
+            guard row.body.isWellFormed else { return "its fields are inconsistent" }
+            guard key.count > 0, key.count <= StorageKey.digestLength else { return "its key is too long" }
+            try wait(entity, key, row, isFound: isFound)
+            return nil
+        }
+        if waitingBytes > Salvage.batchBytes { try flush() }
+        return reason
+    }
+
+    private func wait(_ entity: Catalog.Entity, _ key: Bytes, _ row: EncodedRow, isFound: Bool) throws {
+        let expanded = try file.expandingLongLists(row.body)
+        if let expanded, !expanded.isWhole {
+            report.lose(
+                "\(entity.name) \(file.describe(key))", "a long list is incomplete; the readable part was copied"
+            )
+        }
+        let body = expanded?.bytes ?? Array(row.body.bytes)
+        waiting.append(
+            Row(
+                entity: entity.id, key: Array(key), body: body, isWide: expanded?.isWide ?? row.body.isWide,
+                isPartial: row.isPartial, isFound: isFound, version: row.version))
+        waitingBytes += body.count + key.count
+        highestVersion = max(highestVersion, row.version)
+        counts[entity.id, default: 0] += 1
+    }
+
+    func flush() throws {
+        let rows = waiting, catalog = file.catalog
+        waiting.removeAll(keepingCapacity: true)
+        waitingBytes = 0
+        guard !rows.isEmpty else { return }
+        let (dropped, double, found) = try store.write { writer -> ([DroppedRecord], [UInt16], Int) in
+            // If a page has replaced another one, a record occurs twice: the newer row stays.
+            var double: [UInt16] = [], found = 0
+            for row in rows {
+                guard let entity = catalog.entity(id: row.entity) else { continue }
+                try row.key.withUnsafeBytes { key in
+                    try row.body.withUnsafeBytes { bytes in
+                        guard let body = RowBody(bytes, isWide: row.isWide),
+                            try !writer.restore(entity, key, body, isPartial: row.isPartial, version: row.version)
+                        else { return found += row.isFound ? 1 : 0 }
+                        double.append(row.entity)
+                    }
+                }
+            }
+            return (try writer.dropDuplicates(), double, found)
+        }
+        report.found += found
+        for entity in double { counts[entity, default: 1] -= 1 }
+        for record in dropped {
+            let row = rows.first { $0.key == record.storageKey }
+            counts[row?.entity ?? record.entity, default: 1] -= 1
+            if row?.isFound ?? false { report.found -= 1 }
+            let name = catalog.entity(id: record.entity)?.name ?? "?"
+            func key(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { file.describe($0) } }
+            report.lose(
+                "\(name) \(key(record.storageKey))",
+                "\(name) \(key(record.holder)) has the same \(record.index), which must be unique")
+        }
+    }
+}

@@ -1,0 +1,180 @@
+// `tarn inspect shell`: lines from a pipe, and a person at a terminal.
+
+import Foundation
+import Tarn
+import TestSupport
+import Testing
+
+@Suite("Command line: the inspector's shell")
+struct InspectShellTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func pipe(_ lines: String..., store: String) async throws -> TarnProcess.Result {
+        let file = try folder.write("lines", lines.map { $0 + "\n" }.joined())
+        return try await shell("\"$TARN\" inspect shell '\(store)' < '\(file)'")
+    }
+
+    private func key(of entity: String) async throws -> String {
+        try await tarn("inspect", "keys", Forge.store, entity, "--limit", "1").line(0)
+    }
+
+    @Test("each line of a pipe is a command of inspect without the store, with its output and no prompt")
+    func commands() async throws {
+        let store = try await Forge.store, key = try await key(of: "Issue")
+        for (line, arguments) in [
+            ("get Issue \(key)", ["get", store, "Issue", key]),
+            ("keys Label --limit 3", ["keys", store, "Label", "--limit", "3"]),
+            ("schema", ["schema", store]), ("grep 'time out' -i", ["grep", store, "time out", "-i"]),
+            ("top --limit 2", ["top", store, "--limit", "2"]), ("cache", ["cache", store]),
+            ("changes --limit 4", ["changes", store, "--limit", "4"]), ("verify", ["verify", store]),
+            ("dump --entity User", ["dump", store, "--entity", "User"]),
+            ("dump --table meta", ["dump", store, "--table", "meta"]),
+            ("export --sql", ["export", store, "--sql"]), ("diff '\(store)'", ["diff", store, store]),
+        ] {
+            let own = try await pipe(line, store: store), other = try await tarn(["inspect"] + arguments)
+            let age = /"age":\d+/
+            #expect(own.output.replacing(age, with: "") == other.output.replacing(age, with: ""), "\(line)")
+            #expect(own.status == other.status && own.error == other.error, "\(line): \(own.status) \(own.error)")
+            #expect(!own.output.isEmpty || own.status == 1, "\(line)")
+        }
+        let statistics = try await pipe("stat", store: store)
+        #expect(statistics.output.contains("records of Issue"))
+    }
+
+    @Test("list, count and related answer as tarn list, count and related do")
+    func ownCommands() async throws {
+        let store = try await Forge.store
+        let count = try await pipe("count Issue", "count Issue --where 'state = open'", store: store)
+        let open = try await tarn("count", "Issue", "--where", "state = open", "--store", store)
+        #expect(count.lines == ["330", open.output.trimmingCharacters(in: .whitespacesAndNewlines)])
+        let key = try await key(of: "Issue")
+        let list = try await pipe("list Label --fields name,color --format csv", store: store)
+        #expect(
+            try await list.output
+                == tarn("list", "Label", "--fields", "name,color", "--format", "csv", "--store", store).output)
+        #expect(list.lines.count == 26)
+        for relationship in ["author", "labels", "comments"] {
+            let own = try await pipe("related Issue \(key) \(relationship)", store: store)
+            let other = try await tarn("related", "Issue", key, relationship, "--store", store)
+            #expect(own.lines.count == other.lines.count && own.status == 0, "\(relationship) \(own.error)")
+            for (a, b) in zip(own.lines, other.lines) {
+                let found = try json(a), wanted = try json(b)
+                #expect("\(found["id"] ?? "-")" == "\(wanted["id"] ?? "?")")
+            }
+        }
+        #expect(try await pipe("related Issue 999999 author", store: store).status == 1)
+    }
+
+    @Test("the exit code is the highest of all lines, and every line runs")
+    func exitCodes() async throws {
+        let store = try await Forge.store
+        let good = try await pipe("# a comment", "", "count Label", ".help", store: store)
+        #expect(good.status == 0 && good.lines.first == "25" && good.output.contains(".refresh"), "\(good.error)")
+        let failed = try await pipe("get Issue 999999", "count Label", store: store)
+        #expect(failed.status == 1 && failed.lines.last == "25")
+        let wrong = try await pipe(
+            "cuont Label", "get Issue 999999", "count Label --nope", "count 'Label", store: store)
+        #expect(wrong.status == 2 && wrong.error.contains("did you mean \"count\"?"), "\(wrong.error)")
+        #expect(wrong.error.contains("--nope") && wrong.error.contains("a quotation is not closed"), "\(wrong.error)")
+        let copy = folder.path + "/damaged"
+        try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
+        try FileManager.default.copyItem(atPath: store + "/data.mdb", toPath: copy + "/data.mdb")
+        try Damage.flip("color", in: copy)
+        let damaged = try await pipe("get Issue 999999", "count Label", "verify", "stat", store: copy)
+        #expect(damaged.status == 6, "\(damaged.status) \(damaged.error)")
+        #expect(try await pipe(".exit", "nope", store: store).status == 0)
+    }
+
+    @Test("all answers are of one commit until .refresh")
+    func snapshot() async throws {
+        let path = folder.path + "/notes.tarn"
+        let schema = Schema([EntityDefinition("Note", key: ["id"], attributes: [.init("id", .int)])])
+        let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .volatile))
+        func put(_ number: Int64) throws { try store.write { try $0.put("Note", RecordKey(number), []) } }
+        try put(1)
+        let input = folder.path + "/input"
+        mkfifo(input, 0o600)
+        let process = try TarnProcess(
+            ["-c", "exec \"$TARN\" inspect shell '\(path)' < '\(input)'"],
+            environment: ["TARN": TarnProcess.executable], program: "/bin/bash")
+        let lines = try #require(FileHandle(forWritingAtPath: input))
+        func ask(_ line: String, answers: Int) async throws {
+            try lines.write(contentsOf: Data((line + "\n").utf8))
+            for _ in 0..<600 where process.output.split(separator: "\n").count < answers {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+        }
+        try await ask("count Note", answers: 1)
+        for number: Int64 in 2...6 { try put(number) }
+        try await ask("count Note", answers: 2)
+        try await ask("keys Note --count", answers: 3)
+        try await ask(".refresh\ncount Note", answers: 4)
+        try lines.close()
+        let result = await process.end()
+        #expect(result.status == 0 && result.lines == ["1", "1", "1", "6"], "\(result)")
+    }
+
+    @Test("on a terminal, Tab completes commands, entities and fields, and the history recalls lines")
+    func terminal() async throws {
+        let store = try await Forge.store, key = try await key(of: "Issue"), history = folder.path + "/state/history"
+        let first = try await TypedSession.run(
+            ["inspect", "shell", store],
+            [
+                ("forge.tarn> ", "cou\tLab\t\r"), ("25\r\n.*> ", "list Issue --limit 1 --fields nu\t,ti\t\r"),
+                ("number +title.*> ", "get Iss\t\(key) --js\t\r"),
+                ("\"table\":\"r/.*> ", "grep Grüße\u{7F}e | \u{17}\u{15}count L\tx\u{7F}\r"),
+                ("25\r\n.*> ", ".re\t\r"), ("ends the session.*> ", "\u{04}"),
+            ], environment: ["TARN_HISTORY": history])
+        #expect(first.status == 0 && !first.output.contains("MISSING"), "\(first.output) \(first.error)")
+        #expect(first.output.contains("count Label"))
+        let kept = try String(contentsOfFile: history, encoding: .utf8)
+        #expect(
+            kept.hasPrefix(
+                "count Label \nlist Issue --limit 1 --fields number,title\nget Issue \(key) --json \ncount Label"),
+            "\(kept)")
+        let mode = try FileManager.default.attributesOfItem(atPath: history)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        let second = try await TypedSession.run(
+            ["inspect", "shell", store],
+            [
+                ("forge.tarn> ", "cou\u{1B}[A\r"), ("25\r\n.*> ", "sta\u{1}x\u{1B}[3~\u{1B}[D\u{4}\u{5}t\u{3}"),
+                ("> ", ".exit\r"),
+            ],
+            environment: ["TARN_HISTORY": history])
+        #expect(second.status == 0 && !second.output.contains("MISSING"), "\(second.output)")
+    }
+
+    @Test("the prompt shows how far the snapshot is behind, and Ctrl-C ends a command but not the session")
+    func interrupted() async throws {
+        let path = folder.path + "/notes.tarn"
+        let schema = Schema([
+            EntityDefinition("Note", key: ["id"], attributes: [.init("id", .int), .init("text", .string)])
+        ])
+        let store = try Store.open(at: path, schema: schema, options: Store.Options(durability: .volatile))
+        try await store.write { writer in
+            for number: Int64 in 1...60_000 {
+                try writer.put("Note", RecordKey(number), [.init("text", .string("text \(number) \(number * 7919)"))])
+            }
+        }
+        let writing = Task.detached {
+            // Once the session holds its snapshot.
+            while try !Store.readers(ofStoreAt: path, clearing: false).contains(where: {
+                $0.transaction != nil && $0.processID != getpid()
+            }) { try await Task.sleep(for: .milliseconds(20)) }
+            for number: Int64 in 1...3 {
+                try await store.write { try $0.put("Note", RecordKey(number), [.init("text", .string("new"))]) }
+            }
+        }
+        let result = try await TypedSession.run(
+            ["inspect", "shell", path],
+            [
+                ("ends the session.*> ", "dump\r"), ("\"key\":30,", "\u{3}"), ("interrupted.*> ", "\0\r"),
+                ("3 commits behind.*> ", ".refresh\r"), ("commit 4.*notes.tarn> ", ".exit\r"),
+            ], environment: ["TARN_HISTORY": ""])
+        try await writing.value
+        #expect(result.status == 0 && !result.output.contains("MISSING"), "\(result.output.suffix(2000))")
+        #expect(!result.output.contains("\"key\":60000,"))
+    }
+}

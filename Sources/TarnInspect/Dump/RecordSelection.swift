@@ -40,6 +40,8 @@ package enum RecordSelectionError: Error, Hashable, CustomStringConvertible {
     case noTextKey(entity: String, type: String)
     /// An option needs an entity.
     case noEntity(option: String)
+    /// No index of all records sorts an attribute.
+    case noOrder(field: String, sorted: [String])
 
     package var description: String {
         switch self {
@@ -49,6 +51,9 @@ package enum RecordSelectionError: Error, Hashable, CustomStringConvertible {
         case .noTextKey(let entity, let type):
             "keys of \(entity) are of the type \(type) and have no beginning; use a range of keys"
         case .noEntity(let option): "\(option) needs an entity"
+        case .noOrder(let field, let sorted):
+            "no index sorts all records by \(field)"
+                + (sorted.isEmpty ? "" : "; indexes sort them by " + sorted.joined(separator: ", "))
         }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Tarn
 import TarnInspect
 
-/// Some stored responses with their freshness now, in the order of their ids.
+/// Some stored responses with their freshness now, the newest first.
 struct ResponsesAnswer: Encodable {
     struct Response: Encodable {
         var id: String, method: String, url: String, status: Int, state: String, isFresh: Bool
@@ -14,17 +14,16 @@ struct ResponsesAnswer: Encodable {
     private static let limit = 100
 
     var responses: [Response] = []
-    /// The id after which the next page begins; nil after the last response.
+    /// The id before which the next page begins; nil after the last response.
     var next: String?
     var damages: [String] = []
 
-    init(_ inspector: StoreInspector, after first: UInt64?) throws {
+    init(_ inspector: StoreInspector, before id: UInt64?) throws {
         let now = Int(Date().timeIntervalSince1970)
-        var responses: [Response] = [], hasMore = false, damages: [String] = []
-        _ = try inspector.responses(
+        var responses: [Response] = [], damages: [String] = []
+        let hasMore = try inspector.responses(
+            before: id, limit: Self.limit,
             { id, entry in
-                guard id > first ?? 0 || first == nil else { return }
-                guard responses.count < Self.limit else { return hasMore = true }
                 let found = StoredResponse(id, entry, at: now)
                 responses.append(
                     Response(

@@ -27,7 +27,7 @@ struct InspectViews: Sendable {
         case "records": try records(request)
         case "record": try record(request)
         case "responses": try .json(ResponsesAnswer(inspector, before: request.query["after"].flatMap { UInt64($0) }))
-        case "changes": try .json(ChangesAnswer(inspector, since: request.query["since"].flatMap { UInt64($0) }))
+        case "changes": try .json(ChangesAnswer(inspector, before: request.query["before"].flatMap(Hexadecimal.bytes)))
         case "pages": try .json(pageUse.state(starting: request.query["start"] != nil))
         case "verify": try .json(verification.state(starting: request.query["start"] != nil))
         default: nil

@@ -5,8 +5,10 @@ import TarnInspect
 /// Some stored responses with their freshness now, the newest first.
 struct ResponsesAnswer: Encodable {
     struct Response: Encodable {
-        var id: String, method: String, url: String, status: Int, state: String, isFresh: Bool
-        var age: Int, lifetime: Int, validators: [String]
+        var id: String, method: String, url: String, status: Int, isFresh: Bool, isInvalidated: Bool
+        /// The seconds of the age, of the freshness lifetime, and of what is left of it.
+        var age: Int, lifetime: Int, remaining: Int
+        var validators: [String]
         var records: Int?
         var bytes: Int, isMirrors: Bool
     }
@@ -27,9 +29,10 @@ struct ResponsesAnswer: Encodable {
                 let found = StoredResponse(id, entry, at: now)
                 responses.append(
                     Response(
-                        id: String(id), method: found.method, url: found.url, status: found.status, state: found.state,
-                        isFresh: found.freshness.isFresh && !found.isInvalidated, age: found.freshness.age,
-                        lifetime: found.freshness.lifetime, validators: found.validatorTexts, records: found.records,
+                        id: String(id), method: found.method, url: found.url, status: found.status,
+                        isFresh: found.freshness.isFresh && !found.isInvalidated, isInvalidated: found.isInvalidated,
+                        age: found.freshness.age, lifetime: found.freshness.lifetime,
+                        remaining: found.freshness.remaining, validators: found.validatorTexts, records: found.records,
                         bytes: found.bytes, isMirrors: found.isMirrors))
             }, damaged: { if damages.count < Self.limit { damages.append("\($0)") } })
         (self.responses, self.damages) = (responses, damages)

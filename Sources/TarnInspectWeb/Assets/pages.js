@@ -52,7 +52,7 @@ function mapParts(state, isWhole) {
     ...findings(state.findings),
     drawing(state, owners),
     element("p", { class: "quiet" }, `${number(state.total)} pages of ${number(state.pageSize)} bytes; ${number(state.freePages)} free. ${pieces}.`),
-    isWhole ? uses(state, owners) : legend(state, owners),
+    ...(isWhole ? uses(state, owners) : [legend(state, owners)]),
   ];
 }
 

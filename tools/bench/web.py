@@ -50,7 +50,7 @@ endpoints:
     path: /issues
     with: { page: 1 }
     entity: Issue
-    paginate: { page: page, stop: empty }
+    paginate: header_link
     commit: { every: 16 }
 """
 WORDS = "harbour gauge tide buoy mooring channel sounding lock weir estuary pilot ferry anchor signal lantern jetty".split()
@@ -78,6 +78,8 @@ def make_store(tarn, folder, count):
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
+            if page * OF_PAGE < count:
+                self.send_header("Link", f'<http://{self.headers["Host"]}/issues?page={page + 1}>; rel="next"')
             self.end_headers()
             self.wfile.write(body)
 

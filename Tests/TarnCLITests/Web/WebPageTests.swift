@@ -226,11 +226,11 @@ struct WebPageTests {
         let indexes = statistics.tables.filter { $0.name.hasPrefix("i/") }.reduce(0) { $0 + $1.bytes }
         #expect(entities.reduce(0) { $0 + ($1["rows"] as? Int ?? 0) } == rows && rows > 0)
         #expect(entities.reduce(0) { $0 + ($1["indexes"] as? Int ?? 0) } == indexes && indexes > 0)
-        try await eventually {
-            let state = try? object(page, "pages?start=yes")
-            return state?["phase"] as? String == "done"
-                && state?["transaction"] as? Int == answer["lastTransaction"] as? Int
-        }
+        #expect(try object(page, "pages?start=yes")["phase"] as? String == "running")
+        try await eventually { (try? object(page, "pages")["phase"] as? String) == "done" }
+        let use = try object(page, "pages")
+        #expect(use["transaction"] as? Int == answer["lastTransaction"] as? Int)
+        #expect((use["map"] as? [Any])?.count == statistics.lastPage + 1)
     }
 
     @Test("no view reads more than a bounded part of a store, however many records it has")

@@ -144,7 +144,7 @@ def measure(browser, url, runs):
             sys.exit(f"tools/bench/web.py: the view failed: {name}")
         if median >= LIMIT:
             slow.append(name)
-    foreign = [one for one in browser.requests if one.startswith("http") and not one.startswith(url)]
+    foreign = [one for one in browser.requests if one.startswith("http") and not one.startswith(url.rsplit("/", 2)[0] + "/")]
     print(f"{len(browser.requests)} requests, {len(foreign)} to other machines")
     if slow or foreign:
         sys.exit(f"tools/bench/web.py: {LIMIT} ms or more: {slow}; foreign requests: {foreign}")

@@ -119,7 +119,9 @@ class Page:
     """`tarn inspect web` of a store."""
 
     def __init__(self, tarn, store):
-        self.process = subprocess.Popen([tarn, "inspect", "web", store], stdout=subprocess.PIPE, text=True)
+        # The page shows the path as it was given: in its folder, a store has a short one.
+        folder, name = os.path.split(os.path.abspath(store))
+        self.process = subprocess.Popen([os.path.abspath(tarn), "inspect", "web", name], cwd=folder, stdout=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip()
         if not self.url:
             raise RuntimeError("tarn inspect web printed no URL")

@@ -8,7 +8,7 @@ extension StoreInspector {
     /// - Parameters:
     ///   - name: The name of the entity.
     ///   - attribute: The attribute that gives the order; nil for the order of keys.
-    ///   - after: The position before the first row, from the page before it; nil for the beginning.
+    ///   - after: The position that the page before it names; nil for the beginning.
     ///   - reversed: Whether the order is reversed.
     ///   - limit: The most records.
     ///   - most: The most rows that are read. With a condition that few records meet, the page may

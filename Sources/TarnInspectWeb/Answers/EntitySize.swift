@@ -1,7 +1,9 @@
 import TarnInspect
 import TarnStore
 
-/// The space of an entity's records: its rows and its indexes. Descendants share the rows of their root.
+/// The space of an entity's records: its rows and its indexes.
+///
+/// Descendants share the rows of their root.
 struct EntitySize: Encodable {
     var name: String
     var parent: String?

@@ -37,7 +37,7 @@ public struct InspectPage: Sendable {
     public func answer(_ method: String, _ target: String, host: String?, port: Int) -> PageAnswer {
         guard let request = PageRequest(target: target) else { return .failure(400, "the target is malformed") }
         guard method == "GET" || method == "HEAD" else { return .failure(405, "only GET and HEAD are answered") }
-        guard let host = host?.lowercased(), host == "127.0.0.1:\(port)" || host == "localhost:\(port)" else {
+        guard let host = host?.lowercased(), Self.names(port).contains(host) else {
             return .failure(403, "the field Host does not name this server")
         }
         guard let first = request.path.first, hasToken(first) else { return .failure(404, "not found") }
@@ -48,6 +48,11 @@ public struct InspectPage: Sendable {
         } catch {
             return .failure(500, "\(error)")
         }
+    }
+
+    /// The values of `Host` for this server. Browsers leave out the port 80 (RFC 9110 §4.2.1).
+    private static func names(_ port: Int) -> [String] {
+        ["127.0.0.1", "localhost"].flatMap { port == 80 ? [$0, "\($0):80"] : ["\($0):\(port)"] }
     }
 
     /// Compares without telling by its duration how much is right.

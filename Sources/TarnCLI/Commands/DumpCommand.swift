@@ -77,7 +77,7 @@ struct DumpCommand: InspectingCommand {
     func run(on inspector: StoreInspector) throws {
         let report = DamageReport(store)
         if let tables {
-            try noteWithoutLocks(store, dump(tables, inspector, report))
+            try noteWithoutLocks(store, dumpTables(tables, inspector, report))
         } else {
             try noteWithoutLocks(
                 store,
@@ -89,7 +89,9 @@ struct DumpCommand: InspectingCommand {
         try report.end("written")
     }
 
-    private func dump(_ tables: DumpedTables, _ inspector: StoreInspector, _ report: DamageReport) throws -> String? {
+    private func dumpTables(
+        _ tables: DumpedTables, _ inspector: StoreInspector, _ report: DamageReport
+    ) throws -> String? {
         let form = format?.ofTables ?? .hex, isList = format == .json
         var count = 0
         do {

@@ -11,7 +11,9 @@ struct WebCommand: AsyncParsableCommand {
         abstract: "Show a store in a browser of this machine, until it is interrupted.",
         discussion: """
             Prints the URL to open. It contains a random token, and only this machine can reach it. The store is \
-            not changed, and every view reads the newest commit.
+            not changed, and every view reads the newest commit. The page shows sizes, records with filter and order, \
+            the relationships of a record, stored responses, the change log live, the schema, and a check; press ? \
+            there for its keys.
 
             Examples:
               tarn inspect web forge.tarn

@@ -65,6 +65,6 @@ struct LineHistory {
         guard file >= 0 else { return }
         defer { close(file) }
         let bytes = Array((line + "\n").utf8)
-        _ = bytes.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+        _ = bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
     }
 }

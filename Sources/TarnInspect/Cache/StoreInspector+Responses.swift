@@ -20,22 +20,57 @@ extension StoreInspector {
                 damaged(Damage(place: TableName.responses, reason: "the table is missing", isOfPages: true))
             }
             try file.forEach(in: TableName.responses) { key, value in
-                guard key.count == 8 else {
-                    return damaged(Damage(place: "response", reason: "its id has \(key.count) bytes"))
-                }
-                let id = key.loadBigEndian(0) as UInt64
-                guard EncodedRow.hasValidChecksum(value, table: 0, key: key), let row = EncodedRow(value),
-                    row.body.isWellFormed, let entry = ResponseEntry(row)
-                else {
-                    return damaged(
-                        Damage(place: "response \(id)", reason: "unreadable, or the checksum is wrong"))
-                }
-                try body(id, entry)
+                if let (id, entry) = StoreInspector.response(key, value, damaged) { try body(id, entry) }
             }
-            for finding in file.findings.list where finding.code.isOfPages {
-                damaged(Damage(place: finding.place, reason: finding.detail, isOfPages: true))
-            }
+            file.reportPages(to: damaged)
             return file.aloneBecause
         }
+    }
+
+    /// Reads some responses, the newest first, as of one snapshot.
+    ///
+    /// - Parameters:
+    ///   - id: The response before the first one, in this order; nil for the beginning.
+    ///   - limit: The most entries that are read.
+    /// - Returns: Whether there are more.
+    /// - Throws: As ``dumpRecords(of:withVersions:line:damaged:)``.
+    package func responses(
+        before id: UInt64?, limit: Int, _ body: (_ id: UInt64, ResponseEntry) -> Void, damaged: (Damage) -> Void
+    ) throws -> Bool {
+        try open { file in
+            try checkIsReadable(file)
+            let interval = KeyInterval(below: id.map { withUnsafeBytes(of: $0.bigEndian) { Array($0) } })
+            let cursor = TableCursor(file, TableName.responses, in: interval, reversed: true)
+            var count = 0, hasMore = false
+            while cursor.next() {
+                guard count < limit else {
+                    hasMore = true
+                    break
+                }
+                count += 1
+                cursor.withEntry { key, value in
+                    if let (id, entry) = StoreInspector.response(key, value, damaged) { body(id, entry) }
+                }
+            }
+            file.reportPages(to: damaged)
+            return hasMore
+        }
+    }
+
+    private static func response(
+        _ key: Bytes, _ value: Bytes, _ damaged: (Damage) -> Void
+    ) -> (UInt64, ResponseEntry)? {
+        guard key.count == 8 else {
+            damaged(Damage(place: "response", reason: "its id has \(key.count) bytes"))
+            return nil
+        }
+        let id = key.loadBigEndian(0) as UInt64
+        guard EncodedRow.hasValidChecksum(value, table: 0, key: key), let row = EncodedRow(value),
+            row.body.isWellFormed, let entry = ResponseEntry(row)
+        else {
+            damaged(Damage(place: "response \(id)", reason: "unreadable, or the checksum is wrong"))
+            return nil
+        }
+        return (id, entry)
     }
 }

@@ -42,6 +42,8 @@ package enum RecordSelectionError: Error, Hashable, CustomStringConvertible {
     case noEntity(option: String)
     /// The file has no table of this name.
     case unknownTable(name: String, known: [String])
+    /// No index of all records sorts an attribute.
+    case noOrder(field: String, sorted: [String])
 
     package var description: String {
         switch self {
@@ -52,6 +54,9 @@ package enum RecordSelectionError: Error, Hashable, CustomStringConvertible {
             "keys of \(entity) are of the type \(type) and have no beginning; use a range of keys"
         case .noEntity(let option): "\(option) needs an entity"
         case .unknownTable(let name, let known): Spelling.unknown("table", name, among: known)
+        case .noOrder(let field, let sorted):
+            "no index sorts all records by \(field)"
+                + (sorted.isEmpty ? "" : "; indexes sort them by " + sorted.joined(separator: ", "))
         }
     }
 }

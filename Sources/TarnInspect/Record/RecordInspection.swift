@@ -52,6 +52,8 @@ public struct RecordInspection: Sendable {
         package var storageKeys: [[UInt8]] = []
         /// The number of all of them.
         public var count: Int
+        /// Whether the count has all of them: a lookup may read a limited number of entries.
+        package var isCountWhole = true
     }
 
     /// A stored response that lists the record.
@@ -109,6 +111,8 @@ public struct RecordInspection: Sendable {
     public internal(set) var isChangedLocally = false
     /// The last changes in the log, the newest first.
     public internal(set) var changes: [Change] = []
+    /// Whether the whole log was searched for them, or as much as they needed.
+    package internal(set) var isLogWhole = true
     /// The reason why no read transaction held the state; nil if one did.
     public internal(set) var aloneBecause: String?
 

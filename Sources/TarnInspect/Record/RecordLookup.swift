@@ -8,11 +8,12 @@ struct RecordLookup {
     private let root: Catalog.Entity
     private let storageKey: [UInt8]
     private let limit: Int
+    private let most: Int
     private var result: RecordInspection
 
-    init(_ file: StoreFile, _ entity: Catalog.Entity, _ key: RecordKey, limit: Int) {
+    init(_ file: StoreFile, _ entity: Catalog.Entity, _ key: RecordKey, limit: Int, most: Int) {
         self.file = file
-        self.limit = max(0, limit)
+        (self.limit, self.most) = (max(0, limit), most)
         root = file.catalog.entity(id: entity.root) ?? entity
         storageKey = key.storageKey
         result = RecordInspection(
@@ -131,6 +132,10 @@ struct RecordLookup {
     ) {
         let cursor = TableCursor(file, TableName.index(index), in: KeyInterval(prefix: prefix))
         while cursor.next() {
+            guard found.count < most else {
+                found.isCountWhole = false
+                break
+            }
             cursor.withKey { entry in
                 guard let key = IndexEntry.owner(in: entry, afterValuesOf: prefix.count, positioned: positioned) else {
                     return
@@ -201,7 +206,13 @@ struct RecordLookup {
 
     private mutating func readChanges() {
         let cursor = TableCursor(file, TableName.changes, reversed: true)
+        var read = 0
         while result.changes.count < limit, cursor.next() {
+            guard read < most else {
+                result.isLogWhole = false
+                break
+            }
+            read += 1
             let found: RecordInspection.Change?? = cursor.withEntry { change($0, $1) }
             if let found = found ?? nil { result.changes.append(found) }
         }

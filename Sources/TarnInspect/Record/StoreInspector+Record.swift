@@ -13,10 +13,12 @@ extension StoreInspector {
     ///   - key: A closure that gives the primary key, by the types that the entity's key has.
     ///   - limit: The most referrers of each relationship, responses and changes that are kept.
     ///     Referrers are counted beyond it.
+    ///   - most: The most entries that are read of each relationship's index and of the change log.
+    ///     If it ends a count, the count is marked.
     /// - Throws: The error of `key`; `StoreError.unknownEntity`; otherwise as
     ///   ``dumpRecords(of:withVersions:line:damaged:)``.
     package func record(
-        _ name: String, limit: Int = 10, key: (Catalog.Entity) throws -> RecordKey
+        _ name: String, limit: Int = 10, most: Int = .max, key: (Catalog.Entity) throws -> RecordKey
     ) throws -> RecordInspection {
         try open { file in
             try checkIsReadable(file)
@@ -24,7 +26,7 @@ extension StoreInspector {
                 throw StoreError.unknownEntity(name: name, known: file.catalog.entities.map(\.name))
             }
             let wanted = try key(entity)
-            let lookup = RecordLookup(file, entity, wanted, limit: limit)
+            let lookup = RecordLookup(file, entity, wanted, limit: limit, most: most)
             return lookup.run()
         }
     }

@@ -5,6 +5,10 @@ import TarnStore
 
 /// The views of the page: a function for each.
 struct InspectViews: Sendable {
+    /// The most rows that a list reads for one answer, and the most entries of an index or of the
+    /// change log for one record: an answer takes a bounded time in a store of any size.
+    private static let rows = 5000, entries = 10_000
+
     let inspector: StoreInspector
     private let verification: VerificationRun
     private let pageUse: PageUseRun
@@ -18,26 +22,38 @@ struct InspectViews: Sendable {
     /// Answers a request for data; nil for an unknown view.
     func answer(_ view: String, _ request: PageRequest) throws -> PageAnswer? {
         switch view {
-        case "overview": try .json(OverviewAnswer(inspector.statistics()))
+        case "overview": try overview()
         case "schema": try .json(SchemaAnswer(inspector.storedCatalog()))
         case "records": try records(request)
         case "record": try record(request)
-        case "responses": try .json(ResponsesAnswer(inspector, after: request.query["after"].flatMap { UInt64($0) }))
-        case "changes": try .json(ChangesAnswer(inspector, since: request.query["since"].flatMap { UInt64($0) }))
+        case "responses": try .json(ResponsesAnswer(inspector, before: request.query["after"].flatMap { UInt64($0) }))
+        case "changes": try .json(ChangesAnswer(inspector, before: request.query["before"].flatMap(Hexadecimal.bytes)))
         case "pages": try .json(pageUse.state(starting: request.query["start"] != nil))
         case "verify": try .json(verification.state(starting: request.query["start"] != nil))
         default: nil
         }
     }
 
+    private func overview() throws -> PageAnswer {
+        // A file of another program has tables and no catalog.
+        try .json(OverviewAnswer(inspector.statistics(), (try? inspector.storedCatalog()) ?? Catalog()))
+    }
+
     private func records(_ request: PageRequest) throws -> PageAnswer {
         guard let entity = request.query["entity"] else { return .failure(400, "the parameter entity is missing") }
         let text = request.query["text"] ?? ""
-        let page = try inspector.recordPage(
-            of: entity, after: request.query["after"].flatMap(Hexadecimal.bytes),
-            reversed: request.query["reversed"] != nil, limit: request.number("limit", default: 50, in: 1...500)
-        ) { record in text.isEmpty || FieldText.contains(text, record) }
-        return try .json(RecordsAnswer(page, try inspector.storedCatalog()))
+        let catalog = try inspector.storedCatalog()
+        do {
+            let page = try inspector.recordPage(
+                of: entity, by: request.query["order"], after: request.query["after"].flatMap(Hexadecimal.bytes),
+                reversed: request.query["reversed"] != nil, limit: request.number("limit", default: 50, in: 1...500),
+                most: Self.rows, condition: request.query["where"] ?? ""
+            ) { record in text.isEmpty || FieldText.contains(text, record) }
+            return try .json(RecordsAnswer(page, of: entity, catalog))
+        } catch {
+            guard error is QueryTextError || error is RecordSelectionError || error is StoreError else { throw error }
+            return .failure(400, "\(error)")
+        }
     }
 
     private func record(_ request: PageRequest) throws -> PageAnswer {
@@ -47,7 +63,8 @@ struct InspectViews: Sendable {
         guard let key = key.withUnsafeBytes({ RecordKey(storageKey: $0) }) else {
             return .failure(400, "the parameter key is not a storage key")
         }
-        let found = try inspector.record(entity, key, limit: request.number("limit", default: 20, in: 0...1000))
+        let limit = request.number("limit", default: 20, in: 0...1000)
+        let found = try inspector.record(entity, limit: limit, most: Self.entries) { _ in key }
         return try .json(RecordAnswer(found, try inspector.storedCatalog()))
     }
 }

@@ -18,6 +18,8 @@ final class PageUseRun: Sendable {
         var pages = 0
         var total = 0
         var pageSize = 0
+        /// The LMDB transaction whose state was read.
+        var transaction = 0
         var freePages = 0
         var reusablePages = 0
         var tables: [Table] = []
@@ -54,6 +56,7 @@ final class PageUseRun: Sendable {
             current.withLock { state in
                 state.phase = "done"
                 (state.pageSize, state.total) = (use.pageSize, use.usedRange)
+                state.transaction = Int(clamping: use.transaction)
                 (state.freePages, state.reusablePages) = (use.free.pages, use.free.reusable)
                 state.tables = use.tables.map {
                     Table(

@@ -5,7 +5,7 @@ import TarnStore
 /// One record and everything that concerns it.
 struct RecordAnswer: Encodable {
     struct Referrers: Encodable {
-        var relationship: String, count: Int
+        var relationship: String, count: Int, isCountWhole: Bool
         var records: [FieldText.Target]
     }
     struct Listing: Encodable { var request: String, validatedAt: String?, index: Int? }
@@ -23,6 +23,8 @@ struct RecordAnswer: Encodable {
     var referrers: [Referrers]
     var listings: [Listing]
     var changes: [Change]
+    /// Whether the whole change log was searched for them, or as much as they needed.
+    var isLogWhole: Bool
     var missingIndexEntries: [String]
 
     init(_ found: RecordInspection, _ catalog: Catalog) {
@@ -40,7 +42,7 @@ struct RecordAnswer: Encodable {
         referrers = found.referrers.map { referrers in
             let owner = String(referrers.relationship.prefix { $0 != "." })
             return Referrers(
-                relationship: referrers.relationship, count: referrers.count,
+                relationship: referrers.relationship, count: referrers.count, isCountWhole: referrers.isCountWhole,
                 records: zip(referrers.keys, referrers.storageKeys).map {
                     FieldText.Target(entity: owner, key: $0, id: Hexadecimal.text($1))
                 })
@@ -54,6 +56,7 @@ struct RecordAnswer: Encodable {
         changes = found.changes.map {
             Change(sequence: String($0.sequence), operation: $0.operation, fields: $0.fields?.map(\.name) ?? [])
         }
+        isLogWhole = found.isLogWhole
         missingIndexEntries = found.indexEntries.filter { !$0.isPresent && !$0.isBuilding }.map(\.index)
     }
 }

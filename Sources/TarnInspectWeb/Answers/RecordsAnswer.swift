@@ -12,9 +12,11 @@ struct RecordsAnswer: Encodable {
     /// The place after which the next page begins; nil after the last record.
     var next: String?
     var examined: Int
+    /// The attributes by which the records can be sorted.
+    var sortable: [String]
     var damages: [String]
 
-    init(_ page: RecordPage, _ catalog: Catalog) {
+    init(_ page: RecordPage, of entity: String, _ catalog: Catalog) {
         records = page.records.map { id, record in
             let entity = catalog.entity(record.entity)
             return Row(
@@ -24,6 +26,7 @@ struct RecordsAnswer: Encodable {
         }
         next = page.last.map(Hexadecimal.text)
         examined = page.examined
+        sortable = catalog.entity(entity).map(RecordOrder.fields) ?? []
         damages = page.damages.map(\.description)
     }
 }

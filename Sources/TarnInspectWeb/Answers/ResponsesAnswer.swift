@@ -2,11 +2,13 @@ import Foundation
 import Tarn
 import TarnInspect
 
-/// Some stored responses with their freshness now, in the order of their ids.
+/// Some stored responses with their freshness now, the newest first.
 struct ResponsesAnswer: Encodable {
     struct Response: Encodable {
-        var id: String, method: String, url: String, status: Int, state: String, isFresh: Bool
-        var age: Int, lifetime: Int, validators: [String]
+        var id: String, method: String, url: String, status: Int, isFresh: Bool, isInvalidated: Bool
+        /// The seconds of the age, of the freshness lifetime, and of what is left of it.
+        var age: Int, lifetime: Int, remaining: Int
+        var validators: [String]
         var records: Int?
         var bytes: Int, isMirrors: Bool
     }
@@ -14,23 +16,23 @@ struct ResponsesAnswer: Encodable {
     private static let limit = 100
 
     var responses: [Response] = []
-    /// The id after which the next page begins; nil after the last response.
+    /// The id before which the next page begins; nil after the last response.
     var next: String?
     var damages: [String] = []
 
-    init(_ inspector: StoreInspector, after first: UInt64?) throws {
+    init(_ inspector: StoreInspector, before id: UInt64?) throws {
         let now = Int(Date().timeIntervalSince1970)
-        var responses: [Response] = [], hasMore = false, damages: [String] = []
-        _ = try inspector.responses(
+        var responses: [Response] = [], damages: [String] = []
+        let hasMore = try inspector.responses(
+            before: id, limit: Self.limit,
             { id, entry in
-                guard id > first ?? 0 || first == nil else { return }
-                guard responses.count < Self.limit else { return hasMore = true }
                 let found = StoredResponse(id, entry, at: now)
                 responses.append(
                     Response(
-                        id: String(id), method: found.method, url: found.url, status: found.status, state: found.state,
-                        isFresh: found.freshness.isFresh && !found.isInvalidated, age: found.freshness.age,
-                        lifetime: found.freshness.lifetime, validators: found.validatorTexts, records: found.records,
+                        id: String(id), method: found.method, url: found.url, status: found.status,
+                        isFresh: found.freshness.isFresh && !found.isInvalidated, isInvalidated: found.isInvalidated,
+                        age: found.freshness.age, lifetime: found.freshness.lifetime,
+                        remaining: found.freshness.remaining, validators: found.validatorTexts, records: found.records,
                         bytes: found.bytes, isMirrors: found.isMirrors))
             }, damaged: { if damages.count < Self.limit { damages.append("\($0)") } })
         (self.responses, self.damages) = (responses, damages)

@@ -31,8 +31,7 @@ struct CommandFilesTests {
         let documents = try Self.text("README.md") + Self.text("Sources/Tarn/Tarn.docc/Operating.md"),
             tests = try Self.tests()
         for command in commands {
-            let folder = command == "WebCommand" ? "Web" : "Commands"
-            let source = try Self.text("Sources/TarnCLI/\(folder)/\(command).swift")
+            let source = try Self.text("Sources/TarnCLI/Commands/\(command).swift")
             #expect(source.contains("struct \(command): "))
             let name = try #require(source.firstMatch(of: /commandName: "([a-z-]+)"/)).1
             let help = try await tarn(group, String(name), "--help")

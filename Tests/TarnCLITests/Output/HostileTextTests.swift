@@ -192,9 +192,13 @@ struct HostileTextTests {
         expectHarmless(stat, "stat")
         let dump = try await Terminal.run(["inspect", "dump", "--tables", folder.path + "/foreign"])
         expectHarmless(dump, "dump --tables")
-        #expect(dump.output.contains("database=<\\u{1B}]52;"), "\(dump.output)")
+        #expect(dump.output.contains("<\\u{1B}]52;"), "\(dump.output)")
+        // A line break in a name would end the line `database=`: `mdb_load` would read other tables.
         let file = try await tarn("inspect", "dump", "--tables", folder.path + "/foreign")
-        #expect(file.output.contains("database=\(Self.argument)\n"), "a pipe gets what `mdb_load` reads")
+        #expect(file.status == 6 && !file.output.contains("database="), "\(file.output)")
+        let lines = try await tarn(
+            "inspect", "dump", folder.path + "/foreign", "--table", Self.argument, "--format", "ndjson")
+        #expect(lines.status == 0 && lines.lines.count == 1, "\(lines.output)\(lines.error)")
     }
 
     @Test("names of files and wrong arguments never act on a terminal, and cannot add lines to a message")

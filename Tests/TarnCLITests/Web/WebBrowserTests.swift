@@ -1,19 +1,20 @@
 // The inspector's page in a browser.
 
 import Foundation
+import TarnStore
 import TestSupport
 import Testing
 
 @Suite(
     "Inspector: page in a browser",
-    .enabled(if: Browser.isInstalled, "chromium is not installed: tools/test installs it"))
+    .enabled(if: BrowserPage.isInstalled, "chromium is not installed: tools/test installs it"))
 struct WebBrowserTests {
     /// A proxy for all addresses that are not of this machine, which nobody may use.
     private let outside: ScriptedServer
     init() throws { outside = try ScriptedServer { _ in .init(status: "502 Bad Gateway") } }
 
     /// The requests to other machines, without those that the browser sends of its own accord.
-    private var requests: [String] {
+    private var proxied: [String] {
         outside.targets.filter { target in
             !["google.com", "googleapis.com", "gvt1.com"].contains {
                 target.contains($0 + "/") || target.contains($0 + ":")
@@ -21,34 +22,193 @@ struct WebBrowserTests {
         }
     }
 
-    private func document(_ page: RunningPage, _ view: String, _ arguments: String...) async throws -> String {
-        let text = try await Browser.document(page.url + view, proxy: outside.base)
-        #expect(!text.contains("This view failed") && !text.contains("[object"), "\(view): \(text.suffix(3000))")
+    /// Runs the closure with a page that is served, and a browser.
+    private func browse(_ store: String, _ body: (BrowserPage, String) async throws -> Void) async throws {
+        let page = try await RunningPage(store), browser = try await BrowserPage(proxy: outside.base)
+        do {
+            try await body(browser, page.url)
+        } catch {
+            await browser.close()
+            _ = await page.end()
+            throw error
+        }
+        // The browser logs each refused condition; the page shows it.
+        #expect(await browser.problems.filter { !$0.contains("responded with a status of 400") } == [])
+        let foreign = await browser.requests.filter { $0.hasPrefix("http") && !$0.hasPrefix(page.url) }
+        #expect(foreign == [])
+        await browser.close()
+        #expect(await page.end().status == 0)
+        #expect(proxied == [])
+    }
+
+    private func document(_ browser: BrowserPage, _ url: String) async throws -> String {
+        try await browser.open(url)
+        let text = try await browser.document()
+        #expect(!text.contains("This view failed") && !text.contains("[object"), "\(url): \(text.suffix(3000))")
         return text
     }
 
     @Test("every view of the forge loads, without an error and without a request to another machine")
     func views() async throws {
-        let page = try await RunningPage(Forge.store)
-        let overview = try await document(page, "#/")
-        #expect(overview.contains("data-view=\"overview\"") && overview.contains("records of Issue"))
-        #expect(overview.contains("#/records?entity=Milestone"))
-        let records = try await document(page, "#/records?entity=Issue")
-        #expect(records.contains("50 records of 50 read") && records.contains("id=\"next\""))
-        let link = try #require(records.firstMatch(of: /#\/record\?entity=Issue&amp;key=[0-9a-f]+/))
-        let record = try await document(page, String(link.output).replacing("&amp;", with: "&"))
-        #expect(record.contains("data-view=\"record\"") && record.contains("<svg") && record.contains("Comment.issue"))
-        #expect(record.contains("#/record?entity=User") && record.contains("Responses that list it"))
-        let schema = try await document(page, "#/schema")
-        #expect(schema.contains("Entities and relationships") && schema.contains("assignees: [User]"))
-        #expect(try await document(page, "#/verify").contains("Check the whole store"))
-        let wrong = try await Browser.document(page.url + "#/records?entity=Nothing", proxy: outside.base)
-        #expect(wrong.contains("This view failed") && wrong.contains("Nothing"))
-        #expect(requests == [])
-        #expect(await page.end().status == 0)
-        // A request would have been seen.
-        _ = try await Browser.document("data:text/html,<img src='http://outside.example/seen'>", proxy: outside.base)
-        #expect(requests == ["http://outside.example/seen"])
+        try await browse(Forge.store) { browser, url in
+            let overview = try await document(browser, url + "#/")
+            #expect(overview.contains("data-view=\"overview\"") && overview.contains("Size by entity"))
+            #expect(overview.contains("#/records?entity=Milestone"))
+            try await browser.wait("document.querySelectorAll('svg.map rect').length > 100")
+            let records = try await document(browser, url + "#/records?entity=Issue")
+            #expect(records.contains("50 records of 50 read") && records.contains("id=\"next\""))
+            let link = try #require(records.firstMatch(of: /#\/record\?entity=Issue&amp;key=[0-9a-f]+/))
+            let record = try await document(browser, url + String(link.output).replacing("&amp;", with: "&"))
+            #expect(record.contains("data-view=\"record\"") && record.contains("Comment.issue"))
+            #expect(record.contains("#/record?entity=User") && record.contains("Responses that list it"))
+            // A line of the graph for each record in it.
+            try await browser.wait("document.querySelector('.graph path').getAttribute('d')")
+            #expect(try await browser.value("document.querySelectorAll('.graph path').length") != "0")
+            #expect(
+                try await browser.value(
+                    "document.querySelectorAll('.graph a.node').length === document.querySelectorAll('.graph path').length"
+                ) == "true")
+            let schema = try await document(browser, url + "#/schema")
+            #expect(schema.contains("Entities and relationships") && schema.contains("assignees"))
+            #expect(Int(try await browser.value("document.querySelectorAll('.diagram path').length")) ?? 0 >= 10)
+            #expect(try await document(browser, url + "#/responses").contains("stale for"))
+            #expect(try await document(browser, url + "#/changes").contains("created"))
+            #expect(try await document(browser, url + "#/pages").contains("data-view=\"pages\""))
+            try await browser.wait("document.body.innerText.includes('Fragmentation')")
+        }
+        // A request would have been seen, by the browser and by the proxy.
+        let browser = try await BrowserPage(proxy: outside.base)
+        try await browser.navigate("data:text/html,<img src='http://outside.example/seen'>")
+        #expect(await browser.requests.contains("http://outside.example/seen"))
+        #expect(proxied == ["http://outside.example/seen"])
+        await browser.close()
+    }
+
+    @Test("records are filtered by a text and by a condition, and sorted by an index, from the page itself")
+    func records() async throws {
+        try await browse(Forge.store) { browser, url in
+            try await browser.open(url + "#/records?entity=Issue")
+            _ = try await browser.value(
+                "(document.querySelector('[name=where]').value = 'state = closed', document.querySelector('form[role=search]').requestSubmit())"
+            )
+            try await browser.wait(
+                "location.hash.includes('where=') && document.getElementById('view').dataset.run == 2")
+            #expect(try await browser.value("document.body.innerText.includes('50 records of')") == "true")
+            // The head of a column that an index sorts is a link; a second click reverses the order.
+            for order in ["up", "down"] {
+                let run = try await browser.value("document.getElementById('view').dataset.run")
+                _ = try await browser.value("document.querySelector(\"[aria-label='Sort by number']\").click()")
+                try await browser.wait("document.getElementById('view').dataset.run > \(run)")
+                let numbers = try await browser.value(
+                    "[...document.querySelectorAll('tbody tr')].map((row) => row.cells[1].innerText.replace(',', ''))")
+                let found = numbers.split(separator: ",").compactMap { Int($0) }
+                #expect(found.count == 50 && found == found.sorted(by: order == "up" ? (<) : (>)), "\(found)")
+            }
+            #expect(try await browser.value("document.querySelector(\"[aria-label='Sort by title']\")") == "null")
+            try await browser.open(url + "#/records?entity=Issue&where=state%20%3D")
+            #expect(try await browser.value("document.getElementById('refused').innerText").contains("column"))
+        }
+    }
+
+    @Test("every view is reached, paged and left with keys alone")
+    func keyboard() async throws {
+        try await browse(Forge.store) { browser, url in
+            func press(_ key: String, shows view: String) async throws {
+                let run = try await browser.value("document.getElementById('view').dataset.run")
+                try await browser.press(key)
+                try await browser.wait(
+                    "document.getElementById('view').dataset.run > \(run) && document.getElementById('view').dataset.view === '\(view)'"
+                )
+            }
+            try await browser.open(url)
+            for (key, view) in [
+                ("s", "schema"), ("r", "responses"), ("c", "changes"), ("p", "pages"), ("v", "verify"),
+                ("o", "overview"), ("e", "records"),
+            ] {
+                try await press(key, shows: view)
+            }
+            try await browser.open(url + "#/records?entity=Issue")
+            for key in ["j", "j", "j", "k"] { try await browser.press(key) }
+            let key = try await browser.value("document.querySelectorAll('tbody tr')[1].querySelector('a').hash")
+            try await press("Enter", shows: "record")
+            #expect(try await browser.value("location.hash") == key)
+            try await press("u", shows: "records")
+            try await press("n", shows: "records")
+            #expect(try await browser.value("location.hash").contains("after="))
+            try await browser.press("/")
+            // In a field, a key is a character.
+            try await browser.press("s")
+            #expect(try await browser.value("document.activeElement.value") == "s")
+            #expect(try await browser.value("document.getElementById('view').dataset.view") == "records")
+            try await browser.open(url)
+            try await browser.press("?")
+            try await browser.wait("document.getElementById('keys').open")
+        }
+    }
+
+    @Test("no view is wider than a phone, and texts have a contrast of 4.5 in light and in dark")
+    func phone() async throws {
+        let contrast = """
+            (() => {
+              const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+              const light = (color) => {
+                canvas.fillStyle = color;
+                canvas.fillRect(0, 0, 1, 1);
+                const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map((one) => one / 255)
+                  .map((one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
+                return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+              };
+              const back = light(getComputedStyle(document.body).backgroundColor);
+              return Math.min(...[...document.querySelectorAll("h1, .quiet, main a, th, .good, dt")].map((one) => {
+                const text = light(getComputedStyle(one).color);
+                return (Math.max(text, back) + 0.05) / (Math.min(text, back) + 0.05);
+              }));
+            })()
+            """
+        try await browse(Forge.store) { browser, url in
+            let issues = try await document(browser, url + "#/records?entity=Issue")
+            let link = try #require(issues.firstMatch(of: /#\/record\?entity=Issue&amp;key=[0-9a-f]+/))
+            let record = String(link.output).replacing("&amp;", with: "&")
+            let views = [
+                "#/", "#/records?entity=Issue", record, "#/responses", "#/changes", "#/schema", "#/pages", "#/verify",
+            ]
+            var backs: Set<String> = []
+            for isDark in [false, true] {
+                try await browser.show(width: 390, isDark: isDark)
+                for view in views {
+                    try await browser.open(url + view)
+                    let width = try await browser.value("document.documentElement.scrollWidth")
+                    #expect(width == "390", "\(view)")
+                    let least = Double(try await browser.value(contrast)) ?? 0
+                    #expect(least >= 4.5, "\(view), \(isDark ? "dark" : "light"): \(least)")
+                }
+                backs.insert(try await browser.value("getComputedStyle(document.body).backgroundColor"))
+            }
+            #expect(backs.count == 2)
+        }
+    }
+
+    @Test("a commit appears in the change log without a reload, and a check shows its result")
+    func live() async throws {
+        let folder = try TemporaryFolder(), path = folder("s.tarn")
+        let schema = Schema([
+            EntityDefinition("Thing", key: ["id"], attributes: [.init("id", .int), .init("name", .string)])
+        ])
+        let store = try Store.open(at: path, schema: schema)
+        try await store.write { try $0.put("Thing", RecordKey(1), [.init("name", .string("first"))]) }
+        try await browse(path) { browser, url in
+            try await browser.open(url + "#/changes")
+            #expect(try await browser.value("document.querySelectorAll('tbody tr').length") == "1")
+            try await store.write { try $0.put("Thing", RecordKey(4711), [.init("name", .string("second"))]) }
+            try await browser.wait("document.querySelector('tbody tr').innerText.includes('4711')")
+            #expect(try await browser.value("document.querySelectorAll('tbody tr').length") == "2")
+            #expect(try await browser.value("document.getElementById('view').dataset.run") == "1")
+            try await browser.open(url + "#/verify")
+            _ = try await browser.value("document.querySelector('main button').click()")
+            try await browser.wait("document.getElementById('result')?.innerText.includes('The store is sound')")
+            #expect(try await browser.value("document.querySelector('tbody').innerText").contains("2"))
+        }
+        withExtendedLifetime(store) {}
     }
 
     @Test("markup, escape sequences and marks of direction in names and values stay text")
@@ -69,20 +229,22 @@ struct WebBrowserTests {
               things: { path: /things, entity: Thing }
             """)
         try await expectSuccess(tarn("sync", "--file", file, "--store", folder("s.tarn"), "--quiet"))
-        let page = try await RunningPage(folder("s.tarn"))
-        let list = try await document(page, "#/records?entity=Thing")
-        let link = try #require(list.firstMatch(of: /#\/record\?entity=Thing&amp;key=[0-9a-f]+/))
-        let record = String(link.output).replacing("&amp;", with: "&")
-        for view in ["#/", "#/records?entity=Thing", record, "#/schema"] {
-            let found = try await document(page, view)
-            #expect(found.contains("<title>Tarn inspector</title>") && !found.contains("<img"), "\(view)")
-            #expect(found.components(separatedBy: "<script").count == 2 && !found.contains("href=\"javascript:"))
-            if view.contains("entity") {
-                #expect(found.contains("&lt;script&gt;") && found.contains("\\u001b") && found.contains("\\u202e"))
-                #expect(!found.unicodeScalars.contains { $0 == "\u{1B}" || $0 == "\u{202E}" || $0 == "\u{61C}" })
+        try await browse(folder("s.tarn")) { browser, url in
+            let list = try await document(browser, url + "#/records?entity=Thing")
+            let link = try #require(list.firstMatch(of: /#\/record\?entity=Thing&amp;key=[0-9a-f]+/))
+            let record = String(link.output).replacing("&amp;", with: "&")
+            // What the address has is as foreign as what the store has.
+            let wanted = markup.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+            let filtered = "#/records?entity=Thing&text=\(wanted)"
+            for view in ["#/", "#/records?entity=Thing", filtered, record, "#/schema", "#/changes", "#/responses"] {
+                let found = try await document(browser, url + view)
+                #expect(found.contains("<title>Tarn inspector</title>") && !found.contains("<img"), "\(view)")
+                #expect(found.components(separatedBy: "<script").count == 2 && !found.contains("href=\"javascript:"))
+                if view.contains("entity") {
+                    #expect(found.contains("&lt;script&gt;") && found.contains("\\u001b") && found.contains("\\u202e"))
+                    #expect(!found.unicodeScalars.contains { $0 == "\u{1B}" || $0 == "\u{202E}" || $0 == "\u{61C}" })
+                }
             }
         }
-        #expect(requests == [])
-        _ = await page.end()
     }
 }

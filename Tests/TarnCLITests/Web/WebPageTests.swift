@@ -3,6 +3,7 @@
 import Foundation
 import TarnInspect
 import TarnInspectWeb
+import TarnStore
 import TestSupport
 import Testing
 
@@ -24,7 +25,7 @@ struct WebPageTests {
         }
         let host = "127.0.0.1:\(port)"
         #expect(page.path != other.path && page.path.count == 34)
-        for name in ["", "page.js", "views.js", "page.css", "api/overview"] {
+        for name in ["", "main.js", "records.js", "page.css", "icon.svg", "api/overview"] {
             #expect(status("GET", page.path + name, host) == 200)
             #expect(status("GET", page.path + name, "localhost:\(port)") == 200)
             #expect(status("GET", other.path + name, host) == 404)
@@ -37,12 +38,20 @@ struct WebPageTests {
         for name in ["..%2f..%2fetc%2fpasswd", "../index.html", "api/", "api/nothing", "api/overview/", "index.html"] {
             #expect(status("GET", page.path + name, host) == 404, "\(name)")
         }
+        // Browsers leave out the port 80.
+        for name in ["127.0.0.1", "localhost", "localhost:80"] {
+            #expect(page.answer("GET", page.path, host: name, port: 80).status == 200)
+        }
         for target in ["", "x", "http://x/", page.path + "%", page.path + "api/records?entity=%ff"] {
             #expect([400, 404].contains(status("GET", target, host)), "\(target)")
         }
         #expect(status("GET", page.path + "api/records", host) == 400)
         #expect(status("GET", page.path + "api/record?entity=Issue&key=zz", host) == 400)
-        #expect(status("GET", page.path + "api/records?entity=Nothing", host) == 500)
+        for query in [
+            "entity=Nothing", "entity=Issue&where=state%20=", "entity=Issue&order=title", "entity=Issue&order=x",
+        ] {
+            #expect(status("GET", page.path + "api/records?" + query, host) == 400, "\(query)")
+        }
     }
 
     @Test("the answers forbid scripts, requests and frames of others, and are not kept")
@@ -136,5 +145,155 @@ struct WebPageTests {
         let state = try object(page, "verify")
         #expect(state["isSound"] as? Bool == true && state["findingCount"] as? Int == 0)
         #expect((state["records"] as? [String: Int])?["Issue"] == 330)
+    }
+
+    @Test(
+        "records sorted by an index are those of the entity in the order of the attribute, over pages, in both directions",
+        arguments: ["number", "updatedAt", "state"])
+    func order(attribute: String) async throws {
+        let store = try await Forge.store, page = InspectPage(store: store)
+        let dumped = try await Forge.dump(store).map { try json($0) }.filter { $0["entity"] as? String == "Issue" }
+        for isReversed in [false, true] {
+            var keys: [String] = [], values: [String] = [], after = ""
+            while true {
+                let query = "entity=Issue&limit=41&order=\(attribute)\(isReversed ? "&reversed=yes" : "")\(after)"
+                let answer = try object(page, "records?" + query)
+                for record in try #require(answer["records"] as? [[String: Any]]) {
+                    keys.append(try #require(record["key"] as? String))
+                    let fields = record["fields"] as? [[String: Any]] ?? []
+                    values.append(fields.first { $0["name"] as? String == attribute }?["text"] as? String ?? "")
+                }
+                guard let next = answer["next"] as? String else { break }
+                after = "&after=\(next)"
+            }
+            #expect(keys.count == 330 && Set(keys) == Set(dumped.map { "\($0["key"] ?? "")" }))
+            func precedes(_ a: String, _ b: String) -> Bool {
+                if let x = Int(a), let y = Int(b) { return x < y }
+                return a.prefix(19) < b.prefix(19)
+            }
+            let pairs = zip(values, values.dropFirst())
+            #expect(pairs.allSatisfy { isReversed ? !precedes($0, $1) : !precedes($1, $0) })
+        }
+        let sortable = try object(page, "records?entity=Issue&limit=1")["sortable"] as? [String]
+        #expect(sortable?.sorted() == ["number", "state", "updatedAt"])
+    }
+
+    @Test("a condition finds the records of inspect dump --where")
+    func condition() async throws {
+        let store = try await Forge.store, page = InspectPage(store: store)
+        let text = "state = open and author.login = \"mona\" or number > 400"
+        let dump = try await tarn("inspect", "dump", store, "--entity", "Issue", "--where", text)
+        let query = try #require(text.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+        let found = try object(page, "records?entity=Issue&limit=500&where=\(query)")["records"] as? [[String: Any]]
+        let wanted = try dump.lines.map { "\(try json($0)["key"] ?? "")" }
+        #expect(found?.compactMap { $0["key"] as? String } == wanted && wanted.count > 5 && wanted.count < 330)
+    }
+
+    @Test("all pages of the change log and of the responses have what the commands list, the newest first")
+    func logs() async throws {
+        let store = try await Forge.store, page = InspectPage(store: store)
+        var changes: [String] = [], before = ""
+        while true {
+            let answer = try object(page, "changes" + before)
+            for change in try #require(answer["changes"] as? [[String: Any]]) {
+                changes.append("\(change["sequence"] ?? "") \(change["entity"] ?? "") \(change["key"] ?? "")")
+            }
+            guard let next = answer["next"] as? String else { break }
+            before = "?before=\(next)"
+        }
+        var wanted: [String] = []
+        _ = try StoreInspector(at: store).changes(damaged: { Issue.record("\($0)") }) { change in
+            wanted.append("\(change.sequence) \(change.entity) \(change.key)")
+        }
+        #expect(changes == wanted.reversed() && changes.count > 900)
+
+        let answer = try object(page, "responses"), listed = answer["responses"] as? [[String: Any]] ?? []
+        var ids: [UInt64] = []
+        _ = try StoreInspector(at: store).responses({ id, _ in ids.append(id) }, damaged: { Issue.record("\($0)") })
+        #expect(listed.compactMap { ($0["id"] as? String).flatMap(UInt64.init) } == ids.reversed() && ids.count > 20)
+        let third = ids[ids.count - 3]
+        let rest = try object(page, "responses?after=\(third)")["responses"] as? [[String: Any]]
+        #expect(rest?.first?["id"] as? String == String(ids[ids.count - 4]))
+    }
+
+    @Test("the sizes of the entities and of the other tables are those of inspect stat")
+    func sizes() async throws {
+        let store = try await Forge.store, page = InspectPage(store: store)
+        let answer = try object(page, "overview")
+        let entities = try #require(answer["entities"] as? [[String: Any]])
+        let statistics = try StoreInspector(at: store).statistics()
+        let rows = statistics.tables.filter { $0.name.hasPrefix("r/") }.reduce(0) { $0 + $1.bytes }
+        let indexes = statistics.tables.filter { $0.name.hasPrefix("i/") }.reduce(0) { $0 + $1.bytes }
+        #expect(entities.reduce(0) { $0 + ($1["rows"] as? Int ?? 0) } == rows && rows > 0)
+        #expect(entities.reduce(0) { $0 + ($1["indexes"] as? Int ?? 0) } == indexes && indexes > 0)
+        #expect(try object(page, "pages?start=yes")["phase"] as? String == "running")
+        try await eventually { (try? object(page, "pages")["phase"] as? String) == "done" }
+        let use = try object(page, "pages")
+        #expect(use["transaction"] as? Int == answer["lastTransaction"] as? Int)
+        #expect((use["map"] as? [Any])?.count == statistics.lastPage + 1)
+    }
+
+    @Test("no view reads more than a bounded part of a store, however many records it has")
+    func work() throws {
+        let folder = try TemporaryFolder(), path = folder("large.tarn"), count: Int64 = 40_000
+        do {
+            let store = try Store.open(
+                at: path, schema: Self.largeSchema, options: Store.Options(durability: .volatile))
+            try store.write { writer in
+                try writer.put("Group", RecordKey(1), [.init("name", .string("all"))])
+                for number in 1...count {
+                    try writer.put(
+                        "Thing", RecordKey(number),
+                        [
+                            .init(
+                                "name", .string("thing \(number), a name of some length so that a page has few of them")
+                            ),
+                            .init("rank", .int(number * 7919 % count)), .init("group", .reference(RecordKey(1))),
+                        ])
+                }
+            }
+        }
+        let page = InspectPage(store: path), size = try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb")).count
+        let group = Self.hexadecimal(RecordKey(1)), middle = Self.hexadecimal(RecordKey(count / 2))
+        let views = [
+            "overview", "schema", "records?entity=Thing", "records?entity=Thing&after=\(middle)&reversed=yes",
+            "records?entity=Thing&order=rank", "records?entity=Thing&text=nothing%20has%20this",
+            "records?entity=Thing&where=name%20=%20x", "record?entity=Thing&key=\(middle)",
+            "record?entity=Group&key=\(group)", "responses", "changes",
+        ]
+        for view in views {
+            let before = try Self.bytesRead()
+            let answer = try object(page, view)
+            let read = try Self.bytesRead() - before
+            #expect(read < size / 8, "\(view): \(read) of \(size) bytes")
+            if view.contains("text=") { #expect(answer["examined"] as? Int == 5000 && answer["next"] is String) }
+            if view.contains("Group") {
+                let referrers = try #require((answer["referrers"] as? [[String: Any]])?.first)
+                #expect(referrers["count"] as? Int == 10_000 && referrers["isCountWhole"] as? Bool == false)
+            }
+        }
+        // What reads the whole file is seen to do so.
+        let before = try Self.bytesRead()
+        _ = try StoreInspector(at: path).verification()
+        #expect(try Self.bytesRead() - before > size / 2)
+    }
+
+    private static let largeSchema = Schema([
+        EntityDefinition("Group", key: ["id"], attributes: [.init("id", .int), .init("name", .string)]),
+        EntityDefinition(
+            "Thing", key: ["id"],
+            attributes: [.init("id", .int), .init("name", .string), .init("rank", .int, indexed: true)],
+            relationships: [.init("group", to: "Group", inverse: "things")]),
+    ])
+
+    private static func hexadecimal(_ key: RecordKey) -> String {
+        key.storageKey.map { String(format: "%02x", $0) }.joined()
+    }
+
+    /// The bytes that this thread has read so far.
+    private static func bytesRead() throws -> Int {
+        let text = try String(contentsOfFile: "/proc/thread-self/io", encoding: .utf8)
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("rchar:") })
+        return try #require(Int(line.split(separator: " ").last ?? ""))
     }
 }

@@ -1,0 +1,56 @@
+import TarnStore
+
+/// A reader of consecutive records of one file, which reads a bounded number of rows.
+struct RecordPageReader {
+    let file: StoreFile
+    let entity: Catalog.Entity
+    let order: RecordOrder
+    let filter: RecordFilter?
+
+    /// Reads records behind a position, until there are enough, or until enough rows were read.
+    func page(
+        after position: [UInt8]?, reversed: Bool, limit: Int, most: Int, where isWanted: (Record) -> Bool
+    ) -> RecordPage {
+        var page = RecordPage()
+        // Keys that continue the last one with a zero byte follow it.
+        let interval = reversed ? KeyInterval(below: position) : KeyInterval(from: position.map { $0 + [0] })
+        let cursor = TableCursor(file, order.table(of: entity), in: interval, reversed: reversed)
+        while page.records.count < limit, page.examined < most {
+            guard cursor.next() else {
+                page.last = nil
+                break
+            }
+            page.examined += 1
+            if order.index == nil {
+                cursor.withEntry { key, row in
+                    page.last = Array(key)
+                    read(key, row, into: &page, where: isWanted)
+                }
+            } else if let entry = cursor.withKey({ Array($0) }) {
+                page.last = entry
+                entry.withUnsafeBytes { follow($0, into: &page, where: isWanted) }
+            }
+        }
+        file.reportPages { page.damages.append($0) }
+        return page
+    }
+
+    /// Reads the record of an index entry.
+    private func follow(_ entry: Bytes, into page: inout RecordPage, where isWanted: (Record) -> Bool) {
+        guard let key = order.owner(of: entry) else {
+            let place = "index \(file.catalog.fullName(ofIndex: order.index ?? 0))"
+            return page.damages.append(StoreInspector.Damage(place: place, reason: "an entry is unreadable"))
+        }
+        guard let row = file.value(key, in: TableName.records(entity.root)) else {
+            return page.damages.append(file.damage(key, entity, "an index has it, and it is not stored"))
+        }
+        row.withUnsafeBytes { read(key, $0, into: &page, where: isWanted) }
+    }
+
+    private func read(_ key: Bytes, _ row: Bytes, into page: inout RecordPage, where isWanted: (Record) -> Bool) {
+        var damages: [StoreInspector.Damage] = [], found: Record?
+        StoreInspector.read(key, row, of: entity, file, where: filter, damaged: { damages.append($0) }) { found = $0 }
+        page.damages += damages
+        if let found, isWanted(found) { page.records.append((Array(key), found)) }
+    }
+}

@@ -1,0 +1,45 @@
+// The view of the change log, the newest changes first: live, or the older ones page by page.
+
+import { address, data, element, findings, link, request, table } from "./elements.js";
+
+/** The milliseconds between two looks at the log. */
+const interval = 1000;
+
+export async function changes(parameters, isCurrent) {
+  const before = parameters.get("before"), box = element("div");
+  let shown = null;
+  async function show() {
+    const log = await request("changes", { before });
+    if (!isCurrent()) return;
+    // A live view is drawn again only after a commit.
+    if (log.newest + " " + log.trimmed !== shown) {
+      shown = log.newest + " " + log.trimmed;
+      box.replaceChildren(...part(log, before));
+    }
+    if (before === null) setTimeout(() => isCurrent() && show().catch(failed), interval);
+  }
+  // The program was ended, or the store was removed: the last answer stays.
+  function failed(failure) {
+    live.remove();
+    box.prepend(element("p", { class: "bad" }, "No longer live: ", data(failure.message)));
+  }
+  const live = element("span", { class: "live" }, "live");
+  await show();
+  return [element("h1", {}, "Changes", before === null ? live : ""), box];
+}
+
+function part(log, before) {
+  const isEmpty = log.changes.length === 0, hasFields = log.changes.some((one) => one.fields);
+  const heads = ["Commit", "Operation", "Entity", "Record"].concat(hasFields ? ["Fields"] : []);
+  const rows = log.changes.map((one) => [
+    one.sequence, element("span", { class: "tag " + one.operation.replace(/[^a-z]/g, "") }, one.operation), data(one.entity), link(one),
+    ...(hasFields ? [element("td", { class: "value" }, data((one.fields ?? []).join(", ")))] : []),
+  ]);
+  return [
+    element("p", { class: "quiet" }, `The newest commit is ${log.newest}. `, before === null ? "" : element("a", { href: address("changes") }, "Newest changes")),
+    ...findings(log.damages),
+    isEmpty ? element("p", {}, "The log has no change here.") : table(heads, rows),
+    log.next ? element("p", { class: "pager" }, element("a", { id: "next", class: "button", href: address("changes", { before: log.next }) }, "Older changes"))
+      : BigInt(log.trimmed) > 0n ? element("p", { class: "quiet" }, `The changes up to commit ${log.trimmed} were trimmed.`) : "",
+  ];
+}

@@ -1,0 +1,85 @@
+// The page: the view that the part of the address behind `#/` names, and the keys.
+
+import { data, element, request } from "./elements.js";
+import { changes } from "./changes.js";
+import { name, overview } from "./overview.js";
+import { pages } from "./pages.js";
+import { record } from "./record.js";
+import { records } from "./records.js";
+import { responses } from "./responses.js";
+import { schema } from "./schema.js";
+import { verify } from "./verify.js";
+
+const views = { "": overview, records, record, responses, changes, schema, pages, verify };
+let current = 0;
+
+async function show() {
+  const run = (current += 1);
+  const [wanted, query] = location.hash.replace(/^#\/?/, "").split("?", 2);
+  const isKnown = Object.hasOwn(views, wanted);
+  for (const one of document.querySelectorAll("nav a")) {
+    one.toggleAttribute("aria-current", one.getAttribute("href") === "#/" + (wanted === "record" ? "records" : wanted));
+  }
+  let parts;
+  try {
+    parts = await (isKnown ? views[wanted] : overview)(new URLSearchParams(query ?? ""), () => run === current);
+  } catch (failure) {
+    parts = [element("h1", { class: "bad" }, "This view failed"), element("p", {}, data(failure.message))];
+  }
+  // Another view was opened meanwhile.
+  if (run !== current) return;
+  const view = document.getElementById("view");
+  view.replaceChildren(...parts.flat(Infinity).filter((part) => part !== null && part !== undefined));
+  view.dataset.view = isKnown && wanted ? wanted : "overview";
+  // The number tells a program that drives the page which address the view belongs to.
+  view.dataset.run = run;
+  view.focus({ preventScroll: true });
+  scrollTo(0, 0);
+}
+
+function move(step) {
+  const rows = [...document.querySelectorAll("main tbody tr")];
+  const index = rows.findIndex((row) => row.classList.contains("current"));
+  rows[index]?.classList.remove("current");
+  const next = rows[Math.max(0, Math.min(rows.length - 1, index + step))];
+  next?.classList.add("current");
+  next?.focus({ preventScroll: true });
+  next?.scrollIntoView({ block: "nearest" });
+}
+
+function toggleKeys() {
+  const dialog = document.getElementById("keys");
+  if (dialog.open) dialog.close();
+  else dialog.showModal();
+}
+
+const keys = {
+  o: () => (location.hash = "#/"),
+  e: () => (location.hash = "#/records"),
+  r: () => (location.hash = "#/responses"),
+  c: () => (location.hash = "#/changes"),
+  s: () => (location.hash = "#/schema"),
+  p: () => (location.hash = "#/pages"),
+  v: () => (location.hash = "#/verify"),
+  j: () => move(1),
+  k: () => move(-1),
+  n: () => document.getElementById("next")?.click(),
+  u: () => history.back(),
+  Enter: () => document.querySelector("main tr.current a")?.click(),
+  "/": () => document.querySelector("main input[type=search]")?.focus(),
+  "?": toggleKeys,
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT)$/.test(event.target.nodeName)) return;
+  // Enter on a link or a button is theirs.
+  if (event.key === "Enter" && /^(A|BUTTON|SUMMARY)$/.test(event.target.nodeName)) return;
+  const action = Object.hasOwn(keys, event.key) ? keys[event.key] : null;
+  if (!action) return;
+  event.preventDefault();
+  action();
+});
+document.getElementById("help").addEventListener("click", toggleKeys);
+addEventListener("hashchange", show);
+show();
+request("overview").then((store) => document.getElementById("store").replaceChildren(data(name(store.path))), () => {});

@@ -1,0 +1,58 @@
+// The view of one record: its fields, its relationships in both directions, and what concerns it.
+
+import { address, bytes, data, element, findings, links, list, number, request, table, value } from "./elements.js";
+import { recordGraph } from "./graph.js";
+
+export async function record(parameters) {
+  const entity = parameters.get("entity") ?? "";
+  const found = await request("record", { entity, key: parameters.get("key") });
+  const notes = [];
+  if (!found.isStored) notes.push(element("p", { class: "bad" }, "The store has no such record."));
+  if (found.damage) notes.push(element("p", { class: "bad" }, data(found.damage)));
+  if (found.isChangedLocally) notes.push(element("p", {}, "It has local changes that the server does not have."));
+  if (found.row?.isPartial) notes.push(element("p", {}, "It is partial: no response had all of it."));
+  const missing = found.missingIndexEntries.map((name) => `index ${name} lacks the record`);
+  return [
+    element("h1", {}, element("a", { href: address("records", { entity }) }, data(entity)), " ", data(found.key)),
+    ...notes, ...findings(missing),
+    recordGraph(found),
+    element("div", { class: "columns" },
+      element("section", {}, element("h2", {}, "Fields"),
+        list(found.fields.map((field) => [element("span", { class: "field" }, data(field.name)), value(field, 200)]))),
+      element("div", {}, referrers(found), responses(found), changes(found), row(found.row))),
+  ];
+}
+
+function referrers(found) {
+  if (found.referrers.length === 0) return null;
+  return element("section", {}, element("h2", {}, "Referred to by"), list(found.referrers.map((one) => [
+    [element("span", { class: "field" }, data(one.relationship)), ` (${number(one.count)}${one.isCountWhole ? "" : " or more"})`],
+    element("span", {}, links(one.records, 20, one.count, one.isCountWhole)),
+  ])));
+}
+
+function responses(found) {
+  if (found.listings.length === 0) return null;
+  return element("section", {}, element("h2", {}, "Responses that list it"),
+    table(["Request", "Validated", "Position"], found.listings.map((one) => [
+      element("td", { class: "value" }, data(one.request)), one.validatedAt ?? "", one.index ?? "",
+    ])));
+}
+
+function changes(found) {
+  const note = found.isLogWhole ? null : element("p", { class: "quiet" }, "Only the newest part of the change log was searched.");
+  if (found.changes.length === 0 && !note) return null;
+  return element("section", {}, element("h2", {}, "Last changes"), note,
+    found.changes.length === 0 ? null : table(["Commit", "Operation", "Fields"], found.changes.map((one) => [
+      one.sequence, one.operation, element("td", { class: "value" }, data(one.fields.join(", "))),
+    ])));
+}
+
+function row(row) {
+  if (!row) return null;
+  return element("section", {}, element("h2", {}, "Row"), list([
+    ["Version", row.version], ["Stored", bytes(row.storedSize)], ["Without compression", row.wholeSize ? bytes(row.wholeSize) : null],
+    ["Compression", row.compression],
+    ["Checksum", [element("span", { class: "field" }, row.checksum), element("span", { class: row.isChecksumRight ? "good" : "bad" }, row.isChecksumRight ? " right" : " wrong")]],
+  ]));
+}

@@ -54,7 +54,7 @@ struct DumpCommand: ParsableCommand {
             tables
                 ? inspector.dumpTables(line: Output.data, damaged: { report.add($0) })
                 : selection.isEverything && format == .ndjson
-                    ? inspector.dumpRecords(
+                    ? inspector.writeRecords(
                         of: entity, withVersions: !noVersions, line: Output.json, damaged: { report.add($0) })
                     : dumpSelection(inspector, report))
         try report.end("written")

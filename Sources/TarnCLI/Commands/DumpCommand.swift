@@ -82,7 +82,7 @@ struct DumpCommand: InspectingCommand {
             try noteWithoutLocks(
                 store,
                 selection.isEverything && !renew && (format ?? .ndjson) == .ndjson
-                    ? inspector.dumpRecords(
+                    ? inspector.writeRecords(
                         of: entity, withVersions: !noVersions, line: Output.json, damaged: { report.add($0) })
                     : dumpSelection(inspector, report))
         }

@@ -41,7 +41,7 @@ struct ExportCommand: InspectingCommand {
             Output.error("\(store): \(damage)")
         }
         if ndjson {
-            try noteWithoutLocks(store, inspector.dumpRecords(line: Output.json, damaged: say))
+            try noteWithoutLocks(store, inspector.writeRecords(line: Output.json, damaged: say))
         } else if sql {
             try note(inspector.exportSQL(line: { Output.data($0) }, damaged: say))
         } else if let sqlite {

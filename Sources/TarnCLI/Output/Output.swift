@@ -65,6 +65,11 @@ enum Output {
     /// and the escapes do not change the meaning.
     static func json(_ text: String) { json(text, after: "") }
 
+    /// Writes one line of JSON from its UTF-8.
+    static func json(_ text: UnsafeRawBufferPointer) {
+        append { VisibleText.appendJSON(text.assumingMemoryBound(to: UInt8.self), to: &$0) }
+    }
+
     /// Writes JSON with text of the program around it, such as the commas of a list.
     static func json(_ text: String, after separator: String, terminator: String = "\n") {
         var text = text

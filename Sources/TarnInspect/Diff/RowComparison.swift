@@ -120,9 +120,12 @@ final class RowComparison {
     // MARK: - Two rows
 
     private func compare(_ a: RowSide, _ b: RowSide, _ key: Bytes, _ row: Bytes, _ other: Bytes) throws -> Result {
-        if let damage = fault(of: row, key, a) ?? fault(of: other, key, b) { return damage }
+        let isEqual = Bytes.equal(row, other)
+        if let damage = fault(of: row, key, a) { return damage }
+        // Equal bytes have equal checksums, if the tables have equal ids.
+        if !isEqual || a.root.id != b.root.id, let damage = fault(of: other, key, b) { return damage }
         guard isWanted(row.load(6), a) || isWanted(other.load(6), b) else { return .left }
-        if hasSameCoding, !a.hasLists, Bytes.equal(row, other),
+        if hasSameCoding, !a.hasLists, isEqual,
             EncodedRow.dictionary(of: row).map({ sharedDictionaries.contains($0) }) ?? true
         {
             sameCounts[row.load(6), default: 0] += 1

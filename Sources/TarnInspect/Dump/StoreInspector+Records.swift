@@ -22,6 +22,17 @@ extension StoreInspector {
     public func dumpRecords(
         of name: String? = nil, withVersions: Bool = true, line: (String) throws -> Void, damaged: (Damage) -> Void
     ) throws -> String? {
+        try writeRecords(
+            of: name, withVersions: withVersions, line: { try line(String(decoding: $0, as: UTF8.self)) },
+            damaged: damaged)
+    }
+
+    /// Calls `line` with the bytes of every line of ``dumpRecords(of:withVersions:line:damaged:)``,
+    /// which are valid until it returns.
+    @discardableResult
+    package func writeRecords(
+        of name: String? = nil, withVersions: Bool = true, line: (Bytes) throws -> Void, damaged: (Damage) -> Void
+    ) throws -> String? {
         try open { file in
             try checkIsReadable(file)
             let all = file.catalog.entities
@@ -29,13 +40,15 @@ extension StoreInspector {
                 throw StoreError.unknownEntity(name: name, known: all.map(\.name))
             }
             for entity in name.map({ name in all.filter { $0.name == name } }) ?? all.filter({ $0.root == $0.id }) {
-                try StoreInspector.forEachRecord(of: entity, file, damaged: damaged) { record in
-                    try line(StoreInspector.json(record, withVersions))
+                let lines = RecordLines(file, entity, withVersions: withVersions)
+                try file.forEachRow(of: entity, damaged: damaged) { key, row in
+                    try file.withDecoded(row, key, entity, damaged: damaged) { decoded in
+                        if try lines.write(key, decoded, line) { return }
+                        damaged(file.damage(key, entity, "undecodable value"))
+                    }
                 }
             }
-            for finding in file.findings.list where finding.code.isOfPages {
-                damaged(Damage(place: finding.place, reason: finding.detail, isOfPages: true))
-            }
+            file.reportPages(to: damaged)
             return file.aloneBecause
         }
     }

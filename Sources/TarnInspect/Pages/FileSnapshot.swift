@@ -145,6 +145,27 @@ final class FileSnapshot {
         return nil
     }
 
+    /// Returns the leaf that has a readable value of a key; nil if there is none.
+    func leaf(with key: Bytes, in table: TableRecord) -> PageBytes? {
+        var next = table.root
+        for _ in 0..<FileSnapshot.deepest {
+            guard let number = next, number >= PageLayout.metaPages, number <= meta.lastPage,
+                let page = file.page(number)
+            else { return nil }
+            guard page.withView({ $0.kind == .branch }) else { return has(key, inLeaf: page) ? page : nil }
+            next = page.withView { $0.child(for: key) }
+        }
+        return nil
+    }
+
+    /// Returns whether a page is a leaf with a readable value of a key.
+    func has(_ key: Bytes, inLeaf page: PageBytes) -> Bool {
+        page.withView { page in
+            guard page.kind == .leaf, let node = page.leafNode(for: key) else { return false }
+            return node.overflowPage == nil || value(of: node) != nil
+        }
+    }
+
     private static let deepest = 64
 
     /// Returns the value of a node of a leaf, also from overflow pages; nil if it is unreadable.

@@ -21,6 +21,7 @@ extension StoreFile {
             }
             return false
         }
+        let asStored = asStored || !StoreFile.isChecksummed(table)
         var isSound = true
         let isWhole = try scan(record, table, ordersBytes: true) { key, value, flags in
             guard flags & (PageLayout.tree | PageLayout.duplicates) == 0 else {
@@ -71,6 +72,7 @@ extension StoreFile {
     /// Scans a table again, without a check of its pages, and without findings.
     func again(_ table: String, asStored: Bool = false, _ body: (Bytes, Bytes) throws -> Void) rethrows {
         guard let record = snapshot.tables[table], record.flags == 0 || !isStore else { return }
+        let asStored = asStored || !StoreFile.isChecksummed(table)
         var scan = TreeScan(snapshot.file, lastPage: snapshot.meta.lastPage, Findings(limit: 0))
         _ = try scan.scan(record, table) { key, value, _ in
             if asStored { return try body(key, value) }

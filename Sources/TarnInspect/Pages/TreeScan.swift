@@ -136,7 +136,7 @@ struct TreeScan {
             // The first key of a branch is ignored: it may even be empty.
             let lower = index == 0 ? above : nodes[index].key
             let upper = index + 1 < nodes.count ? nodes[index + 1].key : below
-            if tree.ordersBytes, let lower, let upper, !precedes(lower, upper) {
+            if tree.ordersBytes, let lower, let upper, !lower.withUnsafeBytes({ precedes($0, upper) }) {
                 findings.add(
                     .pageKeyOrder, "page \(number) of \(tree.name)", "node \(index) is not less than the one behind it")
             }
@@ -147,6 +147,9 @@ struct TreeScan {
     private mutating func leaf(
         _ page: PageView, _ number: UInt64, _ above: [UInt8]?, _ below: [UInt8]?, _ tree: inout Tree, _ entry: Entry
     ) rethrows {
+        // The bytes of the last key, in the tree or in this page.
+        var last = tree.lastKey.map { (key: [UInt8]) in LastKey.copied(key) } ?? .none
+        defer { if case .inPage(let key) = last { tree.lastKey = Array(key) } }
         for index in 0..<page.count {
             guard let node = page.leafNode(index) else {
                 tree.counts.isWhole = false
@@ -156,7 +159,7 @@ struct TreeScan {
             let key = node.key
             if tree.ordersBytes {
                 let isInOrder =
-                    (tree.lastKey.map { precedes($0, key) } ?? true) && (above.map { !precedes(key, $0) } ?? true)
+                    last.precedes(key) && (above.map { $0.withUnsafeBytes { Bytes.compare(key, $0) >= 0 } } ?? true)
                     && (below.map { precedes(key, $0) } ?? true)
                 if !isInOrder {
                     findings.add(
@@ -164,7 +167,7 @@ struct TreeScan {
                         "the key of node \(index) does not stand where it belongs")
                     tree.counts.isWhole = false
                 }
-                tree.lastKey = Array(key)
+                last = .inPage(key)
             }
             if tree.hasDuplicates, node.hasDuplicates {
                 try values(of: node, number, &tree, entry)
@@ -224,9 +227,22 @@ struct TreeScan {
         }
     }
 
-    private func precedes(_ a: some Collection<UInt8>, _ b: some Collection<UInt8>) -> Bool {
-        a.lexicographicallyPrecedes(b)
+    /// The key before the current one. A copy is needed only from page to page.
+    private enum LastKey {
+        case none
+        case copied([UInt8])
+        case inPage(Bytes)
+
+        func precedes(_ key: Bytes) -> Bool {
+            switch self {
+            case .none: true
+            case .copied(let last): last.withUnsafeBytes { Bytes.compare($0, key) < 0 }
+            case .inPage(let last): Bytes.compare(last, key) < 0
+            }
+        }
     }
+
+    private func precedes(_ a: Bytes, _ b: [UInt8]) -> Bool { b.withUnsafeBytes { Bytes.compare(a, $0) < 0 } }
 
     /// Opens a page of a tree for the first time; nil after a finding.
     private mutating func open(_ number: UInt64, _ tree: inout Tree) -> PageBytes? {
@@ -234,37 +250,38 @@ struct TreeScan {
             tree.counts.isWhole = false
             return nil
         }
-        let place = "page \(number) of \(tree.name)"
-        guard [.leaf, .branch, .values].contains(page.withView(\.kind)) else {
-            findings.add(.pageKind, place, "it is neither a leaf nor a branch, and a tree leads to it")
+        let kind = page.withView(\.kind)
+        guard kind == .leaf || kind == .branch || kind == .values else {
+            findings.add(.pageKind, place(number, tree), "it is neither a leaf nor a branch, and a tree leads to it")
             // It has no owner: salvage looks for rows on such pages.
             pages[number] = 0
             tree.counts.isWhole = false
             return nil
         }
         if let problem = page.withView(\.problem) {
-            findings.add(.pageForm, place, problem)
+            findings.add(.pageForm, place(number, tree), problem)
             tree.counts.isWhole = false
         }
         progress?()
         return page
     }
 
+    private func place(_ number: UInt64, _ tree: Tree) -> String { "page \(number) of \(tree.name)" }
+
     /// Returns a page if its number is right and no other tree contains it.
     private mutating func claimed(_ number: UInt64, _ tree: inout Tree) -> PageBytes? {
-        let place = "page \(number) of \(tree.name)"
         guard isInBounds(number, tree.name) else { return nil }
         if let holder = pages.claim(number, for: tree.owner) {
-            findings.add(.pageReachedTwice, place, "it is reached twice; first by \(owners[Int(holder)])")
+            findings.add(.pageReachedTwice, place(number, tree), "it is reached twice; first by \(owners[Int(holder)])")
             return nil
         }
         guard let page = file.page(number) else {
-            findings.add(.pageMissing, place, "the file ends before it, or it cannot be read")
+            findings.add(.pageMissing, place(number, tree), "the file ends before it, or it cannot be read")
             return nil
         }
         let declared = page.withView(\.number)
         guard declared == number else {
-            findings.add(.pageNumber, place, "it says that it is page \(declared)")
+            findings.add(.pageNumber, place(number, tree), "it says that it is page \(declared)")
             pages[number] = 0
             return nil
         }
@@ -280,11 +297,10 @@ struct TreeScan {
     /// Returns the bytes of a value in overflow pages, including the header before it.
     private mutating func overflowing(_ first: UInt64, count: Int, _ tree: inout Tree) -> [UInt8]? {
         guard let page = claimed(first, &tree) else { return nil }
-        let place = "page \(first) of \(tree.name)"
         let needed = PageLayout.overflowPages(for: count, pageSize: file.pageSize)
         let declared = page.withView { $0.isOverflow ? $0.overflowPages : nil }
         guard let pages = declared else {
-            findings.add(.pageKind, place, "a value should stand there")
+            findings.add(.pageKind, place(first, tree), "a value should stand there")
             return nil
         }
         // A shorter value may keep the pages of a longer one (mdb.c, `mdb_cursor_put`). All were
@@ -292,7 +308,7 @@ struct TreeScan {
         let end = first + UInt64(pages)
         guard Int(pages) >= needed, end - 1 <= lastPage, end <= file.pageCount else {
             findings.add(
-                .pageForm, place, "\(pages) pages for a value of \(count) bytes, in a file of \(file.pageCount)")
+                .pageForm, place(first, tree), "\(pages) pages for a value of \(count) bytes, in a file of \(file.pageCount)")
             return nil
         }
         tree.counts.overflowPages += UInt64(pages)
@@ -306,7 +322,7 @@ struct TreeScan {
             }
         }
         guard let bytes = file.bytes(at: first * UInt64(file.pageSize), count: PageLayout.headerSize + count) else {
-            findings.add(.pageMissing, place, "the file ends before the value that begins there, or it cannot be read")
+            findings.add(.pageMissing, place(first, tree), "the file ends before the value that begins there, or it cannot be read")
             return nil
         }
         progress?()

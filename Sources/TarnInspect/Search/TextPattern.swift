@@ -22,7 +22,7 @@ struct TextPattern {
     /// bytes above 7F are decided by folding.
     func occurs(inVerbatim stored: Bytes) -> Bool? {
         guard ignoresCase else { return bytes.occurs(in: stored) }
-        guard TextPattern.isASCII(stored) else { return nil }
+        guard stored.isASCII else { return nil }
         return isASCII && bytes.occurs(in: stored)
     }
 
@@ -31,7 +31,7 @@ struct TextPattern {
         var text = text
         let found: Range<Int>?? = text.withUTF8 { buffer -> Range<Int>?? in
             let stored = Bytes(buffer)
-            if ignoresCase, !TextPattern.isASCII(stored) { return nil }
+            if ignoresCase, !stored.isASCII { return nil }
             guard !ignoresCase || isASCII else { return .some(nil) }
             return .some(bytes.firstOffset(in: stored).map { $0..<$0 + self.text.utf8.count })
         }
@@ -54,20 +54,5 @@ struct TextPattern {
         // A character may fold to several, of which only the first ones belong to the match.
         while end < folded.count, starts[end] == starts[end - 1] { end += 1 }
         return starts[start]..<starts[end]
-    }
-
-    private static func isASCII(_ bytes: Bytes) -> Bool {
-        var offset = 0
-        while offset + 8 <= bytes.count {
-            if bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 {
-                return false
-            }
-            offset += 8
-        }
-        while offset < bytes.count {
-            if bytes[offset] >= 0x80 { return false }
-            offset += 1
-        }
-        return true
     }
 }

@@ -22,11 +22,15 @@ extension StoreCheck {
             b.combine(0x7461_726E)
             (first, second) = (a.finalize(), b.finalize())
         }
+
+        /// Returns whether the name is in one of equal parts of all names.
+        func isIn(_ part: Int, of parts: Int) -> Bool { UInt(bitPattern: second) % UInt(parts) == UInt(part) }
     }
 
     func checkChanges() throws {
-        let sequence = file.number(MetaKey.sequence) ?? 0, trimmed = file.number(MetaKey.trimmedChanges) ?? 0
-        var newest: [Name: Newest] = [:]
+        let sequence = file.number(MetaKey.sequence) ?? 0, trimmed = trimmedChanges
+        let roots = Dictionary(catalog.entities.map { ($0.id, $0.root) }) { first, _ in first }
+        var count = 0, named = VersionSet(), hasDeletions = false, isSimple = incompleteRoots.isEmpty
         let before = findings.total
         let isWhole = file.forEach(in: TableName.changes) { key, value in
             changeCount += 1
@@ -43,29 +47,63 @@ extension StoreCheck {
                 findings.add(.changeExtra, place, "changes up to commit \(trimmed) were trimmed")
             }
             // The entity of the change was removed.
-            guard let entity = catalog.entity(id: entry.entity) else { return }
-            newest[Name(entity.root, entry.storageKey)] = Newest(
-                sequence: entry.sequence, isDeleted: entry.operation == .delete)
+            guard let root = roots[entry.entity] else { return }
+            count += 1
+            if entry.operation == .delete { hasDeletions = true }
+            if entry.sequence > trimmed { return named.add(root, entry.storageKey, entry.sequence) }
+            // Part of this commit may be trimmed: its rows are compared one by one.
+            if isSimple { isSimple = (version(of: entry.storageKey, root) ?? 0) >= trimmed }
         }
         guard isWhole, incompleteRoots.isEmpty, findings.total == before else {
             return notCompared.append("the change log with the rows: some changes or rows are unreadable")
         }
-        try compare(newest, trimmed: trimmed)
+        // Every record was changed once, as after a first import: there is nothing to compare.
+        if isSimple, !hasDeletions, named == versions { return }
+        let parts = max(1, (count + comparedNames - 1) / comparedNames)
+        var newest: [Name: Newest] = [:]
+        newest.reserveCapacity(min(count, comparedNames))
+        for part in 0..<parts {
+            newest.removeAll(keepingCapacity: true)
+            file.again(TableName.changes) { key, value in
+                guard let entry = ChangeEntry(key, value), let root = roots[entry.entity] else { return }
+                let name = Name(root, entry.storageKey)
+                guard name.isIn(part, of: parts) else { return }
+                newest[name] = Newest(sequence: entry.sequence, isDeleted: entry.operation == .delete)
+            }
+            try compare(&newest, part, of: parts)
+        }
+    }
+
+    /// Returns the version in a row; nil if there is no such row.
+    private func version(of key: Bytes, _ root: UInt16) -> UInt64? {
+        guard hasRecord(key, root), let leaf = lastLeaves[root] else { return nil }
+        return leaf.withView { page in
+            guard let node = page.leafNode(for: key) else { return nil }
+            guard node.overflowPage != nil else { return StoreCheck.version(of: node.stored) }
+            return file.snapshot.value(of: node).flatMap { $0.withUnsafeBytes { StoreCheck.version(of: $0) } }
+        }
+    }
+
+    private static func version(of row: Bytes) -> UInt64? {
+        row.count >= RowFormat.headerSize ? row.load(12, UInt64.self) : nil
     }
 
     private func position(_ key: Bytes) -> String {
         "\(key.loadBigEndian(0, UInt64.self)).\(key.loadBigEndian(8, UInt32.self))"
     }
 
-    private func compare(_ changes: [Name: Newest], trimmed: UInt64) throws {
-        var newest = changes
+    private func compare(_ newest: inout [Name: Newest], _ part: Int, of parts: Int) throws {
         for root in catalog.entities where root.root == root.id {
             file.again(TableName.records(root.id)) { key, value in
                 guard value.count >= RowFormat.headerSize else { return }
-                let version = value.load(12, UInt64.self), entity = catalog.entity(id: value.load(6)) ?? root
-                func place() -> String { "\(entity.name) \(RecordKey.describe(storageKey: key))" }
-                guard let change = newest.removeValue(forKey: Name(root.id, key)) else {
-                    if version > trimmed {
+                let name = Name(root.id, key), version = value.load(12, UInt64.self)
+                guard name.isIn(part, of: parts) else { return }
+                func place() -> String {
+                    let entity = catalog.entity(id: value.load(6)) ?? root
+                    return "\(entity.name) \(RecordKey.describe(storageKey: key))"
+                }
+                guard let change = newest.removeValue(forKey: name) else {
+                    if version > trimmedChanges {
                         findings.add(
                             .changeMissing, place(), "commit \(version) changed it, but the log has no such change")
                     }

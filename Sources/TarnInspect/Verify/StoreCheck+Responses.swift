@@ -98,13 +98,23 @@ extension StoreCheck {
             }
             guard hasAllRows(record.entity) else { continue }
             record.storageKey.withUnsafeBytes { key in
-                guard file.value(key, in: TableName.records(record.entity)) == nil else { return }
+                guard !hasRecord(key, record.entity) else { return }
                 let name = catalog.entity(id: record.entity)?.name ?? "?"
                 findings.add(
                     .responseRecord, "response \(id)",
                     "it lists \(name) \(RecordKey.describe(storageKey: key)), which does not exist")
             }
         }
+    }
+
+    /// Returns whether a record exists. Most lists name neighbours, which are in one leaf.
+    func hasRecord(_ key: Bytes, _ root: UInt16) -> Bool {
+        if let leaf = lastLeaves[root], file.snapshot.has(key, inLeaf: leaf) { return true }
+        guard let table = file.snapshot.tables[TableName.records(root)], table.flags == 0,
+            let leaf = file.snapshot.leaf(with: key, in: table)
+        else { return false }
+        lastLeaves[root] = leaf
+        return true
     }
 
     private func compare(_ table: String, _ wanted: EntrySet, _ isWhole: Bool, withValues: Bool) {

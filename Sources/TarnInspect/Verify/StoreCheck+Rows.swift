@@ -41,28 +41,40 @@ extension StoreCheck {
                 findings.add(.rowForm, place(), "not a row")
                 return false
             }
-            guard let entity = file.entity(of: row, root: root.id), let rules = file.rules[entity.id] else {
+            guard let known = checkedEntity(row.entity, root.id) else {
                 findings.add(.rowEntity, place(), "the entity \(row.entity) has no rows in this table")
                 return false
             }
             guard row.body.isWellFormed else {
-                findings.add(.rowForm, place(entity), "its fields are inconsistent")
+                findings.add(.rowForm, place(known.entity), "its fields are inconsistent")
                 return false
             }
-            checkKey(entity, key, row, place(entity))
-            try checkValues(entity, rules, row, place(entity))
+            checkKey(known, key, row, place(known.entity))
+            try checkValues(known, row, place(known.entity))
             highestVersion = max(highestVersion, row.version)
-            rowCounts[entity.id, default: 0] += 1
-            try file.forEachEntry(rules, key, row.body) { index, entry, _ in
+            if row.version > trimmedChanges { versions.add(root.id, key, row.version) }
+            rowCounts[row.entity, default: 0] += 1
+            try file.forEachEntry(known.rules, key, row.body) { index, entry, _ in
                 expected[index, default: EntrySet()].add(entry)
             }
             return true
         }
     }
 
+    /// Returns an entity of a table; nil if the table cannot contain such rows.
+    private func checkedEntity(_ id: UInt16, _ root: UInt16) -> CheckedEntity? {
+        if let lastEntity, lastEntity.entity.id == id, lastEntity.entity.root == root { return lastEntity }
+        guard let entity = catalog.entity(id: id), entity.root == root, let rules = file.rules[id] else { return nil }
+        let known = checkedEntities[id] ?? CheckedEntity(entity, rules)
+        checkedEntities[id] = known
+        lastEntity = known
+        return known
+    }
+
     /// Checks that the storage key matches the key fields of the row.
-    private func checkKey(_ entity: Catalog.Entity, _ key: Bytes, _ row: EncodedRow, _ place: @autoclosure () -> String)
-    {
+    private func checkKey(_ known: CheckedEntity, _ key: Bytes, _ row: EncodedRow, _ place: @autoclosure () -> String) {
+        if let field = known.integerKey, row.body.hasIntegerKey(field, key) { return }
+        let entity = known.entity
         guard StorageKey.length(in: key, components: entity.keyTypes.count) == key.count else {
             return findings.add(.rowKey, place(), "its storage key does not have the form of the entity's keys")
         }
@@ -76,20 +88,21 @@ extension StoreCheck {
         }
     }
 
-    private func checkValues(
-        _ entity: Catalog.Entity, _ rules: EntityRules, _ row: EncodedRow, _ place: @autoclosure () -> String
-    ) throws {
+    private func checkValues(_ known: CheckedEntity, _ row: EncodedRow, _ place: @autoclosure () -> String) throws {
+        var next = 0
         for position in 0..<row.body.count {
             guard let value = row.body.value(at: position) else { continue }
-            let id = row.body.id(at: position)
             // Fields that the catalog does not know are kept as they are.
-            guard let field = entity.field(id: id) else { continue }
+            guard let index = known.index(of: row.body.id(at: position), guess: next) else { continue }
+            next = index + 1
+            if known.fits(value, at: index) { continue }
+            let field = known.fields[index]
             if let list = EdgeList(value) {
                 try checkList(list, value, field, place())
                 continue
             }
             do throws(StoreError) {
-                try catalog.check(value, fits: field, of: entity)
+                try catalog.check(value, fits: field, of: known.entity)
             } catch {
                 if case .wrongType(_, _, let expected, let found) = error {
                     findings.add(.rowValue, "\(place()).\(field.name)", "expected \(expected), found \(found)")

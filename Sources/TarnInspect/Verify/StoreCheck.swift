@@ -21,7 +21,22 @@ final class StoreCheck {
     /// The long lists that rows refer to: their ids and their numbers of references.
     var lists: [UInt64: UInt32] = [:]
 
-    init(_ file: StoreFile) { self.file = file }
+    /// The readable rows that the change log must name, with their versions.
+    var versions = VersionSet()
+    /// The commit up to which changes were trimmed.
+    let trimmedChanges: UInt64
+    /// The most records whose newest changes are in memory at a time: about 30 MB. A longer log is
+    /// compared part by part.
+    var comparedNames = 750_000
+    var checkedEntities: [UInt16: CheckedEntity] = [:]
+    var lastEntity: CheckedEntity?
+    /// For each root entity the leaf that had the record that was last looked up.
+    var lastLeaves: [UInt16: PageBytes] = [:]
+
+    init(_ file: StoreFile) {
+        self.file = file
+        trimmedChanges = file.number(MetaKey.trimmedChanges) ?? 0
+    }
 
     var findings: Findings { file.findings }
     var catalog: Catalog { file.catalog }

@@ -1,18 +1,25 @@
 /// A growable JSON text in UTF-8, written from the encoded values of rows.
-struct JSONText: ~Copyable {
+package struct JSONText: ~Copyable {
     private(set) var writer = ByteWriter(capacity: 4096)
 
-    var count: Int { writer.count }
+    package init() {}
 
-    mutating func append(_ byte: UInt8) { writer.append(byte) }
+    package var count: Int { writer.count }
+
+    /// The text. Valid until the next change.
+    package var bytes: Bytes { writer.bytes }
+
+    package mutating func removeAll() { writer.removeAll() }
+
+    package mutating func append(_ byte: UInt8) { writer.append(byte) }
 
     /// Appends bytes that are JSON already.
-    mutating func append(json bytes: Bytes) { writer.append(bytes) }
+    package mutating func append(json bytes: Bytes) { writer.append(bytes) }
 
-    mutating func append(json text: String) { writer.append(text) }
+    package mutating func append(json text: String) { writer.append(text) }
 
     /// Appends a name as a JSON string, and a colon.
-    mutating func append(name: String) {
+    package mutating func append(name: String) {
         var name = name
         name.withUTF8 { append(string: Bytes($0)) }
         append(UInt8(ascii: ":"))
@@ -70,13 +77,13 @@ struct JSONText: ~Copyable {
     }
 
     /// Appends an integer in decimal digits.
-    mutating func append(_ number: Int64) {
+    package mutating func append(_ number: Int64) {
         if number < 0 { append(UInt8(ascii: "-")) }
         append(number.magnitude)
     }
 
     /// Appends an integer in decimal digits.
-    mutating func append(_ number: UInt64) {
+    package mutating func append(_ number: UInt64) {
         var rest = number, digits: (UInt64, UInt64, UInt32) = (0, 0, 0)
         withUnsafeMutableBytes(of: &digits) { digits in
             var place = digits.count

@@ -27,6 +27,26 @@ extension Catalog {
     }
 }
 
+extension Catalog.Field {
+    /// The tag of the values that fit, besides null. Nil if more than the tag decides.
+    package var fittingTag: UInt8? {
+        guard case .attribute(let type) = kind else { return nil }
+        return switch type {
+        case .bool, .uint, .enumeration, .array: nil
+        default: type.tag
+        }
+    }
+}
+
+extension RowBody {
+    /// Returns whether a storage key is that of the integer in a field.
+    package func hasIntegerKey(_ field: UInt16, _ key: Bytes) -> Bool {
+        guard let number = value(of: field)?.int, Int64(storageKey: key) == number else { return false }
+        // The shortest form, the only one that is ever written.
+        return key.count == 1 + (UInt64.bitWidth - number.magnitude.leadingZeroBitCount + 7) / 8
+    }
+}
+
 extension EncodedValue {
     /// Returns whether the value has an attribute's type.
     func fits(_ type: AttributeType) -> Bool {

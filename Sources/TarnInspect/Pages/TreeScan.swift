@@ -308,7 +308,8 @@ struct TreeScan {
         let end = first + UInt64(pages)
         guard Int(pages) >= needed, end - 1 <= lastPage, end <= file.pageCount else {
             findings.add(
-                .pageForm, place(first, tree), "\(pages) pages for a value of \(count) bytes, in a file of \(file.pageCount)")
+                .pageForm, place(first, tree),
+                "\(pages) pages for a value of \(count) bytes, in a file of \(file.pageCount)")
             return nil
         }
         tree.counts.overflowPages += UInt64(pages)
@@ -322,7 +323,9 @@ struct TreeScan {
             }
         }
         guard let bytes = file.bytes(at: first * UInt64(file.pageSize), count: PageLayout.headerSize + count) else {
-            findings.add(.pageMissing, place(first, tree), "the file ends before the value that begins there, or it cannot be read")
+            findings.add(
+                .pageMissing, place(first, tree),
+                "the file ends before the value that begins there, or it cannot be read")
             return nil
         }
         progress?()

@@ -15,6 +15,7 @@ import sys
 import time
 
 import commands
+import inspecting
 import proxies
 import server
 
@@ -113,6 +114,10 @@ PROGRAMS = {
     "cli.rows": Program(
         workload=lambda given: made(ROWS, f"rows-{100 * given.records}", [str(100 * given.records)]), is_served=True,
         peer=commands.rows_sqlite, itself=lambda base, pages, store: commands.rows(TARN, base, pages, store)),
+    "inspect": Program(
+        workload=lambda given: made(ROWS, f"rows-{100 * given.records}", [str(100 * given.records)]), is_served=True,
+        peer=lambda base, pages, store: inspecting.peers(TARN, base, pages, store),
+        itself=lambda base, pages, store: inspecting.inspect(TARN, base, pages, store)),
     "scale": Program(lambda pages, store, given: ["scale", store, str(given.records)]),
 }
 
@@ -138,6 +143,11 @@ class Case:
 def figure(key, peer_key=None):
     """A figure by its name. With a `peer_key` the peer's is another one than Tarn's and the floor's."""
     return lambda line: line.get(peer_key, line.get(key))
+
+
+def rate_of(name):
+    """Rows a second, by the name of their time."""
+    return lambda line: line["rows"] / line[name] if name in line else None
 
 
 def import_rate(line):
@@ -311,6 +321,12 @@ CASES = {case.name: case for case in [
          beside=("vs_version", lambda line: line["version"])),
     Case("cli.list", "ms", "lower", figure("list"), "cli.rows", "tarn.zstd", {"most": 20},
          beside=("vs_version", lambda line: line["version"])),
+    *(Case(f"inspect.{name}", "records/s", "higher", rate_of(name), "inspect", "tarn.zstd", must)
+      for name, must in (("dump", {"vs_peer": 3}), ("export", {"vs_peer": 0.5}), ("grep", {"vs_peer": 1}), ("diff", {"least": 1_000_000}))),
+    Case("inspect.verify", "GB/s", "higher", lambda line: "verify" in line and line["file_bytes"] / 1e9 / line["verify"] or None, "inspect",
+         "tarn.zstd", {"least": 0.2}),
+    Case("inspect.stat", "s", "lower", figure("stat"), "inspect", "tarn.zstd", {"most": 0.2}),
+    Case("inspect.memory", "MB RssAnon", "lower", figure("anonymous"), "inspect", "tarn.zstd", {"most": 100}),
     *scale_cases("", "tarn.none", read=0.7, related=0.5),
     *scale_cases(".zstd", "tarn.zstd", read=0.35, related=0.3),
 ]}
@@ -579,6 +595,12 @@ def print_store(program, lines):
         elif program == "cli.rows" and "version" in run:
             print(f"cli.rows: {name}: `tarn --version` {run['version']:.1f} ms; processor time "
                   + ", ".join(f"{name} {time:.1f} ms" for name, time in run["processor"].items()))
+        elif program == "inspect" and "memory" in run:
+            print(f"inspect: {name}: {run['rows']:,} rows in {run['file_bytes'] / 1e6:,.0f} MB, {run['matches']:,} of them found; "
+                  + ", ".join(f"{part} {run[part]:.2f} s, {run['memory'][part]:.0f} MB" for part in run["memory"]))
+        elif program == "inspect":
+            print(f"inspect: {name}: {run['matches']:,} rows found; "
+                  + ", ".join(f"{part} {run[part]:.2f} s" for part in ("dump", "grep", "export")))
         elif program == "proxy":
             print(f"proxy: {name}: {run['requests']:,} requests in {run['seconds']:.2f} s, 99 % of them in {run['latency']} or less")
         elif program == "memory":

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -21,6 +22,7 @@ final class TarnProcess: Sendable {
     }
 
     let processID: pid_t
+    private let isAwaited = Atomic(false)
     private let folder: TemporaryFolder
 
     /// Products lie beside the test runner.
@@ -78,9 +80,17 @@ final class TarnProcess: Sendable {
 
     func send(_ signal: Int32) { kill(processID, signal) }
 
+    deinit {
+        guard !isAwaited.load(ordering: .relaxed) else { return }
+        // Swift Testing waits for any child, and looks at the same zombie for ever: no exit test ends.
+        let processID = processID
+        Thread.detachNewThread { while waitpid(processID, nil, 0) < 0 && errno == EINTR {} }
+    }
+
     /// Waits for its end, without holding a thread of the tests.
     func end() async -> Result {
         let processID = processID
+        isAwaited.store(true, ordering: .relaxed)
         let status = await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 var status: Int32 = 0

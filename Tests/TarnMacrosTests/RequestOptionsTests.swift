@@ -272,10 +272,10 @@ struct RequestOptionsTests {
     @Test("the deadline of all covers every page, and that of pages is for each")
     func deadlineOfPages() async throws {
         let forge = try ForgeServer { request in
-            Thread.sleep(forTimeInterval: 1.5)
+            Thread.sleep(forTimeInterval: 4)
             return nil
         }
-        let request = RecordRequest.issues("acme/anvil").deadline(.milliseconds(2500))
+        let request = RecordRequest.issues("acme/anvil").deadline(.seconds(7))
         await #expect { _ = try await forge.client.all(request) } throws: { isTimeout($0) }
         var pages = 0
         for try await _ in forge.client.pages(request) { pages += 1 }

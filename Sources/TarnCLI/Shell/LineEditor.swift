@@ -39,7 +39,7 @@ final class LineEditor {
         guard tcgetattr(STDIN_FILENO, &cooked) == 0 else { return nil }
         var raw = cooked
         cfmakeraw(&raw)
-        // What is written elsewhere meanwhile keeps its line breaks.
+        // Output of other threads keeps its line breaks.
         raw.c_oflag = cooked.c_oflag
         // Type-ahead is kept: TCSADRAIN, not TCSAFLUSH.
         tcsetattr(STDIN_FILENO, TCSADRAIN, &raw)

@@ -24,6 +24,17 @@ struct SelectedRecordsTests {
         return records
     }
 
+    @Test("lines from the bytes of rows are those of the decoded records", arguments: [false, true])
+    func lines(withVersions: Bool) throws {
+        let rich = try RichStore()
+        var lines: [String] = []
+        try StoreInspector(at: rich.path).dumpRecords(
+            withVersions: withVersions, line: { lines.append($0) }, damaged: { Issue.record("\($0)") })
+        let decoded = try select(rich.path, nil) { _, _ in }
+            .map { StoreInspector.line($0, withVersion: withVersions) }
+        #expect(lines == decoded && lines.count > 500)
+    }
+
     private func keys(_ path: String, _ entity: String, _ condition: String) throws -> [RecordKey] {
         try select(path, entity) { selection, catalog in
             selection.query = Query(

@@ -226,6 +226,22 @@ struct VerificationTests {
         for finding in report.findings { #expect(!finding.place.isEmpty && finding.detail.count > 5) }
     }
 
+    @Test(
+        "a change log that is compared part by part has the same findings",
+        arguments: damages.filter { !$0.codes.isDisjoint(with: [.changeMissing, .changeExtra]) })
+    func comparedInParts(_ damage: Damage) throws {
+        let store = try RichStore()
+        try store.damage(damage)
+        let whole = try verify(store.path)
+        let parts = try StoreInspector(at: store.path).open { file in
+            let check = StoreCheck(file)
+            check.comparedNames = 7
+            try check.run()
+            return file.findings.counts
+        }
+        #expect(parts == whole.counts)
+    }
+
     @Test("every code of a fault in tables has a damage that leads to it")
     func everyCodeIsTried() {
         let tried = VerificationTests.damages.reduce(into: Codes()) { $0.formUnion($1.codes) }

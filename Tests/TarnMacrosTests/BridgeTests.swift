@@ -126,6 +126,50 @@ struct BridgeTests {
             ])
     }
 
+    @Test("through the REST bridge a change is conditional on the version that was seen, and a conflict is merged")
+    func preconditions() async throws {
+        let folder = try TemporaryFolder(), seen = Mutex<[String]>([]), version = Mutex(1), rank = Mutex(1)
+        let server = try ScriptedServer { request in
+            let condition = request.field("If-Match") ?? "-"
+            seen.withLock { $0.append("\(request.method) \(condition) \(request.body)") }
+            func record() -> ScriptedServer.Answer {
+                .init(
+                    fields: ["ETag: \"v\(version.withLock(\.self))\""],
+                    body: #"{"id":7,"title":"shown","rank":\#(rank.withLock(\.self))}"#)
+            }
+            if request.method == "GET" { return record() }
+            if condition != "-", condition != "\"v\(version.withLock(\.self))\"" {
+                return .init(status: "412 Precondition Failed")
+            }
+            version.withLock { $0 += 1 }
+            return record()
+        }
+        let client = try RecordClient(base: server.base, records: Entry.self, store: folder("entries.tarn")) {
+            $0.writes["Entry"] = WriteRequests(
+                create: WriteRequest("POST", "/entries"), update: WriteRequest("PATCH", "/entries/{id}"))
+        }
+        let outbox = client.outbox(conflicts: .perField).sending(through: RESTBridge<Entry>(client))
+        try await outbox.create("Entry", [.init("title", .string("mine")), .init("rank", .int(2))])
+        #expect(try await outbox.drain().sent == 1)
+        try await outbox.update("Entry", RecordKey(7), [.init("title", .string("first"))])
+        #expect(try await outbox.drain().sent == 1)
+        try await outbox.update("Entry", RecordKey(7), [.init("title", .string("second"))])
+        #expect(try await outbox.drain().sent == 1)
+        // Another client changes the other field: the version that was seen is old.
+        version.withLock { $0 = 8 }
+        rank.withLock { $0 = 9 }
+        seen.withLock { $0 = [] }
+        try await outbox.update("Entry", RecordKey(7), [.init("title", .string("third"))])
+        var sent = 0
+        for _ in 0..<5 where sent == 0 { sent += try await outbox.drain().sent }
+        #expect(sent == 1)
+        #expect(
+            seen.withLock(\.self) == [
+                #"PATCH "v3" {"title":"third"}"#, "GET - ", #"PATCH "v8" {"title":"third"}"#,
+            ])
+        #expect(try client.store.read { try $0.get(Entry.self, 7)?.rank } == 9)
+    }
+
     @Test("a bridge that only reads refuses changes: they are dead letters that say so")
     func readOnly() async throws {
         let api = try ListAPI()

@@ -27,4 +27,23 @@ struct PageMap {
         self[page] = owner
         return nil
     }
+
+    /// Adds the pages of another map; `owner` gives each of its owners a number of this map, 0 to
+    /// leave a page out.
+    ///
+    /// - Returns: Whether no page had an owner in both.
+    mutating func merge(_ other: PageMap, owner: (UInt16) -> UInt16) -> Bool {
+        var areDisjoint = true
+        for (number, pages) in other.chunks {
+            var merged = chunks[number] ?? Array(repeating: 0, count: pages.count)
+            for index in pages.indices where pages[index] != 0 {
+                let new = owner(pages[index])
+                guard new != 0 else { continue }
+                if merged[index] != 0 { areDisjoint = false }
+                merged[index] = new
+            }
+            chunks[number] = merged
+        }
+        return areDisjoint
+    }
 }

@@ -75,10 +75,13 @@ extension StoreFile {
     ///
     /// Nil if the value is damaged.
     func content(_ stored: Bytes, _ table: String, _ key: Bytes) -> Bytes? {
-        guard isStore, format >= ChecksummedTable.firstFormat, let name = StoreFile.checksummed[table] else {
-            return stored
-        }
+        guard let name = checksumName(of: table) else { return stored }
         return ValueChecksum.content(stored, table: name, key: key)
+    }
+
+    /// Returns the name of a table in the checksums behind its values; nil if they have none.
+    func checksumName(of table: String) -> StaticString? {
+        isStore && format >= ChecksummedTable.firstFormat ? StoreFile.checksummed[table] : nil
     }
 
     /// Whether the values of a table have a checksum behind them since format 3.

@@ -21,14 +21,14 @@ extension StoreFile {
             }
             return false
         }
-        let asStored = asStored || !StoreFile.isChecksummed(table)
+        let name = asStored ? nil : checksumName(of: table)
         var isSound = true
         let isWhole = try scan(record, table, ordersBytes: true) { key, value, flags in
             guard flags & (PageLayout.tree | PageLayout.duplicates) == 0 else {
                 return findings.add(.tableRecord, table, "an entry has the flags \(flags), as none of Tarn")
             }
-            guard !asStored else { return try body(key, value) }
-            guard let content = self.content(value, table, key) else {
+            guard let name else { return try body(key, value) }
+            guard let content = ValueChecksum.content(value, table: name, key: key) else {
                 isSound = false
                 return findings.add(StoreFile.damageCode(table), "\(table) \(describe(key))", "the checksum is wrong")
             }
@@ -72,11 +72,11 @@ extension StoreFile {
     /// Scans a table again, without a check of its pages, and without findings.
     func again(_ table: String, asStored: Bool = false, _ body: (Bytes, Bytes) throws -> Void) rethrows {
         guard let record = snapshot.tables[table], record.flags == 0 || !isStore else { return }
-        let asStored = asStored || !StoreFile.isChecksummed(table)
+        let name = asStored ? nil : checksumName(of: table)
         var scan = TreeScan(snapshot.file, lastPage: snapshot.meta.lastPage, Findings(limit: 0))
         _ = try scan.scan(record, table) { key, value, _ in
-            if asStored { return try body(key, value) }
-            if let content = self.content(value, table, key) { try body(key, content) }
+            guard let name else { return try body(key, value) }
+            if let content = ValueChecksum.content(value, table: name, key: key) { try body(key, content) }
         }
     }
 

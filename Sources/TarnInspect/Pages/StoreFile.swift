@@ -33,8 +33,12 @@ final class StoreFile: RecordSource {
     var counts: [String: TreeScan.Counts] = [:]
     /// The counts of the table of tables.
     let mainCounts: TreeScan.Counts
+    /// The number of owners of pages when the file was opened: the tables that opening reads.
+    private(set) var openedOwners = 0
+    private let state: FileState
 
     private init(_ state: FileState, _ findings: Findings, progress: ((_ pages: Int, _ of: Int) -> Void)?) {
+        self.state = state
         let file = PageFile(borrowing: state.descriptor, path: state.path)
         file.isCancelled = state.isCancelled
         if let lag = state.lag {
@@ -56,6 +60,17 @@ final class StoreFile: RecordSource {
         mainCounts = snapshot.findTables(&scan)
         self.scan = scan
         readSettings()
+        openedOwners = self.scan.owners.count
+    }
+
+    /// Opens the same state again, for another thread or another attempt.
+    ///
+    /// The new file may be used as long as this one.
+    func reopened(progress: ((_ pages: Int, _ of: Int) -> Void)?) -> StoreFile {
+        var state = state
+        // One report is enough.
+        state.lag = nil
+        return StoreFile(state, Findings(), progress: progress)
     }
 
     deinit { for row in lentRows { row.deallocate() } }

@@ -29,6 +29,16 @@ struct TreeScan {
         self.findings = findings
     }
 
+    /// Adds the pages that another scan has reached since it had `opened` owners.
+    ///
+    /// - Returns: Whether no page was reached by both.
+    mutating func merge(_ other: TreeScan, since opened: Int) -> Bool {
+        let base = owners.count
+        guard base + other.owners.count - opened < Int(UInt16.max) else { return false }
+        owners += other.owners[opened...]
+        return pages.merge(other.pages) { $0 < opened ? 0 : UInt16(base + Int($0) - opened) }
+    }
+
     typealias Entry = (_ key: Bytes, _ value: Bytes, _ flags: UInt16) throws -> Void
 
     /// The counts of a scan.

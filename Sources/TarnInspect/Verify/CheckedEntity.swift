@@ -10,6 +10,8 @@ final class CheckedEntity {
     private let tags: [UInt8?]
     /// The field of a key that is one integer; nil for other keys.
     let integerKey: UInt16?
+    /// The number of readable rows.
+    var count = 0
 
     init(_ entity: Catalog.Entity, _ rules: EntityRules) {
         (self.entity, self.rules) = (entity, rules)

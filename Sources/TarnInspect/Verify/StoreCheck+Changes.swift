@@ -27,50 +27,87 @@ extension StoreCheck {
         func isIn(_ part: Int, of parts: Int) -> Bool { UInt(bitPattern: second) % UInt(parts) == UInt(part) }
     }
 
+    /// The result of reading the change log once.
+    struct ChangeScan {
+        /// Whether every entry is readable and stands where it belongs.
+        var isSound = false
+        /// The number of entries of entities that exist.
+        var count = 0
+        /// The changes behind the trimmed ones.
+        var named = VersionSet()
+        var hasDeletions = false
+        /// Whether the records of the first remaining commit have at least its version.
+        var isSimple = true
+    }
+
     func checkChanges() throws {
+        let scan = scanChanges()
+        guard canCompare(scan), !isEveryRecordChangedOnce(scan) else { return }
+        let parts = max(1, (scan.count + comparedNames - 1) / comparedNames)
+        try compareChanges(scan, parts: 0..<parts, of: parts)
+    }
+
+    /// Checks the form and the order of all entries.
+    func scanChanges() -> ChangeScan {
         let sequence = file.number(MetaKey.sequence) ?? 0, trimmed = trimmedChanges
         let roots = Dictionary(catalog.entities.map { ($0.id, $0.root) }) { first, _ in first }
-        var count = 0, named = VersionSet(), hasDeletions = false, isSimple = incompleteRoots.isEmpty
+        var scan = ChangeScan()
         let before = findings.total
         let isWhole = file.forEach(in: TableName.changes) { key, value in
             changeCount += 1
-            let place = key.count == ChangeEntry.keySize ? "change \(position(key))" : "changes"
+            func place() -> String {
+                key.count == ChangeEntry.keySize ? "change \(position(key))" : "changes"
+            }
             guard let entry = ChangeEntry(key, value), entry.values?.isWellFormed ?? true else {
-                return findings.add(.changeForm, place, "unreadable")
+                return findings.add(.changeForm, place(), "unreadable")
             }
             highestVersion = max(highestVersion, entry.sequence)
             if entry.sequence > sequence {
-                findings.add(.changeExtra, place, "the newest commit of the store is \(sequence)")
+                findings.add(.changeExtra, place(), "the newest commit of the store is \(sequence)")
             }
             // The first remaining commit may be trimmed in part.
             if entry.sequence < trimmed {
-                findings.add(.changeExtra, place, "changes up to commit \(trimmed) were trimmed")
+                findings.add(.changeExtra, place(), "changes up to commit \(trimmed) were trimmed")
             }
             // The entity of the change was removed.
             guard let root = roots[entry.entity] else { return }
-            count += 1
-            if entry.operation == .delete { hasDeletions = true }
-            if entry.sequence > trimmed { return named.add(root, entry.storageKey, entry.sequence) }
+            scan.count += 1
+            if entry.operation == .delete { scan.hasDeletions = true }
+            if entry.sequence > trimmed { return scan.named.add(root, entry.storageKey, entry.sequence) }
             // Part of this commit may be trimmed: its rows are compared one by one.
-            if isSimple { isSimple = (version(of: entry.storageKey, root) ?? 0) >= trimmed }
+            if scan.isSimple { scan.isSimple = (version(of: entry.storageKey, root) ?? 0) >= trimmed }
         }
-        guard isWhole, incompleteRoots.isEmpty, findings.total == before else {
-            return notCompared.append("the change log with the rows: some changes or rows are unreadable")
-        }
-        // Every record was changed once, as after a first import: there is nothing to compare.
-        if isSimple, !hasDeletions, named == versions { return }
-        let parts = max(1, (count + comparedNames - 1) / comparedNames)
+        scan.isSound = isWhole && findings.total == before
+        return scan
+    }
+
+    /// Returns whether the change log can be compared with the rows; notes it if not.
+    func canCompare(_ scan: ChangeScan) -> Bool {
+        if scan.isSound, incompleteRoots.isEmpty { return true }
+        notCompared.append("the change log with the rows: some changes or rows are unreadable")
+        return false
+    }
+
+    /// Returns whether every record was changed once, as after a first import: there is nothing to
+    /// compare then.
+    func isEveryRecordChangedOnce(_ scan: ChangeScan) -> Bool {
+        scan.isSimple && !scan.hasDeletions && scan.named == versions
+    }
+
+    /// Compares the newest change of each record with its row, for some of equal parts of all names.
+    func compareChanges(_ scan: ChangeScan, parts: some Sequence<Int>, of count: Int) throws {
+        let roots = Dictionary(catalog.entities.map { ($0.id, $0.root) }) { first, _ in first }
         var newest: [Name: Newest] = [:]
-        newest.reserveCapacity(min(count, comparedNames))
-        for part in 0..<parts {
+        newest.reserveCapacity(min(scan.count, comparedNames))
+        for part in parts {
             newest.removeAll(keepingCapacity: true)
             file.again(TableName.changes) { key, value in
                 guard let entry = ChangeEntry(key, value), let root = roots[entry.entity] else { return }
                 let name = Name(root, entry.storageKey)
-                guard name.isIn(part, of: parts) else { return }
+                guard name.isIn(part, of: count) else { return }
                 newest[name] = Newest(sequence: entry.sequence, isDeleted: entry.operation == .delete)
             }
-            try compare(&newest, part, of: parts)
+            try compare(&newest, part, of: count)
         }
     }
 

@@ -24,7 +24,7 @@ extension StoreCheck {
                 notCompared.append("the \(name): some of its entries or rows are unreadable")
                 continue
             }
-            let wanted = expected[id] ?? EntrySet()
+            let wanted = expected[id]
             guard found != wanted || file.marks[id]?.phase == .building else { continue }
             try nameDifferences(id, name, owner, table)
         }

@@ -53,9 +53,9 @@ extension StoreCheck {
             try checkValues(known, row, place(known.entity))
             highestVersion = max(highestVersion, row.version)
             if row.version > trimmedChanges { versions.add(root.id, key, row.version) }
-            rowCounts[row.entity, default: 0] += 1
+            known.count += 1
             try file.forEachEntry(known.rules, key, row.body) { index, entry, _ in
-                expected[index, default: EntrySet()].add(entry)
+                expected.add(entry, to: index)
             }
             return true
         }

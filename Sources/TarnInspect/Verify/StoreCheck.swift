@@ -8,11 +8,9 @@ final class StoreCheck {
     /// The comparisons that were impossible because one side is unreadable.
     var notCompared: [String] = []
     var freePages = 0
-    /// The number of rows by concrete entity.
-    var rowCounts: [UInt16: Int] = [:]
     var indexEntries = 0, responseCount = 0, changeCount = 0
     /// The entries that each index must have, derived from the rows.
-    var expected: [UInt32: EntrySet] = [:]
+    var expected = IndexEntrySets()
     /// The root entities with unreadable rows.
     var incompleteRoots: Set<UInt16> = []
     /// The highest version of a row or a change.
@@ -50,10 +48,19 @@ final class StoreCheck {
             try checkIndexes()
             try checkResponses()
             try checkChanges()
-            checkProgress()
-            checkOutbox()
-            checkSettings()
+            checkSmallTables()
         }
+        checkRest()
+    }
+
+    func checkSmallTables() {
+        checkProgress()
+        checkOutbox()
+        checkSettings()
+    }
+
+    /// Checks the tables that the catalog does not know, and the free list.
+    func checkRest() {
         checkOtherTables()
         freePages = file.checkFreePages().free
     }

@@ -60,7 +60,7 @@ public struct StoreVerification: Sendable {
         pageSize = file.snapshot.meta.pageSize
         pages = file.snapshot.meta.lastPage &+ 1
         freePages = check.freePages
-        records = file.catalog.entities.map { ($0.name, check.rowCounts[$0.id, default: 0]) }
+        records = file.catalog.entities.map { ($0.name, check.checkedEntities[$0.id]?.count ?? 0) }
         indexEntries = check.indexEntries
         responses = check.responseCount
         changes = check.changeCount
@@ -87,9 +87,27 @@ extension StoreInspector {
     ///   `StoreMaintenanceError.changedMeanwhile` if no transaction held the file and commits were
     ///   made during the check. Every other problem is a finding.
     public func verification(progress: ((Progress) -> Void)? = nil) throws -> StoreVerification {
+        try verification(onTwoThreadsFrom: 4096, progress: progress)
+    }
+
+    /// Verifies a whole store, with two threads if the file has at least a number of pages.
+    package func verification(
+        onTwoThreadsFrom pages: UInt64, progress: ((Progress) -> Void)? = nil
+    ) throws -> StoreVerification {
+        let besides = PageCounter()
+        let told = progress.map { told in
+            { (progress: Progress) in told(Progress(pages: progress.pages + besides.pages, total: progress.total)) }
+        }
         do {
-            return try open(progress: progress) { file in
-                let check = StoreCheck(file)
+            return try open(progress: told) { file in
+                var check = StoreCheck(file)
+                if file.snapshot.file.pageCount >= pages, check.canRunOnTwoThreads {
+                    if try check.runOnTwoThreads(counting: besides) { return StoreVerification(path, check) }
+                    // Something was found: one thread finds it again, in an order that is always the same.
+                    besides.pages = 0
+                    check = StoreCheck(
+                        file.reopened { pages, total in told?(Progress(pages: pages, total: total)) })
+                }
                 try check.run()
                 return StoreVerification(path, check)
             }

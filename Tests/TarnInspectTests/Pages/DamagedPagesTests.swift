@@ -199,7 +199,7 @@ struct DamagedPagesTests {
         var image = try Image(store.path)
         try fault.body(&image)
         try store.write(image.bytes)
-        let report = try StoreInspector(at: store.path).verification()
+        let report = try verifyBothWays(store.path)
         #expect(report.counts[fault.code, default: 0] > 0, "\(report.findings.prefix(5)) \(report.aloneBecause ?? "")")
         #expect(!report.isSound)
         var lines = 0, damages = 0
@@ -226,7 +226,7 @@ struct DamagedPagesTests {
                 var broken = image
                 broken.setChild(root, child, root)
                 try store.write(broken.bytes)
-                let report = try StoreInspector(at: store.path).verification()
+                let report = try verifyBothWays(store.path)
                 #expect(report.counts[.pageReachedTwice] != nil, "\(table)")
             }
         }

@@ -154,7 +154,7 @@ struct ForeignFileTests {
             #expect(table.pages == pages, "\(table) \(numbers)")
         }
         #expect(statistics.tables.count == ForeignFileTests.tables.count + 1)
-        let report = try StoreInspector(at: path).verification()
+        let report = try verifyBothWays(path)
         #expect(report.findings.map(\.code) == [.noStore], "\(report.findings.prefix(3))")
     }
 

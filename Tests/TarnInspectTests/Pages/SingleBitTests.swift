@@ -72,7 +72,7 @@ struct SingleBitTests {
     func everyBit(_ golden: String) throws {
         let victim = try GoldenFile(golden), path = victim.path
         let lines = try #require(dump(path)), stored = try tables(path)
-        #expect(try StoreInspector(at: path).verification().isSound && lines.count > 30)
+        #expect(try verifyBothWays(path).isSound && lines.count > 30)
         var outcomes: [String: Int] = [:], salvages = 0
         func note(_ outcome: String) { outcomes[outcome, default: 0] += 1 }
         let bits = chosen(victim.original.count * 8)
@@ -85,7 +85,7 @@ struct SingleBitTests {
             let found = dump(path)
             if let found, found != lines { Issue.record("the dump is another, and nothing is said: \(place())") }
             note(found == nil ? "dump 6" : "dump 0")
-            let isSound = (try? StoreInspector(at: path).verification().isSound) ?? false
+            let isSound = (try? verifyBothWays(path).isSound) ?? false
             if isSound, (try? tables(path)) != stored {
                 Issue.record("verified, and the tables are others: \(place())")
             }

@@ -70,7 +70,8 @@ enum EveryQuestion {
         ask { _ = try inspector.statistics().json }
         ask { _ = try inspector.pageUse(largest: 3).json }
         ask { try inspector.responses({ _ = ($0, $1.listing) }, damaged: { _ in }) }
-        ask { _ = try inspector.verification() }
+        ask { _ = try inspector.verification(onTwoThreadsFrom: .max) }
+        ask { _ = try inspector.verification(onTwoThreadsFrom: 0) }
         ask { try inspector.holdingState { _ = try ($0.storedCatalog(), $0.commitsBehind) } }
         ask {
             let new = path + ".salvaged"

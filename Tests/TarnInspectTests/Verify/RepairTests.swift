@@ -33,7 +33,7 @@ struct RepairTests {
             #expect(done.isEmpty == damage.codes.subtracting(RepairTests.left).isEmpty)
             #expect(try store.repair([.removesDamagedRows]).isEmpty, "the second repair has something to do")
         }
-        let report = try StoreInspector(at: rich.path).verification()
+        let report = try verifyBothWays(rich.path)
         // A mark without an index is removed when the store is opened.
         let left = damage.testDescription == "a mark of no index" ? [] : damage.codes.intersection(RepairTests.left)
         #expect(Set(report.counts.keys) == left, "\(report.findings.prefix(5))")
@@ -61,19 +61,19 @@ struct RepairTests {
             URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().path + "/TarnStoreTests/Golden"
         let victim = try GoldenFile("\(golden)/format-1/2026-11-plain"), path = victim.path
-        #expect(try StoreInspector(at: path).verification().isSound)
+        #expect(try verifyBothWays(path).isSound)
         do {
             let store = try Store.open(at: path)
             #expect(store.state.format == 1)
             try store.environment.write { try $0.raw.removeAll(store.state.requests) }
         }
-        #expect(try Set(StoreInspector(at: path).verification().counts.keys) == [.responseMissing])
+        #expect(try Set(verifyBothWays(path).counts.keys) == [.responseMissing])
         do {
             let store = try Store.open(at: path)
             #expect(try store.repair().tables.map(\.name) == ["requests"])
             #expect(try store.repair().isEmpty)
         }
-        #expect(try StoreInspector(at: path).verification().isSound)
+        #expect(try verifyBothWays(path).isSound)
     }
 
     @Test("a sound store is left as it is, to the byte")

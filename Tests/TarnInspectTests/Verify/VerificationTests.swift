@@ -12,7 +12,7 @@ import Testing
 struct VerificationTests {
     typealias Codes = Set<Finding.Code>
 
-    private func verify(_ path: String) throws -> StoreVerification { try StoreInspector(at: path).verification() }
+    private func verify(_ path: String) throws -> StoreVerification { try verifyBothWays(path) }
 
     @Test("a store that has some of everything is sound, and what was counted is what it holds")
     func soundStore() throws {

@@ -165,7 +165,7 @@ struct BridgeTests {
         #expect(sent == 1)
         #expect(
             seen.withLock(\.self) == [
-                #"PATCH "v3" {"title":"third"}"#, "GET - ", #"PATCH "v8" {"title":"third"}"#,
+                #"PATCH "v4" {"title":"third"}"#, "GET - ", #"PATCH "v8" {"title":"third"}"#,
             ])
         #expect(try client.store.read { try $0.get(Entry.self, 7)?.rank } == 9)
     }

@@ -101,7 +101,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: program),
                 .product(name: "Tracing", package: "swift-distributed-tracing", condition: program),
             ]),
-        .target(name: "TarnInspect", dependencies: ["TarnStore", "LMDB", "LMDBPages"]),
+        .target(name: "TarnInspect", dependencies: ["TarnStore", "LMDB", "LMDBPages", "Locking"]),
         .target(name: "TarnInspectWeb", dependencies: ["Tarn", "TarnHTTP", "TarnInspect", "TarnStore", "Locking"], resources: [.embedInCode("Assets")]),
         .executableTarget(
             name: "TarnCLI",

@@ -94,12 +94,32 @@ final class PageFile {
         if let page = cache[number] { return page }
         let (offset, isTooFar) = number.multipliedReportingOverflow(by: UInt64(pageSize))
         guard !isTooFar, let bytes = bytes(at: offset, count: pageSize) else { return nil }
-        readCount += 1
-        if readCount % 256 == 0 { onRead?() }
+        countRead()
         guard let page = PageBytes(bytes) else { return nil }
         if cache.count >= PageFile.cachedPages { cache.removeAll(keepingCapacity: true) }
         cache[number] = page
         return page
+    }
+
+    /// Counts a page that was read: here, or by another thread for a question of this file.
+    func countRead() {
+        readCount += 1
+        if readCount % 256 == 0 { onRead?() }
+    }
+
+    /// Reads bytes of the file into a buffer.
+    ///
+    /// - Returns: The number of bytes up to the end of the file, or to an unreadable one.
+    func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        var done = 0
+        while done < buffer.count, offset <= UInt64(Int64.max) - UInt64(done) {
+            let read = pread(
+                descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset) + off_t(done))
+            if read < 0 && errno == EINTR { continue }
+            guard read > 0 else { break }
+            done += read
+        }
+        return done
     }
 
     /// Returns bytes of the file; nil if they are behind its end or unreadable.
@@ -109,14 +129,7 @@ final class PageFile {
         guard !isTooFar, end <= UInt64(Int64.max), count == pageSize || end <= byteCount else { return nil }
         var isWhole = false
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            var done = 0
-            while done < count {
-                let read = pread(
-                    descriptor, buffer.baseAddress.map { $0 + done }, count - done, off_t(offset) + off_t(done))
-                if read < 0 && errno == EINTR { continue }
-                guard read > 0 else { break }
-                done += read
-            }
+            let done = read(at: offset, into: UnsafeMutableRawBufferPointer(buffer))
             isWhole = done == count
             initialized = done
         }

@@ -51,6 +51,16 @@ struct BytePattern {
         let a = SIMD16<UInt8>(repeating: bytes[first]), foldA = SIMD16<UInt8>(repeating: folds[first])
         let b = SIMD16<UInt8>(repeating: bytes[second]), foldB = SIMD16<UInt8>(repeating: folds[second])
         var position = 0
+        while position + 64 <= positions {
+            var isNear = false
+            for part in stride(from: position, to: position + 64, by: 16) {
+                let x = start.loadUnaligned(fromByteOffset: part + first, as: SIMD16<UInt8>.self)
+                let y = start.loadUnaligned(fromByteOffset: part + second, as: SIMD16<UInt8>.self)
+                isNear = BytePattern.hasZero(((x | foldA) ^ a) | ((y | foldB) ^ b)) || isNear
+            }
+            if isNear { for candidate in position..<position + 64 where isMatch(start + candidate) { return candidate } }
+            position += 64
+        }
         while position + 16 <= positions {
             let x = start.loadUnaligned(fromByteOffset: position + first, as: SIMD16<UInt8>.self)
             let y = start.loadUnaligned(fromByteOffset: position + second, as: SIMD16<UInt8>.self)

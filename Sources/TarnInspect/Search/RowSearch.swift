@@ -58,6 +58,14 @@ final class RowSearch {
         isVerbatim = verbatim
     }
 
+    /// Returns whether an uncompressed row in a part of the file may have the text.
+    ///
+    /// - Parameter hasReferences: See `mayMatch`.
+    func mayOccur(in bytes: Bytes, hasReferences: Bool) -> Bool {
+        guard !pattern.ignoresCase, !hasDecoded, !hasReferences else { return true }
+        return pattern.occurs(inVerbatim: bytes) ?? true
+    }
+
     /// Returns whether a field of the row may have the text.
     ///
     /// - Parameters:

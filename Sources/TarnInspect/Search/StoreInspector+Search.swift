@@ -12,6 +12,8 @@ package struct SearchOptions: Sendable {
     package var ignoresCase = false
     /// The most matching fields.
     package var limit = Int.max
+    /// Whether two threads read the rows. The result is the same.
+    package var usesTwoThreads = true
 
     package init() {}
 }
@@ -89,6 +91,16 @@ private final class RecordSearch {
                 && other.fields.contains { if case .reference = $0.kind { true } else { false } }
         }
         guard options.limit > 0 else { return }
+        let filter = file.snapshot.tables[TableName.records(entity.root)].flatMap { record in
+            LeafFilter(file, record, inParallel: options.usesTwoThreads) {
+                RowQuestion($0, entity, pattern, hasReferences: hasReferences)
+            }
+        }
+        if let filter { file.scan.passed = filter.answer }
+        defer {
+            file.scan.passed = nil
+            filter?.stop()
+        }
         try file.forEachRow(of: entity, damaged: damaged) { key, row in
             try file.withDecoded(row, key, entity, damaged: damaged) { decoded in
                 let body = decoded.body

@@ -12,8 +12,18 @@ package struct SearchOptions: Sendable {
     package var ignoresCase = false
     /// The most matching fields.
     package var limit = Int.max
-    /// Whether two threads read the rows. The result is the same.
-    package var usesTwoThreads = true
+    /// The way to read the rows.
+    package var reading = Reading.onTwoThreads
+
+    /// The ways to read the rows of a large table. The result is the same.
+    package enum Reading: Sendable, CaseIterable {
+        /// Every leaf is looked at in the order of the keys.
+        case plain
+        /// Leaves without the text are passed over; see `LeafFilter`.
+        case filtered
+        /// A second thread reads ahead.
+        case onTwoThreads
+    }
 
     package init() {}
 }
@@ -91,8 +101,9 @@ private final class RecordSearch {
                 && other.fields.contains { if case .reference = $0.kind { true } else { false } }
         }
         guard options.limit > 0 else { return }
-        let filter = file.snapshot.tables[TableName.records(entity.root)].flatMap { record in
-            LeafFilter(file, record, inParallel: options.usesTwoThreads) {
+        let record = options.reading == .plain ? nil : file.snapshot.tables[TableName.records(entity.root)]
+        let filter = record.flatMap { record in
+            LeafFilter(file, record, inParallel: options.reading == .onTwoThreads) {
                 RowQuestion($0, entity, pattern, hasReferences: hasReferences)
             }
         }

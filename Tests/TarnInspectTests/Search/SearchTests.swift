@@ -156,10 +156,10 @@ struct SearchTests {
             let bytes = Data(ignoresCase ? folded.utf8 : text.utf8)
             let wanted = Set(
                 texts.filter { Self.contains(ignoresCase ? $0.folded : $0.bytes, bytes) }.map(\.place))
-            var options = SearchOptions(), matches: [SearchMatch] = []
+            var options = SearchOptions()
             options.ignoresCase = ignoresCase
-            let result = try StoreInspector(at: store.path).search(
-                for: text, options, damaged: { Issue.record("\($0)") }, match: { matches.append($0) })
+            let result = try searchEveryWay(StoreInspector(at: store.path), text, options), matches = result.matches
+            #expect(result.damages == [])
             let places = Set(matches.map { Place(key: "\($0.key)", field: $0.field) })
             #expect(places == wanted, "seed \(seed), \(number): \"\(text)\"")
             #expect(result.fields == matches.count && result.records == Set(matches.map(\.key)).count)
@@ -210,13 +210,57 @@ struct SearchTests {
         #expect(result.records == 0 && damaged == ["Book [a/b, 1]: the checksum is wrong"])
     }
 
+    @Test("a search of many pages finds and reports the same on one thread and on two, in a damaged file, too")
+    func manyPages() throws {
+        let folder = try TemporaryFolder(), path = folder("many.tarn")
+        do {
+            let store = try Store.open(
+                at: path,
+                schema: Schema([
+                    EntityDefinition(
+                        "Row", key: ["id"], attributes: [.init("id", .int), .init("text", .string)])
+                ]), options: Store.Options(durability: .volatile, compression: .off))
+            try store.write { writer in
+                for number in 0..<24_000 {
+                    let text = number % 1000 == 7 ? "a rare word" : String(repeating: "common ", count: 5)
+                    try writer.put("Row", RecordKey(Int64(number)), [.init("text", .string(text))])
+                }
+            }
+        }
+        let inspector = StoreInspector(at: path), data = path + "/data.mdb"
+        let sound = try searchEveryWay(inspector, "rare", SearchOptions())
+        #expect(sound.records == 24 && sound.damages == [])
+        #expect(sound.matches.map(\.key) == (0..<24).map { RecordKey(Int64($0 * 1000 + 7)) })
+        var limited = SearchOptions()
+        limited.limit = 3
+        #expect(try searchEveryWay(inspector, "rare", limited).matches == Array(sound.matches.prefix(3)))
+        #expect(try searchEveryWay(inspector, "common", SearchOptions()).records == 24_000 - 24)
+        let bytes = try Data(contentsOf: URL(filePath: data))
+        var dice = SeededRandom(seed: 20_261_124), reported = 0
+        for _ in 0..<20 {
+            var damaged = bytes
+            for _ in 0..<dice.roll(1..<6) {
+                damaged[dice.roll(8192..<damaged.count)] ^= UInt8(1 << dice.roll(0..<8))
+            }
+            try damaged.write(to: URL(filePath: data))
+            let found = try? searchEveryWay(inspector, "rare", SearchOptions())
+            reported += found?.damages.count ?? 0
+        }
+        #expect(reported > 10)
+        try bytes.write(to: URL(filePath: data))
+        // Half of the file is missing.
+        try bytes.prefix(bytes.count / 2).write(to: URL(filePath: data))
+        let half = try searchEveryWay(inspector, "rare", SearchOptions())
+        #expect(half.records < 24 && !half.damages.isEmpty)
+    }
+
     @Test("patterns are found at every position of texts of every length")
     func bytePattern() {
         for length in 1...5 {
             for ignoresCase in [false, true] {
                 let pattern = Array("zqxjk".utf8.prefix(length))
-                for position in 0...40 {
-                    var text = [UInt8](repeating: UInt8(ascii: "e"), count: 40)
+                for position in 0...200 {
+                    var text = [UInt8](repeating: UInt8(ascii: "e"), count: 200)
                     text.insert(contentsOf: ignoresCase ? pattern.map { $0 & 0xDF } : pattern, at: position)
                     let found = text.withUnsafeBytes {
                         BytePattern(pattern, ignoresCase: ignoresCase).firstOffset(in: $0)

@@ -40,7 +40,7 @@ enum EveryQuestion {
         for text in ["e", "1", "Long"] {
             var options = SearchOptions()
             options.ignoresCase = text == "Long"
-            ask { _ = try inspector.search(for: text, options, damaged: { _ in }, match: { _ = $0.excerpt() }) }
+            ask { try searchEveryWay(inspector, text, options) }
         }
         ask { _ = try inspector.changes(damaged: { _ in }, change: { _ = $0.fields }) }
         ask { _ = try inspector.exportSQL(line: { _ in }, damaged: { _ in }) }

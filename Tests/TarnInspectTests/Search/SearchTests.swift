@@ -219,7 +219,7 @@ struct SearchTests {
                 schema: Schema([
                     EntityDefinition(
                         "Row", key: ["id"], attributes: [.init("id", .int), .init("text", .string)])
-                ]), options: Store.Options(durability: .volatile, compression: .off))
+                ]), options: Store.Options(durability: .volatile))
             try store.write { writer in
                 for number in 0..<24_000 {
                     let text = number % 1000 == 7 ? "a rare word" : String(repeating: "common ", count: 5)

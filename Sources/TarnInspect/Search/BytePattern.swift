@@ -50,24 +50,28 @@ struct BytePattern {
         let positions = text.count - count + 1
         let a = SIMD16<UInt8>(repeating: bytes[first]), foldA = SIMD16<UInt8>(repeating: folds[first])
         let b = SIMD16<UInt8>(repeating: bytes[second]), foldB = SIMD16<UInt8>(repeating: folds[second])
+        func matches(_ position: Int) -> SIMD2<UInt64> {
+            let x = start.loadUnaligned(fromByteOffset: position + first, as: SIMD16<UInt8>.self)
+            let y = start.loadUnaligned(fromByteOffset: position + second, as: SIMD16<UInt8>.self)
+            return BytePattern.zeros(((x | foldA) ^ a) | ((y | foldB) ^ b))
+        }
         var position = 0
         while position + 64 <= positions {
-            var isNear = false
-            for part in stride(from: position, to: position + 64, by: 16) {
-                let x = start.loadUnaligned(fromByteOffset: part + first, as: SIMD16<UInt8>.self)
-                let y = start.loadUnaligned(fromByteOffset: part + second, as: SIMD16<UInt8>.self)
-                isNear = BytePattern.hasZero(((x | foldA) ^ a) | ((y | foldB) ^ b)) || isNear
+            let parts = (
+                matches(position), matches(position + 16), matches(position + 32), matches(position + 48)
+            )
+            let near = parts.0 | parts.1 | parts.2 | parts.3
+            if near[0] | near[1] != 0 {
+                if let found = firstMatch(start, position, parts.0) ?? firstMatch(start, position + 16, parts.1)
+                    ?? firstMatch(start, position + 32, parts.2) ?? firstMatch(start, position + 48, parts.3)
+                {
+                    return found
+                }
             }
-            if isNear { for candidate in position..<position + 64 where isMatch(start + candidate) { return candidate } }
             position += 64
         }
         while position + 16 <= positions {
-            let x = start.loadUnaligned(fromByteOffset: position + first, as: SIMD16<UInt8>.self)
-            let y = start.loadUnaligned(fromByteOffset: position + second, as: SIMD16<UInt8>.self)
-            let differences = ((x | foldA) ^ a) | ((y | foldB) ^ b)
-            if BytePattern.hasZero(differences) {
-                for candidate in position..<position + 16 where isMatch(start + candidate) { return candidate }
-            }
+            if let found = firstMatch(start, position, matches(position)) { return found }
             position += 16
         }
         while position < positions {
@@ -88,6 +92,25 @@ struct BytePattern {
         return true
     }
 
+    /// Returns the first of sixteen positions at which the pattern is, of those whose byte is set.
     @inline(__always)
-    private static func hasZero(_ bytes: SIMD16<UInt8>) -> Bool { any(bytes .== SIMD16<UInt8>(repeating: 0)) }
+    private func firstMatch(_ start: UnsafeRawPointer, _ position: Int, _ near: SIMD2<UInt64>) -> Int? {
+        for half in 0..<2 {
+            var word = near[half]
+            while word != 0 {
+                let byte = word.trailingZeroBitCount / 8, candidate = position + 8 * half + byte
+                if isMatch(start + candidate) { return candidate }
+                word &= ~(0xFF << UInt64(8 * byte))
+            }
+        }
+        return nil
+    }
+
+    /// Returns sixteen bytes that are FF where a byte is zero, and zero elsewhere.
+    @inline(__always)
+    private static func zeros(_ bytes: SIMD16<UInt8>) -> SIMD2<UInt64> {
+        let mask = bytes .== SIMD16<UInt8>(repeating: 0)
+        // The lanes of a mask are all ones or all zeros. `any` of it is a call in Swift 6.3.
+        return unsafeBitCast(mask, to: SIMD2<UInt64>.self)
+    }
 }

@@ -7,13 +7,19 @@ import TarnStore
 
 extension OutboxDrain {
     /// Claims operations that can be sent, from the front of the queue.
-    func claim(_ wanted: Int, _ effects: inout Effects, _ writer: inout StoreWriter) throws {
+    ///
+    /// - Parameter ended: the operations whose attempts this write applies.
+    func claim(
+        _ wanted: Int, after ended: [SentOperation], _ effects: inout Effects, _ writer: inout StoreWriter
+    ) throws {
         var last: UInt64 = 0, ready: [(OutboxOperation, OpenConflict?)] = [], seen: Set<UInt64> = []
         let known = state.withLock(\.claimed), now = client.now, most = wanted - effects.claimed.count
+        // Those of this pass that are under way need no look.
+        let underWay = known.subtracting(ended.map(\.operation.id))
         var revision = try writer.outbox.revision
         while ready.count < most {
-            let size = max(64, known.count + most)
-            let window = try writer.outbox.window(limit: size, after: last, now: now)
+            let size = max(16, most + most / 2)
+            let window = try writer.outbox.window(limit: size, after: last, now: now, without: underWay)
             for entry in window where ready.count < most {
                 last = entry.operation.id
                 guard entry.isReady, !known.contains(last) || entry.operation.state == .pending else { continue }

@@ -36,6 +36,7 @@ extension OutboxDrain {
                 try later(operation, after: nil, failure, &effects, &writer)
             }
         case .cancelled: try writer.releaseOperations([id])
+        case .unsent: try writer.unclaimOperations([id])
         case .refreshed(let failure, let isSameVersion):
             if let importer = sent.importer?.value { _ = try importer.commit(into: &writer) }
             try refreshed(operation, failure, isSameVersion, &effects, &writer)

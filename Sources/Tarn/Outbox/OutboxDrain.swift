@@ -8,15 +8,15 @@ import TarnStore
 
 /// One pass over the outbox.
 ///
-/// Each attempt ends with one write that applies its answer and claims the next operations. Writes
-/// of several lanes share a commit (see `Store.write`), and one that fails is rolled back alone.
+/// One task decides what is next: it sends the operations that are claimed, several at a time, and
+/// meanwhile one write after another applies the answers that have arrived and claims further
+/// operations. An answer is therefore not waited for by the next operation, and the faster answers
+/// arrive, the more of them share a write, and the further ahead of sending it claims.
 final class OutboxDrain: Sendable {
     struct State {
         /// The operations that this pass has claimed. Others that are `sending` were left by a
         /// process that ended.
         var claimed: Set<UInt64> = []
-        /// Lanes without an operation.
-        var idle: Int
         var report = OutboxReport()
         /// The numbers of attempts in a row that failed for a passing reason, by API.
         var failuresInARow: [String: Int] = [:]
@@ -28,6 +28,8 @@ final class OutboxDrain: Sendable {
     /// The lanes of further APIs, by name.
     private let lanes: [String: OutboxLane]
     private let firstLane: OutboxLane
+    /// The most operations that are sent at a time.
+    private let concurrent: Int
     let state: Guarded<State>
     var client: APIClient { outbox.client }
     private var store: Store { client.store }
@@ -42,23 +44,54 @@ final class OutboxDrain: Sendable {
         }
         self.lanes = lanes
         firstLane = try await OutboxLane(outbox, outbox.client)
-        state = Guarded(State(idle: max(1, concurrent), waiting: waiting))
+        self.concurrent = max(1, concurrent)
+        state = Guarded(State(waiting: waiting))
+    }
+
+    /// What the task that decides waits for.
+    private enum Event {
+        case answered(SentOperation)
+        case committed([ClaimedOperation])
     }
 
     /// Sends until nothing is left that can be sent.
     func run() async throws -> OutboxReport {
-        try await withThrowingTaskGroup(of: [ClaimedOperation].self) { group in
+        try await withThrowingTaskGroup(of: Event.self) { group in
+            var ready: [ClaimedOperation] = [], answered: [SentOperation] = []
+            // Whether an operation may be ready that no write has seen.
+            var sending = 0, isCommitting = false, looks = true, ahead = 0
             while true {
-                var ready = try await commit(nil)
-                while true {
-                    for claimed in ready {
-                        let lane = lane(of: claimed.operation.entity)
-                        group.addTask { try await self.commit(await lane.send(claimed)) }
+                while sending < concurrent || mustReturn(ready.first), !ready.isEmpty {
+                    let claimed = ready.removeFirst()
+                    if mustReturn(claimed) {
+                        answered.append(SentOperation(operation: claimed.operation, outcome: .unsent))
+                        continue
                     }
-                    guard let next = try await group.next() else { break }
-                    ready = next
+                    let lane = lane(of: claimed.operation.entity)
+                    sending += 1
+                    group.addTask { .answered(await lane.send(claimed)) }
                 }
-                if ready.isEmpty { break }
+                if !isCommitting, looks || !answered.isEmpty {
+                    let batch = answered
+                    // As many as arrive during a write: those of a slow server are claimed when they are sent.
+                    ahead = min(2 * max(0, batch.count - 1), 3 * concurrent)
+                    let wanted = max(0, concurrent + ahead - sending - ready.count)
+                    // Answers with records are applied in writes of their own: see `commit`.
+                    looks = batch.contains { !$0.isPlain }
+                    answered = []
+                    isCommitting = true
+                    group.addTask { .committed(try await self.commit(batch, claiming: wanted)) }
+                }
+                switch try await group.next() {
+                case .answered(let sent):
+                    sending -= 1
+                    note(sent)
+                    answered.append(sent)
+                case .committed(let claimed):
+                    isCommitting = false
+                    ready += claimed
+                case nil: return
+                }
             }
         }
         try Task.checkCancellation()
@@ -69,6 +102,13 @@ final class OutboxDrain: Sendable {
             report.nextAttempt = try reader.outbox.nextBackOff(after: client.now)
         }
         return report
+    }
+
+    /// Whether a claimed operation is not to be sent after all: its API waits, or the pass ends.
+    private func mustReturn(_ claimed: ClaimedOperation?) -> Bool {
+        guard let claimed else { return false }
+        return Task.isCancelled
+            || state.withLock { $0.waiting.contains(outbox.api(ofEntity: claimed.operation.entity)) }
     }
 
     /// The lane of the API that has the records of an entity.
@@ -82,35 +122,61 @@ final class OutboxDrain: Sendable {
         var report = OutboxReport()
     }
 
-    /// Applies the outcome of an attempt, and claims operations for the lanes that are idle.
-    private func commit(_ sent: SentOperation?) async throws -> [ClaimedOperation] {
-        defer { if let lent = sent?.importer { outbox.importers.give(back: lent) } }
-        if let sent { note(sent) }
-        let wanted = state.withLock { state in
-            let wanted = state.idle + (sent == nil ? 0 : 1)
-            state.idle = 0
-            return wanted
+    /// Applies the outcomes of attempts, and claims further operations.
+    ///
+    /// Those without records of an answer are applied together. The others have writes of their
+    /// own, which share the commit: one that fails is rolled back alone.
+    private func commit(_ batch: [SentOperation], claiming wanted: Int) async throws -> [ClaimedOperation] {
+        let plain = batch.filter(\.isPlain), others = batch.filter { !$0.isPlain }
+        guard !others.isEmpty else { return try await commit(together: plain, claiming: wanted) }
+        return try await withThrowingTaskGroup(of: [ClaimedOperation].self) { group in
+            group.addTask { try await self.commit(together: plain, claiming: wanted) }
+            for sent in others {
+                group.addTask {
+                    defer { if let lent = sent.importer { self.outbox.importers.give(back: lent) } }
+                    return try await self.commit(together: [sent], claiming: 0)
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
         }
+    }
+
+    private func commit(together batch: [SentOperation], claiming wanted: Int) async throws -> [ClaimedOperation] {
         let apis = client.all.count
-        let mayClaim = state.withLock { $0.waiting.count < apis } && !Task.isCancelled
+        let mayClaim = wanted > 0 && state.withLock { $0.waiting.count < apis } && !Task.isCancelled
         let effects: Effects
         do {
             effects = try await store.write { writer in
                 var effects = Effects()
-                if let sent { try self.apply(sent, &effects, &writer) }
-                if mayClaim { try self.claim(wanted, &effects, &writer) }
+                for sent in batch { try self.apply(sent, &effects, &writer) }
+                if mayClaim { try self.claim(wanted, after: batch, &effects, &writer) }
                 try self.client.saveBudgets(&writer)
                 return effects
             }
         } catch {
-            guard let sent, OutboxDrain.isAnswers(error) else { throw error }
-            effects = try await bury(sent, error)
-        }
-        return state.withLock { state in
-            if let id = sent?.operation.id, !effects.claimed.contains(where: { $0.operation.id == id }) {
-                state.claimed.remove(id)
+            guard OutboxDrain.isAnswers(error), let sent = batch.first else { throw error }
+            guard batch.count == 1 else {
+                // One by one: only the one whose answer is the reason is buried.
+                var claimed: [ClaimedOperation] = []
+                for sent in batch { claimed += try await commit(together: [sent], claiming: 0) }
+                return try await claimed + commit(together: [], claiming: wanted)
             }
-            state.idle += wanted - effects.claimed.count
+            effects = try await bury(sent, error)
+            if mayClaim {
+                let claimed = try await commit(together: [], claiming: wanted)
+                return note(effects, of: batch) + claimed
+            }
+        }
+        return note(effects, of: batch)
+    }
+
+    /// Counts what a write has committed.
+    ///
+    /// - Returns: The operations that it has claimed.
+    private func note(_ effects: Effects, of batch: [SentOperation]) -> [ClaimedOperation] {
+        state.withLock { state in
+            let again = Set(effects.claimed.map(\.operation.id))
+            for sent in batch where !again.contains(sent.operation.id) { state.claimed.remove(sent.operation.id) }
             state.report.add(effects.report)
             return effects.claimed
         }
@@ -154,7 +220,7 @@ final class OutboxDrain: Sendable {
                     state.stop(api, .failing(failure.message))
                 }
             case .stopped(let stop, _): state.stop(api, stop)
-            case .cancelled: break
+            case .cancelled, .unsent: break
             default: state.failuresInARow[api] = 0
             }
         }

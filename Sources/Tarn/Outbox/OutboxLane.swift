@@ -67,11 +67,12 @@ struct OutboxLane: Sendable {
         let answer = WriteAnswer.classify(
             operation.kind, status: response.status, response.headers, hasBody: !response.body.isEmpty,
             rule: rule?.action, now: client.options.time.now())
+        if case .done = answer { return await finished(operation, message, request, response) }
+        if case .location = answer { return await finished(operation, message, request, response) }
         var failure = response.failure(of: request, at: client.now)
         if let text = rule?.message { failure.message = text }
         switch answer {
-        case .done, .location:
-            return await finished(operation, message, request, response)
+        case .done, .location: return await finished(operation, message, request, response)
         case .retry(let delay):
             failure.kind = "temporary"
             return SentOperation(operation: operation, outcome: .later(after: delay, failure))

@@ -29,6 +29,8 @@ struct SentOperation: Sendable {
         /// Nothing was sent: the operations of the API wait.
         case stopped(OutboxReport.Stop, OutboxFailure)
         case cancelled
+        /// The operation was claimed, but not sent.
+        case unsent
     }
 
     var operation: OutboxOperation
@@ -41,4 +43,7 @@ struct SentOperation: Sendable {
     var unread: OutboxFailure?
     /// The URL at which the server has created the record, if its key is not known yet.
     var location: String?
+
+    /// Whether nothing of an answer is imported with the outcome.
+    var isPlain: Bool { importer == nil }
 }

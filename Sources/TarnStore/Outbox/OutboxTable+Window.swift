@@ -10,10 +10,13 @@ extension OutboxTable {
     ///   - limit: the largest number of operations to return.
     ///   - id: the operation after which the window begins; 0 for the front.
     ///   - now: the time with which the ends of back-offs are compared.
-    package func window(limit: Int, after id: UInt64 = 0, now: Timestamp = .now) throws -> [OutboxQueueEntry] {
+    ///   - omitted: operations to leave out.
+    package func window(
+        limit: Int, after id: UInt64 = 0, now: Timestamp = .now, without omitted: Set<UInt64> = []
+    ) throws -> [OutboxQueueEntry] {
         var result: [OutboxQueueEntry] = []
         guard limit > 0 else { return result }
-        try forEachStored(after: id) { operation in
+        try forEachStored(after: id, without: omitted) { operation in
             guard operation.state != .dead else { return true }
             result.append(try entry(operation, now))
             return result.count < limit

@@ -96,16 +96,19 @@ package struct OutboxTable {
         }
     }
 
-    func forEachStored(after id: UInt64 = 0, _ body: (StoredOperation) throws -> Bool) throws {
+    func forEachStored(
+        after id: UInt64 = 0, without omitted: Set<UInt64> = [], _ body: (StoredOperation) throws -> Bool
+    ) throws {
         guard let table = access.state.outbox, id < .max else { return }
         let cursor = try access.raw.cursor(table)
         defer { cursor.close() }
         var entry = try OutboxEntryKey.operation(id + 1).withUnsafeBytes { try cursor.seek($0) }
         while let (key, value) = entry, key.count > 0, key[0] == OutboxEntryKey.Kind.operation.rawValue {
-            guard let id = OutboxEntryKey.operationID(key),
-                let operation = StoredOperation(id: id, try row(value, key))
-            else { throw damaged(key) }
-            guard try body(operation) else { return }
+            guard let id = OutboxEntryKey.operationID(key) else { throw damaged(key) }
+            if !omitted.contains(id) {
+                guard let operation = StoredOperation(id: id, try row(value, key)) else { throw damaged(key) }
+                guard try body(operation) else { return }
+            }
             entry = try cursor.next()
         }
     }

@@ -51,6 +51,18 @@ extension StoreWriter {
         }
     }
 
+    /// Returns claimed operations to the queue of which nothing was sent: the claims never were.
+    package mutating func unclaimOperations(_ ids: [UInt64]) throws {
+        for id in ids {
+            _ = try change(id) { operation in
+                guard operation.state == .sending else { return }
+                operation.state = .pending
+                operation.attempts = max(0, operation.attempts - 1)
+                if operation.attempts == 0 { operation.attemptedAt = nil }
+            }
+        }
+    }
+
     /// Makes an operation dead: the server refused it for good.
     ///
     /// - Returns: false if the operation is no longer queued.
@@ -132,7 +144,7 @@ extension StoreWriter {
         operation.state = .pending
         operation.notBefore = nil
         operation.failure = nil
-        operation.idempotencyKey = UUID()
+        operation.idempotencyKey = .drawn()
         try replace(before, by: operation)
         for (field, value) in after {
             try continueFrom(value, RecordFieldPlace(record: record, field: field), after: id)

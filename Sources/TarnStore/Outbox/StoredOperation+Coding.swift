@@ -27,11 +27,10 @@ extension StoredOperation {
             let attempts = row.number(ID.attempts), attempts >= 0, let queuedAt = row.date(ID.queuedAt),
             let uuid = row.body.value(of: ID.idempotencyKey), uuid.tag == ValueTag.uuid, uuid.bytes.count == 17
         else { return nil }
-        self.init(id, kind, entity, key, at: queuedAt)
+        self.init(id, kind, entity, key, at: queuedAt, idempotencyKey: UUID(bytes: uuid.payload))
         let flags = row.number(ID.flags) ?? 0
         hasTemporaryKey = flags & Flag.temporaryKey != 0
         wasPartial = flags & Flag.partial != 0
-        idempotencyKey = UUID(bytes: uuid.payload)
         self.state = state
         self.attempts = attempts
         attemptedAt = row.date(ID.attemptedAt)

@@ -86,15 +86,39 @@ package struct StoredOperation: Sendable, Hashable {
     /// The URL at which the server has created the record, whose key is not known yet.
     var location: String?
 
-    init(_ id: UInt64, _ kind: OutboxOperation.Kind, _ entity: UInt16, _ key: RecordKey, at time: Timestamp) {
+    init(
+        _ id: UInt64, _ kind: OutboxOperation.Kind, _ entity: UInt16, _ key: RecordKey, at time: Timestamp,
+        idempotencyKey: UUID = .drawn()
+    ) {
         self.id = id
         self.kind = kind
         self.entity = entity
         self.key = key
-        idempotencyKey = UUID()
+        self.idempotencyKey = idempotencyKey
         queuedAt = time
     }
 
     /// Whether another change may be folded into the operation: no request has had its payload.
     var isUntouched: Bool { state == .pending && attempts == 0 }
+}
+
+extension UUID {
+    /// Creates a random UUID (RFC 9562 §5.4).
+    ///
+    /// `UUID()` opens a device for each one on Linux, which takes longer than storing it.
+    static func drawn() -> UUID {
+        var random = SystemRandomNumberGenerator()
+        var high = random.next().bigEndian, low = random.next().bigEndian
+        return withUnsafeMutableBytes(of: &high) { high in
+            withUnsafeMutableBytes(of: &low) { low in
+                high[6] = high[6] & 0x0F | 0x40
+                low[0] = low[0] & 0x3F | 0x80
+                return UUID(
+                    uuid: (
+                        high[0], high[1], high[2], high[3], high[4], high[5], high[6], high[7],
+                        low[0], low[1], low[2], low[3], low[4], low[5], low[6], low[7]
+                    ))
+            }
+        }
+    }
 }

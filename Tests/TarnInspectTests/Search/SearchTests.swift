@@ -230,7 +230,8 @@ struct SearchTests {
         let inspector = StoreInspector(at: path), data = path + "/data.mdb"
         let sound = try searchEveryWay(inspector, "rare", SearchOptions())
         #expect(sound.records == 24 && sound.damages == [])
-        #expect(sound.matches.map(\.key) == (0..<24).map { RecordKey(Int64($0 * 1000 + 7)) })
+        let rare: [RecordKey] = (0..<24).map { number in RecordKey(Int64(number) * 1000 + 7) }
+        #expect(sound.matches.map(\.key) == rare)
         var limited = SearchOptions()
         limited.limit = 3
         #expect(try searchEveryWay(inspector, "rare", limited).matches == Array(sound.matches.prefix(3)))

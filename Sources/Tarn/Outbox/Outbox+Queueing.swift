@@ -140,7 +140,7 @@ extension Outbox {
     }
 
     func builder(_ access: StoreAccess) -> WriteMessageBuilder {
-        WriteMessageBuilder(client: client, access: access)
+        WriteMessageBuilder(client: client, access: access, plans: plans)
     }
 
     /// The declared request of an operation.
@@ -165,6 +165,8 @@ extension Outbox {
         _ kind: OutboxOperation.Kind, _ relationship: String?, _ name: String, _ key: RecordKey, _ access: StoreAccess
     ) throws -> [OutboxRecord] {
         guard let entity = access.catalog.entity(name),
+            let url = client.description.writes(of: entity, in: access.catalog)?.request(
+                for: kind, relationship: relationship)?.request.url, try builder(access).leadsToRecords(url),
             let record = try access.storedRecord(entity, try access.outbox.resolvedKey(name, key))
         else { return [] }
         return try builder(access).related(kind, relationship, of: record)

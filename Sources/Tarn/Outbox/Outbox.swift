@@ -39,6 +39,7 @@ public struct Outbox: Sendable {
     let options: Options
     let importers: ImporterPool
     let validators = KnownValidators()
+    let plans = WritePlans()
     /// The bridge that turns operations into requests; nil for the declared requests.
     var bridge: ChangeBridge?
 

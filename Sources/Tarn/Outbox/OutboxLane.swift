@@ -28,7 +28,9 @@ struct OutboxLane: Sendable {
         rules = client.rules(of: endpoint)
     }
 
-    func builder(_ access: StoreAccess) -> WriteMessageBuilder { WriteMessageBuilder(client: client, access: access) }
+    func builder(_ access: StoreAccess) -> WriteMessageBuilder {
+        WriteMessageBuilder(client: client, access: access, plans: outbox.plans)
+    }
 
     func send(_ claimed: ClaimedOperation) async -> SentOperation {
         let operation = claimed.operation

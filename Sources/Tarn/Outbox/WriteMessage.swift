@@ -19,6 +19,7 @@ struct WriteMessage: Sendable {
 struct WriteMessageBuilder {
     let client: APIClient
     let access: StoreAccess
+    let plans: WritePlans
 
     private var description: Description { client.description }
     private var catalog: Catalog { access.catalog }
@@ -36,7 +37,10 @@ struct WriteMessageBuilder {
             let (request, base) = requests.request(for: operation.kind, relationship: operation.relationship)
         else { throw WriteError.noRequest(entity: operation.entity, operation: operation.declaration) }
         do {
-            let server = try serverRecord(of: operation, entity)
+            let server =
+                try isKeyEnough(operation, requests, request, entity)
+                ? Record(entity: operation.entity, key: operation.key, fields: []).withKeyFields(entity)
+                : serverRecord(of: operation, entity)
             let member = try operation.members.first.flatMap { try self.member($0, operation) }
             let urls = RecordVariables(
                 access: access, record: operation.kind == .create ? local(operation, server) : server, member: member)
@@ -79,14 +83,34 @@ struct WriteMessageBuilder {
         else { return [] }
         let variables = RecordVariables(access: access, record: record, member: nil)
         var found: [OutboxRecord] = []
-        for name in try PathTemplate(request.url).variables {
+        for name in try plans.template(request.url).variables {
             for other in try variables.path(of: name) where !found.contains(other) { found.append(other) }
         }
         return found
     }
 
+    /// Whether the URL of an operation on a stored record can lead to other records.
+    func leadsToRecords(_ url: String) throws -> Bool {
+        try plans.template(url).variables.contains { $0.utf8.contains(UInt8(ascii: ".")) }
+    }
+
+    /// Whether a request needs nothing of the stored record but its key: an update that sends the
+    /// changed fields, with the key in its URLs.
+    private func isKeyEnough(
+        _ operation: OutboxOperation, _ requests: WriteRequests, _ request: WriteRequest, _ entity: Catalog.Entity
+    ) throws -> Bool {
+        guard operation.kind == .update, request.content(for: .update) == .changed, request.format == .json,
+            request.values.isEmpty
+        else { return false }
+        let keys = entity.key.compactMap { entity.field(id: $0)?.name }
+        let read = requests.read ?? requests.update?.url ?? request.url
+        return try [request.url, read].allSatisfy { url in
+            try plans.template(url).variables.allSatisfy { keys.contains($0) }
+        }
+    }
+
     private func expanded(_ template: String, _ variables: RecordVariables, _ base: String?) throws -> String {
-        let path = try PathTemplate(template)
+        let path = try plans.template(template)
         var values: [String: String] = [:]
         for name in path.variables { values[name] = try variables.value(of: name)?.urlText }
         let text = try path.expanded(values)
@@ -160,7 +184,7 @@ struct WriteMessageBuilder {
         options.places = request.places
         options.references = request.references
         options.referenceForms = request.referenceForms
-        return try BodyWriter(description.mapping, catalog).body(of: record, options) { entity, key in
+        return try BodyWriter(description.mapping, catalog, plans: plans.bodies).body(of: record, options) { entity, key in
             try catalog.entity(entity).flatMap { try access.storedRecord($0, key) }
         }.json
     }

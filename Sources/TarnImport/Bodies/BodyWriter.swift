@@ -11,15 +11,18 @@ package import TarnStore
 package struct BodyWriter: Sendable {
     private let mapping: Mapping
     private let catalog: Catalog
+    private let plans: BodyPlanCache?
 
     /// Creates a writer.
     ///
     /// - Parameters:
     ///   - mapping: the mapping of the API.
     ///   - catalog: the catalog of the store whose records are sent.
-    package init(_ mapping: Mapping, _ catalog: Catalog) {
+    ///   - plans: the compiled bodies of the mapping; nil to compile them for each body.
+    package init(_ mapping: Mapping, _ catalog: Catalog, plans: BodyPlanCache? = nil) {
         self.mapping = mapping
         self.catalog = catalog
+        self.plans = plans
     }
 
     /// Returns a record as a JSON object.
@@ -39,7 +42,7 @@ package struct BodyWriter: Sendable {
         if let unknown = named.sorted().first(where: { entity.field($0) == nil }) {
             throw BodyError.unknownField(entity: entity.name, field: unknown)
         }
-        let plan = try BodyPlan(entity, mapping, catalog, options)
+        let plan = try plans?.plan(entity, mapping, catalog, options) ?? BodyPlan(entity, mapping, catalog, options)
         var body = JSONValue.object([]), unsent: [RecordBody.UnsentField] = [], rest: JSONValue?
         for field in plan.fields where !options.omitted.contains(field.name) {
             let isNamed = options.fields?.contains(field.name) ?? false

@@ -1,5 +1,5 @@
 import Locking
-import TarnStore
+internal import TarnStore
 
 /// The compiled bodies of one mapping. Another state of the catalog compiles them again.
 package final class BodyPlanCache: Sendable {

@@ -18,7 +18,7 @@ extension OutboxDrain {
         let underWay = known.subtracting(ended.map(\.operation.id))
         var revision = try writer.outbox.revision
         while ready.count < most {
-            let size = max(16, most + most / 2)
+            let size = max(16, most)
             let window = try writer.outbox.window(limit: size, after: last, now: now, without: underWay)
             for entry in window where ready.count < most {
                 last = entry.operation.id
@@ -49,7 +49,7 @@ extension OutboxDrain {
     private func prepared(
         _ operation: OutboxOperation, _ effects: inout Effects, _ writer: inout StoreWriter
     ) throws -> (OutboxOperation, OpenConflict?)? {
-        guard !state.withLock({ $0.waiting.contains(outbox.api(ofEntity: operation.entity)) }) else { return nil }
+        guard !isWaiting(operation) else { return nil }
         // The operations of another API in the same store are not this outbox's.
         guard let requests = outbox.builder(writer.access).requests(of: operation.entity) else { return nil }
         guard requests.request(for: operation.kind, relationship: operation.relationship) != nil else {

@@ -107,12 +107,20 @@ final class OutboxDrain: Sendable {
     /// Whether a claimed operation is not to be sent after all: its API waits, or the pass ends.
     private func mustReturn(_ claimed: ClaimedOperation?) -> Bool {
         guard let claimed else { return false }
-        return Task.isCancelled
-            || state.withLock { $0.waiting.contains(outbox.api(ofEntity: claimed.operation.entity)) }
+        return Task.isCancelled || isWaiting(claimed.operation)
+    }
+
+    /// Whether the API of an operation waits.
+    func isWaiting(_ operation: OutboxOperation) -> Bool {
+        state.withLock { state in
+            !state.waiting.isEmpty && state.waiting.contains(outbox.api(ofEntity: operation.entity))
+        }
     }
 
     /// The lane of the API that has the records of an entity.
-    private func lane(of entity: String) -> OutboxLane { lanes[outbox.api(ofEntity: entity)] ?? firstLane }
+    private func lane(of entity: String) -> OutboxLane {
+        lanes.isEmpty ? firstLane : lanes[outbox.api(ofEntity: entity)] ?? firstLane
+    }
 
     // MARK: Commits
 

@@ -37,15 +37,18 @@ struct OutboxLane: Sendable {
         if let conflict = claimed.conflict {
             return SentOperation(operation: operation, outcome: .decided(await conflict.decided()))
         }
-        let message: WriteMessage
+        // One snapshot for the message and for what it depends on.
+        let message: WriteMessage, known: Result<Validators, any Error>
         do {
-            message = try client.store.read { try builder($0.access).message(for: operation) }
+            (message, known) = try client.store.read { reader in
+                let message = try builder(reader.access).message(for: operation)
+                return (message, Result { try self.known(message.recordURL, reader) })
+            }
         } catch {
             let failure = OutboxFailure(kind: "request", message: "\(error)", at: client.now)
             return SentOperation(operation: operation, outcome: .refused(failure))
         }
-        let scope: String
-        do throws(TransportError) { scope = try authScope.get() } catch {
+        if case .failure(let error) = authScope {
             return SentOperation(operation: operation, outcome: outcome(of: error))
         }
         // The server has created the record already.
@@ -54,7 +57,7 @@ struct OutboxLane: Sendable {
         }
         var request = message.message
         let validators: Validators
-        do { validators = try message.recordURL.flatMap { try known($0, scope) } ?? Validators() } catch {
+        do { validators = try known.get() } catch {
             // Without its validator the request could overwrite a change of the server.
             let failure = OutboxFailure(kind: "store", message: "\(error)".printable(4096), at: client.now)
             return SentOperation(operation: operation, outcome: .later(after: nil, failure))
@@ -101,23 +104,21 @@ struct OutboxLane: Sendable {
 
     // MARK: Validators
 
-    /// The validators of the newest response to a record's URL; nil if there is none.
-    private func known(_ url: String, _ scope: String) throws -> Validators? {
+    /// The validators of the newest response to a record's URL; none without a response, or
+    /// without credentials.
+    private func known(_ url: String?, _ reader: StoreReader) throws -> Validators {
+        guard let url, case .success(let scope) = authScope else { return Validators() }
         if let known = outbox.validators[url] { return known }
-        let requested = client.requestURL(url)
-        return try client.store.read { reader in
-            var newest: (at: Timestamp, headers: [String])?
-            func note(_ view: ResponseView) -> Bool {
-                if view.status == 200, !view.isInvalidated, view.validatedAt > newest?.at ?? Timestamp(microseconds: 0)
-                {
-                    newest = (view.validatedAt, view.headers)
-                }
-                return true
+        var newest: (at: Timestamp, headers: [String])?
+        func note(_ view: ResponseView) -> Bool {
+            if view.status == 200, !view.isInvalidated, view.validatedAt > newest?.at ?? Timestamp(microseconds: 0) {
+                newest = (view.validatedAt, view.headers)
             }
-            try reader.access.responses.forEach(to: url, scope: scope, note)
-            try reader.access.responses.forEachWhole(to: requested, note)
-            return newest.map { Validators(TransportHeaders(flat: $0.headers)) }
+            return true
         }
+        try reader.access.responses.forEach(to: url, scope: scope, note)
+        try reader.access.responses.forEachWhole(to: client.requestURL(url), note)
+        return newest.map { Validators(TransportHeaders(flat: $0.headers)) } ?? Validators()
     }
 }
 

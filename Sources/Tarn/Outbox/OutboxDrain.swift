@@ -135,8 +135,8 @@ final class OutboxDrain: Sendable {
     /// Those without records of an answer are applied together. The others have writes of their
     /// own, which share the commit: one that fails is rolled back alone.
     private func commit(_ batch: [SentOperation], claiming wanted: Int) async throws -> [ClaimedOperation] {
+        guard batch.contains(where: { !$0.isPlain }) else { return try await commit(together: batch, claiming: wanted) }
         let plain = batch.filter(\.isPlain), others = batch.filter { !$0.isPlain }
-        guard !others.isEmpty else { return try await commit(together: plain, claiming: wanted) }
         return try await withThrowingTaskGroup(of: [ClaimedOperation].self) { group in
             group.addTask { try await self.commit(together: plain, claiming: wanted) }
             for sent in others {

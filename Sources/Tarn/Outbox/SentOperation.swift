@@ -4,11 +4,25 @@ import TarnHTTP
 import TarnImport
 import TarnStore
 
+/// An operation on its way, from task to task: a reference, since its parts are many.
+private final class OperationOnItsWay: Sendable {
+    let operation: OutboxOperation
+
+    init(_ operation: OutboxOperation) { self.operation = operation }
+}
+
 /// An operation that a drain has claimed.
 struct ClaimedOperation: Sendable {
-    var operation: OutboxOperation
+    private let way: OperationOnItsWay
     /// The conflict that code has to decide before the operation is sent.
-    var conflict: OpenConflict?
+    let conflict: OpenConflict?
+
+    var operation: OutboxOperation { way.operation }
+
+    init(operation: OutboxOperation, conflict: OpenConflict? = nil) {
+        way = OperationOnItsWay(operation)
+        self.conflict = conflict
+    }
 }
 
 /// The outcome of an attempt, which the next commit applies.
@@ -33,7 +47,7 @@ struct SentOperation: Sendable {
         case unsent
     }
 
-    var operation: OutboxOperation
+    private let way: OperationOnItsWay
     var outcome: Outcome
     /// The drafts of the answer.
     var importer: ImporterPool.Lent?
@@ -43,6 +57,13 @@ struct SentOperation: Sendable {
     var unread: OutboxFailure?
     /// The URL at which the server has created the record, if its key is not known yet.
     var location: String?
+
+    var operation: OutboxOperation { way.operation }
+
+    init(operation: OutboxOperation, outcome: Outcome) {
+        way = OperationOnItsWay(operation)
+        self.outcome = outcome
+    }
 
     /// Whether nothing of an answer is imported with the outcome.
     var isPlain: Bool { importer == nil }

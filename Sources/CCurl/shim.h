@@ -6,6 +6,12 @@ static inline CURLcode tarn_curl_set_long(CURL *easy, CURLoption option, long va
     return curl_easy_setopt(easy, option, value);
 }
 
+// Allows HTTP and HTTPS only. By number: CURLOPT_PROTOCOLS is deprecated for CURLOPT_PROTOCOLS_STR, whose text libcurl
+// compares with every protocol that it knows, for each request.
+static inline CURLcode tarn_curl_allow_http(CURL *easy) {
+    return curl_easy_setopt(easy, (CURLoption)(CURLOPTTYPE_LONG + 181), (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+}
+
 static inline CURLcode tarn_curl_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
     return curl_easy_setopt(easy, option, value);
 }

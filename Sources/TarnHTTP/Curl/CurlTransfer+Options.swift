@@ -38,7 +38,7 @@ extension CurlTransfer {
 
     private func setRequest(_ options: inout CurlOptions) {
         options.set(CURLOPT_URL, submission.url.description)
-        options.set(CURLOPT_PROTOCOLS_STR, "http,https")
+        options.isAccepted = options.isAccepted && tarn_curl_allow_http(easy) == CURLE_OK
         // The request target is sent unchanged; references were resolved before.
         options.set(CURLOPT_PATH_AS_IS, 1)
         // An empty list requests every coding that libcurl can decode.

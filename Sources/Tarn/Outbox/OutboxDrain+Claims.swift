@@ -34,13 +34,14 @@ extension OutboxDrain {
             (revision, last) = (changed, 0)
         }
         guard !ready.isEmpty else { return }
-        let claimed = try writer.claimOperations(ready.map(\.0.id), at: now)
-        for operation in claimed {
-            let conflict = ready.first { $0.0.id == operation.id }?.1
+        var claimed: [UInt64] = []
+        for (operation, conflict) in ready {
+            guard let operation = try writer.claimOperation(operation, at: now) else { continue }
+            claimed.append(operation.id)
             effects.claimed.append(ClaimedOperation(operation: operation, conflict: conflict))
         }
         // Other writes of the same commit must not claim them as well.
-        state.withLock { $0.claimed.formUnion(claimed.map(\.id)) }
+        state.withLock { $0.claimed.formUnion(claimed) }
     }
 
     /// Prepares an operation for its attempt: its request is declared, and conflicts are decided.

@@ -12,7 +12,7 @@ extension OutboxDrain {
         if !sent.invalidated.isEmpty { try ResponseStore.invalidate(sent.invalidated, &writer) }
         switch sent.outcome {
         case .done(let key):
-            let completion = try writer.completeOperation(id, adopting: key, at: client.now)
+            let completion = try writer.completeOperation(operation, adopting: key, at: client.now)
             if let importer = sent.importer?.value {
                 _ = try importer.commit(into: &writer)
                 try rebase(operation, completion?.key ?? operation.key, &writer)

@@ -19,12 +19,21 @@ extension StoreWriter {
     package mutating func completeOperation(
         _ id: UInt64, adopting key: RecordKey? = nil, at now: Timestamp = .now
     ) throws -> OutboxCompletion? {
-        guard let operation = try outbox.stored(id) else { return nil }
+        guard let operation = try outbox.operation(id) else { return nil }
+        return try completeOperation(operation, adopting: key, at: now)
+    }
+
+    /// Takes an operation that the caller knows out of the outbox: see
+    /// ``completeOperation(_:adopting:at:)-(UInt64,_,_)``.
+    package mutating func completeOperation(
+        _ known: OutboxOperation, adopting key: RecordKey? = nil, at now: Timestamp = .now
+    ) throws -> OutboxCompletion? {
+        guard let operation = try outbox.stored(known.id) else { return nil }
         let catalog = access.catalog, own = operation.record(catalog)
-        var completion = OutboxCompletion(operation: try outbox.decoded(operation), key: operation.key)
+        var completion = OutboxCompletion(operation: known, key: operation.key)
         if let key, key != operation.key {
-            guard operation.kind == .create else { throw OutboxError.wrongKind(id: id, kind: operation.kind) }
-            try access.checkForm(of: key, access.state.entity(completion.operation.entity))
+            guard operation.kind == .create else { throw OutboxError.wrongKind(id: known.id, kind: operation.kind) }
+            try access.checkForm(of: key, access.state.entity(known.entity))
         }
         try removeEntry(operation)
         for record in operation.touchedRecords(own) {

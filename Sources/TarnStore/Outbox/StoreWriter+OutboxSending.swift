@@ -12,17 +12,22 @@ extension StoreWriter {
     ///
     /// - Returns: the claimed operations, in the order of `ids`.
     package mutating func claimOperations(_ ids: [UInt64], at now: Timestamp = .now) throws -> [OutboxOperation] {
-        var claimed: [OutboxOperation] = []
-        for id in ids {
-            guard let known = try outbox.stored(id), known.state != .dead else { continue }
-            var operation = known
-            operation.state = .sending
-            operation.attempts = known.attempts &+ 1
-            operation.attemptedAt = now
-            operation.notBefore = nil
-            try replace(known, by: operation)
-            claimed.append(try outbox.decoded(operation))
-        }
+        try ids.compactMap { id in try outbox.operation(id).flatMap { try claimOperation($0, at: now) } }
+    }
+
+    /// Claims an operation that the caller has read in this transaction.
+    ///
+    /// - Returns: the claimed operation; nil if it is dead or no longer queued.
+    package mutating func claimOperation(_ known: OutboxOperation, at now: Timestamp) throws -> OutboxOperation? {
+        guard let stored = try outbox.stored(known.id), stored.state != .dead else { return nil }
+        var operation = stored, claimed = known
+        operation.state = .sending
+        operation.attempts = stored.attempts &+ 1
+        operation.attemptedAt = now
+        operation.notBefore = nil
+        try replace(stored, by: operation)
+        (claimed.state, claimed.attempts) = (operation.state, operation.attempts)
+        (claimed.attemptedAt, claimed.notBefore) = (now, nil)
         return claimed
     }
 

@@ -601,9 +601,6 @@ def print_store(program, lines):
         elif program == "inspect":
             print(f"inspect: {name}: {run['matches']:,} rows found; "
                   + ", ".join(f"{part} {run[part]:.2f} s" for part in ("dump", "grep", "export")))
-        elif program == "outbox.enqueue":
-            print(f"outbox.enqueue: {name}: {run['changeBytes'] / 1000:.1f} kB written to the disk for each change, "
-                  f"{run['smallBytes'] / 1000:.1f} kB for each record of write.small")
         elif program == "proxy":
             print(f"proxy: {name}: {run['requests']:,} requests in {run['seconds']:.2f} s, 99 % of them in {run['latency']} or less")
         elif program == "memory":

@@ -12,10 +12,6 @@ struct EnqueueMeasurement: Encodable {
     /// The operations in the outbox afterwards, and the number of changes that were queued.
     var stored: Int
     var written: Int
-    /// The bytes that the system wrote to the disk for each record of `write.small`, and for each
-    /// change.
-    var smallBytes: Double
-    var changeBytes: Double
     var durability = "full"
     var compression = "zstd"
 }
@@ -49,16 +45,13 @@ enum TarnOutbox {
     static func enqueue(_ options: Options) async throws -> EnqueueMeasurement {
         let path = options.store.path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let beforeSmall = try diskBytes()
         let small = try await TarnWrites.small(options.below("small"), .zstd)
-        let smallBytes = try diskBytes() - beforeSmall
         let store = try TarnWrites.open(path + "/queue", .zstd), written = Counter()
         for task in 0..<Int64(Note.tasks) {
             let notes = (0..<records).map { Note.ready(task * 10_000_000 + $0) }
             try await store.write(alone: true) { writer in _ = try writer.put(contentsOf: notes) }
         }
         let outbox = try outbox(store, CurlTransport())
-        let beforeChanges = try diskBytes()
         let clock = ContinuousClock(), start = clock.now
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<Note.tasks {
@@ -76,15 +69,7 @@ enum TarnOutbox {
         }
         let seconds = (clock.now - start) / .seconds(1), count = written.value
         return EnqueueMeasurement(
-            enqueued: Double(count) / seconds, small: small.small, stored: try outbox.operations().count, written: count,
-            smallBytes: smallBytes / (small.small * Note.seconds), changeBytes: (try diskBytes() - beforeChanges) / Double(count))
-    }
-
-    /// The bytes that this process has caused to be written to disks (`proc(5)`, `write_bytes`).
-    private static func diskBytes() throws -> Double {
-        let text = try String(contentsOfFile: "/proc/self/io", encoding: .utf8)
-        let line = text.split(separator: "\n").first { $0.hasPrefix("write_bytes: ") }
-        return line.flatMap { Double($0.dropFirst("write_bytes: ".count)) } ?? 0
+            enqueued: Double(count) / seconds, small: small.small, stored: try outbox.operations().count, written: count)
     }
 
     /// Sends 10,000 updates of as many records, each of which the server answers with 204.

@@ -24,8 +24,9 @@ struct RowQuestion: LeafQuestion {
 
     func passes(_ key: Bytes, _ row: Bytes) -> Bool {
         guard file.isWanted(row, of: entity) else { return true }
-        guard EncodedRow.hasValidChecksum(row, table: UInt32(entity.root), key: key) else { return false }
-        if !mayOccur, EncodedRow(row) != nil { return true }
+        let table = UInt32(entity.root)
+        if !mayOccur, EncodedRow.isSoundAndUncompressed(row, table: table, key: key) { return true }
+        guard EncodedRow.hasValidChecksum(row, table: table, key: key) else { return false }
         return file.decoder.lending {
             guard let decoded = try? file.decoder.view(row) else { return false }
             let body = decoded.body

@@ -73,7 +73,7 @@ final class OutboxDrain: Sendable {
                 }
                 if !isCommitting, looks || !answered.isEmpty {
                     let batch = answered
-                    // As many as arrive during a write: those of a slow server are claimed when they are sent.
+                    // As many as arrive during a write: none of a slow server.
                     ahead = min(2 * max(0, batch.count - 1), 3 * concurrent)
                     let wanted = max(0, concurrent + ahead - sending - ready.count)
                     // Answers with records are applied in writes of their own: see `commit`.

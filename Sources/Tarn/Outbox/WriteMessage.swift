@@ -184,7 +184,8 @@ struct WriteMessageBuilder {
         options.places = request.places
         options.references = request.references
         options.referenceForms = request.referenceForms
-        return try BodyWriter(description.mapping, catalog, plans: plans.bodies).body(of: record, options) { entity, key in
+        let writer = BodyWriter(description.mapping, catalog, plans: plans.bodies)
+        return try writer.body(of: record, options) { entity, key in
             try catalog.entity(entity).flatMap { try access.storedRecord($0, key) }
         }.json
     }

@@ -94,7 +94,7 @@ extension StoreCheck {
         scan.isSimple && !scan.hasDeletions && scan.named == versions
     }
 
-    /// Compares the newest change of each record with its row, for some of equal parts of all names.
+    /// Compares the newest change of each record with its row, for some of equal parts of names.
     func compareChanges(_ scan: ChangeScan, parts: some Sequence<Int>, of count: Int) throws {
         let roots = Dictionary(catalog.entities.map { ($0.id, $0.root) }) { first, _ in first }
         var newest: [Name: Newest] = [:]

@@ -103,7 +103,7 @@ extension StoreInspector {
                 var check = StoreCheck(file)
                 if file.snapshot.file.pageCount >= pages, check.canRunOnTwoThreads {
                     if try check.runOnTwoThreads(counting: besides) { return StoreVerification(path, check) }
-                    // Something was found: one thread finds it again, in an order that is always the same.
+                    // Something was found: one thread finds it again, always in the same order.
                     besides.pages = 0
                     check = StoreCheck(
                         file.reopened { pages, total in told?(Progress(pages: pages, total: total)) })

@@ -151,6 +151,34 @@ struct OutboxSendingTests {
         #expect(fixture.server.with(\.requests).count == 1)
     }
 
+    @Test("what was claimed ahead and not sent goes back to the queue, without an attempt")
+    func claimedAhead() async throws {
+        let count = Counter(), refused = Counter()
+        let fixture = try OutboxFixture(ModelAPI()), outbox = fixture.outbox(concurrent: 4)
+        fixture.server.with { api in
+            for id in 1...200 { api.items[id] = ModelAPI.Item(title: "a") }
+        }
+        try await fixture.sync()
+        fixture.server.with { api in
+            // Answers without a record are applied several at a time, so that claims run ahead.
+            api.fault = { _ in
+                if count.next() <= 120 { return .status(204) }
+                _ = refused.next()
+                return .status(401, body: #"{"message":"who are you"}"#)
+            }
+        }
+        for id in 1...200 { try await outbox.update("Item", RecordKey(Int64(id)), [.init("title", .string("b"))]) }
+        let report = try await outbox.drain()
+        #expect(report.sent == 120 && report.stop?.message.contains("who are you") == true, "\(report)")
+        let left = try outbox.operations()
+        #expect(left.count == 80 && left.allSatisfy { $0.state == .pending })
+        let attempted = left.count { $0.attempts > 0 }, sent = refused.next() - 1
+        #expect(attempted == sent && (1...4).contains(sent), "\(attempted) attempts of \(sent) requests")
+        fixture.server.with { $0.fault = { _ in nil } }
+        #expect(try await outbox.drain().sent == 80)
+        #expect(fixture.effects.count == 80)
+    }
+
     @Test("the server's Retry-After delays the operation")
     func retryAfter() async throws {
         let count = Counter()

@@ -147,9 +147,13 @@ struct TreeScan {
         }
         let passed = level + 1 == tree.depth ? self.passed?(number) ?? [] : []
         for index in nodes.indices {
-            if index < passed.count, let entries = passed[index], pass(nodes[index].child, entries, &tree) { continue }
             // The first key of a branch is ignored: it may even be empty.
             let lower = index == 0 ? above : nodes[index].key
+            if index < passed.count, let entries = passed[index], isBehindLastKey(lower, tree),
+                pass(nodes[index].child, entries, &tree)
+            {
+                continue
+            }
             let upper = index + 1 < nodes.count ? nodes[index + 1].key : below
             if tree.ordersBytes, let lower, let upper, !lower.withUnsafeBytes({ precedes($0, upper) }) {
                 findings.add(
@@ -157,6 +161,13 @@ struct TreeScan {
             }
             try visit(nodes[index].child, level: level + 1, above: lower, below: upper, &tree, entry)
         }
+    }
+
+    /// Returns whether keys from a bound on stand behind the last key: not if a leaf before has keys
+    /// that do not belong there.
+    private func isBehindLastKey(_ lower: [UInt8]?, _ tree: Tree) -> Bool {
+        guard let last = tree.lastKey else { return true }
+        return lower.map { lower in last.withUnsafeBytes { precedes($0, lower) } } ?? false
     }
 
     /// Counts a leaf that needs no look.

@@ -163,8 +163,8 @@ struct TreeScan {
         }
     }
 
-    /// Returns whether keys from a bound on stand behind the last key: not if a leaf before has keys
-    /// that do not belong there.
+    /// Returns whether keys from a bound on stand behind the last key: not if a leaf before has
+    /// keys that do not belong there.
     private func isBehindLastKey(_ lower: [UInt8]?, _ tree: Tree) -> Bool {
         guard let last = tree.lastKey else { return true }
         return lower.map { lower in last.withUnsafeBytes { precedes($0, lower) } } ?? false

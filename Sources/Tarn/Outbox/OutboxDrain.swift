@@ -48,7 +48,7 @@ final class OutboxDrain: Sendable {
         state = Guarded(State(waiting: waiting))
     }
 
-    /// What the task that decides waits for.
+    /// An event that the deciding task waits for.
     private enum Event {
         case answered(SentOperation)
         case committed([ClaimedOperation])
@@ -59,7 +59,7 @@ final class OutboxDrain: Sendable {
         try await withThrowingTaskGroup(of: Event.self) { group in
             var ready: [ClaimedOperation] = [], answered: [SentOperation] = []
             // Whether an operation may be ready that no write has seen.
-            var sending = 0, isCommitting = false, looks = true, ahead = 0
+            var sending = 0, isCommitting = false, looks = true
             while true {
                 while sending < concurrent || mustReturn(ready.first), !ready.isEmpty {
                     let claimed = ready.removeFirst()
@@ -74,7 +74,7 @@ final class OutboxDrain: Sendable {
                 if !isCommitting, looks || !answered.isEmpty {
                     let batch = answered
                     // As many as arrive during a write: none of a slow server.
-                    ahead = min(2 * max(0, batch.count - 1), 3 * concurrent)
+                    let ahead = min(2 * max(0, batch.count - 1), 3 * concurrent)
                     let wanted = max(0, concurrent + ahead - sending - ready.count)
                     // Answers with records are applied in writes of their own: see `commit`.
                     looks = batch.contains { !$0.isPlain }

@@ -1,4 +1,4 @@
-// What is the same for all operations of a declared request: parsed templates, compiled bodies.
+// The parts that all operations of a declared request share: parsed templates, compiled bodies.
 
 import Locking
 import TarnHTTP

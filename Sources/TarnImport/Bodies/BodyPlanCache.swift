@@ -3,7 +3,7 @@ internal import TarnStore
 
 /// The compiled bodies of one mapping. Another state of the catalog compiles them again.
 package final class BodyPlanCache: Sendable {
-    /// What a body depends on besides the catalog and the mapping.
+    /// The entity and the forms of a body. It depends on the catalog and the mapping as well.
     private struct Key: Hashable {
         let entity: UInt16
         /// The options without the fields that are sent.

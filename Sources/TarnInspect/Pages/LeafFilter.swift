@@ -34,7 +34,7 @@ final class LeafFilter<Question: LeafQuestion>: @unchecked Sendable {
         case open, taken, ready([Int32?])
     }
 
-    /// What both threads change.
+    /// The state that both threads change.
     private struct Shared {
         var answers: [Answer]
         /// The first branch that no thread has taken.

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A closure that runs on a thread of its own. Must be joined.
 ///
-/// `@unchecked`: whoever creates it does not use what the closure uses before `join` returns.
+/// `@unchecked`: its creator must not use the state of the closure before `join` returns.
 final class SecondThread: @unchecked Sendable {
     private let body: () -> Void
     private var thread = pthread_t()

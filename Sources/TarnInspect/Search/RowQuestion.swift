@@ -29,12 +29,17 @@ struct RowQuestion: LeafQuestion {
         guard EncodedRow.hasValidChecksum(row, table: table, key: key) else { return false }
         return file.decoder.lending {
             guard let decoded = try? file.decoder.view(row) else { return false }
-            let body = decoded.body
-            let mayMatch = try? rows.mayMatch(body, hasReferences: hasReferences) { index, value in
-                let concrete = file.catalog.entity(id: decoded.entity) ?? entity
-                return try file.decoded(value, of: concrete.field(id: body.id(at: index)))?.firstMatch(pattern) != nil
-            }
-            return mayMatch == false
+            return (try? mayMatch(decoded)) == false
+        }
+    }
+
+    /// Returns whether a field of a decoded row may have the text.
+    func mayMatch(_ decoded: EncodedRow) throws -> Bool {
+        let body = decoded.body
+        return try rows.mayMatch(body, hasReferences: hasReferences) { index, value in
+            let concrete = file.catalog.entity(id: decoded.entity) ?? entity
+            // An undecodable value does not match: it is reported when the whole row is decoded.
+            return try file.decoded(value, of: concrete.field(id: body.id(at: index)))?.firstMatch(pattern) != nil
         }
     }
 }

@@ -84,13 +84,11 @@ private final class RecordSearch {
 
     private let file: StoreFile
     private let pattern: TextPattern
-    private let rows: RowSearch
     private let options: SearchOptions
     var summary = SearchSummary()
 
     init(_ file: StoreFile, _ pattern: TextPattern, _ options: SearchOptions) {
         (self.file, self.pattern, self.options) = (file, pattern, options)
-        rows = RowSearch(pattern)
     }
 
     func run(
@@ -101,6 +99,7 @@ private final class RecordSearch {
                 && other.fields.contains { if case .reference = $0.kind { true } else { false } }
         }
         guard options.limit > 0 else { return }
+        let question = RowQuestion(file, entity, pattern, hasReferences: hasReferences)
         let record = options.reading == .plain ? nil : file.snapshot.tables[TableName.records(entity.root)]
         let filter = record.flatMap { record in
             LeafFilter(file, record, inParallel: options.reading == .onTwoThreads) {
@@ -114,14 +113,7 @@ private final class RecordSearch {
         }
         try file.forEachRow(of: entity, damaged: damaged) { key, row in
             try file.withDecoded(row, key, entity, damaged: damaged) { decoded in
-                let body = decoded.body
-                let mayMatch = try rows.mayMatch(body, hasReferences: hasReferences) { index, value in
-                    let concrete = file.catalog.entity(id: decoded.entity) ?? entity
-                    let field = concrete.field(id: body.id(at: index))
-                    // An undecodable value is reported below.
-                    return try file.decoded(value, of: field)?.firstMatch(pattern) != nil
-                }
-                guard mayMatch else { return }
+                guard try question.mayMatch(decoded) else { return }
                 guard let record = try? file.record(entity, key, decoded) else {
                     return damaged(file.damage(key, entity, "undecodable value"))
                 }

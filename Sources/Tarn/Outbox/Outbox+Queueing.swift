@@ -14,7 +14,7 @@ extension Outbox {
     ///   `StoreWriter.put`.
     @discardableResult
     public func create(_ entity: String, _ fields: [Record.Field], key: RecordKey? = nil) async throws -> RecordKey {
-        try await store.write { try create(entity, fields, key: key, in: &$0) }
+        try await store.writeRepeatably { try create(entity, fields, key: key, in: &$0) }
     }
 
     /// Changes fields of a record locally, and queues the change of those that differ.
@@ -24,7 +24,7 @@ extension Outbox {
     ///   `.tooLarge`; otherwise as `StoreWriter.put`.
     @discardableResult
     public func update(_ entity: String, _ key: RecordKey, _ fields: [Record.Field]) async throws -> UInt64? {
-        try await store.write { try update(entity, key, fields, in: &$0) }
+        try await store.writeRepeatably { try update(entity, key, fields, in: &$0) }
     }
 
     /// Deletes a record locally, and queues its deletion.
@@ -34,7 +34,7 @@ extension Outbox {
     ///   `StoreWriteError.deleteDenied`.
     @discardableResult
     public func delete(_ entity: String, _ key: RecordKey) async throws -> UInt64? {
-        try await store.write { try delete(entity, key, in: &$0) }
+        try await store.writeRepeatably { try delete(entity, key, in: &$0) }
     }
 
     /// Adds members to a to-many relationship locally, and queues a request for each new one.
@@ -43,7 +43,7 @@ extension Outbox {
     public func add(
         _ members: [RecordKey], to relationship: String, of entity: String, _ key: RecordKey
     ) async throws {
-        try await store.write { try add(members, to: relationship, of: entity, key, in: &$0) }
+        try await store.writeRepeatably { try add(members, to: relationship, of: entity, key, in: &$0) }
     }
 
     /// Removes members from a to-many relationship locally, and queues a request for each.
@@ -52,7 +52,7 @@ extension Outbox {
     public func remove(
         _ members: [RecordKey], from relationship: String, of entity: String, _ key: RecordKey
     ) async throws {
-        try await store.write { try remove(members, from: relationship, of: entity, key, in: &$0) }
+        try await store.writeRepeatably { try remove(members, from: relationship, of: entity, key, in: &$0) }
     }
 
     // MARK: Within a write

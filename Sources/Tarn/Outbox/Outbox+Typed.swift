@@ -12,7 +12,7 @@ extension Outbox {
     /// - Returns: the record as it is stored, with its key.
     /// - Throws: as ``create(_:_:key:)``.
     public func create<R: StoredRecord>(_ record: R, keepsKey: Bool = false) async throws -> R {
-        try await store.write { writer in
+        try await store.writeRepeatably { writer in
             let (key, fields) = try writer.access.fields(of: record)
             let assigned = keepsKey ? nil : serverAssigned(R.entity, writer.access)
             let made = try create(

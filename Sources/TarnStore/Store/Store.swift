@@ -274,6 +274,20 @@ public final class Store: Sendable {
         }
     }
 
+    /// Runs a closure like `write`. It may run again if a write of the same commit fails: it must
+    /// have no effects outside the store.
+    ///
+    /// Without a child transaction it costs a fraction when many wait at the same time.
+    package func writeRepeatably<Result: Sendable>(
+        _ body: @escaping @Sendable (inout StoreWriter) throws -> Result
+    ) async throws -> Result {
+        try mappingErrors { try environment.checkMayWrite() }
+        return try await withCheckedThrowingContinuation { continuation in
+            queue.add(
+                Write(self, isAlone: false, isRepeatable: true, body) { continuation.resume(with: $0) })
+        }
+    }
+
     /// Queues a write and returns at once. Queued writes run in the order of the calls.
     ///
     /// - Parameter deliver: Called once, on the writer's thread. Until then the caller must retain

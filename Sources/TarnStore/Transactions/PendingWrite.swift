@@ -5,7 +5,9 @@ protocol PendingWrite: AnyObject, Sendable {
     var store: Store { get }
     /// Indicates that the write requires its own transaction.
     var isAlone: Bool { get }
-    /// Runs the closure. Called at most once.
+    /// Whether the closure may run again after all its changes were undone.
+    var isRepeatable: Bool { get }
+    /// Runs the closure. Called once, or more often if the write is repeatable.
     func run(_ writer: inout StoreWriter) throws
     /// Delivers the closure's result, or the error. Called once.
     func finish(_ failure: (any Error)?)

@@ -40,44 +40,72 @@ extension Store {
         return (write, nil)
     }
 
-    /// Runs each closure in a child transaction, so that a failing one is rolled back alone.
+    /// Runs the closures so that a failing one is rolled back alone: see `WriteGroup`.
     /// If the commit fails, all writes fail.
     private func commitGroup(_ first: any PendingWrite, _ queue: WriteQueue) -> [FinishedWrite] {
-        var members: [FinishedWrite] = []
-        var isFreeing = false, changes = 0, commits = 0, isObservable = false
+        var group = WriteGroup(first)
         do {
-            try inWriteTransaction { transaction, current in
-                let end = ContinuousClock.now + GroupLimit.time
-                var next: (any PendingWrite)? = first
-                while let write = next {
-                    do {
-                        let count = try mappingErrors {
-                            try transaction.child { child in
-                                let count = try run(write, in: &child, current, &isObservable)
-                                isFreeing = isFreeing || child.isFreeingNearLimit
-                                return count
-                            }
-                        }
-                        changes += count
-                        if count > 0 { commits += 1 }
-                        members.append((write, nil))
-                    } catch {
-                        members.append((write, error))
-                    }
-                    guard members.count < GroupLimit.writes, ContinuousClock.now < end else { break }
-                    next = queue.takeCompanion()
-                }
-                try settleChanges(changes, commits: commits, in: &transaction, current)
+            do {
+                try commit(&group, queue)
+            } catch is WriteGroup.Undone {
+                group.undo()
+                try commit(&group, queue)
             }
         } catch {
             // Nothing was committed.
-            // If the transaction did not begin, only the first write was taken.
-            if members.isEmpty { return [(first, error)] }
-            return members.map { ($0.write, $0.failure ?? error) }
+            return group.finished(unless: error)
         }
-        settle(after: members.compactMap(\.failure), isFreeing: isFreeing)
-        if isObservable { wake.touch() }
-        return members
+        let finished = group.finished()
+        settle(after: finished.compactMap(\.failure), isFreeing: group.isFreeing)
+        if group.isObservable { wake.touch() }
+        return finished
+    }
+
+    /// Runs the writes of a group, and those that are queued meanwhile, in one transaction.
+    ///
+    /// - Throws: `WriteGroup.Undone` if the transaction was undone, because a write failed that ran
+    ///   without a child transaction.
+    private func commit(_ group: inout WriteGroup, _ queue: WriteQueue) throws {
+        try inWriteTransaction { transaction, current in
+            let end = ContinuousClock.now + GroupLimit.time
+            while let write = group.next {
+                if group.mayRunDirectly(write) {
+                    let changes = try runDirectly(write, in: &transaction, current, &group.isObservable)
+                    group.count(changes)
+                } else {
+                    runAsChild(write, in: &transaction, current, &group)
+                }
+                guard group.size < GroupLimit.writes, ContinuousClock.now < end else { continue }
+                if group.next == nil, let companion = queue.takeCompanion() { group.add(companion) }
+            }
+            group.isFreeing = group.isFreeing || transaction.isFreeingNearLimit
+            try settleChanges(group.changes, commits: group.commits, in: &transaction, current)
+        }
+    }
+
+    private func runDirectly(
+        _ write: any PendingWrite, in transaction: inout WriteTransaction, _ current: StoreState,
+        _ isObservable: inout Bool
+    ) throws(WriteGroup.Undone) -> Int {
+        do { return try run(write, in: &transaction, current, &isObservable) } catch { throw WriteGroup.Undone() }
+    }
+
+    private func runAsChild(
+        _ write: any PendingWrite, in transaction: inout WriteTransaction, _ current: StoreState,
+        _ group: inout WriteGroup
+    ) {
+        do {
+            let count = try mappingErrors {
+                try transaction.child { child in
+                    let count = try run(write, in: &child, current, &group.isObservable)
+                    group.isFreeing = group.isFreeing || child.isFreeingNearLimit
+                    return count
+                }
+            }
+            group.count(count)
+        } catch {
+            group.fail(error)
+        }
     }
 
     /// Runs the closure of a write.

@@ -7,16 +7,18 @@ final class Write<Value>: PendingWrite, @unchecked Sendable {
     /// After the delivery the caller's reference may be the last one.
     unowned(unsafe) let store: Store
     let isAlone: Bool
+    let isRepeatable: Bool
     private var body: ((inout StoreWriter) throws -> Value)?
     private var value: Value?
     private let deliver: (Result<Value, any Error>) -> Void
 
     init(
-        _ store: Store, isAlone: Bool, _ body: @escaping (inout StoreWriter) throws -> Value,
+        _ store: Store, isAlone: Bool, isRepeatable: Bool = false, _ body: @escaping (inout StoreWriter) throws -> Value,
         deliver: @escaping (Result<Value, any Error>) -> Void
     ) {
         self.store = store
         self.isAlone = isAlone
+        self.isRepeatable = isRepeatable
         self.body = body
         self.deliver = deliver
     }

@@ -25,9 +25,6 @@ struct DrainMeasurement: Encodable {
 }
 
 enum TarnOutbox {
-    /// Records of each task: more than it can change in the measured time, so that each change is
-    /// an operation of its own.
-    private static let records: Int64 = 10_000
     /// As `commands.py`.
     static let requests = 10_000, atATime = 16
 
@@ -41,12 +38,14 @@ enum TarnOutbox {
         return try APIClient(description, store: store, transport: transport).outbox(options: options)
     }
 
-    /// Updates of records by 64 tasks, for as long as `write.small`.
+    /// Updates of records by 64 tasks, for as long as `write.small`. Each changes as many records,
+    /// in a table of the size that `write.small` leaves: each change is an operation of its own.
     static func enqueue(_ options: Options) async throws -> EnqueueMeasurement {
         let path = options.store.path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         let small = try await TarnWrites.small(options.below("small"), .zstd)
         let store = try TarnWrites.open(path + "/queue", .zstd), written = Counter()
+        let records = Int64(small.written / Note.tasks)
         for task in 0..<Int64(Note.tasks) {
             let notes = (0..<records).map { Note.ready(task * 10_000_000 + $0) }
             try await store.write(alone: true) { writer in _ = try writer.put(contentsOf: notes) }
@@ -57,7 +56,7 @@ enum TarnOutbox {
             for task in 0..<Note.tasks {
                 group.addTask {
                     var number: Int64 = 0
-                    while (clock.now - start) / .seconds(1) < Note.seconds, number < Self.records {
+                    while (clock.now - start) / .seconds(1) < Note.seconds, number < records {
                         let key = RecordKey(Int64(task) * 10_000_000 + number)
                         try await outbox.update("Note", key, [.init("title", .string("changed \(number)"))])
                         written.add()
@@ -68,6 +67,7 @@ enum TarnOutbox {
             try await group.waitForAll()
         }
         let seconds = (clock.now - start) / .seconds(1), count = written.value
+        guard count < Int(records) * Note.tasks else { throw BenchmarkError("too few records for the measured time") }
         return EnqueueMeasurement(
             enqueued: Double(count) / seconds, small: small.small, stored: try outbox.operations().count, written: count)
     }

@@ -60,7 +60,12 @@ struct ListCommand: ParsableCommand {
             if explain { return Output.lines(try reader.explain(query).description) }
             format.beginOutput()
             var rows = printer.writer()
-            let next = try reader.forEachOfPage(query) { try printer.write($0, to: &rows, reader) }
+            let next =
+                if printer.writesWholeRows {
+                    try reader.forEachJSONOfPage(query, kindName: printer.kindName) { rows.add(object: $0) }
+                } else {
+                    try reader.forEachOfPage(query) { try printer.write($0, to: &rows, reader) }
+                }
             rows.end()
             if format.format.isForPeople {
                 let isWhole = next == nil && query.after == nil && query.offset == 0 && query.limit != 0

@@ -65,17 +65,20 @@ enum Output {
     /// and the escapes do not change the meaning.
     static func json(_ text: String) { json(text, after: "") }
 
-    /// Writes one line of JSON from its UTF-8.
-    static func json(_ text: UnsafeRawBufferPointer) {
-        append { VisibleText.appendJSON(text.assumingMemoryBound(to: UInt8.self), to: &$0) }
-    }
-
     /// Writes JSON with text of the program around it, such as the commas of a list.
     static func json(_ text: String, after separator: String, terminator: String = "\n") {
         var text = text
+        text.withUTF8 { json(UnsafeRawBufferPointer($0), after: separator, terminator: terminator) }
+    }
+
+    /// Writes one line of JSON from its UTF-8.
+    static func json(_ text: UnsafeRawBufferPointer) { json(text, after: "") }
+
+    /// Writes JSON from its UTF-8, with text of the program around it.
+    static func json(_ text: UnsafeRawBufferPointer, after separator: String, terminator: String = "\n") {
         append(terminator: terminator) { buffer in
             buffer += separator.utf8
-            text.withUTF8 { VisibleText.appendJSON($0, to: &buffer) }
+            VisibleText.appendJSON(text.assumingMemoryBound(to: UInt8.self), to: &buffer)
         }
     }
 

@@ -11,6 +11,10 @@ struct RecordPrinter {
     let included: [String]
     /// The columns that `--fields` names; nil for the default.
     private var chosen: [RecordColumn]?
+    /// The columns of tables: the named ones; else, for people, the key and the short attributes.
+    private(set) var columns: [RecordColumn] = []
+    /// The relationships whose targets columns show by their names; nil for other columns.
+    private var labelled: [String?] = []
     /// The entities below the entity: its records may be of them.
     private let kinds: [Catalog.Entity]
 
@@ -34,10 +38,14 @@ struct RecordPrinter {
         for name in included where !relationships.contains(name) {
             throw StoreError.unknownField(entity: entity.name, name: name, known: relationships)
         }
-        guard !names.isEmpty else { return }
-        chosen =
-            names == ["all"] && entity.field("all") == nil || names == ["*"]
-            ? allColumns : try names.map { try column($0) }
+        if !names.isEmpty {
+            chosen =
+                names == ["all"] && entity.field("all") == nil || names == ["*"]
+                ? allColumns : try names.map { try column($0) }
+        }
+        let own = chosen ?? (style.format.isForPeople ? shortColumns : allColumns)
+        columns = own + included.filter { name in !own.contains { $0.name == name } }.map(RecordColumn.included)
+        labelled = columns.map { style.format.isForPeople ? relationshipToLabel($0) : nil }
     }
 
     /// Parses the names in the argument of `--fields`.
@@ -92,12 +100,6 @@ struct RecordPrinter {
             + names.map { included.contains($0) ? .included($0) : .field($0) }
     }
 
-    /// The columns of tables: the named ones; else, for people, the key and the short attributes.
-    var columns: [RecordColumn] {
-        let own = chosen ?? (style.format.isForPeople ? shortColumns : allColumns)
-        return own + included.filter { name in !own.contains { $0.name == name } }.map(RecordColumn.included)
-    }
-
     private var shortColumns: [RecordColumn] {
         let keys = entity.key.compactMap { entity.field(id: $0)?.name }
         let short = entity.fields.filter { field in
@@ -139,6 +141,14 @@ struct RecordPrinter {
 
     // MARK: Rows
 
+    /// Whether the rows are JSON objects of all stored fields, which the store writes itself.
+    var writesWholeRows: Bool {
+        (style.format == .json || style.format == .ndjson) && !style.isLocal && chosen == nil && included.isEmpty
+    }
+
+    /// The member of an object with the kind of its record; nil if all are of one.
+    var kindName: String? { kinds.isEmpty ? nil : RecordColumn.kindName }
+
     func write(_ record: Record, to writer: inout RowWriter, _ reader: borrowing StoreReader) throws {
         if style.format.isObjects {
             let members = try members(record, reader)
@@ -158,7 +168,7 @@ struct RecordPrinter {
                 if !value.isAbsent { members.append((column.name, value)) }
             }
         } else {
-            if !kinds.isEmpty { members.append((RecordColumn.kindName, .text(record.entity))) }
+            if let kindName { members.append((kindName, .text(record.entity))) }
             for field in record.fields where !included.contains(field.name) {
                 members.append((field.name, .value(field.value)))
             }
@@ -171,8 +181,9 @@ struct RecordPrinter {
 
     func cells(_ record: Record, _ reader: borrowing StoreReader) throws -> [OutputValue] {
         var cells: [OutputValue] = []
-        for column in columns {
-            guard style.format.isForPeople, let name = labelled(column) else {
+        cells.reserveCapacity(columns.count)
+        for (index, column) in columns.enumerated() {
+            guard let name = labelled[index] else {
                 cells.append(try column.value(of: record, self, reader))
                 continue
             }
@@ -187,7 +198,7 @@ struct RecordPrinter {
     }
 
     /// The relationship whose targets a column shows by their names; nil for other columns.
-    private func labelled(_ column: RecordColumn) -> String? {
+    private func relationshipToLabel(_ column: RecordColumn) -> String? {
         switch column {
         case .included(let name): name
         case .field(let name) where entity.field(name) == nil && catalog.relationship(name, of: entity) != nil: name

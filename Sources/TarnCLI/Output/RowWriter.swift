@@ -44,15 +44,24 @@ struct RowWriter {
             let row = try cells().map { $0.cell(style) }
             table?.add(row)
         case .csv, .tsv, .markdown: line(try cells())
-        case .ndjson: Output.json(object(try members()))
-        case .json:
-            Output.json(
-                object(try members()), after: isSingle ? "" : count == 0 ? "[\n" : ",\n",
-                terminator: isSingle ? "\n" : "")
+        case .ndjson, .json:
+            var text = object(try members())
+            text.withUTF8 { line(object: UnsafeRawBufferPointer($0)) }
         case .yaml:
             Output.block(YAMLText.mapping(try members(), style, isInList: !isSingle))
         }
         count += 1
+    }
+
+    /// Adds a row of JSON or NDJSON, which is an object in UTF-8.
+    mutating func add(object: UnsafeRawBufferPointer) {
+        line(object: object)
+        count += 1
+    }
+
+    private func line(object: UnsafeRawBufferPointer) {
+        guard style.format == .json, !isSingle else { return Output.json(object) }
+        Output.json(object, after: count == 0 ? "[\n" : ",\n", terminator: "")
     }
 
     /// Adds a row whose cells and members are the same; an absent value is no member.

@@ -40,10 +40,19 @@ struct Table {
         for (column, cell) in row.enumerated() where column < widths.count {
             if column > 0 { line += "  " }
             let text = VisibleText.cut(cell, columns: widths[column])
-            let padding = String(repeating: " ", count: max(0, widths[column] - VisibleText.columns(of: text)))
-            line += rightAligned.contains(column) ? padding + text : text + padding
+            let padding = max(0, widths[column] - VisibleText.columns(of: text))
+            if rightAligned.contains(column) { line.append(spaces: padding) }
+            line += text
+            // The end of the line needs none.
+            if !rightAligned.contains(column), column < row.count - 1 { line.append(spaces: padding) }
         }
-        while line.last == " " { line.removeLast() }
+        while line.utf8.last == UInt8(ascii: " ") { line.removeLast() }
         return line
+    }
+}
+
+extension String {
+    fileprivate mutating func append(spaces count: Int) {
+        for _ in 0..<count { self += " " }
     }
 }

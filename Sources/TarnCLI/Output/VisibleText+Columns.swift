@@ -4,6 +4,8 @@ extension VisibleText {
     /// Returns the beginning of a text with at most `width` columns; a cut is marked with `…`.
     static func cut(_ text: String, columns width: Int) -> String {
         guard columns(of: text) > width else { return text }
+        // Without `\r\n`, each byte of ASCII is a character of one column, as ``columns(of:)`` counts.
+        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x80 }) { return text.prefix(utf8: max(0, width - 1)) + "…" }
         var result = "", used = 0
         for character in text {
             let columns = columns(of: character)
@@ -59,5 +61,12 @@ extension VisibleText {
             true
         default: false
         }
+    }
+}
+
+extension String {
+    /// Returns the first bytes of a text of ASCII.
+    fileprivate func prefix(utf8 count: Int) -> Substring {
+        self[..<(utf8.index(startIndex, offsetBy: count, limitedBy: endIndex) ?? endIndex)]
     }
 }

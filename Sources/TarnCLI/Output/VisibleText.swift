@@ -38,7 +38,28 @@ enum VisibleText {
         }
     }
 
-    private static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } }
+    /// Whether a text has only printable characters of ASCII and Latin-1, and the mark of a cut.
+    ///
+    /// It has nothing to escape then. Other texts are looked at character by character.
+    private static func isPlain(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            var index = 0
+            while index < bytes.count {
+                let byte = bytes[index]
+                if byte >= 0x20, byte < 0x7F {
+                    index += 1
+                } else if byte == 0xC3 {
+                    index += 2
+                } else if byte == 0xE2, index + 2 < bytes.count, bytes[index + 1] == 0x80, bytes[index + 2] == 0xA6 {
+                    index += 3
+                } else {
+                    return false
+                }
+            }
+            return true
+        }
+    }
 
     /// The maximum number of marks on a character.
     ///

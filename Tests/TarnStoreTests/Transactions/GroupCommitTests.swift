@@ -72,13 +72,21 @@ struct GroupCommitTests {
 
     /// Waiting writes, each with its number; returns their results or errors in the order of the
     /// queue.
+    ///
+    /// - Parameter repeatable: the numbers of the writes that may run again.
     private func together(
-        _ count: Int, _ body: @escaping @Sendable (Int, inout StoreWriter) throws -> Int
+        _ count: Int, repeatable: Set<Int> = [], _ body: @escaping @Sendable (Int, inout StoreWriter) throws -> Int
     ) async throws -> [Result<Int, any Error>] {
         let held = try await HeldWrite(store)
         var tasks: [Task<Int, any Error>] = []
         for number in 0..<count {
-            tasks.append(Task { [store] in try await store.write { writer in try body(number, &writer) } })
+            tasks.append(
+                Task { [store] in
+                    if repeatable.contains(number) {
+                        return try await store.writeRepeatably { writer in try body(number, &writer) }
+                    }
+                    return try await store.write { writer in try body(number, &writer) }
+                })
             try await eventually { store.queue.count > number }
         }
         try await held.end(store, when: count)
@@ -129,6 +137,42 @@ struct GroupCommitTests {
         #expect(try store.record("User", RecordKey(2)) == nil)
         #expect(try store.indexEntries("User", "login").count == 4)
         #expect(try store.sequence == 4)
+    }
+
+    @Test("writes that may run again are undone with a failing one and run again; others run once")
+    func repeatableWrites() async throws {
+        let runs = Shared<[Int: Int]>([:]), sequences = Shared<[Int]>([])
+        let results = try await together(6, repeatable: [0, 1, 2, 5]) { number, writer in
+            runs.change { $0[number, default: 0] += 1 }
+            try writer.putUser(number)
+            if number == 2 || number == 4 { throw Refusal() }
+            sequences.change { $0.append(Int(writer.sequence)) }
+            return number
+        }
+        #expect(results.map(value) == [0, 1, nil, 3, nil, 5])
+        #expect(throws: Refusal.self) { try results[2].get() }
+        #expect(throws: Refusal.self) { try results[4].get() }
+        #expect(try store.count("User") == 4 && store.record("User", 2) == nil && store.record("User", 4) == nil)
+        #expect(try store.indexEntries("User", "login").count == 4)
+        #expect(try store.changes().map(\.sequence) == [1, 2, 3, 4] && store.sequence == 4)
+        let counts = runs.value
+        #expect(counts[3] == 1 && counts[4] == 1 && counts[5] == 1, "behind a write that runs once")
+        #expect(counts.values.allSatisfy { $0 <= 2 })
+        // They ran again unless the group was cut in front of them.
+        #expect(sequences.value.suffix(4) == [1, 2, 3, 4])
+    }
+
+    @Test("writes that may run again share a transaction without children, and see those before them")
+    func repeatableWithoutFailure() async throws {
+        let runs = Shared(0)
+        let results = try await together(8, repeatable: Set(0..<8)) { number, writer in
+            runs.change { $0 += 1 }
+            let known = try writer.reader().count("User")
+            try writer.putUser(number)
+            return known
+        }
+        #expect(results.map(value) == Array(0..<8) && runs.value == 8)
+        #expect(try store.count("User") == 8 && store.sequence == 8)
     }
 
     @Test("a closure sees the indexes of those before it")

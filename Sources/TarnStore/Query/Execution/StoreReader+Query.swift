@@ -46,6 +46,21 @@ extension StoreReader {
         try page(query) { run, key, row in try body(access.record(run.query.entity, key, row)) }
     }
 
+    /// Calls a closure with the records of a query as JSON objects in UTF-8, and returns the token
+    /// of the next page.
+    ///
+    /// The members are those of ``Record/fields``, with values as `Value.jsonText` has them. The
+    /// text is written from the bytes of the rows, and is valid until the closure returns.
+    ///
+    /// - Parameter kindName: the name of a first member with the record's entity; nil for none.
+    /// - Throws: as ``forEachOfPage(_:_:)``.
+    package func forEachJSONOfPage(
+        _ query: Query, kindName: String? = nil, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> ContinuationToken? {
+        var json = RecordJSON(access, kindName: kindName)
+        return try page(query) { run, key, row in try json.write(run.query.entity, key, row, body) }
+    }
+
     /// Counts the records of a query, without its order, limit and offset, for a limited time.
     ///
     /// - Returns: the count, and whether it is complete.

@@ -1,0 +1,93 @@
+// Records as JSON from the bytes of their rows: the same text as from their values.
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TarnStore
+
+@Suite("Records as JSON")
+struct RecordJSONTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// The objects of all records of an entity, from the values of the records.
+    private func expected(_ reader: borrowing StoreReader, _ query: Query, kind: String?) throws -> [String] {
+        var objects: [String] = []
+        _ = try reader.forEachOfPage(query) { record in
+            var members = kind.map { ["\"\($0)\":\(Value.string(record.entity).jsonText)"] } ?? []
+            for field in record.fields { members.append("\(Value.string(field.name).jsonText):\(field.value.jsonText)") }
+            objects.append("{\(members.joined(separator: ","))}")
+        }
+        return objects
+    }
+
+    private func written(_ reader: borrowing StoreReader, _ query: Query, kind: String?) throws -> [String] {
+        var objects: [String] = []
+        _ = try reader.forEachJSONOfPage(query, kindName: kind) { objects.append(String(decoding: $0, as: UTF8.self)) }
+        return objects
+    }
+
+    private func compare(_ store: Store, kind: String? = "_kind") throws -> Int {
+        try store.read { reader in
+            var count = 0
+            for entity in store.catalog.entityNames {
+                let query = Query(entity), objects = try written(reader, query, kind: kind)
+                #expect(try objects == expected(reader, query, kind: kind), "\(entity)")
+                count += objects.count
+            }
+            return count
+        }
+    }
+
+    @Test("the bytes of rows give the text of the values, of every type and kind", arguments: try GoldenStores.all())
+    func golden(_ name: String) throws {
+        try GoldenStores.unpack(name, to: folder("s"))
+        let store = try Forge.open(folder("s"), nil)
+        #expect(try compare(store) > 40)
+        #expect(try compare(store, kind: nil) > 40)
+    }
+
+    @Test("references to digests, and texts that need escapes, are written whole")
+    func unusual() throws {
+        let schema = Schema([
+            EntityDefinition("Tag", key: ["name"], attributes: [.init("name", .string)]),
+            EntityDefinition(
+                "Thing", key: ["id"],
+                attributes: [
+                    .init("id", .int), .init("text", .string, optional: true), .init("n", .double, optional: true),
+                ],
+                relationships: [.init("tags", to: "Tag", many: true, ordered: true, inverse: "things")]),
+        ])
+        let store = try Forge.open(folder("s"), schema), long = RecordKey(String(repeating: "long/", count: 100))
+        try store.write { writer in
+            try writer.put("Tag", long, [])
+            try writer.put(
+                "Thing", 1,
+                [
+                    .init("text", .string("\u{1}\n\t\"\\ ü 🙂 \u{7F}")), .init("n", .double(-0.1)),
+                    .init("tags", .references([long, RecordKey("missing"), RecordKey("ü\"")])),
+                ])
+            try writer.put("Thing", 2, [.init("text", .null), .init("n", .double(1e300))])
+        }
+        #expect(try compare(store) == 3)
+        let found = try store.read { reader in try written(reader, Query("Thing"), kind: "_kind") }
+        #expect(found[0].hasPrefix(#"{"_kind":"Thing","id":1,"text":"\u0001\n\t\"\\ ü 🙂"#))
+        #expect(found[0].contains(String(repeating: "long/", count: 100)))
+    }
+
+    @Test("pages end as those of records do, and an empty one writes nothing")
+    func paged() throws {
+        let store = try Forge.open(folder("s"))
+        try store.write { writer in for id in 0..<5 { try writer.putUser(id) } }
+        try store.read { reader in
+            let query = Query("User", limit: 2)
+            #expect(
+                try written(reader, query, kind: nil) == [#"{"id":0,"login":"u0"}"#, #"{"id":1,"login":"u1"}"#])
+            let token = try reader.forEachJSONOfPage(query) { _ in }
+            #expect(try token == reader.forEachOfPage(query) { _ in } && token != nil)
+            #expect(try written(reader, Query("User", limit: 0), kind: nil) == [])
+        }
+    }
+}

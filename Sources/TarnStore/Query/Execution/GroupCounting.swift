@@ -1,5 +1,5 @@
-// Counts of records by a value: from an index alone if one has the groups side by side, else from
-// rows.
+// Counts of records by a value: from an index if one has the groups side by side, or the targets of
+// the references that lead to them; else from rows.
 
 internal import LMDB
 
@@ -103,6 +103,55 @@ struct GroupCounting {
                 entry = try cursor.next()
             }
             try finish()
+        }
+        return groups.result
+    }
+
+    /// Counts the groups of all records by walking over the index of the references with which the
+    /// path to the place begins.
+    ///
+    /// Records with one target have one value: it reads one of their rows.
+    func count(alongReferences source: AccessPath.Source) throws -> [(value: Value, count: Int)] {
+        guard case .references(_, _, let keyComponents) = source else { return try count() }
+        let access = run.access, entity = run.query.entity, rows = try access.state.records(of: entity.root)
+        let cursor = try access.raw.cursor(source.table(entity, access.state))
+        defer { cursor.close() }
+        var groups = Groups(), writer = ByteWriter(capacity: 256)
+        var target = ByteWriter(capacity: 256), owner = ByteWriter(capacity: 256), count = 0
+        func finish() throws {
+            guard count > 0 else { return }
+            try access.lending {
+                run.evaluation.begin()
+                let row = try access.records.view(run.row(owner.bytes, rows), entity, owner.bytes)
+                writer.removeAll()
+                try run.evaluation.appendTuple(place, owner.bytes, row.body, to: &writer)
+                try groups.add(Array(writer.bytes), count, entity.name) {
+                    try run.decodedValue(at: place, owner.bytes, row.body) ?? .null
+                }
+            }
+        }
+        var left = try access.records.count(entity), entry = try cursor.first()
+        while let (key, _) = entry {
+            guard let length = StorageKey.length(in: key, components: keyComponents), let found = source.owner(in: key)
+            else { throw StoreError.damagedCatalog(path: "", detail: "malformed entry in an index of \(entity.name)") }
+            if count == 0 || !Bytes.equal(key.slice(0..<length), target.bytes) {
+                try finish()
+                count = 0
+                target.removeAll()
+                target.append(key.slice(0..<length))
+                owner.removeAll()
+                owner.append(found)
+            }
+            count += 1
+            left -= 1
+            entry = try cursor.next()
+        }
+        try finish()
+        // Records without a target have no entry.
+        if left > 0 {
+            writer.removeAll()
+            writer.appendTupleNull()
+            try groups.add(Array(writer.bytes), left, entity.name) { .null }
         }
         return groups.result
     }

@@ -75,6 +75,9 @@ extension StoreReader {
             let chosen = QueryAccess(form: .path(path), residual: .always, isOrdered: false)
             return try GroupCounting(run: QueryRun(access, planner.query, chosen), place: place).count(along: path)
         }
+        if let references = try planner.groupingReferences(of: place) {
+            return try GroupCounting(run: QueryRun(access, compiled), place: place).count(alongReferences: references)
+        }
         return try GroupCounting(run: QueryRun(access, compiled), place: place).count()
     }
 }

@@ -34,6 +34,28 @@ struct QueryPlanner {
         }
     }
 
+    /// Returns the index of the references with which the path to a place begins.
+    ///
+    /// The result is nil if the query is not of all records of the entity that has them.
+    func groupingReferences(of place: Int) throws -> AccessPath.Source? {
+        guard case .always = query.node, query.partials == .included else { return nil }
+        var origin = query.places[place].origin, first = query.places[place].field
+        if origin == 0, case .toOne = query.places[place].kind {} else if origin == 0 { return nil }
+        while origin > 0 {
+            let step = query.places.steps[origin - 1]
+            origin = step.origin
+            if case .stored(let field) = step.source { first = field } else { first = nil }
+        }
+        let rules = try access.state.rules(of: query.entity.id)
+        for index in rules.indexes where access.state.isComplete(index.id) && !isInherited(index) {
+            guard case .field(let field) = index.source, field.id == first,
+                case .references(_, let reference, _)? = source(index), !reference.isToMany
+            else { continue }
+            return source(index)
+        }
+        return nil
+    }
+
     /// The number of entries counted at most to choose between paths.
     private static let probe = 1000
 

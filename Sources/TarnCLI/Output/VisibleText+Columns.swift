@@ -4,7 +4,7 @@ extension VisibleText {
     /// Returns the beginning of a text with at most `width` columns; a cut is marked with `…`.
     static func cut(_ text: String, columns width: Int) -> String {
         guard columns(of: text) > width else { return text }
-        // Without `\r\n`, each byte of ASCII is a character of one column, as ``columns(of:)`` counts.
+        // Each byte of printable ASCII is a character of one column.
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x80 }) { return text.prefix(utf8: max(0, width - 1)) + "…" }
         var result = "", used = 0
         for character in text {

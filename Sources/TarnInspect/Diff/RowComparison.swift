@@ -65,7 +65,7 @@ final class RowComparison {
 
     private func single(_ side: RowSide, _ kind: RecordDifference.Kind, _ key: Bytes, _ row: Bytes) throws -> Result {
         if let damage = fault(of: row, key, side) { return damage }
-        return try side.file.decoder.lending {
+        return side.file.decoder.lending {
             guard let decoded = view(row, side), isWanted(decoded.entity, side) else {
                 return isWanted(row.load(6), side) ? damaged(side, key, "not a row") : .left
             }

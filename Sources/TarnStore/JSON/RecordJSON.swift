@@ -17,7 +17,7 @@ struct RecordJSON: ~Copyable {
         let entity: Catalog.Entity
         /// The opening brace, with the kind.
         let opening: [UInt8]
-        /// For each field its id, its name as JSON with a colon, and the destination of a reference.
+        /// The id of each field, its name as JSON with a colon, and a reference's destination.
         let fields: [(id: UInt16, name: [UInt8], destination: Catalog.Entity?)]
         let removed: Set<UInt16>
 

@@ -13,7 +13,8 @@ final class Write<Value>: PendingWrite, @unchecked Sendable {
     private let deliver: (Result<Value, any Error>) -> Void
 
     init(
-        _ store: Store, isAlone: Bool, isRepeatable: Bool = false, _ body: @escaping (inout StoreWriter) throws -> Value,
+        _ store: Store, isAlone: Bool, isRepeatable: Bool = false,
+        _ body: @escaping (inout StoreWriter) throws -> Value,
         deliver: @escaping (Result<Value, any Error>) -> Void
     ) {
         self.store = store

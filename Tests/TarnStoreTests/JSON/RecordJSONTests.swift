@@ -17,7 +17,9 @@ struct RecordJSONTests {
         var objects: [String] = []
         _ = try reader.forEachOfPage(query) { record in
             var members = kind.map { ["\"\($0)\":\(Value.string(record.entity).jsonText)"] } ?? []
-            for field in record.fields { members.append("\(Value.string(field.name).jsonText):\(field.value.jsonText)") }
+            for field in record.fields {
+                members.append("\(Value.string(field.name).jsonText):\(field.value.jsonText)")
+            }
             objects.append("{\(members.joined(separator: ","))}")
         }
         return objects

@@ -122,6 +122,46 @@ struct QueryResultTests {
         }
     }
 
+    @Test("counts behind a reference read one row for each target, and have those without a value under null")
+    func countsBehindReferences() throws {
+        let folder = try TemporaryFolder(), store = try Forge.open(folder("s"))
+        for (id, login) in [(1, "ada"), (2, "ada"), (3, "bob")] as [(Int64, String)] {
+            try store.put("User", RecordKey(id), ["login": .string(login)])
+        }
+        let board = RecordKey([.string("ada"), .string("left")])
+        try store.put("Board", board)
+        // 9 is missing; the first of a target is read, in the order of keys.
+        let authors: [Int64?] = [1, 1, 1, 2, 3, 3, 9, nil, nil]
+        for (id, author) in authors.enumerated() {
+            var values: [String: Value] = ["author": author.map { .reference(RecordKey($0)) } ?? .null]
+            if id < 4 { values["board"] = .reference(board) }
+            try store.put("Issue", RecordKey(Int64(id)), values)
+        }
+        try store.write { writer in
+            let table = try writer.access.state.records(of: writer.access.state.entity("Issue").id)
+            for id in [1, 2, 5] as [Int64] {
+                try RecordKey(id).storageKey.withUnsafeBytes { key in
+                    try [0xFF].withUnsafeBytes { try writer.access.raw.put(table, key, $0) }
+                }
+            }
+        }
+        try store.read { reader in
+            let logins = try reader.counts(by: "author.login", Query("Issue"))
+            #expect(logins.map(\.value) == [.null, .string("ada"), .string("bob")])
+            #expect(logins.map(\.count) == [3, 4, 2])
+            let keys = try reader.counts(by: "author", Query("Issue"))
+            #expect(
+                keys.map(\.value) == [.null] + [1, 2, 3, 9].map { .reference(RecordKey($0)) }
+                    && keys.map(\.count) == [2, 3, 1, 2, 1])
+            let owners = try reader.counts(by: "board.owner", Query("Issue"))
+            #expect(owners.map(\.value) == [.null, .string("ada")] && owners.map(\.count) == [5, 4])
+            // The rows are read if a condition asks for them.
+            #expect(throws: StoreError.self) {
+                _ = try reader.counts(by: "author.login", Query("Issue", where: .isMissing("number")))
+            }
+        }
+    }
+
     @Test func countsOnAnIndexReadNoRows() throws {
         let store = try filled()
         try store.store.write { writer in

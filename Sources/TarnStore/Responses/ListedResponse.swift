@@ -25,9 +25,17 @@ public struct ListedResponse: ~Escapable {
     /// No record is read, and keys of one number need no allocation. Keys of another form, and keys
     /// that are stored only as a digest, are skipped.
     public func forEachKey<Key: StoredKey>(as type: Key.Type = Key.self, _ body: (Key) throws -> Bool) rethrows {
+        guard Key.self == Int64.self || Key.self == Int.self, MemoryLayout<Key>.size == 8 else {
+            return try view.forEachListed { _, bytes in
+                guard let key = Key(encodedKey: bytes) else { return true }
+                return try body(key)
+            }
+        }
+        // An optional `Key` has a type of its own, which code that is not specialized looks up for
+        // each value: that takes longer than everything else here.
         try view.forEachListed { _, bytes in
-            guard let key = Key(encodedKey: bytes) else { return true }
-            return try body(key)
+            guard let number = Int64(storageKey: bytes) else { return true }
+            return try withUnsafeBytes(of: number) { try body($0.load(as: Key.self)) }
         }
     }
 

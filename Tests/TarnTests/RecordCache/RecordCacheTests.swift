@@ -259,6 +259,21 @@ struct RecordCacheTests {
                 count += 1
                 return false
             }
+            // A key of another type is passed over.
+            var numbers: [Int] = [], others: [RecordKey] = [], texts = 0
+            listed.forEachKey(as: Int.self) {
+                numbers.append($0)
+                return true
+            }
+            listed.forEachKey(as: RecordKey.self) {
+                others.append($0)
+                return true
+            }
+            listed.forEachKey(as: String.self) { _ in
+                texts += 1
+                return true
+            }
+            #expect(numbers == [2, 1] && others == [RecordKey(2), RecordKey(1)] && texts == 0)
             return "\(decision.rule) \(keys) \(count) \(listed.count) \(try listed.records().map(\.key))"
         }
         #expect(found == "fresh [2, 1] 1 2 [2, 1]")

@@ -32,6 +32,7 @@ enum TarnCases {
         Contender(name: "tarn.zstd", benchmark: "import.big") { try await TarnBig.measure($0, .zstd) },
         Contender(name: "tarn.none", benchmark: "cache.many", measure: TarnManyEntries.measure),
         Contender(name: "tarn.zstd", benchmark: "memory", measure: TarnMemory.measure),
+        Contender(name: "tarn.none", benchmark: "slope", measure: TarnSlope.measure),
         Contender(name: "tarn.zstd", benchmark: "observe", measure: TarnObserving.measure),
         Contender(name: "tarn.zstd", benchmark: "outbox.enqueue", measure: TarnOutbox.enqueue),
         Contender(name: "tarn.zstd", benchmark: "outbox.drain", measure: TarnOutbox.drain),

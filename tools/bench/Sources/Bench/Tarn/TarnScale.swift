@@ -34,7 +34,7 @@ enum TarnScale {
         return measurement
     }
 
-    private static func read(_ reader: StoreReader, _ picks: [Int64]) throws -> (read: Double, range: Double, checksum: Int64) {
+    static func read(_ reader: StoreReader, _ picks: [Int64]) throws -> (read: Double, range: Double, checksum: Int64) {
         var total: Int64 = 0, checksum: Int64 = 0
         let read = try Reads.rate(picks) { picks in
             for key in picks { total &+= try reader.withRow(Note.self, key) { row in try row.get(.comments) } ?? 0 }

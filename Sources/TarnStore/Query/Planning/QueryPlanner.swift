@@ -39,19 +39,19 @@ struct QueryPlanner {
     /// The result is nil if the query is not of all records of the entity that has them.
     func groupingReferences(of place: Int) throws -> AccessPath.Source? {
         guard case .always = query.node, query.partials == .included else { return nil }
-        var origin = query.places[place].origin, first = query.places[place].field
-        if origin == 0, case .toOne = query.places[place].kind {} else if origin == 0 { return nil }
+        var source = query.places[place].source, origin = query.places[place].origin
         while origin > 0 {
             let step = query.places.steps[origin - 1]
-            origin = step.origin
-            if case .stored(let field) = step.source { first = field } else { first = nil }
+            (source, origin) = (step.source, step.origin)
         }
+        guard case .stored(let first) = source else { return nil }
         let rules = try access.state.rules(of: query.entity.id)
         for index in rules.indexes where access.state.isComplete(index.id) && !isInherited(index) {
             guard case .field(let field) = index.source, field.id == first,
-                case .references(_, let reference, _)? = source(index), !reference.isToMany
+                let references = self.source(index), case .references(_, let reference, _) = references,
+                !reference.isToMany
             else { continue }
-            return source(index)
+            return references
         }
         return nil
     }

@@ -31,6 +31,9 @@ void tarn_json_parser_free(tarn_json_parser *parser);
 size_t tarn_json_padding(void);
 tarn_json_document tarn_json_parse(tarn_json_parser *parser, const uint8_t *bytes, size_t count);
 
+// Finds the structurals only: no tape, and an error only for what simdjson's first stage refuses.
+tarn_json_document tarn_json_index(tarn_json_parser *parser, const uint8_t *bytes, size_t count);
+
 #ifdef __cplusplus
 }
 #endif

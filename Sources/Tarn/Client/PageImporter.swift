@@ -77,17 +77,20 @@ struct PageImporter {
     }
 
     /// Drafts the records of a response.
-    func draft(_ response: TransportResponse, _ page: Page, into importer: Importer) throws -> Importer.Added {
+    ///
+    /// - Parameter stored: the stored entry of the request, which may be of the same body.
+    func draft(
+        _ response: TransportResponse, _ page: Page, known stored: ResponseEntry? = nil, into importer: Importer
+    ) throws -> Importer.Added {
         // 204 and other empty responses list nothing (RFC 9110 §15.3.5).
         if response.body.isEmpty, response.status != 200 { return Importer.Added(listed: [], count: 0) }
         let endpoint = request.endpoint, known = importer.diagnostics.count
-        let context = context(response, page, isRead: importer.readsContext)
-        let added =
-            try endpoint.envelope.isEmpty
-            ? importer.add(
-                response.body, records: endpoint.records, entity: endpoint.entity, parent: parent, context: context,
-                asking: plan.questions)
-            : importer.add(response.body, envelope: endpoint.envelope, context: context, asking: plan.questions)
+        let lists: RecordLists =
+            endpoint.envelope.isEmpty
+            ? .list(endpoint.records, entity: endpoint.entity, parent: parent) : .envelope(endpoint.envelope)
+        let added = try importer.add(
+            response.body, lists, context: context(response, page, isRead: importer.readsContext),
+            asking: plan.questions, known: stored)
         // Only diagnostics of this page: other pages of the unit have their own.
         if added.skipped > 0, added.listed.isEmpty,
             let diagnostic = importer.diagnostics.dropFirst(known).first(where: { $0.code == .keyMissing })
@@ -105,10 +108,12 @@ struct PageImporter {
 
     /// The entry of a response.
     ///
-    /// - Parameter headers: the header fields of the response, as far as they may be stored.
+    /// - Parameters:
+    ///   - headers: the header fields of the response, as far as they may be stored.
+    ///   - stored: the stored entry of the request.
     func entry(
         _ key: RequestKey, _ response: TransportResponse, headers: TransportHeaders, _ added: Importer.Added,
-        at now: Timestamp
+        known stored: ResponseEntry? = nil, at now: Timestamp
     ) -> ResponseEntry {
         var entry = ResponseEntry(
             request: key,
@@ -116,7 +121,10 @@ struct PageImporter {
                 status: response.status, headers: headers.kept(also: wants.fields), fetchedAt: now, validatedAt: now),
             listing: .init(
                 added.listed, count: added.count, skipped: added.skipped,
-                metadata: PageMetadata(added.facts, wants, request.endpoint.metadata, plan.increments)?.text))
+                metadata: added.isRepeated
+                    ? stored?.listing.metadata
+                    : PageMetadata(added.facts, wants, request.endpoint.metadata, plan.increments)?.text))
+        entry.imported = added.imported
         entry.validation.answeredBy = response.redirectedTo.map(request.client.canonicalURL)
         return entry
     }

@@ -236,8 +236,10 @@ extension EndpointScan {
         let started = ContinuousClock.now
         let added =
             try isEmpty
-            ? Importer.Added(listed: [], count: 0) : target.pages.draft(response, page, into: importer)
-        let entry = target.pages.entry(fetch.key, response, headers: response.headers, added, at: client.now)
+            ? Importer.Added(listed: [], count: 0)
+            : target.pages.draft(response, page, known: fetch.stored, into: importer)
+        let entry = target.pages.entry(
+            fetch.key, response, headers: response.headers, added, known: fetch.stored, at: client.now)
         return Batch.Page(
             entry: entry, asked: nil, target: list.index, byteCount: response.body.count,
             drafting: ContinuousClock.now - started)

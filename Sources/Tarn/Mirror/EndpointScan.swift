@@ -95,6 +95,8 @@ final class EndpointScan {
             $0.keyLimit = client.options.keyLimit
         }
         defer { pipeline.configure { $0.hooks = ImportHooks() } }
+        recognizeBodies()
+        defer { pipeline.configure { $0.bodyDigest = nil } }
         pipeline.isDryRun = options.isDryRun
         pipeline.whenEnded = { [arrivals] in arrivals.signal() }
         defer { pipeline.whenEnded = nil }
@@ -117,6 +119,15 @@ final class EndpointScan {
         if endpoint.hasSeveralLists {
             report.failures.insert(contentsOf: passedBy.failures(of: endpoint.forEach?.entity ?? "partition"), at: 0)
         }
+    }
+
+    /// Begins to recognise bodies that come again, if their import depends on nothing else.
+    private func recognizeBodies() {
+        guard !holdsCommits, importer.canRecognizeBodies,
+            let incarnation = try? client.store.read({ try $0.incarnation }),
+            let digest = KeyedDigest(secret: "\(incarnation) \(request.fingerprint)")
+        else { return }
+        pipeline.configure { $0.bodyDigest = digest }
     }
 
     /// Stores the last failure of the endpoint's own scan, or that it has succeeded.

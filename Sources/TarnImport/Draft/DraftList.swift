@@ -26,6 +26,8 @@ struct DraftList: ~Copyable {
         var isDeleted = false
         /// Whether a rule chooses exactly the plan's entity.
         var isExact = false
+        /// The last element that has the record.
+        var element: Int32 = 0
     }
 
     private(set) var drafts: [Draft] = []
@@ -42,6 +44,12 @@ struct DraftList: ~Copyable {
     private var excerpts: [(json: Excerpt, body: Int)] = []
     /// The number of repeated records with a different value for the same field.
     private(set) var conflicts = 0
+    /// Whether a repeated record was of different entities.
+    private(set) var hasMixedKinds = false
+    /// The number of the element whose records are noted; 0 for none.
+    private var element: Int32 = 0
+    /// The drafts of the records that the element has, in the order of their first occurrence.
+    private(set) var noted: [Int32] = []
 
     var count: Int { drafts.count }
     /// The number of bytes that are kept.
@@ -59,7 +67,32 @@ struct DraftList: ~Copyable {
         arena.removeAll()
         for index in slots.indices { slots[index] = -1 }
         conflicts = 0
+        hasMixedKinds = false
+        endElement()
     }
+
+    // MARK: The records of an element
+
+    /// Begins to note the records of an element.
+    ///
+    /// - Parameter number: another one for each element of the unit, and not 0.
+    mutating func beginElement(_ number: Int) {
+        element = Int32(truncatingIfNeeded: number)
+        noted.removeAll(keepingCapacity: true)
+    }
+
+    mutating func endElement() { beginElement(0) }
+
+    /// Notes that the element has a record.
+    @inline(__always)
+    private mutating func note(_ index: Int) {
+        guard element != 0, drafts[index].element != element else { return }
+        drafts[index].element = element
+        noted.append(Int32(truncatingIfNeeded: index))
+    }
+
+    /// Notes that the element has a record again.
+    mutating func noteKnown(_ index: Int) { note(index) }
 
     /// Returns the draft of a record in the plan's tree.
     func find(_ plan: Int, _ key: Bytes) -> Int? {
@@ -104,14 +137,17 @@ struct DraftList: ~Copyable {
                     key: keyOffset,
                     body: bodyOffset, bodyLength: body.count, prefix: key.prefix64, hash: hash,
                     location: location, isDeleted: deletion ?? false, isExact: isExact))
+            note(drafts.count - 1)
             return nil
         }
+        note(index)
         drafts[index].isComplete = drafts[index].isComplete || isComplete
         if let deletion { drafts[index].isDeleted = deletion }
         let draft = drafts[index]
         let known = arena.bytes(draft.body..<draft.body + draft.bodyLength)
         var dropped: Set<UInt16> = []
         if draft.plan != Int32(plan) || (isExact && !draft.isExact) {
+            hasMixedKinds = true
             dropped = changeKind(index, to: plan, isExact: isExact, knownWins: knownWins)
         } else if Bytes.equal(known, body) {
             return index

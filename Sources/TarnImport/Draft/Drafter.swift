@@ -208,6 +208,7 @@ struct Drafter: ~Copyable {
     private mutating func draft(_ tape: Tape, _ pending: Pending) -> Bool {
         // Checked only now: objects drafted earlier may change the draft.
         if let draft = pending.draft, pending.injectedField == 0, list.isKnown(tape, pending.index, for: draft) {
+            list.noteKnown(draft)
             return true
         }
         let plan = plan.plans[pending.plan]

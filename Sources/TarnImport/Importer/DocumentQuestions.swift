@@ -28,6 +28,14 @@ package struct DocumentQuestions: Sendable, Hashable {
     /// Whether there are questions about each record.
     var asksRecords: Bool { record != nil || increment != nil }
 
+    /// Whether an answer may depend on the elements of a list.
+    func concernElements(of list: JSONPath) -> Bool {
+        asksRecords
+            || (values + documents).contains { path in
+                zip(path.steps, list.steps).allSatisfy { $0 == $1 } || path.origin != list.origin
+            }
+    }
+
     /// Whether there are no questions.
     package var isEmpty: Bool { values.isEmpty && !asksRecords && documents.isEmpty && members == nil }
 }

@@ -105,6 +105,16 @@ public struct ImportReport: Sendable, Hashable {
     /// Creates an empty report with a limit on its keys.
     package init(keyLimit: Int) { self.keyLimit = max(0, keyLimit) }
 
+    /// Adds records that were found unchanged without a draft.
+    ///
+    /// - Parameter counts: their numbers by entity.
+    mutating func add(unchanged counts: [UInt16: Int], _ catalog: Catalog) {
+        for (id, count) in counts {
+            guard let name = catalog.entity(id: id)?.name else { continue }
+            entities[name, default: Counts()].unchanged += count
+        }
+    }
+
     /// The number of created records of all entities.
     public var created: Int { entities.values.reduce(0) { $0 + $1.created } }
     /// The number of updated records of all entities.

@@ -30,14 +30,28 @@ package struct ImportUnit: Sendable {
         self.additions = additions
     }
 
-    /// Writes the entries of the unit's responses.
+    /// Checks that the responses that a 304 confirms are the stored ones.
     ///
-    /// - Throws: ``RevalidationConflict`` if a stored entry has changed; nothing is written then.
-    func putResponses(_ writer: inout StoreWriter) throws {
+    /// - Throws: ``RevalidationConflict`` if a stored entry has changed.
+    func checkRevalidated(_ writer: borrowing StoreWriter) throws {
         let overtaken = try revalidated.filter { try !writer.isCurrent($0) }
         guard overtaken.isEmpty else { throw RevalidationConflict(requests: overtaken.map(\.entry.request)) }
+    }
+
+    /// Writes the entries of the unit's responses.
+    ///
+    /// - Parameter sequence: the commit sequence of the bodies that this commit imports; nil if
+    ///   they cannot be recognised when they come again.
+    func putResponses(_ writer: inout StoreWriter, importedAt sequence: UInt64?) throws {
         for response in revalidated { try writer.putResponse(response.entry) }
-        for entry in responses { try writer.putResponse(entry) }
+        for var entry in responses {
+            if let sequence {
+                if entry.imported?.sequence == 0 { entry.imported?.sequence = sequence }
+            } else {
+                entry.imported = nil
+            }
+            try writer.putResponse(entry)
+        }
     }
 
     /// Removes records that were not stored from the entries.
@@ -59,7 +73,7 @@ package struct ImportUnit: Sendable {
 
 extension StoreWriter {
     /// Returns whether the stored entry still is the one whose validators the request carried.
-    fileprivate func isCurrent(_ response: RevalidatedResponse) throws -> Bool {
+    fileprivate borrowing func isCurrent(_ response: RevalidatedResponse) throws -> Bool {
         try access.responses.entry(of: response.entry.request)?.isUnchanged(since: response.asked) ?? false
     }
 }

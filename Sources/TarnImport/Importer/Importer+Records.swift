@@ -36,11 +36,13 @@ extension Importer {
         var context = context
         context.firstPosition = 0
         drafter.begin(context, tape)
+        if wanted != nil { recognition = ElementRecognition(nil, nil) }
         var added = Added(listed: [], count: 0)
         for (target, places) in zip(targets, places) {
             added.append(draft(tape, places, target))
         }
         if let failure = drafter.failure { throw failure }
+        keep(body, .envelope(envelope), context)
         if !questions.isEmpty {
             added.facts = facts(questions, tape, places.flatMap(\.self), lists: envelope.map(\.path))
         }

@@ -14,7 +14,7 @@ public final class Importer {
     let parser: JSONParser
     var drafter: Drafter
     /// The number of elements in the lists of the unit's documents.
-    private(set) var listed = 0
+    var listed = 0
     /// The limits on the size of documents.
     public var limits = Limits()
     /// Whether a record with unique values of another record fails the unit.
@@ -25,6 +25,14 @@ public final class Importer {
     public var hooks = ImportHooks()
     /// The parts of the current unit besides its records.
     package var unit = ImportUnit()
+    /// The digest by which bodies are recognised that come again; nil to draft all of them.
+    package var bodyDigest: KeyedDigest?
+    /// The bodies of the unit that may have to be drafted at its commit.
+    var kept = KeptBodies()
+    /// The number of units whose bodies were drafted at their commit.
+    var draftedAgain = 0
+    /// The elements of the document that is being added; nil if it is not recognised.
+    var wanted: WantedElements?, recognition: ElementRecognition?
     /// The cancellation of the waiting task, checked during the merge.
     var cancellation: Cancellation?
     /// The paths of one-to-one references, built on first use.
@@ -69,6 +77,10 @@ public final class Importer {
         public var skipped: Int
         /// The requested values besides the records.
         package var facts = DocumentFacts()
+        /// The body for the entry of the response; nil if it is not recognised when it comes again.
+        package var imported: ImportedBody?
+        /// Whether the document is equal to that of the stored entry, and was not read.
+        package var isRepeated = false
 
         /// Creates a result.
         package init(listed: [ListedRecord], count: Int, skipped: Int = 0) {
@@ -120,13 +132,16 @@ public final class Importer {
         let target = try target(entity, parent)
         guard body.count <= limits.bodySize else { throw .tooLarge(.body, limit: limits.bodySize) }
         guard body.count <= limits.documentSize else {
-            return try addDivided(body, records, target, context, questions)
+            let added = try addDivided(body, records, target, context, questions)
+            keep(body, .list(records, entity: entity, parent: parent), context)
+            return added
         }
-        let tape = try parser.parse(keeping: body)
+        let tape = try parse(body, records, questions)
         let places = try locate(records, in: tape)
         drafter.begin(context, tape)
         var added = draft(tape, places, target)
         if let failure = drafter.failure { throw failure }
+        keep(body, .list(records, entity: entity, parent: parent), context)
         if !questions.isEmpty { added.facts = facts(questions, tape, places, lists: [records]) }
         return added
     }
@@ -180,7 +195,11 @@ public final class Importer {
         drafter.beginList(list)
         func draft(_ index: Int) {
             added.count += 1
-            let position = isList ? first + added.count - 1 : -1
+            let position = isList ? first + added.count - 1 : -1, element = added.count - 1
+            if let listed = recognition?.recognize(element) {
+                added.listed.append(listed)
+                return
+            }
             var (tape, index) = excerpt(tape, index, target) ?? (tape, index)
             if let edit = hooks.beforeDraft, let editedParser {
                 var json = JSONValue(tape, index)
@@ -194,13 +213,22 @@ public final class Importer {
             }
             drafter.locate(list: list, position: position, place: index)
             let skipped = drafter.skipped, ordinal = start + added.count - 1
-            if let key = drafter.draft(tape, index, plan: target.plan, parent: target.parent, ordinal: ordinal) {
+            if recognition != nil { drafter.list.beginElement(kept.nextElement()) }
+            let key = drafter.draft(tape, index, plan: target.plan, parent: target.parent, ordinal: ordinal)
+            recognition?.note(element, drafter.list, listed: key)
+            if let key {
                 added.listed.append(ListedRecord(entity: entity.root, storageKey: key))
             } else if drafter.skipped > skipped {
                 added.skipped += 1
             }
         }
-        if isList {
+        if isList, let recognition, recognition.isReduced {
+            var index = place + 1
+            for found in recognition.found {
+                draft(index)
+                if found < 0 { index = tape.next(index) }
+            }
+        } else if isList {
             tape.forEachElement(place) { draft($0) }
         } else {
             draft(place)
@@ -217,7 +245,7 @@ public final class Importer {
     package var readsContext: Bool { plan.readsContext }
 
     /// The bytes that the current unit keeps in memory.
-    var byteCount: Int { drafter.list.byteCount }
+    var byteCount: Int { drafter.list.byteCount + kept.byteCount }
 
     /// The diagnostics of the unit so far.
     package var diagnostics: [Diagnostic] { drafter.diagnostics.diagnostics }
@@ -230,6 +258,7 @@ public final class Importer {
     /// Discards the current unit: everything that was added since the last commit.
     public func discard() {
         unit = ImportUnit()
+        kept = KeptBodies()
         drafter.reset()
         listed = 0
         for plan in plan.plans { _ = plan.takeUnmapped() }

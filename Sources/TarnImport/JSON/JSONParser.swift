@@ -15,10 +15,10 @@ final class JSONParser {
     private var padded: UnsafeMutableRawPointer
     private var capacity: Int
     /// The document: in `padded` or in `kept`.
-    private var source: UnsafeRawPointer
-    private var count = 0
+    private(set) var source: UnsafeRawPointer
+    private(set) var count = 0
     private var kept: [UInt8] = []
-    private var structurals = UnsafeBufferPointer<UInt32>(start: nil, count: 0)
+    private(set) var structurals = UnsafeBufferPointer<UInt32>(start: nil, count: 0)
     private var numberTexts: NumberTexts?
     private var exact = ExactParser()
     /// The number of documents that the exact parser read.
@@ -86,6 +86,23 @@ final class JSONParser {
         return try parse(base + mark, body.count - mark, behind: mark)
     }
 
+    /// Finds the tokens of a body, without a tape. Keeps the body until the next call.
+    ///
+    /// - Returns: false if simdjson refuses it, or if it cannot be read in place.
+    func index(keeping body: [UInt8]) -> Bool {
+        let (mark, base) = body.withUnsafeBytes { (JSONParser.markLength($0), $0.baseAddress) }
+        guard let base, !isExact, body.count > mark, body.count < Int(UInt32.max) else { return false }
+        kept = body
+        (source, count) = (base + mark, body.count - mark)
+        numberTexts = nil
+        // The first stage reads nothing beyond the text.
+        let document = tarn_json_index(parser, source.assumingMemoryBound(to: UInt8.self), count)
+        let isRead = document.error == 0
+        structurals = UnsafeBufferPointer(
+            start: isRead ? document.structurals : nil, count: isRead ? document.structural_count : 0)
+        return isRead
+    }
+
     private func parse(_ start: UnsafeRawPointer, _ length: Int, behind mark: Int) throws(ImportError) -> Tape {
         (source, count) = (start, length)
         numberTexts = nil
@@ -119,6 +136,9 @@ final class JSONParser {
         let words = exact.tapeWords, strings = exact.tapeStrings
         return Tape(words: words, strings: strings.baseAddress ?? source, parser: self)
     }
+
+    /// The spare capacity with which a body is parsed in place.
+    static var padding: Int { tarn_json_padding() }
 
     static func markLength(_ body: Bytes) -> Int { body.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0 }
 

@@ -11,6 +11,8 @@ struct ImportPlan {
     let readsContext: Bool
     /// Whether a policy depends on what else is in a unit.
     let dependsOnUnits: Bool
+    /// Whether no policy of an entity depends on the stored record or on the rest of a unit.
+    let isIndependent: Bool
     /// The inheritance trees that the plans belong to.
     let kinds: PlanKinds
     /// Whether any entity chooses among its descendants.
@@ -42,6 +44,7 @@ struct ImportPlan {
         hasChoices = plans.contains(where: \.hasChoice)
         documentSources = builder.documentSources
         readsContext = documentSources.contains(where: \.isOfContext)
+        isIndependent = plans.allSatisfy { $0.policies.isPlain && !$0.policies.failsKeyless }
         dependsOnUnits = plans.contains { $0.policies.failsKeyless || $0.policies.firstWins }
     }
 

@@ -16,11 +16,31 @@ extension Importer {
     public func commit(into writer: inout StoreWriter) throws -> ImportReport {
         if let failure = drafter.failure { throw failure }
         try cancellation?.check()
+        try unit.checkRevalidated(writer)
+        let repeated = try checkRepeated(writer)
         // The merge discards the drafts, and the rest of the unit with them.
-        let unit = unit
+        let unit = unit, kept = kept
+        var canRecognize = try canRecognizeDrafts && !writer.access.localChanges.hasMarks
         // Before the records: their deletions also invalidate the entries that list them.
-        try unit.putResponses(&writer)
-        let report = try merge(&writer)
+        if !canRecognize { try unit.putResponses(&writer, importedAt: nil) }
+        writer.watched = repeated
+        defer { writer.watched = nil }
+        var report = try merge(&writer)
+        if let repeated {
+            if repeated.areChanged {
+                // The drafts have changed what an earlier or later body of the unit has, too.
+                writer.watched = nil
+                try draftAgain(kept)
+                canRecognize = canRecognize && canRecognizeDrafts
+                report.add(try merge(&writer))
+            } else {
+                report.add(unchanged: repeated.counts, catalog)
+            }
+        }
+        if canRecognize {
+            let isClean = report.diagnosticCount == 0 && report.skipped == 0 && report.dropped.isEmpty
+            try unit.putResponses(&writer, importedAt: isClean ? writer.changedSequence : nil)
+        }
         try unit.removeDropped(Set(report.dropped), &writer)
         try unit.putCheckpoints(&writer)
         try unit.additions?(report, &writer)

@@ -12,6 +12,7 @@ extension ResponseEntry {
         static let isInvalidated: UInt16 = 19, variant: UInt16 = 20
         static let wholeLength: UInt16 = 21, parts: UInt16 = 22
         static let answeredBy: UInt16 = 30, pageNumber: UInt16 = 31, recordsBefore: UInt16 = 32
+        static let digest: UInt16 = 33, sequence: UInt16 = 34, nested: UInt16 = 35, elements: UInt16 = 36
     }
 
     package init?(_ row: EncodedRow) {
@@ -50,6 +51,18 @@ extension ResponseEntry {
                 metadata: row.text(ID.metadata), scan: scan, identity: row.text(ID.identity)),
             caching: caching)
         listing.position = ListPosition(row)
+        imported = ResponseEntry.importedBody(row).map {
+            ImportedBody(
+                digest: Array($0.digest), sequence: $0.sequence, nested: Array($0.nested), elements: Array($0.elements))
+        }
+    }
+
+    /// The body that a row's records come from; nil if the entry does not know it.
+    static func importedBody(_ row: EncodedRow) -> (digest: Bytes, sequence: UInt64, nested: Bytes, elements: Bytes)? {
+        guard let digest = row.rawBytes(ID.digest), let sequence = row.unsigned(ID.sequence),
+            let nested = row.rawBytes(ID.nested), digest.count == KeyedDigest.length
+        else { return nil }
+        return (digest, sequence, nested, row.rawBytes(ID.elements) ?? .empty)
     }
 
     /// The parts in the body of a row's response; nil for a whole response and unreadable parts.
@@ -75,7 +88,7 @@ extension ResponseEntry {
     /// Calls the closure with each listed record, until it returns false.
     ///
     /// Each is encoded as u16 entity, u8 length, storage key.
-    static func forEachListed(in bytes: Bytes, _ body: (UInt16, Bytes) throws -> Bool) rethrows {
+    package static func forEachListed(in bytes: Bytes, _ body: (UInt16, Bytes) throws -> Bool) rethrows {
         var offset = 0
         while offset + 3 < bytes.count {
             let end = offset + 3 + Int(bytes[offset + 2])
@@ -99,9 +112,7 @@ extension ResponseEntry {
         row.field(ID.scan, listing.scan)
         var bytes = ByteWriter(capacity: 4096)
         for record in listing.listed {
-            bytes.appendLittleEndian(record.entity)
-            bytes.append(UInt8(record.storageKey.count))
-            bytes.append(record.storageKey)
+            record.storageKey.withUnsafeBytes { ListedRecord.append(record.entity, $0, to: &bytes) }
         }
         row.field(ID.listed, raw: bytes)
         row.field(ID.metadata, listing.metadata)
@@ -125,6 +136,12 @@ extension ResponseEntry {
         row.field(ID.answeredBy, validation.answeredBy)
         row.field(ID.pageNumber, listing.position?.page)
         row.field(ID.recordsBefore, listing.position?.recordsBefore)
+        if let imported {
+            row.field(ID.digest, bytes: imported.digest)
+            row.field(ID.sequence, imported.sequence)
+            row.field(ID.nested, bytes: imported.nested)
+            if !imported.elements.isEmpty { row.field(ID.elements, bytes: imported.elements) }
+        }
         try withUnsafeBytes(of: id.bigEndian) { try row.store(raw, table, $0, sequence: sequence) }
     }
 }

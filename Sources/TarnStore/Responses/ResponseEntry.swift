@@ -10,6 +10,8 @@ public struct ResponseEntry: Sendable, Hashable {
     package var listing: Listing
     /// The part for caches; nil if no cache has written the entry.
     package var caching: ResponseCaching?
+    /// The body that the records come from; nil if it is not recognised when it comes again.
+    package var imported: ImportedBody?
 
     package init(request: RequestKey, validation: Validation, listing: Listing, caching: ResponseCaching? = nil) {
         self.request = request

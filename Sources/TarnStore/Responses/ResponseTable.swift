@@ -61,20 +61,22 @@ package struct ResponseTable {
         if !keepsBody, let size = old?.caching?.bodySize, size != entry.caching?.bodySize {
             try removeBody(of: id, size: size)
         }
-        let before = Set(old?.listing.listed ?? [])
+        let isSameList = old?.listing.listed == entry.listing.listed
+        let before = isSameList ? [] : Set(old?.listing.listed ?? [])
         if !before.isEmpty {
             for record in before.subtracting(entry.listing.listed) {
                 record.memberKey(id, into: &key)
                 _ = try raw.delete(state.members, key.bytes)
             }
         }
-        let added = before.isEmpty ? entry.listing.listed : entry.listing.listed.filter { !before.contains($0) }
+        let listed = isSameList ? [] : entry.listing.listed
+        let added = before.isEmpty ? listed : listed.filter { !before.contains($0) }
         for record in added.sorted(by: ListedRecord.precedes) {
             record.memberKey(id, into: &key)
             try raw.put(state.members, key.bytes, .empty)
         }
         try entry.store(raw, state.responses, id: id, sequence: sequence)
-        return (id, old.map { $0.listing.listed != entry.listing.listed } ?? true)
+        return (id, !isSameList)
     }
 
     func remove(id: UInt64) throws {

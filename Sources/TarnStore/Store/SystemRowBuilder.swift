@@ -20,6 +20,10 @@ struct SystemRowBuilder: ~Copyable {
         body.field(id) { $0.appendValue(tag: ValueTag.bytes, bytes) }
     }
 
+    mutating func field(_ id: UInt16, bytes: [UInt8]) {
+        body.field(id) { writer in bytes.withUnsafeBytes { writer.appendValue(tag: ValueTag.bytes, $0) } }
+    }
+
     mutating func store(_ raw: RawTransaction, _ table: Table, _ key: Bytes, sequence: UInt64) throws(LMDBError) {
         var row = ByteWriter(capacity: 1024)
         let header = row.appendUninitialized(RowFormat.headerSize)

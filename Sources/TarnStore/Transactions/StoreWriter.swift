@@ -20,6 +20,8 @@ public struct StoreWriter: ~Copyable {
     /// The commit sequence of this transaction, if it changes something.
     let sequence: UInt64
     private(set) var changeCount: UInt32 = 0
+    /// The sequence that no change of this transaction so far exceeds.
+    package var changedSequence: UInt64 { changeCount > undoneCount ? sequence : sequence - 1 }
     /// The number of changes that were undone.
     var undoneCount: UInt32 = 0
     /// Whether a response was stored whose list differs from the one before.
@@ -34,6 +36,8 @@ public struct StoreWriter: ~Copyable {
     private let keepsChanges: Bool, keepsValues: Bool
     /// Values of unique indexes that occurred twice at some moment of this transaction.
     private(set) var doubles: Set<DuplicateValues> = []
+    /// The records of which a change is noted; nil for none.
+    package var watched: RepeatedBodies?
     /// Enables undo for records of entities with unique indexes: see `dropDuplicates`.
     package var remembersRecords = false
     var remembered: [RememberedKey: RememberedRecord] = [:]
@@ -344,6 +348,7 @@ public struct StoreWriter: ~Copyable {
         _ operation: ChangeEntry.Operation, _ rules: EntityRules, _ key: Bytes, old: RowBody?, _ new: RowBody?,
         isPartial: Bool = false
     ) throws {
+        watched?.note(rules.root, key)
         guard keepsChanges else {
             changeCount += 1
             return

@@ -36,9 +36,11 @@ enum TarnAgain {
         let (changedBodies, changedIssues) = try changed(pages.bodies)
         // A process that imports again and again keeps its pipeline.
         let pipeline = try ImportPipeline(TarnModel.mapping, store.catalog, depth: 4)
+        guard let digest = KeyedDigest(secret: "import.again") else { throw BenchmarkError("no memory for a digest") }
         func importing(scan: UInt64) throws -> TarnImporting {
             try TarnImporting(
-                TarnModel.mapping, store, bodiesPerCommit: options.pagesPerCommit, scan: scan, trainsEarly: scan == 1, pipeline: pipeline)
+                TarnModel.mapping, store, bodiesPerCommit: options.pagesPerCommit, scan: scan, trainsEarly: scan == 1, pipeline: pipeline,
+                digest: digest)
         }
         var cold = try importing(scan: 1)
         let coldSeconds = try await cold.importIssues(bodies)

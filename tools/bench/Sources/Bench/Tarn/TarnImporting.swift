@@ -18,6 +18,8 @@ struct TarnImporting {
     let scan: UInt64
     /// Whether the first commit is small.
     let trainsEarly: Bool
+    /// By which bodies are recognised that come again, as a mirror does; nil if all are drafted.
+    private let digest: KeyedDigest?
     private(set) var commits = 0
     private var added = 0
     private var responses: [ResponseEntry] = []
@@ -25,27 +27,42 @@ struct TarnImporting {
 
     /// - Parameter pipeline: of an import before, which has memory for units.
     init(
-        _ mapping: Mapping, _ store: Store, bodiesPerCommit: Int, scan: UInt64 = 1, trainsEarly: Bool = true, pipeline: ImportPipeline? = nil
+        _ mapping: Mapping, _ store: Store, bodiesPerCommit: Int, scan: UInt64 = 1, trainsEarly: Bool = true, pipeline: ImportPipeline? = nil,
+        digest: KeyedDigest? = nil
     ) throws {
+        self.digest = digest
         self.store = store
         self.bodiesPerCommit = bodiesPerCommit
         self.scan = scan
         self.trainsEarly = trainsEarly
         self.pipeline = try pipeline ?? ImportPipeline(mapping, store.catalog, depth: 4)
+        self.pipeline.configure { $0.bodyDigest = digest }
     }
 
     /// Adds a response, and commits what makes a unit.
     ///
     /// - Parameter path: what was asked for, which is different for every response.
     mutating func add(_ body: [UInt8], entity: String, path: String) async throws {
-        let listed = try pipeline.importer.add(body, entity: entity)
+        let request = RequestKey(url: "https://api.example.org/\(path)", endpoint: "issues")
+        let (listing, imported) = try drafted(body, entity, request)
         added += 1
         let now = Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
         // With the header fields that such an API sends and the next scan needs.
-        responses.append(
-            ResponseEntry(request: RequestKey(url: "https://api.example.org/\(path)", endpoint: "issues"), validation: .init(status: 200, headers: ["ETag", "W/\"page-\(added)\""], fetchedAt: now, validatedAt: now), listing: .init(listed.listed, count: listed.count, scan: scan)))
+        var entry = ResponseEntry(
+            request: request, validation: .init(status: 200, headers: ["ETag", "W/\"page-\(added)\""], fetchedAt: now, validatedAt: now),
+            listing: listing)
+        entry.imported = imported
+        responses.append(entry)
         let limit = commits == 0 && trainsEarly ? min(Self.bodiesToTrain, bodiesPerCommit) : bodiesPerCommit
         if responses.count >= limit { try await commit() }
+    }
+
+    /// Drafts a body, unless its request has the same one already.
+    private func drafted(_ body: [UInt8], _ entity: String, _ request: RequestKey) throws -> (ResponseEntry.Listing, ImportedBody?) {
+        let stored = digest == nil ? nil : try store.read { try $0.response(to: request) }
+        let added = try pipeline.importer.add(
+            body, .list(JSONPath(keys: []), entity: entity), context: ImportContext(), asking: DocumentQuestions(), known: stored)
+        return (.init(added.listed, count: added.count, scan: scan), added.imported)
     }
 
     /// Commits the rest.

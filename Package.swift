@@ -20,7 +20,7 @@ let program: TargetDependencyCondition? = .when(traits: ["CommandLine"])
 let part = Context.environment["TARN_PART"] ?? ""
 let isStoreOnly = part == "store"
 let lowerTargets: Set = [
-    "CLMDB", "CCrypto", "CZstd", "CChecksum", "CSimdJSON", "Locking", "LMDBPages", "LMDB", "TarnStore", "TarnImport", "TestSupport",
+    "CLMDB", "CCrypto", "CZstd", "CChecksum", "CByteSearch", "CSimdJSON", "Locking", "LMDBPages", "LMDB", "TarnStore", "TarnImport", "TestSupport",
 ]
 let storeTargets = lowerTargets.union(["TarnInspect", "StoreWorker", "LMDBPagesTests", "LMDBTests", "TarnStoreTests", "TarnImportTests", "TarnInspectTests"])
 let mirrorTargets = lowerTargets.union(["CCurl", "TarnHTTP", "Tarn", "TarnDescription", "FixtureServer", "OutboxWorker", "TarnHTTPTests", "TarnTests"])
@@ -55,12 +55,13 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     ],
     targets: [
-        // The C libraries: Debian's, reached through the smallest possible shims; and one instruction of the processor.
+        // The C libraries: Debian's, reached through the smallest possible shims; and instructions of the processor.
         .systemLibrary(name: "CLMDB", providers: [.apt(["liblmdb-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
         .target(name: "CChecksum"),
+        .target(name: "CByteSearch"),
         .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
 
         .target(name: "Locking"),
@@ -101,7 +102,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: program),
                 .product(name: "Tracing", package: "swift-distributed-tracing", condition: program),
             ]),
-        .target(name: "TarnInspect", dependencies: ["TarnStore", "LMDB", "LMDBPages", "Locking"]),
+        .target(name: "TarnInspect", dependencies: ["TarnStore", "LMDB", "LMDBPages", "Locking", "CByteSearch"]),
         .target(name: "TarnInspectWeb", dependencies: ["Tarn", "TarnHTTP", "TarnInspect", "TarnStore", "Locking"], resources: [.embedInCode("Assets")]),
         .executableTarget(
             name: "TarnCLI",

@@ -112,3 +112,51 @@ uint32_t tarn_crc32c_of_row(uint32_t table, const void *key, size_t key_count, c
   state = update(state, bytes, 8);
   return ~update(state, bytes + 12, count - 12);
 }
+
+static inline uint32_t stored_checksum(const tarn_stored_row *row) {
+  uint32_t checksum;
+  memcpy(&checksum, (const uint8_t *)row->row + 8, 4);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  checksum = __builtin_bswap32(checksum);
+#endif
+  return checksum;
+}
+
+#if HAS_STREAMS
+// Rows are short, so four of them are computed side by side, up to the end of the shortest.
+#define SIDE_BY_SIDE 4
+
+WITH_INSTRUCTION
+static inline bool are_valid(uint32_t table, const tarn_stored_row *rows) {
+  uint32_t state[SIDE_BY_SIDE];
+  const uint8_t *next[SIDE_BY_SIDE];
+  size_t shortest = SIZE_MAX;
+  for (int i = 0; i < SIDE_BY_SIDE; i++) {
+    next[i] = rows[i].row;
+    state[i] = update(STEP4(0xFFFFFFFF, table), rows[i].key, rows[i].key_count);
+    state[i] = STEP8(state[i], word(next[i]));
+    if (rows[i].count < shortest) shortest = rows[i].count;
+  }
+  size_t offset = 12;
+  for (; offset + 8 <= shortest; offset += 8)
+    for (int i = 0; i < SIDE_BY_SIDE; i++) state[i] = STEP8(state[i], word(next[i] + offset));
+  uint32_t difference = 0;
+  for (int i = 0; i < SIDE_BY_SIDE; i++)
+    difference |= ~update(state[i], next[i] + offset, rows[i].count - offset) ^ stored_checksum(&rows[i]);
+  return difference == 0;
+}
+#endif
+
+WITH_INSTRUCTION
+bool tarn_crc32c_rows_are_valid(uint32_t table, const tarn_stored_row *rows, size_t count) {
+  size_t done = 0;
+#if HAS_STREAMS
+  for (; done + SIDE_BY_SIDE <= count; done += SIDE_BY_SIDE)
+    if (!are_valid(table, rows + done)) return false;
+#endif
+  for (; done < count; done++) {
+    const tarn_stored_row *row = rows + done;
+    if (tarn_crc32c_of_row(table, row->key, row->key_count, row->row, row->count) != stored_checksum(row)) return false;
+  }
+  return true;
+}

@@ -15,8 +15,10 @@ import TarnStore
 protocol LeafQuestion {
     /// Prepares the question for the rows of a leaf.
     mutating func begin(_ leaf: Bytes)
-    /// Returns whether a row is sound and unwanted.
-    mutating func passes(_ key: Bytes, _ row: Bytes) -> Bool
+    /// Returns whether a row is unwanted, and sound if `end` says so. Its bytes are valid until then.
+    mutating func mayPass(_ key: Bytes, _ row: Bytes) -> Bool
+    /// Returns whether the rows since `begin` are sound, of which each may pass.
+    mutating func end() -> Bool
 }
 
 /// A filter of the leaves of one table. Must be stopped before its file is released.
@@ -233,20 +235,31 @@ private struct LeafReader<Question: LeafQuestion> {
                 !node.key.isEmpty
             else { return nil }
             used += (PageLayout.nodeHeaderSize + node.key.count + node.stored.count + 1) & ~1
-            if let last, Bytes.compare(last, node.key) >= 0 { return nil }
-            if last == nil {
+            if let last {
+                guard Self.isLess(last, node.key) else { return nil }
+            } else {
                 if let above, Bytes.compare(node.key, above) < 0 { return nil }
                 if above == nil, let orAbove, orAbove.withUnsafeBytes({ Bytes.compare(node.key, $0) < 0 }) {
                     return nil
                 }
             }
-            guard question.passes(node.key, node.stored) else { return nil }
+            guard question.mayPass(node.key, node.stored) else { return nil }
             last = node.key
         }
-        guard used == page.size - upper, let last else { return nil }
+        guard used == page.size - upper, let last, question.end() else { return nil }
         if let below, Bytes.compare(last, below) >= 0 { return nil }
         if let orBelow, orBelow.withUnsafeBytes({ Bytes.compare(last, $0) >= 0 }) { return nil }
         return Int32(count)
+    }
+
+    /// Compares keys by their first eight bytes, and by the others if these are equal.
+    @inline(__always)
+    private static func isLess(_ a: Bytes, _ b: Bytes) -> Bool {
+        if a.count >= 8, b.count >= 8 {
+            let x = a.prefix64, y = b.prefix64
+            if x != y { return x < y }
+        }
+        return Bytes.compare(a, b) < 0
     }
 }
 

@@ -136,25 +136,27 @@ struct TreeScan {
         _ page: PageView, _ number: UInt64, _ level: Int, _ above: [UInt8]?, _ below: [UInt8]?, _ tree: inout Tree,
         _ entry: Entry
     ) rethrows {
-        var nodes: [(key: [UInt8], child: UInt64)] = []
+        var nodes: [(key: Bytes, child: UInt64)] = []
+        nodes.reserveCapacity(page.count)
         for index in 0..<page.count {
             guard let key = page.key(index), let child = page.child(index) else {
                 // `open` has reported it.
                 tree.counts.isWhole = false
                 continue
             }
-            nodes.append((Array(key), child))
+            nodes.append((key, child))
         }
         let passed = level + 1 == tree.depth ? self.passed?(number) ?? [] : []
         for index in nodes.indices {
             // The first key of a branch is ignored: it may even be empty.
-            let lower = index == 0 ? above : nodes[index].key
-            if index < passed.count, let entries = passed[index], isBehindLastKey(lower, tree),
+            if index < passed.count, let entries = passed[index],
+                tree.lastKey == nil || isBehindLastKey(index == 0 ? above : Array(nodes[index].key), tree),
                 pass(nodes[index].child, entries, &tree)
             {
                 continue
             }
-            let upper = index + 1 < nodes.count ? nodes[index + 1].key : below
+            let lower = index == 0 ? above : Array(nodes[index].key)
+            let upper = index + 1 < nodes.count ? Array(nodes[index + 1].key) : below
             if tree.ordersBytes, let lower, let upper, !lower.withUnsafeBytes({ precedes($0, upper) }) {
                 findings.add(
                     .pageKeyOrder, "page \(number) of \(tree.name)", "node \(index) is not less than the one behind it")

@@ -1,8 +1,9 @@
+import CByteSearch
 import TarnStore
 
 /// A sequence of bytes to search for, with or without the case of ASCII letters.
 ///
-/// The two rarest bytes are compared first, sixteen positions at a time; only where both fit are
+/// The two rarest bytes are compared first, at many positions at a time; only where both fit are
 /// the others compared.
 struct BytePattern {
     private let bytes: [UInt8]
@@ -42,14 +43,31 @@ struct BytePattern {
         163, 30, 56, 85, 254, 45, 40, 122, 139, 3, 15, 80, 48, 135, 150, 39, 2, 120, 127, 181, 55, 20, 47, 3, 39, 2,
     ]
 
+    private static let isInHardware = tarn_byte_search_is_available()
+
     /// Returns the offset of the first occurrence; nil if there is none.
     func firstOffset(in text: Bytes) -> Int? {
+        guard BytePattern.isInHardware else { return firstOffsetInSoftware(in: text) }
+        return bytes.withUnsafeBufferPointer { bytes in
+            folds.withUnsafeBufferPointer { folds in
+                var pattern = tarn_byte_pattern(
+                    bytes: bytes.baseAddress, folds: folds.baseAddress, count: bytes.count, first: first,
+                    second: second)
+                let found = tarn_byte_search(text.baseAddress, text.count, &pattern)
+                return found < text.count ? found : nil
+            }
+        }
+    }
+
+    /// Does the same for processors without the instructions, sixteen positions at a time.
+    func firstOffsetInSoftware(in text: Bytes) -> Int? {
         let count = bytes.count
         guard count > 0, text.count >= count, let start = text.baseAddress else { return nil }
         // Every position at which the pattern can begin.
         let positions = text.count - count + 1
         let a = SIMD16<UInt8>(repeating: bytes[first]), foldA = SIMD16<UInt8>(repeating: folds[first])
         let b = SIMD16<UInt8>(repeating: bytes[second]), foldB = SIMD16<UInt8>(repeating: folds[second])
+        @inline(__always)
         func matches(_ position: Int) -> SIMD2<UInt64> {
             let x = start.loadUnaligned(fromByteOffset: position + first, as: SIMD16<UInt8>.self)
             let y = start.loadUnaligned(fromByteOffset: position + second, as: SIMD16<UInt8>.self)

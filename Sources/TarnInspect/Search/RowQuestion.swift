@@ -7,6 +7,7 @@ struct RowQuestion: LeafQuestion {
     private let pattern: TextPattern
     private let rows: RowSearch
     private let hasReferences: Bool
+    private let checksums: RowChecksums
     /// Whether an uncompressed row of the leaf may have the text.
     private var mayOccur = true
 
@@ -18,20 +19,28 @@ struct RowQuestion: LeafQuestion {
     init(_ file: StoreFile, _ entity: Catalog.Entity, _ pattern: TextPattern, hasReferences: Bool) {
         (self.file, self.entity, self.pattern, self.hasReferences) = (file, entity, pattern, hasReferences)
         rows = RowSearch(pattern)
+        checksums = RowChecksums(table: UInt32(entity.root))
     }
 
-    mutating func begin(_ leaf: Bytes) { mayOccur = rows.mayOccur(in: leaf, hasReferences: hasReferences) }
+    mutating func begin(_ leaf: Bytes) {
+        mayOccur = rows.mayOccur(in: leaf, hasReferences: hasReferences)
+        checksums.removeAll()
+    }
 
-    func passes(_ key: Bytes, _ row: Bytes) -> Bool {
+    func mayPass(_ key: Bytes, _ row: Bytes) -> Bool {
         guard file.isWanted(row, of: entity) else { return true }
-        let table = UInt32(entity.root)
-        if !mayOccur, EncodedRow.isSoundAndUncompressed(row, table: table, key: key) { return true }
-        guard EncodedRow.hasValidChecksum(row, table: table, key: key) else { return false }
+        if !mayOccur, EncodedRow(row) != nil {
+            checksums.add(row, key: key)
+            return true
+        }
+        guard EncodedRow.hasValidChecksum(row, table: UInt32(entity.root), key: key) else { return false }
         return file.decoder.lending {
             guard let decoded = try? file.decoder.view(row) else { return false }
             return (try? mayMatch(decoded)) == false
         }
     }
+
+    func end() -> Bool { checksums.check() }
 
     /// Returns whether a field of a decoded row may have the text.
     func mayMatch(_ decoded: EncodedRow) throws -> Bool {

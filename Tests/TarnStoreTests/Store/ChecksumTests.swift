@@ -77,4 +77,60 @@ struct ChecksumTests {
             }
         }
     }
+
+    @Test("the checksums of many rows together are right exactly if each is", arguments: [UInt64(113)])
+    func rowsTogether(_ seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        for round in 0..<300 {
+            var rows: [(key: [UInt8], row: [UInt8])] = (0..<random.roll(0..<140)).map { _ in
+                let key = (0..<random.roll(1..<30)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+                var row = (0..<RowFormat.headerSize + random.roll(0..<400)).map { _ in
+                    UInt8(truncatingIfNeeded: random.next())
+                }
+                let checksum = row.withUnsafeBytes { row in
+                    key.withUnsafeBytes { EncodedRow.checksum(of: row, table: 7, key: $0) }
+                }
+                withUnsafeBytes(of: checksum.littleEndian) { row.replaceSubrange(8..<12, with: $0) }
+                return (key, row)
+            }
+            func areValid(table: UInt32 = 7) -> Bool {
+                let copies = rows.map { (key: copy($0.key), row: copy($0.row)) }
+                defer {
+                    for copy in copies {
+                        copy.key.deallocate()
+                        copy.row.deallocate()
+                    }
+                }
+                let checksums = RowChecksums(table: table)
+                for copy in copies { checksums.add(copy.row, key: copy.key) }
+                return checksums.check()
+            }
+            #expect(areValid(), "\(round)")
+            guard !rows.isEmpty else { continue }
+            #expect(!areValid(table: 8), "\(round)")
+            // One changed bit of one row or key.
+            let changed = random.roll(0..<rows.count), bit = UInt8(1 << random.roll(0..<8))
+            if random.roll(0..<4) == 0 {
+                rows[changed].key[random.roll(0..<rows[changed].key.count)] ^= bit
+            } else {
+                rows[changed].row[random.roll(0..<rows[changed].row.count)] ^= bit
+            }
+            #expect(!areValid(), "\(round) \(changed)")
+        }
+        let short: [UInt8] = [1, 2, 3]
+        short.withUnsafeBytes { short in
+            let checksums = RowChecksums(table: 7)
+            checksums.add(short, key: short)
+            #expect(!checksums.check())
+            checksums.removeAll()
+            #expect(checksums.check())
+        }
+    }
+
+    /// Copies bytes to memory of exactly their size, where a sanitizer sees what is read beside.
+    private func copy(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+        copy.copyBytes(from: bytes)
+        return UnsafeRawBufferPointer(copy)
+    }
 }

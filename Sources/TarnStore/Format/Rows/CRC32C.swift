@@ -27,7 +27,7 @@ struct CRC32C {
 
     var value: UInt32 { state ^ 0xFFFF_FFFF }
 
-    private static let isInHardware = tarn_crc32c_is_available()
+    static let isInHardware = tarn_crc32c_is_available()
 
     mutating func update(_ bytes: Bytes) {
         state =

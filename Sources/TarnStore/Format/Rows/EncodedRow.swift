@@ -57,11 +57,6 @@ package struct EncodedRow {
         row.count >= RowFormat.headerSize && row.load(8, UInt32.self) == checksum(of: row, table: table, key: key)
     }
 
-    /// Returns whether a stored row is uncompressed, readable, and has the right checksum.
-    package static func isSoundAndUncompressed(_ row: Bytes, table: UInt32, key: Bytes) -> Bool {
-        EncodedRow(row) != nil && hasValidChecksum(row, table: table, key: key)
-    }
-
     /// Computes the checksum of a complete row. The header's checksum field is ignored.
     static func checksum(of row: Bytes, table: UInt32, key: Bytes) -> UInt32 {
         CRC32C.ofRow(row, table: table, key: key)

@@ -76,40 +76,92 @@ extension Importer {
     ///
     /// If the stored entry has most elements of its list, the tape has only the others.
     func parse(_ body: [UInt8], _ records: JSONPath, _ questions: DocumentQuestions) throws(ImportError) -> Tape {
-        if let entry = wanted?.entry, entry.imported?.elements.isEmpty == false, mayRecognizeElements(records),
-            !questions.concernElements(of: records), parser.index(keeping: body), let tape = reduced(entry, records)
-        {
-            return tape
-        }
+        let known =
+            mayRecognizeElements(records) && !questions.concernElements(of: records)
+            ? wanted?.entry.flatMap { KnownElements($0) } : nil
+        if let known, let tape = reduced(body, known, records.keys) { return tape }
         let tape = try parser.parse(keeping: body)
         if wanted != nil, recognition == nil {
-            let digests = mayRecognizeElements(records) ? digests(parser.elementRanges(at: records.keys)) : nil
-            recognition = ElementRecognition(digests, wanted?.entry)
+            let listed = mayRecognizeElements(records) ? listed(parser.elementRanges(at: records.keys), parser.text) : nil
+            recognition = ElementRecognition(listed, known)
         }
         return tape
     }
 
     /// Returns the tape of a document with only the elements that the stored entry does not have.
-    private func reduced(_ entry: ResponseEntry, _ records: JSONPath) -> Tape? {
-        guard let ranges = parser.elementRanges(at: records.keys), let digests = digests(ranges) else { return nil }
-        let recognition = ElementRecognition(digests, entry)
+    private func reduced(_ body: [UInt8], _ known: KnownElements, _ keys: [String]) -> Tape? {
+        let reduced: [UInt8]? = body.withUnsafeBytes { bytes in
+            let text = Bytes(rebasing: bytes[JSONParser.markLength(bytes)...])
+            if let found = walk(text, known, keys), let rest = rest(of: text, found, known) { return rest }
+            return indexed(body, keys).flatMap { rest(of: text, $0, known) }
+        }
+        guard let reduced else { return nil }
+        // Invalid text is reported by the parser of the whole document, with its location. Of equal
+        // keys the last one wins: the list is the one that was found if each key occurs once.
+        guard let tape = try? parser.parse(keeping: reduced), tape.isUnique(keys) else {
+            recognition = nil
+            return nil
+        }
+        recognition?.isReduced = true
+        return tape
+    }
+
+    /// Returns a text without the elements that the stored entry has; nil if it has few of them.
+    private func rest(
+        of text: Bytes, _ found: (ranges: JSONParser.ElementRanges, listed: [ListedElement]), _ known: KnownElements
+    ) -> [UInt8]? {
+        let recognition = ElementRecognition(found.listed, known), ranges = found.ranges
+        guard recognition.knownCount * 2 > found.listed.count else { return nil }
         self.recognition = recognition
-        guard recognition.knownCount * 2 > digests.count else { return nil }
-        let text = parser.text
         var rest: [UInt8] = []
         rest.reserveCapacity(text.count - ranges.list.count + JSONParser.padding)
         rest += text[..<ranges.list.lowerBound]
         var isFirst = true
-        for (range, found) in zip(ranges.elements, recognition.found) where found < 0 {
+        for (range, position) in zip(ranges.elements, recognition.found) where position < 0 {
             if !isFirst { rest.append(UInt8(ascii: ",")) }
             isFirst = false
             rest += text[range]
         }
         rest += text[ranges.list.upperBound...]
-        // Invalid text is reported by the parser of the whole document, with its location.
-        guard let tape = try? parser.parse(keeping: rest) else { return nil }
-        recognition.isReduced = true
-        return tape
+        return rest
+    }
+
+    /// Finds the elements by the lengths of those in the stored entry: what is known is not read
+    /// but by its digest.
+    private func walk(
+        _ text: Bytes, _ known: KnownElements, _ keys: [String]
+    ) -> (ranges: JSONParser.ElementRanges, listed: [ListedElement])? {
+        guard known.hasLengths else { return nil }
+        var listed: [ListedElement] = [], walk = ElementWalk(text), next = 0, missed = 0
+        let ranges = walk.elements(at: keys) { start in
+            // The next element, or the one behind it if that was changed or removed.
+            for position in next...next + 1 {
+                guard let element = known.element(position), text.mayEndElement(start + element.length) else { continue }
+                guard digest(text.slice(start..<start + element.length)) == element.digest else { continue }
+                listed.append(element)
+                next = position + 1
+                return element.length
+            }
+            return nil
+        } found: { range in
+            guard let digest = digest(text.slice(range)) else { return false }
+            listed.append(ListedElement(digest: digest, length: range.count))
+            if let position = known.position(of: digest, near: next) { next = position + 1 }
+            missed += 1
+            // simdjson is faster if many are to be looked for.
+            return missed <= 8 + listed.count / 4
+        }
+        return ranges.flatMap { isWorthwhile($0) ? ($0, listed) : nil }
+    }
+
+    /// Finds the elements by the tokens of the document.
+    private func indexed(
+        _ body: [UInt8], _ keys: [String]
+    ) -> (ranges: JSONParser.ElementRanges, listed: [ListedElement])? {
+        guard parser.index(keeping: body), let ranges = parser.elementRanges(at: keys),
+            let listed = listed(ranges, parser.text)
+        else { return nil }
+        return (ranges, listed)
     }
 
     private func mayRecognizeElements(_ records: JSONPath) -> Bool {
@@ -122,20 +174,26 @@ extension Importer {
         kept.add(KeptBodies.Body(bytes: body, lists: lists, context: context), hasEntry: false)
     }
 
-    /// Returns the digest of each element; nil if elements are not recognised one by one.
-    private func digests(_ ranges: JSONParser.ElementRanges?) -> [UInt64]? {
-        guard let wanted, let bodyDigest, let ranges,
-            ranges.list.count / max(ranges.elements.count, 1) >= ElementRecognition.smallestElement
-        else { return nil }
-        let text = parser.text
-        var digests: [UInt64] = []
-        digests.reserveCapacity(ranges.elements.count)
+    /// Returns the elements of a list; nil if they are not recognised one by one.
+    private func listed(_ ranges: JSONParser.ElementRanges?, _ text: Bytes) -> [ListedElement]? {
+        guard let ranges, isWorthwhile(ranges) else { return nil }
+        var listed: [ListedElement] = []
+        listed.reserveCapacity(ranges.elements.count)
         for range in ranges.elements {
-            let digest = wanted.about.withUnsafeBytes { bodyDigest.shortDigest(of: text.slice(range), about: $0) }
-            guard let digest else { return nil }
-            digests.append(digest)
+            guard let digest = digest(text.slice(range)) else { return nil }
+            listed.append(ListedElement(digest: digest, length: range.count))
         }
-        return digests
+        return listed
+    }
+
+    private func isWorthwhile(_ ranges: JSONParser.ElementRanges) -> Bool {
+        ranges.list.count / max(ranges.elements.count, 1) >= ElementRecognition.smallestElement
+    }
+
+    /// Returns the digest of an element; nil if elements are not recognised one by one.
+    private func digest(_ element: Bytes) -> UInt64? {
+        guard let wanted, let bodyDigest else { return nil }
+        return wanted.about.withUnsafeBytes { bodyDigest.shortDigest(of: element, about: $0) }
     }
 
     /// Whether the drafts of the unit can be recognised by their bodies: alone and in any order,
@@ -184,5 +242,13 @@ extension Importer {
         for body in bodies.bodies { _ = try add(body.bytes, body.lists, context: body.context) }
         // Their records are as the bodies have them from this commit on.
         for index in self.unit.responses.indices { self.unit.responses[index].imported?.sequence = 0 }
+    }
+}
+
+extension Bytes {
+    /// Returns whether an object may end at an offset, by the bytes before it and behind it.
+    fileprivate func mayEndElement(_ offset: Int) -> Bool {
+        guard offset > 0, offset < count, self[offset - 1] == UInt8(ascii: "}") else { return false }
+        return self[offset] == UInt8(ascii: ",") || self[offset] == UInt8(ascii: "]") || self[offset] <= 0x20
     }
 }

@@ -23,6 +23,8 @@ final class JSONParser {
     private var exact = ExactParser()
     /// The number of documents that the exact parser read.
     private(set) var exactReadings = 0
+    /// The number of documents whose tokens were found without a tape.
+    private(set) var indexings = 0
     /// Whether simdjson is skipped, to compare the two parsers.
     private let isExact: Bool
     /// The origin of the document in the whole response, for the paths of diagnostics.
@@ -93,6 +95,7 @@ final class JSONParser {
         let (mark, base) = body.withUnsafeBytes { (JSONParser.markLength($0), $0.baseAddress) }
         guard let base, !isExact, body.count > mark, body.count < Int(UInt32.max) else { return false }
         kept = body
+        indexings += 1
         (source, count) = (base + mark, body.count - mark)
         numberTexts = nil
         // The first stage reads nothing beyond the text.

@@ -99,6 +99,25 @@ struct Tape {
         return found
     }
 
+    /// Returns whether each key of a path occurs exactly once in its object.
+    func isUnique(_ keys: [String]) -> Bool {
+        var object = Tape.root
+        for key in keys {
+            guard kind(object) == .object, let value = value(of: key, in: object) else { return false }
+            var key = key, occurrences = 0
+            var member = object + 1
+            key.withUTF8 { key in
+                while member < end(object) {
+                    if Bytes.equal(string(member), Bytes(key)) { occurrences += 1 }
+                    member = next(member + 1)
+                }
+            }
+            guard occurrences == 1 else { return false }
+            object = value
+        }
+        return true
+    }
+
     /// Returns the path to a value, such as `$[3].user.id`.
     ///
     /// It scans the document, so it is for diagnostics only.

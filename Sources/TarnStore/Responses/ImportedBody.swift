@@ -16,12 +16,17 @@ package struct ImportedBody: Sendable, Hashable {
     package var nested: [UInt8]
     /// The elements of the list, in the form of ``BodyElements``; empty if they are not known.
     package var elements: [UInt8]
+    /// The length of each element's text: u32 each. Empty if they are not known.
+    package var lengths: [UInt8]
 
-    package init(digest: [UInt8], sequence: UInt64 = 0, nested: [UInt8], elements: [UInt8] = []) {
+    package init(
+        digest: [UInt8], sequence: UInt64 = 0, nested: [UInt8], elements: [UInt8] = [], lengths: [UInt8] = []
+    ) {
         self.digest = digest
         self.sequence = sequence
         self.nested = nested
         self.elements = elements
+        self.lengths = lengths
     }
 }
 

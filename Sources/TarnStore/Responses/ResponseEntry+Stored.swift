@@ -13,6 +13,7 @@ extension ResponseEntry {
         static let wholeLength: UInt16 = 21, parts: UInt16 = 22
         static let answeredBy: UInt16 = 30, pageNumber: UInt16 = 31, recordsBefore: UInt16 = 32
         static let digest: UInt16 = 33, sequence: UInt16 = 34, nested: UInt16 = 35, elements: UInt16 = 36
+        static let lengths: UInt16 = 37
     }
 
     package init?(_ row: EncodedRow) {
@@ -53,7 +54,8 @@ extension ResponseEntry {
         listing.position = ListPosition(row)
         imported = ResponseEntry.importedBody(row).map {
             ImportedBody(
-                digest: Array($0.digest), sequence: $0.sequence, nested: Array($0.nested), elements: Array($0.elements))
+                digest: Array($0.digest), sequence: $0.sequence, nested: Array($0.nested), elements: Array($0.elements),
+                lengths: Array(row.rawBytes(ID.lengths) ?? .empty))
         }
     }
 
@@ -141,6 +143,7 @@ extension ResponseEntry {
             row.field(ID.sequence, imported.sequence)
             row.field(ID.nested, bytes: imported.nested)
             if !imported.elements.isEmpty { row.field(ID.elements, bytes: imported.elements) }
+            if !imported.lengths.isEmpty { row.field(ID.lengths, bytes: imported.lengths) }
         }
         try withUnsafeBytes(of: id.bigEndian) { try row.store(raw, table, $0, sequence: sequence) }
     }

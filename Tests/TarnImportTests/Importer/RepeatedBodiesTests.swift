@@ -119,6 +119,71 @@ struct RepeatedBodiesTests {
         try store.add(page(changed), of: "/1")
         #expect(store.bed.importer.drafter.list.count == 2)
         #expect(try store.commit().updated == 1 && store.bed.importer.draftedAgain == 0)
+        // The known elements were found by their lengths.
+        #expect(store.bed.importer.parser.indexings == 0)
+    }
+
+    @Test("elements that were removed, added, moved or doubled are found by their lengths or by their tokens")
+    func movedElements() throws {
+        let issues = (1...12).map { issue($0, title: String(repeating: "t", count: $0)) }
+        let pages: [(String, [String], walks: Bool)] = [
+            ("first removed", Array(issues.dropFirst()), true), ("last removed", Array(issues.dropLast()), true),
+            ("one removed", Array(issues[..<5] + issues[6...]), true),
+            ("three removed", Array(issues[..<5] + issues[8...]), true),
+            ("two added", [issue(20), issue(21)] + issues, true),
+            ("one doubled", [issues[3]] + issues, true), ("reversed", issues.reversed(), false),
+            ("white space", issues.map { "\n \($0)\t" }, true),
+        ]
+        for (what, list, walks) in pages {
+            let store = try RecognizingStore()
+            try store.take(page(issues))
+            let added = try store.add(page(list), of: "/1")
+            #expect(added.listed.count == list.count && store.bed.importer.drafter.list.count <= 4, "\(what)")
+            #expect((store.bed.importer.parser.indexings == 0) == walks, "\(what)")
+            try store.commit()
+            // An entry of an earlier version does not have the lengths.
+            var entry = try #require(try store.entry())
+            #expect(entry.imported?.lengths.count == 4 * list.count, "\(what)")
+            entry.imported?.lengths = []
+            try store.bed.store.write { try $0.putResponse(entry) }
+            try store.add(page(list, more: "0"), of: "/1")
+            #expect(store.bed.importer.drafter.list.count == 0, "\(what)")
+            #expect(store.bed.importer.parser.indexings == (walks ? 1 : 2), "\(what)")
+        }
+    }
+
+    @Test("texts that look like the known list, but are not the list, are drafted as without recognition")
+    func imitations() throws {
+        let issues = (1...6).map { issue($0) }, changed = [issue(1, title: "changed")] + issues.dropFirst()
+        let known = issues.joined(separator: ","), list = changed.joined(separator: ",")
+        let text = known.replacing("\"", with: "\\\"")
+        for body in [
+            #"{"items":[\#(list)],"items":[]}"#, #"{"items":[\#(list)],"\u0069tems":[]}"#,
+            #"{"\u0069tems":[],"items":[\#(list)]}"#, #"{"items":[],"items":[\#(list)]}"#,
+            #"{"\u0069tems":[\#(list)]}"#, #"{"more":{"items":[\#(known)]},"items":[\#(issue(9))]}"#,
+            #"{"more":[{"items":[\#(known)]}],"items":[]}"#, #"{"more":"\"items\":[\#(text)]","items":[\#(issue(9))]}"#,
+            #"{"more":"[\#(text)]","items":[\#(list)],"total":{"items":[\#(known)]}}"#,
+            #"{"items":[\#(list)],"more":{"items":[]}}"#, #"{"items":[\#(list),{"id":7,"title":"]}\"","author":null}]}"#,
+            #"{"items":[\#(list),]}"#, #"{"items":[\#(list)}"#, #"{"items":[\#(list)]"#, #"{"items":[\#(list)]]}"#,
+            #"{"items":[\#(list) \#(issue(9))]}"#, #"{"items":[,\#(list)]}"#, #"{"items":[\#(list),1]}"#,
+            #"{"items":{"items":[\#(list)]}}"#, #"{"x" "items":[\#(list)]}"#, #"{"x":tru,"items":[\#(list)]}"#,
+            #"{"x":[1,2}],"items":[\#(list)]}"#, #"{"x":1 2,"items":[\#(list)]}"#, #"{"x":1,,"items":[\#(list)]}"#,
+            "\u{FEFF}" + #"{"items":[\#(list)]}"#, #" {"items" : [ \#(list) ] } "#, #"{"items":[\#(list)]}x"#,
+        ] {
+            let store = try RecognizingStore(), plain = try RecognizingStore()
+            plain.bed.importer.bodyDigest = nil
+            for store in [store, plain] { try store.take(page(issues)) }
+            func take(_ store: RecognizingStore) throws -> String {
+                do {
+                    let added = try store.add(body, of: "/1")
+                    return "\(added.listed) \(added.count) \(try store.commit().diagnostics)"
+                } catch let error as ImportError {
+                    return "\(error)"
+                }
+            }
+            #expect(try take(store) == take(plain), "\(body)")
+            #expect(try store.bed.lines() == plain.bed.lines(), "\(body)")
+        }
     }
 
     @Test("if a changed element changes a record that an unchanged one has, the order of the page decides")

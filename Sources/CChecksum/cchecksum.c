@@ -113,9 +113,9 @@ uint32_t tarn_crc32c_of_row(uint32_t table, const void *key, size_t key_count, c
   return ~update(state, bytes + 12, count - 12);
 }
 
-static inline uint32_t stored_checksum(const tarn_stored_row *row) {
+static inline uint32_t stored_checksum(const uint8_t *row) {
   uint32_t checksum;
-  memcpy(&checksum, (const uint8_t *)row->row + 8, 4);
+  memcpy(&checksum, row + 8, 4);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
   checksum = __builtin_bswap32(checksum);
 #endif
@@ -126,23 +126,39 @@ static inline uint32_t stored_checksum(const tarn_stored_row *row) {
 // Rows are short, so four of them are computed side by side, up to the end of the shortest.
 #define SIDE_BY_SIDE 4
 
+// The state after the last `count` % 8 bytes before `end`, without a branch. Zeros before a state of 0 change nothing: the bytes are moved
+// to the end of a word, with the state over the first four. There must be eight bytes before `end`.
+WITH_INSTRUCTION
+static inline uint32_t after_tail(uint32_t state, const uint8_t *end, size_t count) {
+  unsigned bits = 8 * (count & 7);
+  uint64_t last = word(end - 8) >> (63 - bits) >> 1;
+  return STEP8(0, (last ^ state) << (63 - bits) << 1) ^ (uint32_t)((uint64_t)state >> bits);
+}
+
 WITH_INSTRUCTION
 static inline bool are_valid(uint32_t table, const tarn_stored_row *rows) {
   uint32_t state[SIDE_BY_SIDE];
-  const uint8_t *next[SIDE_BY_SIDE];
+  const uint8_t *start[SIDE_BY_SIDE], *end[SIDE_BY_SIDE];
   size_t shortest = SIZE_MAX;
   for (int i = 0; i < SIDE_BY_SIDE; i++) {
-    next[i] = rows[i].row;
-    state[i] = update(STEP4(0xFFFFFFFF, table), rows[i].key, rows[i].key_count);
-    state[i] = STEP8(state[i], word(next[i]));
-    if (rows[i].count < shortest) shortest = rows[i].count;
+    const uint8_t *next = rows[i].key, *row = next + rows[i].key_count;
+    state[i] = STEP4(0xFFFFFFFF, table);
+    // The key and the first eight bytes of the row.
+    for (; next + 8 <= row + 8; next += 8) state[i] = STEP8(state[i], word(next));
+    state[i] = after_tail(state[i], row + 8, rows[i].key_count);
+    start[i] = row + 12;
+    end[i] = row + rows[i].count;
+    if (rows[i].count - 12 < shortest) shortest = rows[i].count - 12;
   }
-  size_t offset = 12;
+  size_t offset = 0;
   for (; offset + 8 <= shortest; offset += 8)
-    for (int i = 0; i < SIDE_BY_SIDE; i++) state[i] = STEP8(state[i], word(next[i] + offset));
+    for (int i = 0; i < SIDE_BY_SIDE; i++) state[i] = STEP8(state[i], word(start[i] + offset));
   uint32_t difference = 0;
-  for (int i = 0; i < SIDE_BY_SIDE; i++)
-    difference |= ~update(state[i], next[i] + offset, rows[i].count - offset) ^ stored_checksum(&rows[i]);
+  for (int i = 0; i < SIDE_BY_SIDE; i++) {
+    const uint8_t *next = start[i] + offset;
+    for (; next + 8 <= end[i]; next += 8) state[i] = STEP8(state[i], word(next));
+    difference |= ~after_tail(state[i], end[i], (size_t)(end[i] - next)) ^ stored_checksum(start[i] - 12);
+  }
   return difference == 0;
 }
 #endif
@@ -155,8 +171,8 @@ bool tarn_crc32c_rows_are_valid(uint32_t table, const tarn_stored_row *rows, siz
     if (!are_valid(table, rows + done)) return false;
 #endif
   for (; done < count; done++) {
-    const tarn_stored_row *row = rows + done;
-    if (tarn_crc32c_of_row(table, row->key, row->key_count, row->row, row->count) != stored_checksum(row)) return false;
+    const uint8_t *row = (const uint8_t *)rows[done].key + rows[done].key_count;
+    if (tarn_crc32c_of_row(table, rows[done].key, rows[done].key_count, row, rows[done].count) != stored_checksum(row)) return false;
   }
   return true;
 }

@@ -29,10 +29,7 @@ struct RowQuestion: LeafQuestion {
 
     func mayPass(_ key: Bytes, _ row: Bytes) -> Bool {
         guard file.isWanted(row, of: entity) else { return true }
-        if !mayOccur, EncodedRow(row) != nil {
-            checksums.add(row, key: key)
-            return true
-        }
+        if !mayOccur, checksums.add(row, key: key) { return true }
         guard EncodedRow.hasValidChecksum(row, table: UInt32(entity.root), key: key) else { return false }
         return file.decoder.lending {
             guard let decoded = try? file.decoder.view(row) else { return false }

@@ -78,15 +78,15 @@ struct ChecksumTests {
         }
     }
 
-    @Test("the checksums of many rows together are right exactly if each is", arguments: [UInt64(113)])
-    func rowsTogether(_ seed: UInt64) {
-        var random = SeededRandom(seed: seed)
+    @Test("the checksums of many rows together are right exactly if each is", arguments: [true, false])
+    func rowsTogether(behindKeys: Bool) {
+        var random = SeededRandom(seed: 113)
+        func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) } }
         for round in 0..<300 {
             var rows: [(key: [UInt8], row: [UInt8])] = (0..<random.roll(0..<140)).map { _ in
-                let key = (0..<random.roll(1..<30)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-                var row = (0..<RowFormat.headerSize + random.roll(0..<400)).map { _ in
-                    UInt8(truncatingIfNeeded: random.next())
-                }
+                let key = bytes(random.roll(1..<30))
+                var row = bytes(RowFormat.headerSize) + [0, 0] + bytes(random.roll(0..<400))
+                row.replaceSubrange(0..<3, with: [RowFormat.version, 0, RowFormat.uncompressed])
                 let checksum = row.withUnsafeBytes { row in
                     key.withUnsafeBytes { EncodedRow.checksum(of: row, table: 7, key: $0) }
                 }
@@ -94,37 +94,47 @@ struct ChecksumTests {
                 return (key, row)
             }
             func areValid(table: UInt32 = 7) -> Bool {
-                let copies = rows.map { (key: copy($0.key), row: copy($0.row)) }
-                defer {
-                    for copy in copies {
-                        copy.key.deallocate()
-                        copy.row.deallocate()
-                    }
-                }
+                let copies = rows.map { copy(behindKeys ? $0.key + $0.row : $0.key + [0] + $0.row) }
+                defer { for copy in copies { copy.deallocate() } }
                 let checksums = RowChecksums(table: table)
-                for copy in copies { checksums.add(copy.row, key: copy.key) }
+                for (copy, row) in zip(copies, rows) {
+                    let key = copy.slice(0..<row.key.count)
+                    #expect(checksums.add(copy.slice(copy.count - row.row.count..<copy.count), key: key))
+                }
                 return checksums.check()
             }
             #expect(areValid(), "\(round)")
             guard !rows.isEmpty else { continue }
             #expect(!areValid(table: 8), "\(round)")
-            // One changed bit of one row or key.
+            // One changed bit of one row or key: not of what says that the row is readable.
             let changed = random.roll(0..<rows.count), bit = UInt8(1 << random.roll(0..<8))
             if random.roll(0..<4) == 0 {
                 rows[changed].key[random.roll(0..<rows[changed].key.count)] ^= bit
             } else {
-                rows[changed].row[random.roll(0..<rows[changed].row.count)] ^= bit
+                let places = [3..<20, 22..<rows[changed].row.count].flatMap(\.self)
+                rows[changed].row[places[random.roll(0..<places.count)]] ^= bit
             }
             #expect(!areValid(), "\(round) \(changed)")
         }
-        let short: [UInt8] = [1, 2, 3]
-        short.withUnsafeBytes { short in
-            let checksums = RowChecksums(table: 7)
-            checksums.add(short, key: short)
-            #expect(!checksums.check())
-            checksums.removeAll()
-            #expect(checksums.check())
+    }
+
+    @Test("a row that must be decompressed, or that is damaged so that it cannot be read, is not added")
+    func otherRows() {
+        let checksums = RowChecksums(table: 7)
+        let sound: [UInt8] = [RowFormat.version, 0, RowFormat.uncompressed] + [UInt8](repeating: 0, count: 19)
+        for (place, byte) in [(0, 9), (1, 4), (2, RowFormat.zstd), (20, 1)] as [(Int, UInt8)] {
+            var row = sound
+            row[place] = byte
+            row.withUnsafeBytes { row in
+                #expect(EncodedRow(row) == nil && !checksums.add(row, key: row.slice(0..<1)))
+            }
         }
+        sound[..<21].withUnsafeBytes { row in #expect(!checksums.add(row, key: row.slice(0..<1))) }
+        #expect(checksums.check())
+        sound.withUnsafeBytes { row in #expect(checksums.add(row, key: row.slice(0..<1))) }
+        #expect(!checksums.check())
+        checksums.removeAll()
+        #expect(checksums.check())
     }
 
     /// Copies bytes to memory of exactly their size, where a sanitizer sees what is read beside.

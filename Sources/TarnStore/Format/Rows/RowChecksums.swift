@@ -8,22 +8,32 @@ package final class RowChecksums {
     private let rows = UnsafeMutablePointer<tarn_stored_row>.allocate(capacity: capacity)
     private var count = 0
     private var areValid = true
+    private let isInHardware = CRC32C.isInHardware
 
     /// - Parameter table: The id of the root entity of the rows.
     package init(table: UInt32) { self.table = table }
 
     deinit { rows.deallocate() }
 
-    /// Adds a row, whose bytes and key must be valid until `check` returns.
-    package func add(_ row: Bytes, key: Bytes) {
-        guard CRC32C.isInHardware, row.count >= RowFormat.headerSize else {
+    /// Adds a row, if it is readable without being decompressed. Its bytes and its key must be valid
+    /// until `check` returns.
+    package func add(_ row: Bytes, key: Bytes) -> Bool {
+        guard row.count >= RowFormat.headerSize + 2, row[0] == RowFormat.version, row[1] & ~RowFormat.allFlags == 0,
+            row[2] == RowFormat.uncompressed
+        else { return false }
+        let fields = Int(row.uncheckedLoad(RowFormat.headerSize, UInt16.self))
+        let size = row[1] & RowFormat.wide == 0 ? 4 : 6
+        guard RowFormat.headerSize + 2 + fields * size <= row.count else { return false }
+        // As they are in a leaf.
+        let isBehindKey = key.baseAddress.map { $0 + key.count } == row.baseAddress
+        guard isInHardware, isBehindKey else {
             areValid = areValid && EncodedRow.hasValidChecksum(row, table: table, key: key)
-            return
+            return true
         }
         if count == RowChecksums.capacity { checkAdded() }
-        rows[count] = tarn_stored_row(
-            key: key.baseAddress, key_count: key.count, row: row.baseAddress, count: row.count)
+        rows[count] = tarn_stored_row(key: key.baseAddress, key_count: key.count, count: row.count)
         count += 1
+        return true
     }
 
     package func removeAll() { (count, areValid) = (0, true) }

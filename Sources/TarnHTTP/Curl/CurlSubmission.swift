@@ -13,6 +13,10 @@ final class CurlSubmission: Sendable {
     let ticket: CurlTicket
     let receiver: Receiver
 
+    /// Whether the options of the request differ only in its URL, its header fields and its timeout
+    /// from those of others.
+    var isPlain: Bool { request.method == "GET" && request.body == nil }
+
     /// The functions that are called with the responses.
     struct Receiver: Sendable {
         /// The handler of interim responses.

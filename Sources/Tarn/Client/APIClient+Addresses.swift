@@ -60,14 +60,21 @@ extension APIClient {
     /// - Parameter fields: the header fields of the endpoint.
     func request(_ url: String, headers fields: [TransportHeaders.Field] = []) -> TransportRequest {
         let headers = headers(fields)
-        var request = TransportRequest(url: requestURL(url), headers: headers)
-        if !isBelowBase(url), let target = try? HTTPURL(url), let home = try? HTTPURL(api.base),
-            !target.hasSameOrigin(as: home)
-        {
-            // A link to another server: headers that only this API may see are not sent.
-            request = TransportRequest(url: url, headers: headers.harmless)
-        }
+        // A link to another server: headers that only this API may see are not sent.
+        var request =
+            isForeign(url)
+            ? TransportRequest(url: url, headers: headers.harmless)
+            : TransportRequest(url: requestURL(url), headers: headers)
         request.responseLimits = .records
         return request
+    }
+
+    /// Returns the URL of the request that ``request(_:headers:)`` makes.
+    func sentURL(_ url: String) -> String { isForeign(url) ? url : requestURL(url) }
+
+    /// Returns whether a URL is of another server than the API's.
+    private func isForeign(_ url: String) -> Bool {
+        guard !isBelowBase(url), let target = try? HTTPURL(url), let home = try? HTTPURL(api.base) else { return false }
+        return !target.hasSameOrigin(as: home)
     }
 }

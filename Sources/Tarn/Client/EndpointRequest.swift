@@ -17,6 +17,8 @@ struct EndpointRequest: Sendable {
         let authScope: String
         /// The endpoint in the keys of responses.
         let key: String
+        /// The servers to which links may lead, and the limits of a scan.
+        let bounds: PageSequence.Bounds
         /// The path, parsed once for all lists; nil if it is invalid.
         let template: PathTemplate?
         /// The names of variables in the path and the body.
@@ -27,6 +29,7 @@ struct EndpointRequest: Sendable {
         init(_ client: APIClient, _ endpoint: Endpoint, fingerprint: String, authScope: String) {
             self.client = client
             self.endpoint = endpoint
+            bounds = client.bounds(of: endpoint)
             template = try? PathTemplate(endpoint.path)
             variables = Set(endpoint.variables)
             isPlain = endpoint.parameters.isEmpty && endpoint.body == nil && !endpoint.followsURL
@@ -39,7 +42,9 @@ struct EndpointRequest: Sendable {
     private var constants: Constants
     var client: APIClient { constants.client }
     /// The endpoint, with the parameters of its API.
-    var endpoint: Endpoint { constants.endpoint }
+    ///
+    /// Lent: a copy counts the references of all its parts, for each use.
+    var endpoint: Endpoint { _read { yield constants.endpoint } }
     /// The fingerprint of the endpoint's mapping: another one changes the keys of responses.
     var fingerprint: String { constants.fingerprint }
     var authScope: String { constants.authScope }
@@ -118,7 +123,7 @@ struct EndpointRequest: Sendable {
     /// - Parameter first: the request for the first page.
     func pages(from first: PageRequest) throws -> PageSequence {
         var pages = try PageSequence(
-            endpoint.pagination, first, client.bounds(of: endpoint), deep: endpoint.deep)
+            endpoint.pagination, first, constants.bounds, deep: endpoint.deep)
         if let since, case .link? = endpoint.incremental?.source { try pages.resume(at: since, ordinal: 1) }
         return pages
     }

@@ -84,10 +84,11 @@ struct PageImporter {
     ) throws -> Importer.Added {
         // 204 and other empty responses list nothing (RFC 9110 §15.3.5).
         if response.body.isEmpty, response.status != 200 { return Importer.Added(listed: [], count: 0) }
-        let endpoint = request.endpoint, known = importer.diagnostics.count
+        let known = importer.diagnostics.count
         let lists: RecordLists =
-            endpoint.envelope.isEmpty
-            ? .list(endpoint.records, entity: endpoint.entity, parent: parent) : .envelope(endpoint.envelope)
+            request.endpoint.envelope.isEmpty
+            ? .list(request.endpoint.records, entity: request.endpoint.entity, parent: parent)
+            : .envelope(request.endpoint.envelope)
         let added = try importer.add(
             response.body, lists, context: context(response, page, isRead: importer.readsContext),
             asking: plan.questions, known: stored)

@@ -104,15 +104,19 @@ extension TransportHeaders {
         "ETag", "Last-Modified", "Link", "Cache-Control", "Expires", "Date", "Age", "Vary", "Content-Type",
     ]
 
-    private static let keptKeys = Set((keptNames + PageEvidence.fields).map { $0.lowercased() })
+    /// The names by their lengths.
+    private static let keptByLength = Dictionary(grouping: keptNames + PageEvidence.fields) { $0.utf8.count }
+
+    private static func isKept(_ name: String) -> Bool {
+        keptByLength[name.utf8.count]?.contains { same($0, name) } ?? false
+    }
 
     /// The fields of a response that are stored, as a flat list.
     func kept(also others: [String]) -> [String] {
         var kept: [String] = []
         for field in fields {
             guard
-                TransportHeaders.keptKeys.contains(field.name.lowercased())
-                    || others.contains(where: { $0.lowercased() == field.name.lowercased() })
+                TransportHeaders.isKept(field.name) || others.contains(where: { TransportHeaders.same($0, field.name) })
             else { continue }
             kept.append(field.name)
             kept.append(field.value)

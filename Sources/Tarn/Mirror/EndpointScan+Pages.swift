@@ -207,17 +207,16 @@ extension EndpointScan {
                 code: 304, method: endpoint.method, url: shownURL,
                 message: "not modified, but the request had no condition")
         }
-        if case .mismatched = CacheRules().validate(CachedResponse(stored), with: response) {
+        let headers = TransportHeaders(flat: stored.validation.headers)
+        if CacheRules.isMismatched(response.headers, with: headers) {
             // RFC 9111 §4.3.4: the 304 confirms another representation than the stored one.
             overtakenRequests.insert(fetch.key)
             return nil
         }
         var entry = stored
         entry.validation.isInvalidated = false
-        entry.validation.headers = TransportHeaders(flat: stored.validation.headers).confirmed(
-            byNotModified: response.headers
-        )
-        .kept(also: list.target.pages.wants.fields)
+        entry.validation.headers = headers.confirmed(byNotModified: response.headers)
+            .kept(also: list.target.pages.wants.fields)
         entry.validation.validatedAt = client.now
         return Batch.Page(entry: entry, asked: stored, target: list.index)
     }

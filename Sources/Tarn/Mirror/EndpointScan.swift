@@ -82,7 +82,7 @@ final class EndpointScan {
     }
 
     var client: APIClient { request.client }
-    var endpoint: Endpoint { request.endpoint }
+    var endpoint: Endpoint { _read { yield request.endpoint } }
     /// The importer that drafts the next batch.
     var importer: Importer { pipeline.importer }
 
@@ -151,7 +151,7 @@ final class EndpointScan {
         var progress = snapshot(requesting: nil)
         progress.event = .page(
             SyncProgress.Page(
-                url: Redaction.shown(client.request(entry.request.url).url), isNotModified: !page.isImported,
+                url: Redaction.shown(client.sentURL(entry.request.url)), isNotModified: !page.isImported,
                 listed: entry.listing.count, bytes: page.byteCount,
                 metadata: PageMetadata.read(entry.listing.metadata).kept))
         self.progress(progress)

@@ -14,21 +14,22 @@ struct ScanIdentity: Sendable {
     /// The name in the table of scan members. It depends on the description.
     ///
     /// Another description may list other records: those that it does not list are no orphans.
-    let members: String
+    var members: String { ScanIdentity.members(responses, plan: plan) }
+    private let plan: String
 
     init(name: String, _ request: EndpointRequest, plan: String) {
         endpoint = request.endpoint.name
         authScope = request.authScope
         isForEach = request.endpoint.hasSeveralLists
         responses = ScanIdentity.responses(of: name, request.endpoint, authScope: authScope)
-        members = ScanIdentity.members(responses, plan: plan)
+        self.plan = plan
     }
 
     /// The name in the entries of the responses to a scan with this name.
     ///
     /// Responses to a typed request belong to its scan, and to the cache all the same.
     static func responses(of name: String, _ endpoint: Endpoint, authScope: String) -> String {
-        let digest = String(SHA256.hexadecimal("walk\n\(name)\n\(authScope)").prefix(32))
+        let digest = String(Substring(SHA256.hexadecimal("walk\n\(name)\n\(authScope)").utf8.prefix(32)))
         return endpoint.isTypedRequest ? ResponseEntry.Listing.cachedIdentity + digest : digest
     }
 

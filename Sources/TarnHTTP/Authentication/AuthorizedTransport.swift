@@ -50,10 +50,9 @@ package final class AuthorizedTransport: DirectTransport, Sendable {
 
     /// Starts a request without a task. Requests with credentials need one.
     package func start(
-        _ request: TransportRequest, _ url: HTTPURL, _ transfer: DirectTransfer,
-        _ completion: @escaping DirectTransfer.Completion
+        _ request: DirectRequest, _ transfer: DirectTransfer, _ completion: @escaping DirectTransfer.Completion
     ) -> Bool {
-        direct?.start(request, url, transfer, completion) ?? false
+        direct?.start(request, transfer, completion) ?? false
     }
 
     /// Sends a request with credentials if its origin is one of the given ones.

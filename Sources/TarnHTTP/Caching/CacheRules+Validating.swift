@@ -36,17 +36,24 @@ extension CacheRules {
     package func validate(_ stored: CachedResponse, with response: TransportResponse) -> Validation {
         if response.status >= 500 { return .failed(status: response.status) }
         guard response.status == 304 else { return .replaced }
-        let old = Validators(stored.headers), new = Validators(response.headers)
-        if let tag = new.etag.flatMap(EntityTag.init) {
+        if CacheRules.isMismatched(response.headers, with: stored.headers) { return .mismatched }
+        return .confirmed(storedFields(of: stored.headers.confirmed(byNotModified: response.headers)))
+    }
+
+    /// Returns whether a 304 concerns another representation than the stored one (RFC 9111
+    /// §4.3.4).
+    package static func isMismatched(_ headers: TransportHeaders, with stored: TransportHeaders) -> Bool {
+        let old = Validators(stored), new = Validators(headers)
+        if let tag = new.etag {
+            guard let known = old.etag else { return true }
+            if known.utf8.elementsEqual(tag.utf8) { return false }
             // A coding or a proxy may weaken a tag: opaque strings are compared, as for
             // If-None-Match.
-            guard let known = old.etag.flatMap(EntityTag.init), known.matchesWeakly(tag) else {
-                return .mismatched
-            }
-        } else if let date = new.lastModified, old.etag == nil, let known = old.lastModified, date != known {
-            return .mismatched
+            guard let known = EntityTag(known), let tag = EntityTag(tag) else { return true }
+            return !known.matchesWeakly(tag)
         }
-        return .confirmed(storedFields(of: stored.headers.confirmed(byNotModified: response.headers)))
+        guard let date = new.lastModified, old.etag == nil, let known = old.lastModified else { return false }
+        return date != known
     }
 
     /// Returns a stored response with the fields and the times of its validation.

@@ -168,12 +168,8 @@ private final class CurlLoop {
     private let multi: UnsafeMutableRawPointer
     private let concurrencyPerHost: Int
     private var active: [UnsafeMutableRawPointer: CurlTransfer] = [:]
-    private var activeByOrigin: [String: Int] = [:]
-    /// The submissions that wait for a free slot, by origin and in order of priority and arrival.
-    ///
-    /// libcurl's own queue (CURLMOPT_MAX_HOST_CONNECTIONS) is unsuitable: its time limits run while
-    /// a request waits.
-    private var waiting: [String: ArraySlice<CurlSubmission>] = [:]
+    /// The origins with active or waiting requests.
+    private var lines: [String: CurlLine] = [:]
     /// Handles for reuse: libcurl creates a handle more slowly than it resets one.
     private var idle: [CurlHandle] = []
     private static let idleLimit = 64
@@ -183,18 +179,29 @@ private final class CurlLoop {
         self.concurrencyPerHost = concurrencyPerHost
     }
 
-    var isEmpty: Bool { active.isEmpty && waiting.isEmpty }
+    var isEmpty: Bool { active.isEmpty && lines.values.allSatisfy(\.waiting.isEmpty) }
 
     /// Queues submissions and starts those with a free slot.
     func add(_ submissions: [CurlSubmission]) {
+        var changed: [CurlLine] = []
         for submission in submissions {
             if submission.ticket.isCancelled {
                 submission.receiver.completion(.failure(.cancelled))
-            } else {
-                waiting[submission.origin, default: []].insert(submission, byPriority: \.request.priority)
+                continue
             }
+            // Requests in sequence mostly have one origin.
+            let line = changed.last { $0.origin == submission.origin } ?? line(submission.origin)
+            line.waiting.insert(submission, byPriority: { $0.request.priority })
+            if changed.last !== line { changed.append(line) }
         }
-        for origin in Set(submissions.map(\.origin)) { startNext(origin) }
+        for line in changed { startNext(line) }
+    }
+
+    private func line(_ origin: String) -> CurlLine {
+        if let line = lines[origin] { return line }
+        let line = CurlLine(origin)
+        lines[origin] = line
+        return line
     }
 
     /// Advances all transfers and completes the finished ones.
@@ -206,44 +213,43 @@ private final class CurlLoop {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
             // Removing the handle invalidates the message: its result is read first.
             let code = tarn_curl_message_result(message)
-            guard let transfer = remove(easy) else { continue }
+            guard let transfer = remove(easy, isReusable: code == CURLE_OK) else { continue }
             transfer.submission.receiver.completion(transfer.result(code))
-            startNext(transfer.submission.origin)
+            startNext(transfer.line)
         }
     }
 
     /// Completes all cancelled submissions.
     func dropCancelled() {
         for transfer in active.values where transfer.submission.ticket.isCancelled {
-            _ = remove(transfer.easy)
+            _ = remove(transfer.easy, isReusable: false)
             transfer.submission.receiver.completion(.failure(.cancelled))
-            startNext(transfer.submission.origin)
+            startNext(transfer.line)
         }
-        for (origin, submissions) in waiting {
+        for line in lines.values {
             // Each ticket is read once: if it were cancelled between two reads, its submission
             // would be lost.
             var rest: ArraySlice<CurlSubmission> = []
-            for submission in submissions {
+            for submission in line.waiting {
                 if submission.ticket.isCancelled {
                     submission.receiver.completion(.failure(.cancelled))
                 } else {
                     rest.append(submission)
                 }
             }
-            waiting[origin] = rest.isEmpty ? nil : rest
+            line.waiting = rest
         }
     }
 
     /// Starts waiting submissions of an origin while it has free slots.
-    private func startNext(_ origin: String) {
+    private func startNext(_ line: CurlLine) {
         // popFirst on the slice in place: removing the first of many takes constant time.
-        while activeByOrigin[origin, default: 0] < concurrencyPerHost, let submission = waiting[origin]?.popFirst() {
-            if waiting[origin]?.isEmpty ?? true { waiting[origin] = nil }
+        while line.activeCount < concurrencyPerHost, let submission = line.waiting.popFirst() {
             guard !submission.ticket.isCancelled else {
                 submission.receiver.completion(.failure(.cancelled))
                 continue
             }
-            guard let handle = handle(), let transfer = CurlTransfer(submission, handle),
+            guard let handle = handle(for: submission), let transfer = CurlTransfer(submission, handle, line),
                 curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
             else {
                 submission.receiver.completion(
@@ -251,25 +257,29 @@ private final class CurlLoop {
                 continue
             }
             active[transfer.easy] = transfer
-            activeByOrigin[origin, default: 0] += 1
+            line.activeCount += 1
         }
+        if line.activeCount == 0, line.waiting.isEmpty { lines[line.origin] = nil }
     }
 
     /// Returns an idle or a new handle.
-    private func handle() -> CurlHandle? {
+    private func handle(for submission: CurlSubmission) -> CurlHandle? {
         while let handle = idle.popLast() {
-            if handle.clear() { return handle }
+            if handle.clear(isPlain: submission.isPlain) { return handle }
         }
         return CurlHandle()
     }
 
     /// Removes a transfer and keeps its handle for reuse.
-    private func remove(_ easy: UnsafeMutableRawPointer) -> CurlTransfer? {
+    ///
+    /// - Parameter isReusable: whether the handle may keep its options.
+    private func remove(_ easy: UnsafeMutableRawPointer, isReusable: Bool) -> CurlTransfer? {
         curl_multi_remove_handle(multi, easy)
         guard let transfer = active.removeValue(forKey: easy) else { return nil }
-        let origin = transfer.submission.origin
-        let count = activeByOrigin[origin, default: 1] - 1
-        activeByOrigin[origin] = count > 0 ? count : nil
+        transfer.line.activeCount -= 1
+        // libcurl counts the attempts on broken connections until the handle is reset: after a
+        // transfer that needed a connection, it is.
+        if !isReusable || transfer.connectionCount > 0 { transfer.handle.isPrepared = false }
         if idle.count < CurlLoop.idleLimit { idle.append(transfer.handle) }
         return transfer
     }

@@ -5,6 +5,8 @@ final class CurlHandle {
     let easy: UnsafeMutableRawPointer
     /// The buffer for libcurl's error messages.
     let errorText: UnsafeMutablePointer<CChar>
+    /// Whether the options of a plain request are set, from the previous transfer.
+    var isPrepared = false
 
     init?() {
         guard let easy = curl_easy_init() else { return nil }
@@ -19,14 +21,16 @@ final class CurlHandle {
         errorText.deallocate()
     }
 
-    /// Resets the options of the previous transfer.
+    /// Resets the options of the previous transfer, unless they serve the next one.
     ///
     /// Connections belong to the multi handle and stay open.
     ///
+    /// - Parameter isPlain: whether the next request is plain: see ``CurlSubmission/isPlain``.
     /// - Returns: false if the handle cannot be reused: after a transfer over HTTP/2, libcurl may
     ///   keep its buffer and treat it as a small one.
-    func clear() -> Bool {
-        curl_easy_reset(easy)
+    func clear(isPlain: Bool) -> Bool {
+        isPrepared = isPrepared && isPlain
+        if !isPrepared { curl_easy_reset(easy) }
         errorText.pointee = 0
         return hasBuffer
     }

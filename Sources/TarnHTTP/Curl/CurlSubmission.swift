@@ -4,14 +4,20 @@ import Foundation
 
 /// A queued request and its completion handler. A class, so that queues move a reference.
 final class CurlSubmission: Sendable {
-    let request: TransportRequest
-    let url: HTTPURL
-    /// The origin of the URL.
-    let origin: String
-    let options: CurlTransport.Options
+    private let direct: DirectRequest
+    private let settings: CurlSettings
     let timeout: Duration
     let ticket: CurlTicket
     let receiver: Receiver
+
+    var request: TransportRequest { direct.request }
+    var url: HTTPURL { direct.url }
+    var origin: String { direct.origin }
+    var options: CurlTransport.Options { settings.options }
+
+    /// Whether the options of the request differ only in its URL, its header fields and its timeout
+    /// from those of others.
+    var isPlain: Bool { request.method == "GET" && request.body == nil }
 
     /// The functions that are called with the responses.
     struct Receiver: Sendable {
@@ -22,15 +28,19 @@ final class CurlSubmission: Sendable {
     }
 
     init(
-        request: TransportRequest, url: HTTPURL, options: CurlTransport.Options, timeout: Duration, ticket: CurlTicket,
-        receiver: Receiver
+        request: DirectRequest, settings: CurlSettings, timeout: Duration, ticket: CurlTicket, receiver: Receiver
     ) {
-        self.request = request
-        self.url = url
-        origin = url.origin
-        self.options = options
+        direct = request
+        self.settings = settings
         self.timeout = timeout
         self.ticket = ticket
         self.receiver = receiver
     }
+}
+
+/// The options of a transport. A class: submissions share it.
+final class CurlSettings: Sendable {
+    let options: CurlTransport.Options
+
+    init(_ options: CurlTransport.Options) { self.options = options }
 }

@@ -24,20 +24,25 @@ extension CurlTransfer {
     /// Sets the options of the handle; false if libcurl rejects one.
     func configure() -> Bool {
         var options = CurlOptions(easy: easy)
-        setRequest(&options)
-        setLimits(&options)
-        setConnection(&options)
+        options.set(CURLOPT_URL, submission.url.description)
+        options.set(CURLOPT_TIMEOUT_MS, submission.timeout.milliseconds)
+        if !handle.isPrepared {
+            setRequest(&options)
+            setLimits(&options)
+            setConnection(&options)
+            setReceivers(&options)
+        }
         // RFC 9110 §8.6: a method that anticipates content declares a length of 0 if there is none.
         let method = submission.request.method
         let body = submission.request.body ?? (["POST", "PUT", "PATCH"].contains(method) ? [] : nil)
         if let body { set(body, &options) }
         guard appendHeaders(hasBody: body != nil) else { return false }
-        setReceivers(&options)
+        setTransfer(&options)
+        handle.isPrepared = options.isAccepted && submission.isPlain
         return options.isAccepted
     }
 
     private func setRequest(_ options: inout CurlOptions) {
-        options.set(CURLOPT_URL, submission.url.description)
         options.isAccepted = options.isAccepted && tarn_curl_allow_http(easy) == CURLE_OK
         // The request target is sent unchanged; references were resolved before.
         options.set(CURLOPT_PATH_AS_IS, 1)
@@ -59,7 +64,6 @@ extension CurlTransfer {
         // A cancelled transfer does not wait for the resolver's thread, which ends on its own.
         options.set(CURLOPT_QUICK_EXIT, 1)
         options.set(CURLOPT_CONNECTTIMEOUT_MS, submission.options.connectTimeout.milliseconds)
-        options.set(CURLOPT_TIMEOUT_MS, submission.timeout.milliseconds)
         options.set(CURLOPT_LOW_SPEED_LIMIT, 1)
         options.set(CURLOPT_LOW_SPEED_TIME, max(1, (submission.options.idleTimeout.milliseconds + 999) / 1000))
     }
@@ -105,13 +109,17 @@ extension CurlTransfer {
         return true
     }
 
-    private func setReceivers(_ options: inout CurlOptions) {
+    /// Sets the options whose memory belongs to the transfer.
+    private func setTransfer(_ options: inout CurlOptions) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         options.isAccepted =
             options.isAccepted && tarn_curl_set_list(easy, CURLOPT_HTTPHEADER, headerList) == CURLE_OK
-        options.set(CURLOPT_ERRORBUFFER, pointer: handle.errorText)
         options.set(CURLOPT_HEADERDATA, pointer: context)
         options.set(CURLOPT_WRITEDATA, pointer: context)
+    }
+
+    private func setReceivers(_ options: inout CurlOptions) {
+        options.set(CURLOPT_ERRORBUFFER, pointer: handle.errorText)
         options.isAccepted =
             options.isAccepted
             && tarn_curl_set_receive(

@@ -10,6 +10,7 @@ import Foundation
 final class CurlTransfer {
     let submission: CurlSubmission
     let handle: CurlHandle
+    let line: CurlLine
     private(set) var headerList: UnsafeMutablePointer<curl_slist>?
     private var fields: [TransportHeaders.Field] = []
     /// Whether a head is being read. Interim responses have their own fields; trailers are ignored.
@@ -28,9 +29,10 @@ final class CurlTransfer {
     private var isHeadTooLarge = false
     private var hasTwoLengths = false
 
-    init?(_ submission: CurlSubmission, _ handle: CurlHandle) {
+    init?(_ submission: CurlSubmission, _ handle: CurlHandle, _ line: CurlLine) {
         self.submission = submission
         self.handle = handle
+        self.line = line
         guard configure() else { return nil }
     }
 
@@ -68,8 +70,9 @@ final class CurlTransfer {
             return 0
         }
         let text = CurlTransfer.droppingLineEnd(line)
-        if line.starts(with: "HTTP/".utf8) {
+        if line.first == UInt8(ascii: "H"), line.starts(with: "HTTP/".utf8) {
             fields = []
+            fields.reserveCapacity(16)
             isInHead = true
             isHeadComplete = false
             status = CurlTransfer.status(text)
@@ -197,6 +200,13 @@ final class CurlTransfer {
         // The body is moved out: its only owner may parse it in place.
         let response = TransportResponse(status: status, headers: TransportHeaders(fields), body: takeBody())
         return .success(CurlAnswer(response: response, duration: time(CURLINFO_TOTAL_TIME_T)))
+    }
+
+    /// The number of connections that the transfer has opened.
+    var connectionCount: Int {
+        var count = 0
+        tarn_curl_get_long(easy, CURLINFO_NUM_CONNECTS, &count)
+        return count
     }
 
     private func takeBody() -> [UInt8] {

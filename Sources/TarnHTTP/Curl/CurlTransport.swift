@@ -79,12 +79,13 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
     }
 
     /// The options of the transport.
-    package let options: Options
+    package var options: Options { settings.options }
+    private let settings: CurlSettings
     private let engine: CurlEngine
 
     /// Creates a transport with its own connections. Its thread starts with the first request.
     public init(_ options: Options = .init()) {
-        self.options = options
+        settings = CurlSettings(options)
         engine = CurlEngine(concurrencyPerHost: max(1, options.concurrencyPerHost))
     }
 
@@ -168,7 +169,7 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
             await withCheckedContinuation { continuation in
                 engine.submit(
                     CurlSubmission(
-                        request: request, url: url, options: options, timeout: timeout, ticket: ticket,
+                        request: DirectRequest(request, url), settings: settings, timeout: timeout, ticket: ticket,
                         receiver: CurlSubmission.Receiver(
                             interim: InterimResponse.receiver?.receive,
                             completion: { continuation.resume(returning: $0) })))
@@ -180,10 +181,9 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
 
     /// Starts a request without a task. Redirects are followed in one.
     package func start(
-        _ request: TransportRequest, _ url: HTTPURL, _ transfer: DirectTransfer,
-        _ completion: @escaping DirectTransfer.Completion
+        _ request: DirectRequest, _ transfer: DirectTransfer, _ completion: @escaping DirectTransfer.Completion
     ) -> Bool {
-        guard CurlTransport.problem(of: request) == nil else { return false }
+        guard CurlTransport.problem(of: request.request) == nil else { return false }
         let ticket = CurlTicket()
         transfer.onCancel { [engine] in engine.cancel(ticket) }
         let finish: @Sendable (Result<CurlAnswer, CurlFailure>) -> Void = { [self] result in
@@ -193,18 +193,19 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
                     return completion(.success(answer.response))
                 }
                 transfer.resume(completion) { () async throws(TransportError) in
-                    try await self.exchange(request, url, first: answer)
+                    try await self.exchange(request.request, request.url, first: answer)
                 }
             case .failure(let failure):
                 completion(
                     .failure(
                         TransportError(
-                            failure.kind, method: request.method, url: request.url, detail: failure.detail)))
+                            failure.kind, method: request.request.method, url: request.request.url,
+                            detail: failure.detail)))
             }
         }
         engine.submit(
             CurlSubmission(
-                request: request, url: url, options: options, timeout: options.totalTimeout, ticket: ticket,
+                request: request, settings: settings, timeout: options.totalTimeout, ticket: ticket,
                 receiver: CurlSubmission.Receiver(
                     interim: InterimResponse.receiver?.receive, completion: finish)))
         return true

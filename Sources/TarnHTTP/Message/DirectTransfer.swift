@@ -16,7 +16,7 @@ package final class DirectTransfer: Sendable {
 
     package init() {}
 
-    var isCancelled: Bool { state.withLock(\.isCancelled) }
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     /// Cancels the request, unless it is complete. Its completion is called in either case.
     package func cancel() {

@@ -8,13 +8,11 @@ package protocol DirectTransport: Transport {
     /// Starts a request, with the effects of ``Transport/send(_:)``.
     ///
     /// - Parameters:
-    ///   - url: the URL of the request, parsed.
     ///   - transfer: the handle that cancels the request.
     ///   - completion: called exactly once, on any thread, unless false is returned. It must not
     ///     block.
     /// - Returns: false if only ``Transport/send(_:)`` can send the request: it is not started.
     func start(
-        _ request: TransportRequest, _ url: HTTPURL, _ transfer: DirectTransfer,
-        _ completion: @escaping DirectTransfer.Completion
+        _ request: DirectRequest, _ transfer: DirectTransfer, _ completion: @escaping DirectTransfer.Completion
     ) -> Bool
 }

@@ -15,6 +15,25 @@ package struct EntityTag: Sendable, Hashable {
         self = tag
     }
 
+    /// Returns whether a text is one well-formed entity tag, without white space around it.
+    static func isWhole(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            let start = bytes.starts(with: "W/".utf8) ? 2 : 0
+            guard bytes.count >= start + 2, bytes[start] == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else {
+                return false
+            }
+            return bytes[(start + 1)..<(bytes.count - 1)].allSatisfy(isTagByte)
+        }
+    }
+
+    /// Returns whether a byte is an etagc (RFC 9110 §8.8.3): %x21 / %x23-7E / obs-text.
+    ///
+    /// No space, no quote, no control character. A backslash escapes nothing.
+    private static func isTagByte(_ byte: UInt8) -> Bool {
+        byte == 0x21 || (0x23...0x7E).contains(byte) || byte >= 0x80
+    }
+
     /// Parses one entity tag at the start of the bytes; leaves them unchanged if there is none.
     init?(consuming bytes: inout ArraySlice<UInt8>) {
         var rest = bytes
@@ -23,9 +42,7 @@ package struct EntityTag: Sendable, Hashable {
         if isWeak { rest = rest.dropFirst(2) }
         guard rest.first == UInt8(ascii: "\"") else { return nil }
         rest = rest.dropFirst()
-        // etagc = %x21 / %x23-7E / obs-text: no space, no quote, no control character. A backslash
-        // escapes nothing.
-        let opaque = rest.prefix { $0 == 0x21 || (0x23...0x7E).contains($0) || $0 >= 0x80 }
+        let opaque = rest.prefix(while: EntityTag.isTagByte)
         rest = rest.dropFirst(opaque.count)
         guard rest.first == UInt8(ascii: "\"") else { return nil }
         bytes = rest.dropFirst()

@@ -13,7 +13,7 @@ import Metrics
 /// - `tarn_http_received_bytes` by host.
 ///
 /// Logs (swift-log): a line at level debug for every response and failure.
-package struct ObservedTransport: DirectTransport {
+package final class ObservedTransport: DirectTransport, Sendable {
     private let inner: any Transport
     private let direct: (any DirectTransport)?
     private let logger: Logger?
@@ -46,12 +46,11 @@ package struct ObservedTransport: DirectTransport {
 
     /// Starts a request without a task, and counts and logs its outcome.
     package func start(
-        _ request: TransportRequest, _ url: HTTPURL, _ transfer: DirectTransfer,
-        _ completion: @escaping DirectTransfer.Completion
+        _ request: DirectRequest, _ transfer: DirectTransfer, _ completion: @escaping DirectTransfer.Completion
     ) -> Bool {
         let started = ContinuousClock.now
-        return direct?.start(request, url, transfer) { [self] result in
-            note(result, request, url.host, ContinuousClock.now - started)
+        return direct?.start(request, transfer) { [self] result in
+            note(result, request.request, request.url.host, ContinuousClock.now - started)
             completion(result)
         } ?? false
     }
@@ -62,17 +61,23 @@ package struct ObservedTransport: DirectTransport {
     ) {
         switch result {
         case .success(let response):
-            note(request, host, "\(response.status)", duration)
-            Counter(label: "tarn_http_received_bytes", dimensions: [("host", host)]).increment(by: response.body.count)
+            if isMetered {
+                note(request, host, "\(response.status)", duration)
+                Counter(label: "tarn_http_received_bytes", dimensions: [("host", host)])
+                    .increment(by: response.body.count)
+            }
             logger?.debug(
                 "answer",
                 metadata: metadata(request).merging(["status": "\(response.status)", "bytes": "\(response.body.count)"])
                 { $1 })
         case .failure(let error):
-            note(request, host, error.kind.rawValue, duration)
+            if isMetered { note(request, host, error.kind.rawValue, duration) }
             logger?.debug("no answer", metadata: metadata(request).merging(["reason": "\(error.kind.rawValue)"]) { $1 })
         }
     }
+
+    /// Whether the program collects metrics: without a backend, their objects are not created.
+    private var isMetered: Bool { !(MetricsSystem.factory is NOOPMetricsHandler) }
 
     private func note(_ request: TransportRequest, _ host: String, _ status: String, _ duration: Duration) {
         Counter(

@@ -1,7 +1,7 @@
 /// A transport that accepts responses of allowed servers only.
 ///
 /// It also guards a transport that follows redirects by its own rules.
-package struct RedirectGuard: DirectTransport {
+package final class RedirectGuard: DirectTransport, Sendable {
     private let inner: any Transport
     private let direct: (any DirectTransport)?
     private let scope: RedirectScope
@@ -20,14 +20,12 @@ package struct RedirectGuard: DirectTransport {
 
     /// Starts a request without a task.
     package func start(
-        _ request: TransportRequest, _ url: HTTPURL, _ transfer: DirectTransfer,
-        _ completion: @escaping DirectTransfer.Completion
+        _ request: DirectRequest, _ transfer: DirectTransfer, _ completion: @escaping DirectTransfer.Completion
     ) -> Bool {
-        var request = request
-        request.redirects = scope
-        return direct?.start(request, url, transfer) { [self, request] result in
+        let request = request.redirecting(to: scope)
+        return direct?.start(request, transfer) { [self] result in
             guard case .success(let response) = result, response.redirectedTo != nil else { return completion(result) }
-            do throws(TransportError) { completion(.success(try checked(response, to: request))) } catch {
+            do throws(TransportError) { completion(.success(try checked(response, to: request.request))) } catch {
                 completion(.failure(error))
             }
         } ?? false

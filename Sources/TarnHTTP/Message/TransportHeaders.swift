@@ -26,7 +26,7 @@ public struct TransportHeaders: Sendable, Hashable {
 
     /// The first value of a field, or nil. A set replaces all fields of the name; nil removes them.
     public subscript(name: String) -> String? {
-        get { fields.first { TransportHeaders.same($0.name, name) }?.value }
+        get { index(of: name).map { fields[$0].value } }
         set {
             fields.removeAll { TransportHeaders.same($0.name, name) }
             if let newValue { fields.append(Field(name, newValue)) }
@@ -35,11 +35,26 @@ public struct TransportHeaders: Sendable, Hashable {
 
     /// Returns every value of a field, in order.
     public func all(_ name: String) -> [String] {
-        fields.filter { TransportHeaders.same($0.name, name) }.map(\.value)
+        guard let first = index(of: name) else { return [] }
+        var values = [fields[first].value]
+        for index in fields.indices.dropFirst(first + 1) where TransportHeaders.same(fields[index].name, name) {
+            values.append(fields[index].value)
+        }
+        return values
+    }
+
+    /// Returns the index of the first field of a name, or nil.
+    ///
+    /// Most lookups find nothing: lengths are compared without copying a field.
+    func index(of name: String) -> Int? {
+        let length = name.utf8.count
+        return fields.indices.first {
+            fields[$0].name.utf8.count == length && TransportHeaders.same(fields[$0].name, name)
+        }
     }
 
     /// Returns whether two texts are equal without ASCII case, as for tokens (RFC 9110 §5.1).
-    static func same(_ a: String, _ b: String) -> Bool {
+    package static func same(_ a: String, _ b: String) -> Bool {
         a.utf8.count == b.utf8.count
             && zip(a.utf8, b.utf8).allSatisfy { x, y in
                 x == y || ((x ^ y) == 0x20 && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(x | 0x20))

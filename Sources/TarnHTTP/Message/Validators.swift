@@ -19,7 +19,7 @@ package struct Validators: Sendable, Hashable, Codable {
     /// A malformed entity tag (RFC 9110 §8.8.3) is ignored, since a server could not compare it. An
     /// empty Last-Modified is ignored, too.
     package init(_ headers: TransportHeaders) {
-        etag = headers["ETag"].flatMap(EntityTag.init)?.text
+        etag = headers["ETag"].flatMap { EntityTag.isWhole($0) ? $0 : EntityTag($0)?.text }
         lastModified = headers["Last-Modified"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
@@ -48,22 +48,22 @@ extension TransportHeaders {
         let connectionOptions = headers.all("Connection").flatMap { value in
             value.split(separator: ",").map { String($0.filter { $0 != " " && $0 != "\t" }) }
         }
-        let excluded = TransportHeaders.notUpdated + connectionOptions
-        var updates = headers.fields.filter { field in
-            !excluded.contains { TransportHeaders.same($0, field.name) }
+        func isExcluded(_ name: String) -> Bool {
+            TransportHeaders.isNotUpdated(name) || connectionOptions.contains { TransportHeaders.same($0, name) }
         }
+        var updates = TransportHeaders(headers.fields.filter { !isExcluded($0.name) })
         var result: [Field] = []
+        result.reserveCapacity(fields.count + updates.fields.count)
         for field in fields {
-            guard headers[field.name] != nil, !excluded.contains(where: { TransportHeaders.same($0, field.name) })
-            else {
+            guard headers.index(of: field.name) != nil, !isExcluded(field.name) else {
                 result.append(field)
                 continue
             }
             // All new fields of a name take the place of the first old one.
-            result += updates.filter { TransportHeaders.same($0.name, field.name) }
-            updates.removeAll { TransportHeaders.same($0.name, field.name) }
+            while let index = updates.index(of: field.name) { result.append(updates.fields.remove(at: index)) }
         }
-        return TransportHeaders(result + updates)
+        result += updates.fields
+        return TransportHeaders(result)
     }
 
     /// Returns the stored header fields of a response that a 304 has confirmed.
@@ -72,8 +72,9 @@ extension TransportHeaders {
     /// to an earlier moment. A response without a date was generated when it was received (RFC 9110
     /// §6.6.1).
     package func confirmed(byNotModified headers: TransportHeaders) -> TransportHeaders {
-        let silent = ["Age", "Date"].filter { headers[$0] == nil }
-        return updated(byNotModified: headers).without(silent)
+        var confirmed = updated(byNotModified: headers)
+        for name in ["Age", "Date"] where headers.index(of: name) == nil { confirmed[name] = nil }
+        return confirmed
     }
 
     /// The header fields that a 304 does not update.
@@ -82,4 +83,14 @@ extension TransportHeaders {
         "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
         "Content-Length", "Content-Encoding", "Content-Range", "Content-Type",
     ]
+
+    /// Returns whether a 304 does not update a field.
+    private static func isNotUpdated(_ name: String) -> Bool {
+        // Most names have an initial that none of them has.
+        switch name.utf8.first.map({ $0 | 0x20 }) {
+        case UInt8(ascii: "c"), UInt8(ascii: "k"), UInt8(ascii: "p"), UInt8(ascii: "t"), UInt8(ascii: "u"):
+            notUpdated.contains { same($0, name) }
+        default: false
+        }
+    }
 }

@@ -105,11 +105,10 @@ package final class PacedTransport: DirectTransport, Sendable {
 
     /// Starts a request without a task when the budget of its origin admits it.
     package func start(
-        _ request: TransportRequest, _ url: HTTPURL, _ transfer: DirectTransfer,
-        _ completion: @escaping DirectTransfer.Completion
+        _ request: DirectRequest, _ transfer: DirectTransfer, _ completion: @escaping DirectTransfer.Completion
     ) -> Bool {
         guard let direct else { return false }
-        let origin = url.origin, started = time.now()
+        let origin = request.origin, started = time.now()
         let leaving: DirectTransfer.Completion = { [self] result in
             switch result {
             case .success(let response): leave(origin, status: response.status, response.headers)
@@ -117,12 +116,19 @@ package final class PacedTransport: DirectTransport, Sendable {
             }
             completion(result)
         }
-        let admitted: @Sendable (Failure?) -> Void = { [self] failure in
-            if let failure { return completion(.failure(error(failure, request, origin))) }
-            noteWait(since: started, url.host)
-            if !direct.start(request, url, transfer, leaving) {
-                transfer.resume(leaving) { [inner] () async throws(TransportError) in try await inner.send(request) }
+        let send = { @Sendable [inner] in
+            if !direct.start(request, transfer, leaving) {
+                transfer.resume(leaving) { () async throws(TransportError) in try await inner.send(request.request) }
             }
+        }
+        if isAdmittedAtOnce(origin, now: started) {
+            send()
+            return true
+        }
+        let admitted: @Sendable (Failure?) -> Void = { [self] failure in
+            if let failure { return completion(.failure(error(failure, request.request, origin))) }
+            noteWait(since: started, request.url.host)
+            send()
         }
         let ticket = state.withLock { state in
             state.lastTicket += 1
@@ -132,12 +138,21 @@ package final class PacedTransport: DirectTransport, Sendable {
         transfer.onCancel { [self] in remove(ticket, origin)?.resume(.cancelled) }
         state.withLock { state in
             state.lines[origin, default: Line()].waiters.insert(
-                Waiter(ticket: ticket, priority: request.priority, resume: admitted), byPriority: \.priority)
+                Waiter(ticket: ticket, priority: request.request.priority, resume: admitted),
+                byPriority: { $0.priority })
         }
         pump(origin)
         // The cancellation may have come before the request was queued.
         if transfer.isCancelled { remove(ticket, origin)?.resume(.cancelled) }
         return true
+    }
+
+    /// Admits a request if no other one waits, and if the budget allows it.
+    private func isAdmittedAtOnce(_ origin: String, now: Date) -> Bool {
+        state.withLock { state in
+            guard state.lines[origin, default: Line()].waiters.isEmpty else { return false }
+            return state.lines[origin, default: Line()].budget.admit(pace, now: now) == .now
+        }
     }
 
     /// The error of a request that is not sent.
@@ -177,7 +192,7 @@ package final class PacedTransport: DirectTransport, Sendable {
                     if state.cancelled.remove(ticket) != nil { return true }
                     state.lines[origin, default: Line()].waiters.insert(
                         Waiter(ticket: ticket, priority: priority) { continuation.resume(returning: $0) },
-                        byPriority: \.priority)
+                        byPriority: { $0.priority })
                     return false
                 }
                 if isCancelled { return continuation.resume(returning: .cancelled) }
@@ -214,10 +229,13 @@ package final class PacedTransport: DirectTransport, Sendable {
     /// Updates the budget with a response, and admits the next requests.
     private func leave(_ origin: String, status: Int, _ headers: TransportHeaders?) {
         let now = time.now()
-        state.withLock { state in
-            state.lines[origin]?.budget.answered(status: status, headers, now: now, longestLimit: pace.longestLimit)
+        let hasWaiters = state.withLock { state in
+            guard let key = state.lines.index(forKey: origin) else { return false }
+            state.lines.values[key].budget.answered(
+                status: status, headers, now: now, longestLimit: pace.longestLimit)
+            return !state.lines.values[key].waiters.isEmpty
         }
-        pump(origin)
+        if hasWaiters { pump(origin) }
     }
 
     /// Admits the requests that the budget allows, and sets a timer for the next one.

@@ -50,7 +50,7 @@ package struct RateBudget: Sendable, Hashable, Codable {
         limits.removeAll { limit in limit.resetsAt.map { $0 <= now } ?? false }
         if let pausedUntil, pausedUntil <= now { self.pausedUntil = nil }
         if let concurrent = pace.concurrent, underWay >= concurrent { return .whenAnswered }
-        if pace.obeysHeaders {
+        if pace.obeysHeaders, !limits.isEmpty || pausedUntil != nil {
             let until = (limits.filter { $0.remaining <= 0 }.compactMap(\.resetsAt) + [pausedUntil].compactMap(\.self))
                 .max()
             if let until { return .later(.seconds(clamping: until.timeIntervalSince(now) + 0.001), reason: .limit) }

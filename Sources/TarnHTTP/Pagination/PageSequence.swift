@@ -119,7 +119,7 @@ package struct PageSequence: Sendable, Hashable {
     /// Returns nil if the whole page must be read first, or if the scan ends or fails at this page;
     /// ``advance(_:answeredBy:)`` distinguishes these cases.
     package func next(byHeaders headers: TransportHeaders, answeredBy: String? = nil) -> PageRequest? {
-        guard deep == nil, bounds.recordLimit == nil, pagination != .singlePage else { return nil }
+        guard deep == nil, bounds.recordLimit == nil, !(pagination.style is SinglePagePagination) else { return nil }
         guard (choice?.pagination ?? pagination).style.isDetermined(byHeaders: headers) else { return nil }
         var copy = self
         guard (try? copy.advance(PageFacts(headers: headers, recordCount: 1), answeredBy: answeredBy)) == true else {

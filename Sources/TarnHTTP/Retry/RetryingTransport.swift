@@ -5,13 +5,34 @@ import Metrics
 
 /// A transport that retries requests by a ``RetryPolicy`` and the user's rules.
 package struct RetryingTransport: Transport {
-    private let inner: any Transport
-    private let direct: (any DirectTransport)?
-    private let policy: RetryPolicy
-    private let rules: [ResponseRule]
-    private let refresh: (@Sendable () async throws(TransportError) -> Bool)?
-    private let time: TimeSource
-    private let logger: Logger?
+    /// The parts that do not change. A class: the completion of each request keeps them.
+    private final class Parts: Sendable {
+        let inner: any Transport
+        let direct: (any DirectTransport)?
+        let policy: RetryPolicy
+        let rules: [ResponseRule]
+        let refresh: (@Sendable () async throws(TransportError) -> Bool)?
+        let time: TimeSource
+        let logger: Logger?
+
+        init(
+            _ inner: any Transport, _ policy: RetryPolicy, _ rules: [ResponseRule],
+            _ refresh: (@Sendable () async throws(TransportError) -> Bool)?, _ time: TimeSource, _ logger: Logger?
+        ) {
+            self.inner = inner
+            direct = inner as? any DirectTransport
+            self.policy = policy
+            self.rules = rules
+            self.refresh = refresh
+            self.time = time
+            self.logger = logger
+        }
+    }
+
+    private let parts: Parts
+    private var policy: RetryPolicy { parts.policy }
+    private var rules: [ResponseRule] { parts.rules }
+    private var time: TimeSource { parts.time }
     /// The function that is called before the delay of every retry.
     package var onWait: (@Sendable (RequestWait) -> Void)?
 
@@ -26,13 +47,7 @@ package struct RetryingTransport: Transport {
         refresh: (@Sendable () async throws(TransportError) -> Bool)? = nil, time: TimeSource = .system,
         logger: Logger? = nil
     ) {
-        self.inner = inner
-        direct = inner as? any DirectTransport
-        self.policy = policy
-        self.rules = rules
-        self.refresh = refresh
-        self.time = time
-        self.logger = logger
+        parts = Parts(inner, policy, rules, refresh, time, logger)
     }
 
     /// Sends a request until an outcome is final.
@@ -51,11 +66,12 @@ package struct RetryingTransport: Transport {
     package func start(
         _ request: TransportRequest, _ transfer: DirectTransfer, _ completion: @escaping DirectTransfer.Completion
     ) -> Bool {
-        guard let direct, let url = try? HTTPURL(request.url) else { return false }
-        return direct.start(request, url, transfer) { [self] result in
+        guard let direct = parts.direct, let url = try? HTTPURL(request.url) else { return false }
+        let started = DirectRequest(request, url)
+        return direct.start(started, transfer) { [self] result in
             guard isFinal(result) else {
                 return transfer.resume(completion) { () async throws(TransportError) in
-                    try await send(request, first: result)
+                    try await send(started.request, first: result)
                 }
             }
             completion(result)
@@ -79,7 +95,7 @@ package struct RetryingTransport: Transport {
     private func send(
         _ request: TransportRequest, first: Result<TransportResponse, TransportError>?
     ) async throws(TransportError) -> TransportResponse {
-        var attempt = 1, mayRefresh = refresh != nil, known = first
+        var attempt = 1, mayRefresh = parts.refresh != nil, known = first
         while true {
             let failure: TransportError
             do throws(TransportError) {
@@ -88,7 +104,7 @@ package struct RetryingTransport: Transport {
                     known = nil
                     response = try first.get()
                 } else {
-                    response = try await inner.send(request)
+                    response = try await parts.inner.send(request)
                 }
                 let rule = rules.first(for: response)
                 if rule == nil,
@@ -96,7 +112,7 @@ package struct RetryingTransport: Transport {
                 {
                     return response
                 }
-                if rule?.action == .refreshToken, mayRefresh, let refresh {
+                if rule?.action == .refreshToken, mayRefresh, let refresh = parts.refresh {
                     mayRefresh = false
                     if try await refresh() { continue }
                 }
@@ -132,7 +148,7 @@ package struct RetryingTransport: Transport {
         _ kind: RequestWait.Reason
     ) async throws(TransportError) {
         Counter(label: "tarn_http_retries", dimensions: [("reason", reason)]).increment()
-        logger?.notice(
+        parts.logger?.notice(
             "retrying request",
             metadata: [
                 "method": "\(request.method)", "url": "\(Redaction.url(request.url))", "reason": "\(reason)",

@@ -40,7 +40,30 @@ package struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: `PathTemplateError` if a value is missing, belongs to no placeholder, or is empty,
     ///   `.` or `..`: a path with these would name another resource.
     package func expanded(_ values: [String: String]) throws(PathTemplateError) -> String {
-        try expanded(lists: values.mapValues { [$0] })
+        if let plain = plainExpanded(values) { return plain }
+        return try expanded(lists: values.mapValues { [$0] })
+    }
+
+    /// Returns the path if all placeholders are plain names, each once, and all values are of
+    /// unreserved characters; nil otherwise, and for values that are errors.
+    ///
+    /// Keys of records are mostly of this form, and each record may have a request.
+    private func plainExpanded(_ values: [String: String]) -> String? {
+        var path = "", count = 0
+        for part in template.parts {
+            switch part {
+            case .literal(let text): path += text
+            case .expression(let expression):
+                guard expression.kind == .simple, expression.variables.count == 1,
+                    let variable = expression.variables.first, variable.prefix == nil,
+                    let value = values[variable.name], !value.isEmpty,
+                    value.utf8.allSatisfy(PercentEncoding.isUnreserved), value != ".", value != ".."
+                else { return nil }
+                path += value
+                count += 1
+            }
+        }
+        return count == values.count && (count == 1 || variables.count == count) ? path : nil
     }
 
     /// Returns the path with lists of values, for names with several values.

@@ -74,6 +74,6 @@ package struct ImportUnit: Sendable {
 extension StoreWriter {
     /// Returns whether the stored entry still is the one whose validators the request carried.
     fileprivate borrowing func isCurrent(_ response: RevalidatedResponse) throws -> Bool {
-        try access.responses.entry(of: response.entry.request)?.isUnchanged(since: response.asked) ?? false
+        try access.responses.view(response.entry.request.digest)?.isUnchanged(since: response.asked) ?? false
     }
 }

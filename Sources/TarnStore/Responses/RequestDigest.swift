@@ -25,7 +25,12 @@ package struct RequestDigest: Sendable, Hashable {
             }
         }
         sum = sum &+ number
-        bytes = withUnsafeBytes(of: (hash.bigEndian, sum.bigEndian)) { Array($0) } + SHA256.digest(text)
+        bytes = [UInt8](unsafeUninitializedCapacity: 8 + SHA256.length) { buffer, count in
+            let memory = UnsafeMutableRawBufferPointer(buffer)
+            withUnsafeBytes(of: (hash.bigEndian, sum.bigEndian)) { memory.copyMemory(from: $0) }
+            SHA256.digest(text, into: UnsafeMutableRawBufferPointer(rebasing: memory[8...]))
+            count = 8 + SHA256.length
+        }
     }
 
     /// Calls the closure with the key in the table of requests.

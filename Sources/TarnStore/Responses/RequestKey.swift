@@ -25,11 +25,15 @@ public struct RequestKey: Sendable, Hashable {
     /// The digest by which a store finds the entry: ``RequestDigest``.
     package var digest: RequestDigest {
         var text = ByteWriter(capacity: 512)
-        for (number, part) in [method, url, endpoint, authScope, variant].enumerated() where number < 4 || !part.isEmpty
-        {
-            if number > 0 { text.append(UInt8(ascii: "\n")) }
+        func append(_ part: String) {
+            text.append(UInt8(ascii: "\n"))
             text.append(part)
         }
+        text.append(method)
+        append(url)
+        append(endpoint)
+        append(authScope)
+        if !variant.isEmpty { append(variant) }
         return RequestDigest(of: text.bytes)
     }
 }

@@ -36,8 +36,13 @@ extension ResponseEntry {
         }
 
         /// The values of ETag and Last-Modified.
-        private var validators: [String] {
+        var validators: [String] { Validation.validators(of: headers) }
+
+        /// Returns the values of ETag and Last-Modified among header fields.
+        static func validators(of headers: [String]) -> [String] {
             stride(from: 0, to: headers.count - 1, by: 2).compactMap { index in
+                let length = headers[index].utf8.count
+                guard length == "etag".utf8.count || length == "last-modified".utf8.count else { return nil }
                 let name = headers[index].lowercased()
                 return name == "etag" || name == "last-modified" ? "\(name) \(headers[index + 1])" : nil
             }

@@ -12,8 +12,11 @@ extension ResponseTable {
     }
 
     /// Updates the totals of caches. Nothing is written if neither entry is a cache's.
-    func count(_ old: ResponseEntry?, _ new: ResponseEntry?) throws {
-        let before = old?.cacheCost, after = new?.cacheCost
+    ///
+    /// - Parameters:
+    ///   - before: the cost of the replaced or removed entry; nil if it is no cache's.
+    ///   - after: the cost of the new entry; nil if it is no cache's.
+    func count(_ before: Int?, _ after: Int?) throws {
         guard before != after else { return }
         var totals = try self.totals
         if let before { (totals.entries, totals.bytes) = (totals.entries - 1, totals.bytes - before) }

@@ -42,7 +42,7 @@ package struct ResponseTable {
         var key = ByteWriter()
         let digest = entry.request.digest
         var id = try self.id(of: digest)
-        let old = try id.flatMap { try self.entry(id: $0) }
+        let old = try id.flatMap { try replaced($0, by: entry) }
         // Two requests do not share a digest in practice. If they did, the newer one would replace
         // the older.
         if id == nil || old == nil {
@@ -56,13 +56,12 @@ package struct ResponseTable {
             try raw.put(state.urls, key.bytes, .empty)
         }
         guard let id else { return (0, false) }
-        try count(old, entry)
+        try count(old?.cacheCost, entry.cacheCost)
         // A body of the same size is kept or overwritten.
-        if !keepsBody, let size = old?.caching?.bodySize, size != entry.caching?.bodySize {
+        if !keepsBody, let size = old?.bodySize, size != entry.caching?.bodySize {
             try removeBody(of: id, size: size)
         }
-        let isSameList = old?.listing.listed == entry.listing.listed
-        let before = isSameList ? [] : Set(old?.listing.listed ?? [])
+        let isSameList = old != nil && old?.otherList == nil, before = Set(old?.otherList ?? [])
         if !before.isEmpty {
             for record in before.subtracting(entry.listing.listed) {
                 record.memberKey(id, into: &key)
@@ -79,9 +78,30 @@ package struct ResponseTable {
         return (id, !isSameList)
     }
 
+    /// The facts about a replaced entry that its successor needs.
+    private struct Replaced {
+        var cacheCost: Int?
+        var bodySize: Int?
+        /// The listed records; nil if the successor lists the same ones.
+        var otherList: [ListedRecord]?
+    }
+
+    /// Returns the facts about an entry that is to be replaced; nil if it is unreadable.
+    ///
+    /// Entries of mirrors that are confirmed are not decoded: they list what they have listed.
+    private func replaced(_ id: UInt64, by entry: ResponseEntry) throws -> Replaced? {
+        guard let view = try view(id: id), view.isReadable else { return nil }
+        if view.requestedAt == nil, view.lists(entry.listing.listed) { return Replaced() }
+        return view.entry.map { old in
+            Replaced(
+                cacheCost: old.cacheCost, bodySize: old.caching?.bodySize,
+                otherList: old.listing.listed == entry.listing.listed ? nil : old.listing.listed)
+        }
+    }
+
     func remove(id: UInt64) throws {
         guard let entry = try self.entry(id: id) else { return }
-        try count(entry, nil)
+        try count(entry.cacheCost, nil)
         if let size = entry.caching?.bodySize { try removeBody(of: id, size: size) }
         var key = ByteWriter()
         for record in entry.listing.listed {

@@ -58,6 +58,37 @@ package struct ResponseView {
         try ResponseEntry.forEachListed(in: bytes, body)
     }
 
+    /// Whether the entry can be decoded: see ``entry``.
+    var isReadable: Bool {
+        row.body.value(of: ID.method) != nil && row.body.value(of: ID.url) != nil
+            && row.body.value(of: ID.endpoint) != nil && row.number(ID.status) != nil && row.date(ID.fetchedAt) != nil
+            && row.date(ID.validatedAt) != nil && row.unsigned(ID.scan) != nil
+    }
+
+    /// Returns whether the entry lists these records, in this order.
+    func lists(_ listed: [ListedRecord]) -> Bool {
+        var position = 0, isSame = true
+        forEachListed { entity, key in
+            isSame =
+                position < listed.count && listed[position].entity == entity
+                && listed[position].storageKey.withUnsafeBytes { $0.elementsEqual(key) }
+            position += 1
+            return isSame
+        }
+        return isSame && position == listed.count
+    }
+
+    /// Returns whether the entry is of the same response as an earlier copy, and was not
+    /// invalidated since: see ``ResponseEntry/isUnchanged(since:)``.
+    package func isUnchanged(since copy: ResponseEntry) -> Bool {
+        let validation = copy.validation, listing = copy.listing
+        guard isReadable, row.date(ID.fetchedAt) == validation.fetchedAt, status == validation.status,
+            validation.isInvalidated || !isInvalidated, skipped == listing.skipped, metadata == listing.metadata,
+            lists(listing.listed), (row.number(ID.count) ?? listing.listed.count) == listing.count
+        else { return false }
+        return ResponseEntry.Validation.validators(of: headers) == validation.validators
+    }
+
     /// The number of elements of the list.
     package var count: Int { row.number(ID.count) ?? 0 }
 

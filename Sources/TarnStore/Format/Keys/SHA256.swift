@@ -11,9 +11,18 @@ package enum SHA256 {
     }
 
     static func digest(_ bytes: Bytes) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
-            _ = CCrypto.SHA256(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, buffer.baseAddress)
-            count = 32
+        [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+            digest(bytes, into: UnsafeMutableRawBufferPointer(buffer))
+            count = length
         }
     }
+
+    /// Writes the digest to memory of at least ``length`` bytes.
+    static func digest(_ bytes: Bytes, into memory: UnsafeMutableRawBufferPointer) {
+        precondition(memory.count >= length)
+        tarn_sha256(bytes.baseAddress, bytes.count, memory.baseAddress)
+    }
+
+    /// The length of a digest in bytes.
+    static let length = 32
 }

@@ -82,7 +82,8 @@ extension Importer {
         if let known, let tape = reduced(body, known, records.keys) { return tape }
         let tape = try parser.parse(keeping: body)
         if wanted != nil, recognition == nil {
-            let listed = mayRecognizeElements(records) ? listed(parser.elementRanges(at: records.keys), parser.text) : nil
+            let listed =
+                mayRecognizeElements(records) ? listed(parser.elementRanges(at: records.keys), parser.text) : nil
             recognition = ElementRecognition(listed, known)
         }
         return tape
@@ -136,7 +137,9 @@ extension Importer {
         let ranges = walk.elements(at: keys) { start in
             // The next element, or the one behind it if that was changed or removed.
             for position in next...next + 1 {
-                guard let element = known.element(position), text.mayEndElement(start + element.length) else { continue }
+                guard let element = known.element(position), text.mayEndElement(start + element.length) else {
+                    continue
+                }
                 guard digest(text.slice(start..<start + element.length)) == element.digest else { continue }
                 listed.append(element)
                 next = position + 1

@@ -15,7 +15,9 @@ import TarnStore
 protocol LeafQuestion {
     /// Prepares the question for the rows of a leaf.
     mutating func begin(_ leaf: Bytes)
-    /// Returns whether a row is unwanted, and sound if `end` says so. Its bytes are valid until then.
+    /// Returns whether a row is unwanted, and sound if `end` says so.
+    ///
+    /// Its bytes are valid until then.
     mutating func mayPass(_ key: Bytes, _ row: Bytes) -> Bool
     /// Returns whether the rows since `begin` are sound, of which each may pass.
     mutating func end() -> Bool

@@ -27,7 +27,10 @@ struct ElementWalkTests {
         let list = "[ " + elements.joined(separator: " ,\n") + " ]", parser = try JSONParser()
         for (json, path) in [
             (list, []), (#"{"x":{"items":[1]},"items": \#(list)}"#, ["items"]), ("[]", []), (" [ ] ", []),
-            (#"{"a":-1.5e3 ,"b":null,"c":"\"items","data":{"items":\#(list),"n":null},"more":[{}]}"#, ["data", "items"]),
+            (
+                #"{"a":-1.5e3 ,"b":null,"c":"\"items","data":{"items":\#(list),"n":null},"more":[{}]}"#,
+                ["data", "items"]
+            ),
         ] as [(String, [String])] {
             let body = Array(json.utf8)
             try #require(parser.index(keeping: body))
@@ -51,12 +54,14 @@ struct ElementWalkTests {
         }
     }
 
-    @Test("of damaged documents, those that are valid without the known elements are valid with them, and have the list")
+    @Test(
+        "of damaged documents, those that are valid without the known elements are valid with them, and have the list")
     func damaged() throws {
         let parser = try JSONParser(), other = try JSONParser()
         var random = SeededRandom(seed: 11), walked = 0, invalid = 0
         let elements = [#"{"x":[1,{"y":"z"}]}"#, #"{"x":"]}"}"#, #"{"q":{}}"#, #"{"x":3}"#].map { Array($0.utf8) }
-        let valid = Array(#"{"a":1,"items":["#.utf8) + elements.joined(separator: [UInt8(ascii: ",")])
+        let valid =
+            Array(#"{"a":1,"items":["#.utf8) + elements.joined(separator: [UInt8(ascii: ",")])
             + Array(#"],"b":[{}],"c":{"items":[{}]}}"#.utf8)
         for round in 0..<30_000 {
             var body = valid

@@ -273,7 +273,9 @@ struct SearchTests {
         var dice = SeededRandom(seed: 20_261_125)
         for _ in 0..<20_000 {
             // Few letters: near matches are frequent, and matches are at any place.
-            func letters(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(ascii: "a") + UInt8(dice.roll(0..<3)) } }
+            func letters(_ count: Int) -> [UInt8] {
+                (0..<count).map { _ in UInt8(ascii: "a") + UInt8(dice.roll(0..<3)) }
+            }
             let ignoresCase = dice.roll(0..<2) == 0
             let pattern = letters(dice.roll(1..<9))
             var text = letters(dice.roll(0..<300))

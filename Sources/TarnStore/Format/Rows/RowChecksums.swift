@@ -15,8 +15,9 @@ package final class RowChecksums {
 
     deinit { rows.deallocate() }
 
-    /// Adds a row, if it is readable without being decompressed. Its bytes and its key must be valid
-    /// until `check` returns.
+    /// Adds a row, if it is readable without being decompressed.
+    ///
+    /// Its bytes and its key must be valid until `check` returns.
     package func add(_ row: Bytes, key: Bytes) -> Bool {
         guard row.count >= RowFormat.headerSize + 2, row[0] == RowFormat.version, row[1] & ~RowFormat.allFlags == 0,
             row[2] == RowFormat.uncompressed

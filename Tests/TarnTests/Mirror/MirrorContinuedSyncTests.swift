@@ -340,6 +340,8 @@ struct MirrorContinuedSyncTests {
         let server = bed.server, store = bed.store
         async let first = store.sync(server.base, names: ["topics", "boards"])
         try await bed.boards.reached()
+        // Both lists are requested side by side.
+        try await eventually("requests of topics and boards") { server.targets.count == 2 }
         let asked = bed.server.targets.count
         let second = try await bed.sync()
         guard case .busy(endpoint: "topics", processID: let processID)? = second.failures.first, processID == getpid()

@@ -33,6 +33,8 @@ struct Batch {
     private(set) var pages: [Page] = []
     /// The size of the pages' bodies.
     private(set) var byteCount = 0
+    /// The number of records that imported pages list.
+    private(set) var records = 0
     /// Checkpoints by name; a later one replaces an earlier one.
     private(set) var checkpoints: [String: Checkpoint] = [:]
     var completed: [Completed] = []
@@ -42,6 +44,7 @@ struct Batch {
     mutating func add(_ page: Page, _ checkpoint: Checkpoint, _ name: String) {
         pages.append(page)
         byteCount += page.byteCount
+        if page.isImported { records += page.entry.listing.count }
         checkpoints[name] = checkpoint
     }
 
@@ -49,6 +52,7 @@ struct Batch {
     mutating func append(_ other: Batch) {
         pages += other.pages
         byteCount += other.byteCount
+        records += other.records
         checkpoints.merge(other.checkpoints) { $1 }
         completed += other.completed
     }

@@ -6,6 +6,8 @@ import TarnStore
 extension EndpointScan {
     /// The maximum number of pages, and of the bytes of their bodies, that wait for a commit.
     private static let mostShared = (pages: 256, bytes: 1 << 20)
+    /// The size of the bodies above which a batch is committed before its unit is complete.
+    private static let largeBatch = 12 << 20
     /// The time for which the first of them waits.
     private static let longestWait = Duration.milliseconds(5)
 
@@ -26,8 +28,21 @@ extension EndpointScan {
         let isDue =
             sharesCommits
             ? isSharedDue || batch.pages.count >= most.pages || batch.byteCount >= most.bytes
-            : batch.pages.count >= limit
+            : batch.pages.count >= limit || isEnoughAlready
         if isDue { try await flush() }
+    }
+
+    /// Whether a batch is committed before it has all pages of its unit.
+    ///
+    /// A first one that has the rows for a dictionary: all later rows are compressed with it. And a large one: it is
+    /// written while the following pages are fetched and drafted, and they need no memory beside it.
+    private var isEnoughAlready: Bool {
+        guard !holdsCommits, !importer.dependsOnUnits else { return false }
+        if let wanted = rowsToTrain, batch.records >= wanted {
+            rowsToTrain = nil
+            return true
+        }
+        return batch.byteCount >= EndpointScan.largeBatch && (underWay == nil || pipeline.hasEnded)
     }
 
     /// Whether pages have waited long enough for others, and no commit is in progress.

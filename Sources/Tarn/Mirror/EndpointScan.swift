@@ -26,6 +26,8 @@ final class EndpointScan {
     var batch = Batch()
     /// The time when the first page of the batch began to wait for others; nil if none waits.
     var batchBegan: ContinuousClock.Instant?
+    /// The number of records after which a first commit trains a dictionary; nil for none.
+    var rowsToTrain: Int?
     /// The batch that is being committed while the next one is fetched and drafted.
     var underWay: Batch?
     /// Whether the batch waits for other scans, to be committed with theirs as one change.
@@ -98,6 +100,7 @@ final class EndpointScan {
         recognizeBodies()
         defer { pipeline.configure { $0.bodyDigest = nil } }
         pipeline.isDryRun = options.isDryRun
+        rowsToTrain = options.isDryRun ? nil : try? client.store.rowsToTrain(of: endpoint.entity)
         pipeline.whenEnded = { [arrivals] in arrivals.signal() }
         defer { pipeline.whenEnded = nil }
         stop?.wakes(arrivals)

@@ -69,7 +69,7 @@ extension OutboxLane {
             base.hasSameOrigin(as: url)
         else { return identified(sent, nil, "its URL leads to another server: \(Redaction.shown(location))") }
         let request = client.request(location), response: TransportResponse
-        do throws(TransportError) { response = try await transport.send(request) } catch {
+        do throws(TransportError) { response = try await transport.sendDirectly(request) } catch {
             return unlocated(sent, outcome(of: error), "\(error)")
         }
         guard response.status == 200 else { return unlocated(sent, response, request) }
@@ -228,7 +228,7 @@ extension OutboxLane {
         var sent = SentOperation(operation: operation, outcome: .refused(failure))
         guard let url = message.recordURL else { return sent }
         let response: TransportResponse
-        do throws(TransportError) { response = try await transport.send(client.request(url)) } catch {
+        do throws(TransportError) { response = try await transport.sendDirectly(client.request(url)) } catch {
             sent.outcome = outcome(of: error)
             return sent
         }

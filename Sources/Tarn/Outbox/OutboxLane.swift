@@ -65,7 +65,7 @@ struct OutboxLane: Sendable {
         if let bridge = outbox.bridge { return await send(operation, message, validators, through: bridge) }
         validators.require(in: &request)
         let response: TransportResponse
-        do throws(TransportError) { response = try await transport.send(request) } catch {
+        do throws(TransportError) { response = try await transport.sendDirectly(request) } catch {
             return SentOperation(operation: operation, outcome: outcome(of: error))
         }
         let rule = rules.first(for: response)

@@ -55,13 +55,14 @@ struct WriteMessageBuilder {
                 }
             }
             if let name = requests.idempotency {
-                message.headers[name] = operation.idempotencyKey.uuidString.lowercased()
+                message.headers[name] = operation.idempotencyKey.lowercasedText
             }
             var recordURL: String?
             switch operation.kind {
             case .update, .delete:
                 let read = requests.read ?? requests.update?.url ?? request.url
-                recordURL = try expanded(read, urls, requests.base)
+                let isSame = read == request.url && requests.base == base
+                recordURL = isSame ? url : try expanded(read, urls, requests.base)
             case .create, .add, .remove: break
             }
             return WriteMessage(

@@ -36,7 +36,7 @@ struct OutboxShowCommand: ParsableCommand {
                 Output.line("failed: \(failure.at): \(failure.message)")
                 if let excerpt = failure.excerpt { Output.line("answer: \(excerpt)") }
             }
-            Output.line("idempotency key: \(operation.idempotencyKey.uuidString.lowercased())")
+            Output.line("idempotency key: \(operation.idempotencyKey.lowercasedText)")
         }
     }
 }

@@ -42,7 +42,7 @@ extension Value: Encodable {
         case .string(let value), .url(let value): try container.encode(value)
         case .bytes(let value): try container.encode(Data(value).base64EncodedString())
         case .date(let value): try container.encode(value.description)
-        case .uuid(let value): try container.encode(value.uuidString.lowercased())
+        case .uuid(let value): try container.encode(value.lowercasedText)
         case .json(let text): try container.encode(JSONDecoder().decode(AnyJSON.self, from: Data(text.utf8)))
         case .array(let values): try container.encode(values)
         case .reference(let key): try container.encode(key)
@@ -69,7 +69,7 @@ extension KeyComponent {
         switch self {
         case .int(let value): try container.encode(value)
         case .string(let value): try container.encode(value)
-        case .uuid(let value): try container.encode(value.uuidString.lowercased())
+        case .uuid(let value): try container.encode(value.lowercasedText)
         case .digest(let bytes): try container.encode(["digest": bytes.hexadecimal])
         }
     }

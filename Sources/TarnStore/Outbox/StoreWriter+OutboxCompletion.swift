@@ -37,8 +37,8 @@ extension StoreWriter {
         }
         try removeEntry(operation)
         for record in operation.touchedRecords(own) {
-            try noteServer(operation, record)
-            try renewMark(record, after: operation)
+            guard let mark = try mark(of: record) else { continue }
+            try renewMark(noted(mark, operation, record), record, after: operation)
         }
         guard let key, key != operation.key, let root = catalog.entity(id: own.entity) else { return completion }
         completion.key = key

@@ -82,7 +82,11 @@ extension StoreWriter {
     ///
     /// Fields that were marked without an operation stay marked.
     mutating func renewMark(_ record: ListedRecord, after ended: StoredOperation) throws {
-        guard let known = try mark(of: record) else { return }
+        if let known = try mark(of: record) { try renewMark(known, record, after: ended) }
+    }
+
+    /// Replaces a mark, which need not be stored as it is: see ``renewMark(_:after:)``.
+    mutating func renewMark(_ known: LocalMark, _ record: ListedRecord, after ended: StoredOperation) throws {
         let catalog = access.catalog, touch = ended.touch(record, ended.record(catalog))
         var mark: LocalMark?, source = ended
         for operation in try outbox.touching(record) where operation.id != ended.id {
@@ -112,6 +116,14 @@ extension StoreWriter {
 
     /// Stores a mark, with the whole key of a record that is stored under a digest.
     mutating func putMark(_ mark: LocalMark, _ record: ListedRecord, _ operation: StoredOperation) throws {
+        let mark = withWholeKey(mark, record, operation)
+        try record.storageKey.withUnsafeBytes {
+            try access.localChanges.put(mark, record.entity, $0, sequence: sequence)
+        }
+    }
+
+    /// The mark with the whole key of a record that is stored under a digest.
+    private func withWholeKey(_ mark: LocalMark, _ record: ListedRecord, _ operation: StoredOperation) -> LocalMark {
         var mark = mark
         let isDigest = record.storageKey.count == StorageKey.digestLength
         if isDigest, mark.wholeKey == nil {
@@ -123,15 +135,13 @@ extension StoreWriter {
                     ?? record.storageKey.withUnsafeBytes { access.wholeKey(entity, ofDigest: $0)?.tuple }
             }
         }
-        try record.storageKey.withUnsafeBytes {
-            try access.localChanges.put(mark, record.entity, $0, sequence: sequence)
-        }
+        return mark
     }
 
-    /// Notes in a mark that the server has the values of an operation now.
-    mutating func noteServer(_ operation: StoredOperation, _ record: ListedRecord) throws {
-        guard var mark = try mark(of: record) else { return }
-        let own = operation.record(access.catalog), server = mark.server, wasGone = mark.isGoneAtServer
+    /// Returns a mark that notes that the server has the values of an operation now.
+    func noted(_ old: LocalMark, _ operation: StoredOperation, _ record: ListedRecord) -> LocalMark {
+        var mark = old
+        let own = operation.record(access.catalog)
         mark.isGoneAtServer = false
         for change in operation.changes where (change.record ?? own) == record {
             _ = change.after.withUnsafeBytes { mark.remember(change.field, EncodedValue($0)) }
@@ -142,7 +152,7 @@ extension StoreWriter {
             else { continue }
             _ = value.withUnsafeBytes { mark.remember(edit.field, EncodedValue($0)) }
         }
-        guard wasGone || !server.elementsEqual(mark.server, by: ==) else { return }
-        try putMark(mark, record, operation)
+        let isOld = !old.isGoneAtServer && old.server.elementsEqual(mark.server, by: ==)
+        return isOld ? old : withWholeKey(mark, record, operation)
     }
 }

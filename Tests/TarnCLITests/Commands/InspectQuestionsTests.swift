@@ -12,7 +12,7 @@ struct InspectQuestionsTests {
     func keys() async throws {
         let store = try await Forge.store
         let dump = try await tarn("inspect", "dump", store, "--entity", "Issue")
-        let wanted = try dump.lines.map { try #require(try json($0)["key"] as? Int) }
+        let wanted: [Int] = try dump.lines.map { line throws -> Int in try #require(try json(line)["key"] as? Int) }
         let found = try await tarn("inspect", "keys", store, "Issue")
         #expect(found.status == 0 && found.error == "" && found.lines == wanted.map(String.init))
         let reversed = try await tarn("inspect", "keys", store, "Issue", "--reverse", "--limit", "3")

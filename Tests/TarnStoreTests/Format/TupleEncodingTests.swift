@@ -162,11 +162,10 @@ struct TupleEncodingTests {
             var reader = TupleReader(bytes)
             var elements: [TupleElement?] = []
             while !reader.isAtEnd { elements.append(reader.next()) }
-            #expect(
-                elements == [
-                    .null, .bool(true), .int(.min), .uint(.max), .double(-1.5), .string("a\0b"), .bytes([0]),
-                    .bool(false),
-                ])
+            let written: [TupleElement?] = [
+                .null, .bool(true), .int(.min), .uint(.max), .double(-1.5), .string("a\0b"), .bytes([0]), .bool(false),
+            ]
+            #expect(elements == written)
         }
     }
 

@@ -110,8 +110,9 @@ struct MirrorConcurrencyTests {
         let store = try MirrorStore(yaml: Self.yaml()), server = Counting()
         _ = try await store.sync(nil, transport: server.transport(), options: { $0.concurrency = 1 })
         // Without boards in the store, the first endpoint has nothing to do.
-        #expect(
-            server.log == ["/topics", "/boards", "/boards?page=2", "/tags"].flatMap { ["> " + $0, "< " + $0] })
+        let targets = ["/topics", "/boards", "/boards?page=2", "/tags"]
+        let expected: [String] = targets.flatMap { target -> [String] in ["> \(target)", "< \(target)"] }
+        #expect(server.log == expected)
     }
 
     @Test("pages of several parents that arrive during a commit share the next one")

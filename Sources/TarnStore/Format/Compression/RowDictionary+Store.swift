@@ -97,6 +97,19 @@ extension Store {
         return trained
     }
 
+    /// The number of rows that an import should commit first, so that the others are compressed with a dictionary.
+    ///
+    /// - Returns: nil if the rows are not compressed, or have a dictionary.
+    package func rowsToTrain(of entity: String) throws -> Int? {
+        try read { reader in
+            let access = reader.access, catalog = access.catalog
+            guard let root = catalog.entity(entity).flatMap({ catalog.entity(id: $0.root) }), root.isCompressed,
+                access.state.currentDictionary(of: root) == nil
+            else { return nil }
+            return RowCompression.rowsToTrain
+        }
+    }
+
     private func trainedDictionary(_ entity: Catalog.Entity) throws -> [UInt8]? {
         try read { reader in
             let access = reader.access

@@ -78,8 +78,9 @@ public struct Endpoint: Sendable, Hashable {
     public enum CommitUnit: Sendable, Hashable {
         /// This number of pages, and the remaining ones at the end.
         ///
-        /// Unless the import depends on what else is in a unit, it may end earlier: after 12 MB of bodies, or with the
-        /// first rows of an entity that suffice to train its dictionary.
+        /// Unless the import has hooks or depends on what else is in a unit, it may end earlier:
+        /// after 12 MB of bodies, or with the first rows of an entity that suffice to train its
+        /// dictionary.
         ///
         /// An endpoint with `for_each` counts the pages of all parents: a commit may cover several
         /// of them.

@@ -34,10 +34,10 @@ extension EndpointScan {
 
     /// Whether a batch is committed before it has all pages of its unit.
     ///
-    /// A first one that has the rows for a dictionary: all later rows are compressed with it. And a large one: it is
-    /// written while the following pages are fetched and drafted, and they need no memory beside it.
+    /// A first one that has the rows for a dictionary: all later rows are compressed with it. And a
+    /// large one: it is written while the following pages are fetched and drafted.
     private var isEnoughAlready: Bool {
-        guard !holdsCommits, !importer.dependsOnUnits else { return false }
+        guard !holdsCommits, !importer.dependsOnUnits, options.hooks == nil else { return false }
         if let wanted = rowsToTrain, batch.records >= wanted {
             rowsToTrain = nil
             return true

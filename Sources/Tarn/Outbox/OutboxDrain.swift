@@ -73,8 +73,8 @@ final class OutboxDrain: Sendable {
                 }
                 if !isCommitting, looks || !answered.isEmpty {
                     let batch = answered
-                    // Several times as many as arrived during the last write, so that there are requests to send until
-                    // the next one has ended: none of a slow server.
+                    // Several times as many as arrived during the last write, so that there are
+                    // requests to send until the next one has ended: none of a slow server.
                     let ahead = min(4 * max(0, batch.count - 1), 12 * concurrent)
                     let wanted = max(0, concurrent + ahead - sending - ready.count)
                     // Answers with records are applied in writes of their own: see `commit`.

@@ -1,7 +1,8 @@
 extension RetryingTransport {
     /// Sends a request until an outcome is final, as ``send(_:)`` does.
     ///
-    /// The task is suspended once, and not by each transport of the chain in turn. Cancelling it cancels the transfer.
+    /// The task is suspended once, and not by each transport of the chain in turn. Cancelling it
+    /// cancels the transfer.
     package func sendDirectly(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         let transfer = DirectTransfer()
         let result = await withTaskCancellationHandler {

@@ -160,6 +160,52 @@ struct MirrorCommitTests {
         #expect(try await store.sync(nil, transport: try WrittenTransport([first[0], gone])).notModified == 1)
     }
 
+    /// Pages of one unit; tells whether the first records are stored before the last page is answered.
+    private func isStoredEarly(
+        within seconds: Double = 30, pages: Int, records: Int, text: Int, api: String = ""
+    ) async throws -> Bool {
+        let store = try MirrorStore(
+            yaml: itemsYAML(
+                "paginate: header_link\n    commit: { every: 1000 }", api: api, attributes: "      text: string"))
+        let isEarly = Mutex(false), name = String(repeating: "x", count: text)
+        let transport = ClosureTransport { request in
+            let page = request.url.split(separator: "=").last.flatMap { Int($0) } ?? 1
+            if page == pages {
+                for _ in 0..<Int(seconds * 200) where !isEarly.withLock({ $0 }) {
+                    let count = try store.read { try $0.count("Item") }
+                    isEarly.withLock { $0 = count > 0 }
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+            }
+            let items = (0..<records).map { #"{"id":\#(page * records + $0),"name":"\#(page) \#($0)","text":"\#(name)"}"# }
+            var response = TransportResponse(status: 200, body: Array("[\(items.joined(separator: ","))]".utf8))
+            if page < pages {
+                response.headers["Link"] = "<https://api.test.example/v1/items?page=\(page + 1)>; rel=\"next\""
+            }
+            return response
+        }
+        let report = try await store.sync(nil, transport: transport)
+        #expect(report.failures.isEmpty && report.pages == pages && report.report.created == pages * records)
+        #expect(try store.read { try $0.count("Item") } == pages * records)
+        return isEarly.withLock { $0 }
+    }
+
+    @Test("the first rows that suffice for a dictionary are committed before the unit is complete")
+    func firstDictionary() async throws {
+        #expect(try await isStoredEarly(pages: 8, records: 250, text: 600))
+    }
+
+    @Test("a unit of large pages is committed in parts")
+    func largePages() async throws {
+        #expect(try await isStoredEarly(pages: 20, records: 1, text: 1 << 20))
+    }
+
+    @Test("a unit of few small records is one commit, also a large one whose import depends on what else is in it")
+    func wholeUnits() async throws {
+        #expect(try await !isStoredEarly(within: 0.5, pages: 8, records: 50, text: 600))
+        #expect(try await !isStoredEarly(within: 0.5, pages: 8, records: 250, text: 600, api: "  keyless: fail"))
+    }
+
     @Test("hooks look into the imports of the endpoints that have some, and into no others")
     func hooks() async throws {
         let store = try MirrorStore(

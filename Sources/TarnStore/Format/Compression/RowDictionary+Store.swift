@@ -97,7 +97,8 @@ extension Store {
         return trained
     }
 
-    /// The number of rows that an import should commit first, so that the others are compressed with a dictionary.
+    /// The number of rows that an import should commit first, so that the others are compressed
+    /// with a dictionary.
     ///
     /// - Returns: nil if the rows are not compressed, or have a dictionary.
     package func rowsToTrain(of entity: String) throws -> Int? {

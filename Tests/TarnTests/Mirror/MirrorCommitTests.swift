@@ -177,7 +177,9 @@ struct MirrorCommitTests {
                     try await Task.sleep(for: .milliseconds(5))
                 }
             }
-            let items = (0..<records).map { #"{"id":\#(page * records + $0),"name":"\#(page) \#($0)","text":"\#(name)"}"# }
+            let items = (0..<records).map { number in
+                #"{"id":\#(page * records + number),"name":"\#(page) \#(number)","text":"\#(name)"}"#
+            }
             var response = TransportResponse(status: 200, body: Array("[\(items.joined(separator: ","))]".utf8))
             if page < pages {
                 response.headers["Link"] = "<https://api.test.example/v1/items?page=\(page + 1)>; rel=\"next\""

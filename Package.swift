@@ -183,8 +183,9 @@ if isStoreOnly {
     package.traits = []
 }
 
-// Most of the tests' time is spent in these modules, which are several times as slow without optimization. No source has an
-// `assert`, so the checks are the same. Only tools sets it: SwiftPM refuses unsafe flags of a dependency that is not local.
+// Most of the tests' time is spent in these modules, which are several times as slow without optimization.
+// No source has an `assert`, so the checks are the same. Only tools sets it: SwiftPM refuses unsafe flags of
+// a dependency that is not local.
 if Context.environment["TARN_OPTIMIZED"] == "1" {
     let optimized: Set = ["Locking", "LMDBPages", "LMDB", "TarnStore", "TarnImport", "TarnInspect"]
     for target in package.targets where optimized.contains(target.name) {

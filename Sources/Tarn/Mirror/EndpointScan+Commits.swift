@@ -37,13 +37,12 @@ extension EndpointScan {
     /// A first one that has the rows for a dictionary: all later rows are compressed with it. And a
     /// large one: it is written while the following pages are fetched and drafted.
     private var isEnoughAlready: Bool {
-        guard !holdsCommits, !importer.dependsOnUnits, options.hooks == nil else { return false }
-        if let wanted = rowsToTrain, batch.records >= wanted {
-            rowsToTrain = nil
-            return true
-        }
+        guard !holdsCommits, !importer.dependsOnUnits, importer.hooks.isEmpty else { return false }
+        if hasRowsToTrain(batch) { return true }
         return batch.byteCount >= EndpointScan.largeBatch && (underWay == nil || pipeline.hasEnded)
     }
+
+    private func hasRowsToTrain(_ batch: Batch) -> Bool { rowsToTrain.map { batch.records >= $0 } ?? false }
 
     /// Whether pages have waited long enough for others, and no commit is in progress.
     ///
@@ -94,6 +93,7 @@ extension EndpointScan {
             batch.add(pending.checkpoint, pending.name)
         }
         let done = batch
+        if hasRowsToTrain(done) { rowsToTrain = nil }
         batch = Batch()
         batchBegan = nil
         underWay = done

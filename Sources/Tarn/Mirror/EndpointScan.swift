@@ -100,11 +100,11 @@ final class EndpointScan {
         recognizeBodies()
         defer { pipeline.configure { $0.bodyDigest = nil } }
         pipeline.isDryRun = options.isDryRun
-        rowsToTrain = options.isDryRun ? nil : try? client.store.rowsToTrain(of: endpoint.entity)
         pipeline.whenEnded = { [arrivals] in arrivals.signal() }
         defer { pipeline.whenEnded = nil }
         stop?.wakes(arrivals)
         do {
+            if !options.isDryRun { rowsToTrain = try client.store.rowsToTrain(of: endpoint.entity) }
             var parents: [ParentRecord?] = [nil]
             if let given = givenParents {
                 parents = given

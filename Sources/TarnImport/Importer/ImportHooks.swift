@@ -29,7 +29,7 @@ public struct ImportHooks {
     /// The hook that runs after the merge, in the same transaction. An error fails the unit.
     public var afterMerge: ((_ report: ImportReport, _ writer: inout StoreWriter) throws -> Void)?
 
-    var isEmpty: Bool { beforeDraft == nil && injectKey == nil && afterDraft == nil && afterMerge == nil }
+    package var isEmpty: Bool { beforeDraft == nil && injectKey == nil && afterDraft == nil && afterMerge == nil }
 
     /// Creates hooks. Nil hooks are not called.
     public init(

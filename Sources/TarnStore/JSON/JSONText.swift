@@ -1,3 +1,5 @@
+import Foundation
+
 /// A growable JSON text in UTF-8, written from the encoded values of rows.
 package struct JSONText: ~Copyable {
     private(set) var writer = ByteWriter(capacity: 4096)
@@ -137,15 +139,11 @@ package struct JSONText: ~Copyable {
     /// Appends 16 bytes as a UUID in lower case.
     mutating func append(uuid bytes: Bytes) {
         append(UInt8(ascii: "\""))
-        for (place, byte) in bytes.enumerated() {
-            if [4, 6, 8, 10].contains(place) { append(UInt8(ascii: "-")) }
-            append(JSONText.digit(byte >> 4))
-            append(JSONText.digit(byte & 15))
-        }
+        UUID.forEachCharacter(of: bytes) { append($0) }
         append(UInt8(ascii: "\""))
     }
 
-    private static func digit(_ value: UInt8) -> UInt8 {
+    static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 }

@@ -107,6 +107,26 @@ public final class CachedTransport: Transport, Sendable {
         }
     }
 
+    /// Answers a request from the store without suspending its thread for a transfer.
+    ///
+    /// - Parameter maximumBody: the largest stored body that is read.
+    /// - Returns: nil if only ``answer(_:)`` can answer: the server is needed, also to revalidate,
+    ///   the body is larger, or the store fails.
+    package func storedAnswer(_ request: TransportRequest, maximumBody: Int) -> Answer? {
+        guard request.method == "GET" || request.method == "HEAD", request.body == nil,
+            let url = try? HTTPURL(request.url).normalized.description
+        else { return nil }
+        var request = request
+        request.url = url
+        // `answer` asks again, and reports the error.
+        guard let scope = try? shelf.scope(request), let found = try? shelf.find(request, url, scope, now: now),
+            found.size <= maximumBody
+        else { return nil }
+        let decision = scope.rules.decide(request, found.response, at: now)
+        guard decision.isHit, decision.outcome != .stale(revalidates: true) else { return nil }
+        return try? served(found, request, scope, decision, isValidated: false)
+    }
+
     /// Explains the decision about a request. Nothing is sent.
     ///
     /// - Throws: `StoreError`, `StoreWriteError`, or an error about an invalid URL.

@@ -23,7 +23,7 @@ final class ProxyClock: ChannelInboundHandler, @unchecked Sendable {
     private var phase = Phase.idle
     private var since = NIODeadline.now()
     private var received = 0
-    private var timer: Scheduled<Void>?
+    private var timer: (task: Scheduled<Void>, deadline: NIODeadline)?
     private var address: [UInt8]?
     /// The context of the handler while it is in the pipeline.
     private var context: ChannelHandlerContext?
@@ -43,7 +43,7 @@ final class ProxyClock: ChannelInboundHandler, @unchecked Sendable {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        timer?.cancel()
+        timer?.task.cancel()
         if let address { server.left(address) }
         address = nil
         context.fireChannelInactive()
@@ -57,21 +57,39 @@ final class ProxyClock: ChannelInboundHandler, @unchecked Sendable {
     }
 
     func enter(_ phase: Phase) {
-        timer?.cancel()
-        timer = nil
         self.phase = phase
         (since, received) = (.now(), 0)
-        if phase == .head || phase == .body { wait() }
+        wait()
     }
 
+    /// The time at which the phase has lasted too long; nil if it has no limit.
+    private var deadline: NIODeadline? {
+        switch phase {
+        case .idle, .answering: nil
+        case .head: since + .seconds(Int64(server.limits.headerTimeout))
+        case .body: since + .seconds(Int64(server.limits.bodyTimeout + received / ProxyServer.Limits.bodyRate))
+        }
+    }
+
+    /// Schedules a timer for the phase, unless one is due before.
+    ///
+    /// The timer of an earlier phase stays: to set and to cancel two for each request took a
+    /// twentieth of the time of a short one.
     private func wait() {
-        guard let context else { return }
-        let limits = server.limits
-        let seconds =
-            phase == .head ? limits.headerTimeout : limits.bodyTimeout + received / ProxyServer.Limits.bodyRate
-        let deadline = since + .seconds(Int64(seconds)), bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        guard deadline > .now() else { return end(context) }
-        timer = context.eventLoop.scheduleTask(deadline: deadline) { bound.value.wait() }
+        guard let deadline, let context else { return }
+        if let timer {
+            guard timer.deadline > deadline else { return }
+            timer.task.cancel()
+        }
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        timer = (context.eventLoop.scheduleTask(deadline: deadline) { bound.value.check() }, deadline)
+    }
+
+    /// Ends the connection if the phase has lasted too long.
+    private func check() {
+        timer = nil
+        guard let deadline, let context else { return }
+        if deadline > .now() { wait() } else { end(context) }
     }
 
     /// Sends 408 (RFC 9110 §15.5.9) and closes; a client that has sent nothing gets no response.

@@ -21,6 +21,7 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
     private var head: HTTPRequestHead?
     private var body: [UInt8] = []
     private var isTooLarge = false
+    private var isWriting = false
     /// The number of the current request on this connection.
     private var number = 0
 
@@ -112,19 +113,48 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         let received =
             isTooLarge ? .refused(.init(413, "the body is too large")) : ProxyMessage.received(head, body, by: server)
         body = []
+        guard isWriting else { return answer(received, head, context) }
+        // The write of a response has delivered a pipelined request: answered here, requests would
+        // nest as deeply as there are any.
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.eventLoop.execute {
+            let (handler, context) = bound.value
+            handler.answer(received, head, context)
+        }
+    }
+
+    /// Answers with a stored response at once, on the thread that has read the request.
+    private func answer(
+        _ received: ProxyMessage.Received, _ head: HTTPRequestHead, _ context: ChannelHandlerContext
+    ) {
+        switch received {
+        case .refused(let reply): write(reply, head, context)
+        case .request(let message):
+            if let reply = ProxyMessage.storedReply(to: message, through: server) {
+                write(reply, head, context)
+            } else {
+                fetch(message, head, context)
+            }
+        }
+    }
+
+    private func fetch(_ message: TransportRequest, _ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         let server = server, loop = context.eventLoop, number = number
-        let bound = NIOLoopBound(context, eventLoop: loop), handler = NIOLoopBound(self, eventLoop: loop)
+        let bound = NIOLoopBound((self, context), eventLoop: loop)
         let interim: @Sendable (InterimResponse) -> Void = { response in
-            loop.execute { handler.value.write(response, to: number, head, bound.value) }
+            loop.execute {
+                let (handler, context) = bound.value
+                handler.write(response, to: number, head, context)
+            }
         }
         Task {
-            let reply: ProxyMessage.Reply =
-                switch received {
-                case .request(let message):
-                    await InterimResponse.receiving(interim) { await ProxyMessage.reply(to: message, through: server) }
-                case .refused(let reply): reply
-                }
-            loop.execute { handler.value.write(reply, head, bound.value) }
+            let reply = await InterimResponse.receiving(interim) {
+                await ProxyMessage.reply(to: message, through: server)
+            }
+            loop.execute {
+                let (handler, context) = bound.value
+                handler.write(reply, head, context)
+            }
         }
     }
 
@@ -166,6 +196,8 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
             }
         }
         let channel = context.channel
+        isWriting = true
+        defer { isWriting = false }
         context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { result in
             server.ended()
             // After a failed write, the client would wait for the rest.
@@ -174,7 +206,7 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         }
     }
 
-    private static let piece = 256 << 10
+    static let piece = 256 << 10
 }
 
 extension HTTPVersion {

@@ -112,9 +112,9 @@ enum ProxyMessage {
         guard let host = hosts.first else {
             return head.version.minor == 0 && head.version.major == 1 ? nil : "missing Host field"
         }
+        let separators: Set = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
         guard host.isEmpty || (try? HTTPURL("http://\(host)/")).map({ $0.path == "/" && $0.query == nil }) == true,
-            !host.contains("/"), !host.contains("?"),
-            !host.contains("#")
+            !host.utf8.contains(where: separators.contains)
         else { return "malformed Host field" }
         return nil
     }
@@ -126,6 +126,13 @@ enum ProxyMessage {
                 let words = member.split { $0 == " " || $0 == "\t" }
                 return words.count > 1 ? String(words[1]) : nil
             })
+    }
+
+    /// Returns the stored response to a request; nil if only the upstream has one, or it is large.
+    static func storedReply(to request: TransportRequest, through server: ProxyServer) -> Reply? {
+        server.transport.storedAnswer(request, maximumBody: ProxyHandler.piece).map {
+            Reply($0.response, $0.status, by: server.name)
+        }
     }
 
     static func reply(to request: TransportRequest, through server: ProxyServer) async -> Reply {

@@ -48,19 +48,25 @@ extension CacheRules {
         let name = name.lowercased()
         guard !harmlessFields.contains(name) else { return false }
         if identityFields.contains(name) { return true }
-        let joined = String(
-            decoding: name.utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }, as: UTF8.self)
-        return credentialWords.contains { joined.contains($0) } || name.split { $0 == "-" || $0 == "_" }.contains("key")
+        let joined = name.utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
+        return credentialWords.contains { contains($0, in: joined) }
+            || name.split { $0 == "-" || $0 == "_" }.contains("key")
+    }
+
+    /// Foundation's search converts the text to UTF-16 first.
+    private static func contains(_ word: String.UTF8View, in text: [UInt8]) -> Bool {
+        guard let first = word.first, text.count >= word.count else { return false }
+        return (0...text.count - word.count).contains { text[$0] == first && text[$0...].starts(with: word) }
     }
 
     /// Typical words in names of credentials.
     ///
     /// Examples: `PRIVATE-TOKEN`, `X-Auth-Token`, `X-Csrf-Token`, `X-Session-Id`.
-    private static let credentialWords = [
+    private static let credentialWords: [String.UTF8View] = [
         "auth", "token", "apikey", "secret", "session", "password", "passwd", "credential", "jwt", "csrf", "xsrf",
         "cookie", "signature", "assertion",
         "clientcert", "subscriptionkey",
-    ]
+    ].map(\.utf8)
     /// Fields in which a reverse proxy declares the user, and credentials without a typical word.
     private static let identityFields: Set<String> = [
         "remote-user", "x-remote-user", "x-forwarded-user", "x-forwarded-email", "x-forwarded-groups", "x-user",

@@ -85,8 +85,12 @@ package struct URLReference: Sendable, Hashable, CustomStringConvertible {
 
     // RFC 3986 §5.2.4, on whole segments instead of a buffer.
     static func removingDotSegments(_ path: String) -> String {
-        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
         let isAbsolute = path.utf8.first == UInt8(ascii: "/")
+        // Most paths have none.
+        guard !isAbsolute || zip(path.utf8, path.utf8.dropFirst()).contains(where: { $0 == 0x2F && $1 == 0x2E }) else {
+            return path
+        }
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
         var output: [Substring] = []
         for (index, segment) in segments.enumerated() where !(isAbsolute && index == 0) {
             let isLast = index == segments.count - 1

@@ -6,9 +6,11 @@ public struct Catalog: Sendable, Hashable {
     package init() {}
 
     /// The entities, in the order in which they were added.
-    package internal(set) var entities: [Entity] = []
+    package internal(set) var entities: [Entity] = [] { didSet { known = KnownRelationships() } }
     package var nextEntity: UInt16 = 1
     package var nextIndex: UInt32 = 1
+    /// Set in the catalog of an open store, so that a read does not collect them.
+    private var known = KnownRelationships()
 
     /// The names of the entities.
     public var entityNames: [String] { entities.map(\.name) }
@@ -191,10 +193,29 @@ public struct Catalog: Sendable, Hashable {
         package var join: Join?
     }
 
+    /// The relationships of each entity, by the position of the entity. They follow from the
+    /// entities: catalogs are equal with or without.
+    private struct KnownRelationships: Sendable, Hashable {
+        var lists: [[Relationship]] = []
+
+        static func == (_: Self, _: Self) -> Bool { true }
+        func hash(into _: inout Hasher) {}
+    }
+
     /// Returns the entity with a name.
-    package func entity(_ name: String) -> Entity? { entities.first { $0.name == name } }
+    package func entity(_ name: String) -> Entity? {
+        // `first(where:)` copies every entity that it looks at.
+        for position in entities.indices where entities[position].name == name { return entities[position] }
+        return nil
+    }
+
     /// Returns the entity with an id.
-    package func entity(id: UInt16) -> Entity? { entities.first { $0.id == id } }
+    package func entity(id: UInt16) -> Entity? { position(of: id).map { entities[$0] } }
+
+    private func position(of id: UInt16) -> Int? {
+        for position in entities.indices where entities[position].id == id { return position }
+        return nil
+    }
 
     /// Returns whether an entity is another one or a descendant of it.
     package func isKind(_ id: UInt16, of ancestor: UInt16) -> Bool {
@@ -221,6 +242,16 @@ public struct Catalog: Sendable, Hashable {
 
     /// Returns every relationship of an entity, stored, derived and joined, sorted by name.
     package func relationships(of entity: Entity) -> [Relationship] {
+        if !known.lists.isEmpty, let position = position(of: entity.id) { return known.lists[position] }
+        return collectRelationships(of: entity)
+    }
+
+    /// Collects the relationships of all entities once, for ``relationships(of:)``.
+    mutating func knowRelationships() {
+        known = KnownRelationships(lists: entities.map { collectRelationships(of: $0) })
+    }
+
+    private func collectRelationships(of entity: Entity) -> [Relationship] {
         let kinds = [entity.id] + (entity.parent == nil ? [] : ancestors(of: entity.id))
         var result: [Relationship] = []
         for owner in entities {
@@ -273,7 +304,11 @@ public struct Catalog: Sendable, Hashable {
 
     /// Returns the relationship of an entity with a name.
     package func relationship(_ name: String, of entity: Entity) -> Relationship? {
-        relationships(of: entity).first { $0.name == name }
+        let relationships = relationships(of: entity)
+        for position in relationships.indices where relationships[position].name == name {
+            return relationships[position]
+        }
+        return nil
     }
 
     /// The ids of all indexes, distinct and ascending.

@@ -60,7 +60,9 @@ package final class StoreState: Sendable {
     }
 
     init(_ settings: Settings, _ tables: Tables, verification: RowVerification) throws(StoreError) {
-        let format = settings.format, catalog = settings.catalog, fixed = tables.fixed
+        let format = settings.format, fixed = tables.fixed
+        var catalog = settings.catalog
+        catalog.knowRelationships()
         func table(_ name: String) throws(StoreError) -> Table {
             guard let table = fixed[name] else {
                 throw .damagedCatalog(path: "", detail: "the table \(name) is missing")

@@ -134,6 +134,41 @@ struct ProxyLifeTests {
         #expect(await proxy.end().status == 0)
     }
 
+    @Test("stored and refused answers to thousands of requests that are sent ahead come in their order")
+    func pipelinedHits() async throws {
+        let server = try ConnectionServer { request, connection in
+            let isSlow = request.start.hasPrefix("POST")
+            if isSlow { usleep(300_000) }
+            let field = isSlow ? "" : "Cache-Control: max-age=600\r\n"
+            try connection.send("HTTP/1.1 200 OK\r\n\(field)Content-Length: 2\r\n\r\nok")
+        }
+        let proxy = try await RunningProxy(server.base)
+        // Those that follow a slow one wait together. A request without a Host is refused.
+        let texts = (0..<9000).map { number in
+            switch number {
+            case 3000, 6000: "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n."
+            case _ where number % 7 == 3: "GET / HTTP/1.1\r\nX: y\r\n\r\n"
+            default: Self.request
+            }
+        }
+        let answers = try await onThread {
+            let first = try proxy.connection()
+            try first.send(Self.request)
+            #expect(try first.message().text == "ok")
+            let connection = try proxy.connection()
+            Thread.detachNewThread { do { try connection.send(texts.joined()) } catch {} }
+            return try texts.map { _ in
+                let answer = try connection.message()
+                let isHit = answer.values("cache-status").first?.hasPrefix("tarn; hit") == true
+                return (isHit ? "hit " : "") + answer.start.split(separator: " ")[1]
+            }
+        }
+        let expected = texts.map { $0.hasPrefix("POST") ? "200" : $0.contains("Host") ? "hit 200" : "400" }
+        let wrong = answers.indices.first { answers[$0] != expected[$0] }
+        #expect(wrong == nil, "\(answers[wrong ?? 0]) for request \(wrong ?? 0)")
+        #expect(await proxy.end().status == 0)
+    }
+
     @Test("what comes after the last request of a connection is not looked at")
     func afterTheLast() async throws {
         let seen = Mutex(0)

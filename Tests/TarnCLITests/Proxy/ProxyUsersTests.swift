@@ -323,6 +323,26 @@ struct ProxyUsersTests {
         #expect(await proxy.end().status == 0)
     }
 
+    @Test("the time for header fields counts also after a body that was allowed to take longer")
+    func slowHeadAfterSlowBody() async throws {
+        let server = try Self.echo("X: y")
+        let proxy = try await RunningProxy(
+            server.base, "--header-timeout", "1", "--body-timeout", "50", "--idle-timeout", "100")
+        let (answer, start, seconds) = try await onThread {
+            let connection = try proxy.connection()
+            try connection.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\na")
+            // Longer than the time for header fields.
+            usleep(1_500_000)
+            try connection.send("b")
+            let answer = try connection.message().start, clock = ContinuousClock.now
+            try connection.send("GET / HTTP/1.1\r\nHo")
+            return (answer, try connection.message().start, (ContinuousClock.now - clock).components.seconds)
+        }
+        #expect(answer == "HTTP/1.1 200 OK" && start == "HTTP/1.1 408 Request Timeout")
+        #expect(seconds < 40)
+        #expect(await proxy.end().status == 0)
+    }
+
     @Test("an address that cannot be listened on is an error that names the way out")
     func listening() async throws {
         let server = try Self.echo("X: y"), folder = try TemporaryFolder()

@@ -183,6 +183,25 @@ struct CatalogTests {
         #expect(x.destination == b.id && y.destination == a.id)
     }
 
+    @Test("the known relationships of a catalog are those that would be collected, also after a change of its schema")
+    func knownRelationships() throws {
+        var catalog = try Catalog().applying(Forge.schema).catalog
+        let plain = catalog
+        catalog.knowRelationships()
+        #expect(catalog == plain && catalog.hashValue == plain.hashValue)
+        for entity in plain.entities {
+            let collected = plain.relationships(of: entity)
+            #expect(catalog.relationships(of: entity) == collected)
+            for found in collected { #expect(catalog.relationship(found.name, of: entity) == found) }
+        }
+        #expect(plain.entities.contains { plain.relationships(of: $0).count > 2 })
+        var schema = Forge.schema
+        schema.entities.append(entity("Note", [], [.init("about", to: schema.entities[0].name, inverse: "notes")]))
+        let changed = try catalog.applying(schema).catalog,
+            about = try #require(changed.entity(schema.entities[0].name))
+        #expect(changed.relationship("notes", of: about) != nil && catalog.relationship("notes", of: about) == nil)
+    }
+
     @Test("a catalog comes back from its JSON, whatever its attributes are")
     func jsonRoundTrip() throws {
         let types: [AttributeType] = [

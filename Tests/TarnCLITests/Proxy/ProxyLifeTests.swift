@@ -146,7 +146,7 @@ struct ProxyLifeTests {
         // Those that follow a slow one wait together. A request without a Host is refused.
         let texts = (0..<9000).map { number in
             switch number {
-            case 3000, 6000: "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n."
+            case 3000, 6000: "POST /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n."
             case _ where number % 7 == 3: "GET / HTTP/1.1\r\nX: y\r\n\r\n"
             default: Self.request
             }

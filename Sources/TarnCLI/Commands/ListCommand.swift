@@ -64,7 +64,9 @@ struct ListCommand: ParsableCommand {
                 if printer.writesWholeRows {
                     try reader.forEachJSONOfPage(query, kindName: printer.kindName) { rows.add(object: $0) }
                 } else {
-                    try reader.forEachOfPage(query) { try printer.write($0, to: &rows, reader) }
+                    try reader.forEachOfPage(query, only: printer.shownFields) {
+                        try printer.write($0, to: &rows, reader)
+                    }
                 }
             rows.end()
             if format.format.isForPeople {

@@ -51,7 +51,7 @@ struct RelatedCommand: ParsableCommand {
             format.beginOutput()
             var rows = printer.writer()
             if limit != 0 {
-                try reader.forEachRelated(entity.name, key, relationship) { target in
+                try reader.forEachRelated(entity.name, key, relationship, only: printer.shownFields) { target in
                     if let record = target.record {
                         try printer.write(record, to: &rows, reader)
                     } else {

@@ -7,7 +7,8 @@ import Locking
 enum Output {
     /// The descriptor of standard output.
     static let descriptor = STDOUT_FILENO
-    static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+    /// Whether standard output is a terminal: asked once, since each line depends on it.
+    static let isTerminal = isatty(STDOUT_FILENO) == 1
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// The columns of tables: `COLUMNS`, else those of the terminal on standard output, else 100.

@@ -59,7 +59,9 @@ enum RecordColumn {
         guard let relationship = printer.relationship(name, of: record.entity) else { return }
         isMany = isMany || relationship.isToMany
         var targets: [StoreReader.Target] = []
-        try reader.forEachRelated(record.entity, record.key, name) { target in
+        // Only the last part of a path is a field.
+        let read = names.count == 2 ? [names[names.startIndex + 1]] : []
+        try reader.forEachRelated(record.entity, record.key, name, only: read) { target in
             targets.append(target)
             return true
         }

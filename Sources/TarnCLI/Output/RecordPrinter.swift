@@ -146,6 +146,12 @@ struct RecordPrinter {
         (style.format == .json || style.format == .ndjson) && !style.isLocal && chosen == nil && included.isEmpty
     }
 
+    /// The fields of a record that its row shows; nil for all.
+    var shownFields: [String]? {
+        guard chosen != nil || style.format.isForPeople && !style.format.isObjects else { return nil }
+        return columns.compactMap { if case .field(let name) = $0 { name } else { nil } }
+    }
+
     /// The member of an object with the kind of its record; nil if all are of one.
     var kindName: String? { kinds.isEmpty ? nil : RecordColumn.kindName }
 
@@ -188,7 +194,7 @@ struct RecordPrinter {
                 continue
             }
             var labels: [String] = []
-            try reader.forEachRelated(entity.name, record.key, name) { target in
+            try reader.forEachRelated(entity.name, record.key, name, only: RecordPrinter.labels) { target in
                 labels.append(RecordPrinter.label(target))
                 return labels.count < 6
             }
@@ -235,10 +241,13 @@ struct RecordPrinter {
         return text
     }
 
+    /// The fields that name a record, the best first.
+    private static let labels = ["login", "name", "username", "title", "label", "slug"]
+
     /// Returns a short label of a record: its name, else its key.
     static func label(_ target: StoreReader.Target) -> String {
         guard let record = target.record else { return "\(target.key?.description ?? "?") (missing)" }
-        for name in ["login", "name", "username", "title", "label", "slug"] {
+        for name in labels {
             if case .string(let text)? = record[name], !text.isEmpty { return text }
         }
         return record.key.description

@@ -8,7 +8,8 @@ enum SeparatedText {
         let text = isSafe ? text : marked(text)
         let needsQuotes = text.utf8.contains { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }
         guard needsQuotes || text.utf8.first == 0x20 || text.utf8.last == 0x20 else { return text }
-        return "\"" + text.replacing("\"", with: "\"\"") + "\""
+        let inner = text.utf8.contains(0x22) ? text.replacing("\"", with: "\"\"") : text
+        return "\"" + inner + "\""
     }
 
     /// Returns a cell of tab-separated values: tabs, line breaks and backslashes are escaped.

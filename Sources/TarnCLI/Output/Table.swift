@@ -39,8 +39,8 @@ struct Table {
         var line = ""
         for (column, cell) in row.enumerated() where column < widths.count {
             if column > 0 { line += "  " }
-            let text = VisibleText.cut(cell, columns: widths[column])
-            let padding = max(0, widths[column] - VisibleText.columns(of: text))
+            let (text, columns) = VisibleText.fitted(cell, columns: widths[column])
+            let padding = max(0, widths[column] - columns)
             if rightAligned.contains(column) { line.append(spaces: padding) }
             line += text
             // The end of the line needs none.
@@ -53,6 +53,6 @@ struct Table {
 
 extension String {
     fileprivate mutating func append(spaces count: Int) {
-        for _ in 0..<count { self += " " }
+        self += String(repeating: " ", count: count)
     }
 }

@@ -2,23 +2,39 @@
 
 extension VisibleText {
     /// Returns the beginning of a text with at most `width` columns; a cut is marked with `…`.
-    static func cut(_ text: String, columns width: Int) -> String {
-        guard columns(of: text) > width else { return text }
-        // Each byte of printable ASCII is a character of one column.
-        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x80 }) { return text.prefix(utf8: max(0, width - 1)) + "…" }
+    static func cut(_ text: String, columns width: Int) -> String { fitted(text, columns: width).text }
+
+    /// Returns the beginning of a text as ``cut(_:columns:)`` does, and its columns.
+    static func fitted(_ text: String, columns width: Int) -> (text: String, columns: Int) {
+        if isPrintableASCII(text) {
+            // Each byte is a character of one column.
+            let count = text.utf8.count
+            return count <= width ? (text, count) : (text.prefix(utf8: max(0, width - 1)) + "…", max(1, width))
+        }
+        let columns = columns(of: text)
+        guard columns > width else { return (text, columns) }
         var result = "", used = 0
         for character in text {
-            let columns = columns(of: character)
+            let columns = self.columns(of: character)
             if used + columns > width - 1 { break }
             result.append(character)
             used += columns
         }
-        return result + "…"
+        return (result + "…", used + 1)
     }
 
     static func columns(of text: String) -> Int {
-        if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
+        if isPrintableASCII(text) { return text.utf8.count }
         return text.reduce(0) { $0 + columns(of: $1) }
+    }
+
+    private static func isPrintableASCII(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            var isOther = false
+            for byte in bytes { isOther = isOther || byte < 0x20 || byte >= 0x7F }
+            return !isOther
+        }
     }
 
     /// Returns the columns of a grapheme cluster.

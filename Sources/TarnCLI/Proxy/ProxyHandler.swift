@@ -128,10 +128,10 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         _ received: ProxyMessage.Received, _ head: HTTPRequestHead, _ context: ChannelHandlerContext
     ) {
         switch received {
-        case .refused(let reply): write(reply, head, context)
+        case .refused(let reply): send(reply, head, context)
         case .request(let message):
             if let reply = ProxyMessage.storedReply(to: message, through: server) {
-                write(reply, head, context)
+                send(reply, head, context)
             } else {
                 fetch(message, head, context)
             }
@@ -153,7 +153,7 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
             }
             loop.execute {
                 let (handler, context) = bound.value
-                handler.write(reply, head, context)
+                handler.send(reply, head, context)
             }
         }
     }
@@ -179,7 +179,7 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
     }
 
-    private func write(_ reply: ProxyMessage.Reply, _ request: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    private func send(_ reply: ProxyMessage.Reply, _ request: HTTPRequestHead, _ context: ChannelHandlerContext) {
         let server = server
         guard stage == .answering else { return server.ended() }
         let isLast = !request.isKeepAlive || server.isEnding || isTooLarge, isToHEAD = request.method == .HEAD

@@ -24,12 +24,17 @@ extension RecordSource {
     }
 
     /// Copies a row as a record.
-    package func record(_ entity: Catalog.Entity, _ storageKey: Bytes, _ row: EncodedRow) throws -> Record {
+    ///
+    /// - Parameter names: the fields to copy, others are not decoded; nil for all.
+    package func record(
+        _ entity: Catalog.Entity, _ storageKey: Bytes, _ row: EncodedRow, only names: [String]? = nil
+    ) throws -> Record {
         let entity = row.entity == entity.id ? entity : catalog.entity(id: row.entity) ?? entity
         guard let key = key(entity, storageKey, row) else {
             throw StoreError.damagedRow(entity: entity.name, key: describe(storageKey))
         }
-        guard let fields = try fields(entity, row.body) else {
+        let copied = if let names { try fields(named: names, entity, row.body) } else { try fields(entity, row.body) }
+        guard let fields = copied else {
             throw StoreError.damagedRow(entity: entity.name, key: describe(storageKey))
         }
         return Record(entity: entity.name, key: key, isPartial: row.isPartial, version: row.version, fields: fields)
@@ -47,6 +52,19 @@ extension RecordSource {
             if field == nil, removed.contains(id) { continue }
             guard let value = try body.value(at: index).flatMap({ try decoded($0, of: field) }) else { return nil }
             fields.append(Record.Field(field?.name ?? "#\(id)", value))
+        }
+        return fields
+    }
+
+    /// Copies those fields with the names that the row has. Nil if one cannot be decoded.
+    private func fields(
+        named names: [String], _ entity: Catalog.Entity, _ body: RowBody
+    ) throws -> [Record.Field]? {
+        var fields: [Record.Field] = []
+        for name in names {
+            guard let field = entity.field(name), let value = body.value(of: field.id) else { continue }
+            guard let value = try decoded(value, of: field) else { return nil }
+            fields.append(Record.Field(name, value))
         }
         return fields
     }

@@ -54,6 +54,17 @@ public struct StoreReader: ~Escapable {
     public func forEachRelated(
         _ entity: String, _ key: RecordKey, _ relationship: String, _ body: (Target) throws -> Bool
     ) throws {
+        try forEachRelated(entity, key, relationship, only: nil, body)
+    }
+
+    /// Iterates over the targets as ``forEachRelated(_:_:_:_:)``, whose records have only some of
+    /// their fields.
+    ///
+    /// - Parameter names: the fields that are decoded; nil for all.
+    package func forEachRelated(
+        _ entity: String, _ key: RecordKey, _ relationship: String, only names: [String]?,
+        _ body: (Target) throws -> Bool
+    ) throws {
         let entity = try access.state.entity(entity)
         try access.checkForm(of: key, entity)
         guard let relationship = catalog.relationship(relationship, of: entity) else {
@@ -65,7 +76,9 @@ public struct StoreReader: ~Escapable {
         try (known ?? key.storageKey).withUnsafeBytes { key in
             try access.targets(of: key, relationship) { target in
                 let record = try access.lending {
-                    try access.records.row(destination, target).map { try access.record(destination, target, $0) }
+                    try access.records.row(destination, target).map {
+                        try access.record(destination, target, $0, only: names)
+                    }
                 }
                 let key = record?.key ?? RecordKey(reference: target)
                 return try body(Target(entity: destination.name, key: key, record: record))

@@ -51,6 +51,55 @@ struct RecordJSONTests {
         #expect(try compare(store, kind: nil) > 40)
     }
 
+    @Test(
+        "records and targets with some of their fields have the values of the whole ones",
+        arguments: try GoldenStores.all())
+    func someFields(_ name: String) throws {
+        try GoldenStores.unpack(name, to: folder("s"))
+        let store = try Forge.open(folder("s"), nil)
+        let (records, targets) = try store.read { reader in
+            var records = 0, targets = 0
+            for entity in reader.catalog.entities {
+                let names = entity.fields.indices.filter { $0 % 2 == 1 }.map { entity.fields[$0].name } + ["nowhere"]
+                var whole: [Record] = [], some: [Record] = []
+                _ = try reader.forEachOfPage(Query(entity.name)) { whole.append($0) }
+                _ = try reader.forEachOfPage(Query(entity.name), only: names) { some.append($0) }
+                #expect(some == whole.map { Self.reduced($0, names) }, "\(entity.name)")
+                records += some.count
+                for relationship in reader.catalog.relationships(of: entity) {
+                    for record in whole.prefix(40) {
+                        targets += try compareTargets(of: record, relationship.name, only: names, reader)
+                    }
+                }
+            }
+            return (records, targets)
+        }
+        #expect(records > 40 && targets > 20)
+    }
+
+    private static func reduced(_ record: Record, _ names: [String]) -> Record {
+        var record = record
+        record.fields.removeAll { !names.contains($0.name) }
+        return record
+    }
+
+    private func compareTargets(
+        of record: Record, _ relationship: String, only names: [String], _ reader: borrowing StoreReader
+    ) throws -> Int {
+        var whole: [StoreReader.Target] = [], some: [StoreReader.Target] = []
+        try reader.forEachRelated(record.entity, record.key, relationship) { target in
+            whole.append(target)
+            return true
+        }
+        try reader.forEachRelated(record.entity, record.key, relationship, only: names) { target in
+            some.append(target)
+            return true
+        }
+        #expect(some.map(\.key) == whole.map(\.key) && some.map(\.entity) == whole.map(\.entity))
+        #expect(some.map(\.record) == whole.map { $0.record.map { Self.reduced($0, names) } }, "\(relationship)")
+        return some.count
+    }
+
     @Test("references to digests, and texts that need escapes, are written whole")
     func unusual() throws {
         let schema = Schema([

@@ -39,11 +39,12 @@ extension StoreReader {
     ///
     /// Unlike ``page(_:)-(Query)``, it holds one record at a time.
     ///
+    /// - Parameter names: the fields that the records have; others are not decoded. Nil for all.
     /// - Throws: the errors of the closure, and as ``fetch(_:)-(Query)``.
     package func forEachOfPage(
-        _ query: Query, _ body: (TarnStore.Record) throws -> Void
+        _ query: Query, only names: [String]? = nil, _ body: (TarnStore.Record) throws -> Void
     ) throws -> ContinuationToken? {
-        try page(query) { run, key, row in try body(access.record(run.query.entity, key, row)) }
+        try page(query) { run, key, row in try body(access.record(run.query.entity, key, row, only: names)) }
     }
 
     /// Calls a closure with the records of a query as JSON objects in UTF-8, and returns the token

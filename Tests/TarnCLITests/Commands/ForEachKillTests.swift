@@ -31,7 +31,7 @@ struct ForEachKillTests {
             }
             let board = Int(request.target.split(separator: "/")[1]) ?? 0
             // A sync must not end before it is killed.
-            usleep(8000)
+            usleep(40_000)
             if broken.contains(board) { return .init(status: "403 Forbidden", body: #"{"message":"private"}"#) }
             return .init(body: #"[{"id":\#(2 * board),"text":"a"},{"id":\#(2 * board + 1),"text":"b"}]"#)
         }
@@ -47,7 +47,7 @@ struct ForEachKillTests {
         var dice = SeededRandom(seed: Self.seed &+ UInt64(unit)), kills = 0
         let arguments = ["sync", "--file", file, "--base", server.base, "--quiet"]
         while kills < Self.kills {
-            let process = try TarnProcess(arguments), wanted = server.requests.count + 5 + dice.roll(0..<22)
+            let process = try TarnProcess(arguments), wanted = server.requests.count + 3 + dice.roll(0..<15)
             try await eventually { server.requests.count >= wanted || Self.hasEnded(process.processID) }
             process.send(SIGKILL)
             let status = await process.end().status

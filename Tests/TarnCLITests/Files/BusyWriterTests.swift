@@ -74,7 +74,7 @@ struct BusyWriterTests {
 
     @Test("a long command says once that its snapshot holds up the writer, and a renewed one does not")
     func warning() async throws {
-        let records = 20_000, store = try await settled(records)
+        let records = 100_000, store = try await settled(records)
         let writer = try busy(store, 1_000_000, records: records)
         defer { writer.send(SIGKILL) }
         let environment = ["TARN_SNAPSHOT_SECONDS": "0.2"]

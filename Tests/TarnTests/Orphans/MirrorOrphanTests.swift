@@ -210,8 +210,10 @@ struct MirrorOrphanTests {
     func moved() async throws {
         let store = try MirrorStore.boxes("orphans: { after: one_scan, then: unlink }")
         _ = try await scanBoxes(store, [[[1, 2]], [[3]]])
-        // The first box is scanned before the second, whose list is still that of the former scan.
-        #expect(found(try await scanBoxes(store, [[[1]], [[2, 3]]])) == ["candidates": 1, "unlinked": 1])
+        // The first box is scanned before the second, whose list is still that of the former scan;
+        // or, if they arrive together, both are one commit, and nothing was ever missing.
+        let moved = found(try await scanBoxes(store, [[[1]], [[2, 3]]]))
+        #expect(moved == ["candidates": 1, "unlinked": 1] || moved == [:])
         #expect(try store.keys("Box", 2, "items") == [2, 3] && store.keys("Box", 1, "items") == [1])
     }
 

@@ -8,6 +8,7 @@ let package = Package(
     dependencies: [
         .package(name: "tarn", path: "../../.."),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -21,7 +22,10 @@ let package = Package(
         // HummingbirdTesting would bring TLS: minutes of building for tests that need none.
         .testTarget(
             name: "EdgeTests",
-            dependencies: ["Edge", .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")]),
+            dependencies: [
+                "Edge", .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -14,9 +14,9 @@ struct EdgeTests {
         let upstream = Upstream()
         let store = FileManager.default.temporaryDirectory.path + "/edge-\(UUID().uuidString).tarn"
         defer { try? FileManager.default.removeItem(atPath: store) }
-        try await withLocal(upstream.router) { forge in
+        try await withLocal(upstream.application) { forge in
             let edge = try Edge(api: forge.address, repositories: ["acme/anvil"], store: store, every: interval)
-            try await withLocal(edge.router, services: [edge.refreshes]) { service in
+            try await withLocal(edge.application(port: 0)) { service in
                 while try await service.get("/health").status != 200 { try await Task.sleep(for: .milliseconds(10)) }
                 try await body(service, upstream)
             }

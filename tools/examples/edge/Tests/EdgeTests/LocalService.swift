@@ -1,6 +1,7 @@
 import Foundation
 import FoundationNetworking
 import Hummingbird
+import NIOCore
 import ServiceLifecycle
 import Testing
 
@@ -25,13 +26,11 @@ struct LocalService: Sendable {
 }
 
 /// Runs an application until the closure returns, and shuts it down gracefully.
-func withLocal(
-    _ router: Router<BasicRequestContext>, services: [any Service] = [], _ body: (LocalService) async throws -> Void
+func withLocal<Base: ApplicationProtocol>(
+    _ application: Base, _ body: (LocalService) async throws -> Void
 ) async throws {
     let (ports, found) = AsyncStream.makeStream(of: Int.self)
-    let application = Application(
-        router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)), services: services,
-        onServerRunning: { if let port = $0.localAddress?.port { found.yield(port) } })
+    let application = LocalApplication(base: application, found: found)
     let group = ServiceGroup(configuration: .init(services: [application], logger: application.logger))
     async let running: Void = {
         // Without this, the wait for the port of a server that does not start would not end.
@@ -45,4 +44,18 @@ func withLocal(
     await group.triggerGracefulShutdown()
     try await running
     try result.get()
+}
+
+/// An application that tells the port on which it listens.
+private struct LocalApplication<Base: ApplicationProtocol>: ApplicationProtocol {
+    let base: Base
+    let found: AsyncStream<Int>.Continuation
+
+    var responder: Base.Responder { get async throws { try await base.responder } }
+    var configuration: ApplicationConfiguration { base.configuration }
+    var services: [any Service] { base.services }
+
+    func onServerRunning(_ channel: any Channel) async {
+        if let port = channel.localAddress?.port { found.yield(port) }
+    }
 }

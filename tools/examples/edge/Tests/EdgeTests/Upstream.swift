@@ -23,7 +23,7 @@ final class Upstream: Sendable {
     func change(_ body: @Sendable (inout [Issue]) -> Void) { state.withLock { body(&$0.issues) } }
     func fail(_ fails: Bool) { state.withLock { $0.fails = fails } }
 
-    var router: Router<BasicRequestContext> {
+    var application: some ApplicationProtocol {
         let router = Router()
         router.get("repos/acme/anvil/issues") { [self] request, _ in
             let (issues, fails) = state.withLock { ($0.issues, $0.fails) }
@@ -37,7 +37,7 @@ final class Upstream: Sendable {
             let text = "[" + listed.joined(separator: ",") + "]"
             return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: text)))
         }
-        return router
+        return Application(router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)))
     }
 
     private static func json(_ issue: Issue) -> String {

@@ -47,15 +47,15 @@ struct SearchCommand: ParsableCommand {
         try store.read { reader in
             for entity in chosen {
                 // The records of a kind are found with the fields of that kind.
-                let query = Query(entity.name, where: .anyContains(text, ignoringCase: ignoreCase))
-                try reader.forEach(query) { record in
-                    guard record.entity == entity.name else { return true }
+                try reader.forEachMatch(
+                    of: text, ignoringCase: ignoreCase, in: entity.name, context: format.format.isForPeople ? 30 : 80
+                ) { key, matches in
                     guard records < limit else {
                         hasMore = true
                         return false
                     }
                     records += 1
-                    add(record, to: &rows)
+                    for match in matches { SearchCommand.add(match, of: key, entity.name, to: &rows) }
                     return true
                 }
                 if hasMore { break }
@@ -70,18 +70,15 @@ struct SearchCommand: ParsableCommand {
         if records == 0 { throw Failure(.failed, "") }
     }
 
-    /// Adds a row for each field of a record that has the text.
-    private func add(_ record: Record, to rows: inout RowWriter) {
-        var key = ""
-        record.key.appendJSON(to: &key)
-        for match in record.matches(of: text, ignoringCase: ignoreCase, context: format.format.isForPeople ? 30 : 80) {
-            let text = match.before + match.match + match.after
-            rows.add(
-                members: [
-                    ("entity", .text(record.entity)), ("key", .json(key)), ("field", .text(match.field)),
-                    ("text", .text(text)), ("match", .text(match.match)),
-                ],
-                cells: [.text(record.entity), .text(record.key.description), .text(match.field), .text(text)])
-        }
+    /// Adds a row for a field that has the text.
+    private static func add(_ match: TextMatch, of key: RecordKey, _ entity: String, to rows: inout RowWriter) {
+        let text = match.before + match.match + match.after
+        rows.add(
+            members: [
+                ("entity", .text(entity)), ("key", .value(.reference(key))), ("field", .text(match.field)),
+                ("text", .text(text)),
+                ("match", .text(match.match)),
+            ],
+            cells: [.text(entity), .text(key.description), .text(match.field), .text(text)])
     }
 }

@@ -17,13 +17,8 @@ package struct SearchMatch: Sendable, Hashable {
     ///
     /// - Parameter context: The most characters on each side; "…" marks what is left out.
     package func excerpt(context: Int = 40) -> String {
-        let scalars = text.unicodeScalars, utf8 = text.utf8
-        var start = utf8.index(utf8.startIndex, offsetBy: range.lowerBound)
-        var end = utf8.index(utf8.startIndex, offsetBy: range.upperBound)
-        for _ in 0..<context where start > scalars.startIndex { start = scalars.index(before: start) }
-        for _ in 0..<context where end < scalars.endIndex { end = scalars.index(after: end) }
-        let middle = String(scalars[start..<end])
-        return (start > scalars.startIndex ? "…" : "") + middle + (end < scalars.endIndex ? "…" : "")
+        let match = TextMatch(field, text, range, context: context)
+        return match.before + match.match + match.after
     }
 }
 

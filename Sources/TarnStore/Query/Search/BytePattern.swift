@@ -1,5 +1,4 @@
-import CByteSearch
-import TarnStore
+internal import CByteSearch
 
 /// A sequence of bytes to search for, with or without the case of ASCII letters.
 ///

@@ -1,15 +1,13 @@
-import TarnStore
-
 /// A text to search for in the values of records.
-struct TextPattern {
-    let ignoresCase: Bool
+package struct TextPattern {
+    package let ignoresCase: Bool
     /// The text, with its case folded if `ignoresCase`.
-    let text: String
+    package let text: String
     private let bytes: BytePattern
     private let isASCII: Bool
 
     /// Creates a pattern; the text must not be empty.
-    init(_ text: String, ignoresCase: Bool) {
+    package init(_ text: String, ignoresCase: Bool) {
         self.ignoresCase = ignoresCase
         self.text = ignoresCase ? CaseFolding.fold(text) : text
         bytes = BytePattern(Array(self.text.utf8), ignoresCase: ignoresCase)
@@ -20,14 +18,14 @@ struct TextPattern {
     ///
     /// Unicode folds some characters to letters of ASCII (`K` the Kelvin sign, `ß` to `ss`), so
     /// bytes above 7F are decided by folding.
-    func occurs(inVerbatim stored: Bytes) -> Bool? {
+    package func occurs(inVerbatim stored: Bytes) -> Bool? {
         guard ignoresCase else { return bytes.occurs(in: stored) }
         guard stored.isASCII else { return nil }
         return isASCII && bytes.occurs(in: stored)
     }
 
     /// Returns the range of the first occurrence in a text, in UTF-8 offsets; nil if there is none.
-    func firstRange(in text: String) -> Range<Int>? {
+    package func firstRange(in text: String) -> Range<Int>? {
         var text = text
         let found: Range<Int>?? = text.withUTF8 { buffer -> Range<Int>?? in
             let stored = Bytes(buffer)

@@ -61,8 +61,8 @@ struct ListCommand: ParsableCommand {
             format.beginOutput()
             var rows = printer.writer()
             let next =
-                if printer.writesWholeRows {
-                    try reader.forEachJSONOfPage(query, kindName: printer.kindName) { rows.add(object: $0) }
+                if let shape = printer.shape {
+                    try reader.forEachJSONOfPage(query, shape) { rows.add(object: $0) }
                 } else {
                     try reader.forEachOfPage(query, only: printer.shownFields) {
                         try printer.write($0, to: &rows, reader)

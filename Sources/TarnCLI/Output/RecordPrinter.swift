@@ -30,7 +30,7 @@ struct RecordPrinter {
         self.entity = entity
         self.catalog = catalog
         self.style = style
-        self.included = included
+        self.included = included.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
         kinds = catalog.entities.filter { $0.id != entity.id && catalog.isKind($0.id, of: entity.id) }
         let names = RecordPrinter.names(in: fields)
         chosen = nil
@@ -141,9 +141,17 @@ struct RecordPrinter {
 
     // MARK: Rows
 
-    /// Whether the rows are JSON objects of all stored fields, which the store writes itself.
-    var writesWholeRows: Bool {
-        (style.format == .json || style.format == .ndjson) && !style.isLocal && chosen == nil && included.isEmpty
+    /// The members of rows that are JSON objects of stored fields and of targets, which the store
+    /// writes itself; nil for other rows.
+    var shape: JSONShape? {
+        guard style.format == .json || style.format == .ndjson, !style.isLocal else { return nil }
+        guard let chosen else { return JSONShape(kindName: kindName, included: included) }
+        var fields: [String] = []
+        for column in chosen {
+            guard case .field(let name) = column, entity.field(name) != nil else { return nil }
+            fields.append(name)
+        }
+        return JSONShape(fields: fields, included: included)
     }
 
     /// The fields of a record that its row shows; nil for all.
@@ -188,7 +196,16 @@ struct RecordPrinter {
     func cells(_ record: Record, _ reader: borrowing StoreReader) throws -> [OutputValue] {
         var cells: [OutputValue] = []
         cells.reserveCapacity(columns.count)
+        // Most often the columns have the order of the fields.
+        var next = 0
         for (index, column) in columns.enumerated() {
+            if case .field(let name) = column, labelled[index] == nil, next < record.fields.count,
+                record.fields[next].name == name
+            {
+                cells.append(.value(record.fields[next].value))
+                next += 1
+                continue
+            }
             guard let name = labelled[index] else {
                 cells.append(try column.value(of: record, self, reader))
                 continue

@@ -13,6 +13,14 @@ package struct JSONText: ~Copyable {
 
     package mutating func removeAll() { writer.removeAll() }
 
+    mutating func truncate(to count: Int) { writer.truncate(to: count) }
+
+    /// Writes an opening brace over the comma before the first member at a place, or without
+    /// members there.
+    mutating func begin(at place: Int) {
+        if place == count { append(UInt8(ascii: "{")) } else { writer.store(UInt8(ascii: "{"), at: place) }
+    }
+
     package mutating func append(_ byte: UInt8) { writer.append(byte) }
 
     /// Appends bytes that are JSON already.
@@ -42,19 +50,17 @@ package struct JSONText: ~Copyable {
     }
 
     /// Returns the place of the next byte that must be escaped, or the end. Eight bytes at a time.
-    private static func escaped(in text: Bytes, from start: Int) -> Int {
+    static func escaped(in text: Bytes, from start: Int) -> Int {
         var place = start
         while place + 8 <= text.count {
-            let word = text.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-            // The highest bit of each byte that is below 0x20, a quotation mark, or a backslash. A
-            // borrow may mark a byte after one that is marked rightly: it is looked at below.
-            let control = (word &- 0x2020_2020_2020_2020) & ~word
-            let quote = word ^ 0x2222_2222_2222_2222, backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
-            let marks =
-                control | ((quote &- 0x0101_0101_0101_0101) & ~quote)
-                | ((backslash &- 0x0101_0101_0101_0101) & ~backslash)
-            guard marks & 0x8080_8080_8080_8080 == 0 else { break }
+            guard marks(text.loadUnaligned(fromByteOffset: place, as: UInt64.self)) == 0 else { break }
             place += 8
+        }
+        // The end is looked at once more together with the bytes before it.
+        if place + 8 > text.count, text.count >= 8,
+            marks(text.loadUnaligned(fromByteOffset: text.count - 8, as: UInt64.self)) == 0
+        {
+            return text.count
         }
         while place < text.count {
             let byte = text[place]
@@ -62,6 +68,19 @@ package struct JSONText: ~Copyable {
             place += 1
         }
         return place
+    }
+
+    /// The highest bit of each byte that is below 0x20, a quotation mark, or a backslash.
+    ///
+    /// A borrow may mark a byte after one that is marked rightly, never one before it.
+    @inline(__always)
+    private static func marks(_ word: UInt64) -> UInt64 {
+        let control = (word &- 0x2020_2020_2020_2020) & ~word
+        let quote = word ^ 0x2222_2222_2222_2222, backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
+        let marks =
+            control | ((quote &- 0x0101_0101_0101_0101) & ~quote)
+            | ((backslash &- 0x0101_0101_0101_0101) & ~backslash)
+        return marks & 0x8080_8080_8080_8080
     }
 
     private mutating func append(escaped byte: UInt8) {
@@ -98,41 +117,10 @@ package struct JSONText: ~Copyable {
         }
     }
 
-    /// Appends a number with leading zeros.
-    private mutating func append(_ number: Int, digits: Int) {
-        var scale = 1
-        for _ in 1..<digits { scale *= 10 }
-        while scale > 0 {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / scale % 10))
-            scale /= 10
-        }
-    }
-
     /// Appends a point in time as RFC 3339 text in UTC.
     mutating func append(_ time: Timestamp) {
         append(UInt8(ascii: "\""))
-        let civil = CivilTime(time)
-        if (0...9999).contains(civil.year) {
-            append(civil.year, digits: 4)
-            append(UInt8(ascii: "-"))
-            append(civil.month, digits: 2)
-            append(UInt8(ascii: "-"))
-            append(civil.day, digits: 2)
-            append(UInt8(ascii: "T"))
-            append(civil.hour, digits: 2)
-            append(UInt8(ascii: ":"))
-            append(civil.minute, digits: 2)
-            append(UInt8(ascii: ":"))
-            append(civil.second, digits: 2)
-            if civil.microsecond > 0 {
-                append(UInt8(ascii: "."))
-                append(civil.microsecond, digits: 6)
-                while writer.bytes[writer.count - 1] == UInt8(ascii: "0") { writer.truncate(to: writer.count - 1) }
-            }
-            append(UInt8(ascii: "Z"))
-        } else {
-            append(json: time.description)
-        }
+        time.withDescription { append(json: $0) }
         append(UInt8(ascii: "\""))
     }
 

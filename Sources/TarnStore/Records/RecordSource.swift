@@ -42,16 +42,19 @@ extension RecordSource {
 
     /// Copies the fields of a row. Nil if one cannot be decoded.
     package func fields(_ entity: Catalog.Entity, _ body: RowBody) throws -> [Record.Field]? {
-        var fields: [Record.Field] = []
+        // Every value is read: decompressed at once, each is found without a search.
+        guard let body = body.undivided else { return nil }
+        var fields: [Record.Field] = [], next = 0
         fields.reserveCapacity(body.count)
-        let removed = try removedFields(of: entity.id)
         for index in 0..<body.count {
             let id = body.id(at: index)
             if id == WholeKey.field { continue }
-            let field = entity.field(id: id)
-            if field == nil, removed.contains(id) { continue }
-            guard let value = try body.value(at: index).flatMap({ try decoded($0, of: field) }) else { return nil }
-            fields.append(Record.Field(field?.name ?? "#\(id)", value))
+            // Both are in ascending order of ids.
+            while next < entity.fields.count, entity.fields[next].id < id { next += 1 }
+            let isKnown = next < entity.fields.count && entity.fields[next].id == id
+            if !isKnown, try removedFields(of: entity.id).contains(id) { continue }
+            guard let value = try body.value(at: index).flatMap({ try decoded($0, of: id, entity) }) else { return nil }
+            fields.append(Record.Field(isKnown ? entity.fields[next].name : "#\(id)", value))
         }
         return fields
     }
@@ -61,12 +64,24 @@ extension RecordSource {
         named names: [String], _ entity: Catalog.Entity, _ body: RowBody
     ) throws -> [Record.Field]? {
         var fields: [Record.Field] = []
+        fields.reserveCapacity(names.count)
         for name in names {
-            guard let field = entity.field(name), let value = body.value(of: field.id) else { continue }
-            guard let value = try decoded(value, of: field) else { return nil }
+            guard let place = entity.fields.firstIndex(where: { $0.name == name }) else { continue }
+            let id = entity.fields[place].id
+            guard let value = body.value(of: id) else { continue }
+            guard let value = try decoded(value, of: id, entity) else { return nil }
             fields.append(Record.Field(name, value))
         }
         return fields
+    }
+
+    private func decoded(_ value: EncodedValue, of id: UInt16, _ entity: Catalog.Entity) throws -> Value? {
+        try decoded(value) { digest in
+            guard case .reference(let reference)? = entity.field(id: id)?.kind,
+                let destination = catalog.entity(id: reference.destination)
+            else { return nil }
+            return wholeKey(destination, ofDigest: digest)
+        }
     }
 
     /// Decodes a copy of a field's value, with the whole keys of its targets.

@@ -26,8 +26,12 @@ struct RecordJSONTests {
     }
 
     private func written(_ reader: borrowing StoreReader, _ query: Query, kind: String?) throws -> [String] {
+        try written(reader, query, JSONShape(kindName: kind))
+    }
+
+    private func written(_ reader: borrowing StoreReader, _ query: Query, _ shape: JSONShape) throws -> [String] {
         var objects: [String] = []
-        _ = try reader.forEachJSONOfPage(query, kindName: kind) { objects.append(String(decoding: $0, as: UTF8.self)) }
+        _ = try reader.forEachJSONOfPage(query, shape) { objects.append(String(decoding: $0, as: UTF8.self)) }
         return objects
     }
 
@@ -98,6 +102,122 @@ struct RecordJSONTests {
         #expect(some.map(\.key) == whole.map(\.key) && some.map(\.entity) == whole.map(\.entity))
         #expect(some.map(\.record) == whole.map { $0.record.map { Self.reduced($0, names) } }, "\(relationship)")
         return some.count
+    }
+
+    @Test(
+        "chosen fields are written in their order, and the targets of included relationships after them",
+        arguments: try GoldenStores.all())
+    func shapes(_ name: String) throws {
+        try GoldenStores.unpack(name, to: folder("s"))
+        let store = try Forge.open(folder("s"), nil)
+        let targets = try store.read { reader in
+            var targets = 0
+            for entity in reader.catalog.entities {
+                let relationships = reader.catalog.relationships(of: entity).map(\.name)
+                let names = entity.fields.map(\.name).reversed() + ["nowhere"]
+                for fields in [nil, Array(names.filter { !relationships.contains($0) }), []] {
+                    for included in [[]] + relationships.map({ [$0] }) + [relationships] {
+                        let shape = JSONShape(fields: fields, included: included)
+                        let objects = try written(reader, Query(entity.name, limit: 30), shape)
+                        let expected = try expected(reader, Query(entity.name, limit: 30), shape, &targets)
+                        #expect(objects == expected, "\(entity.name) \(fields ?? ["all"]) \(included)")
+                    }
+                }
+            }
+            return targets
+        }
+        #expect(targets > 40)
+    }
+
+    /// The objects of all records of an entity with a shape, from the values of the records.
+    private func expected(
+        _ reader: borrowing StoreReader, _ query: Query, _ shape: JSONShape, _ targets: inout Int
+    ) throws -> [String] {
+        func object(_ members: [(String, String)]) -> String {
+            "{" + members.map { "\(Value.string($0).jsonText):\($1)" }.joined(separator: ",") + "}"
+        }
+        func members(_ record: Record) -> [(String, String)] { record.fields.map { ($0.name, $0.value.jsonText) } }
+        var objects: [String] = []
+        for record in try reader.page(query).records {
+            let own = members(record)
+            var all = shape.fields.map { names in names.compactMap { name in own.first { $0.0 == name } } } ?? own
+            all.removeAll { shape.included.contains($0.0) }
+            for name in shape.included {
+                var found: [String] = []
+                try reader.forEachRelated(record.entity, record.key, name) { target in
+                    found.append(
+                        target.record.map { object(members($0)) } ?? target.key.map { Value.reference($0).jsonText }
+                            ?? "null")
+                    return true
+                }
+                targets += found.count
+                let isToMany = reader.catalog.entity(record.entity).flatMap {
+                    reader.catalog.relationship(name, of: $0)?.isToMany
+                }
+                all.append((name, isToMany == true ? "[\(found.joined(separator: ","))]" : found.first ?? "null"))
+            }
+            objects.append(object(all))
+        }
+        return objects
+    }
+
+    @Test("a missing target is its key; an unknown relationship is an error")
+    func missingTargets() throws {
+        let store = try Forge.open(folder("s"))
+        try store.write { writer in
+            try writer.putUser(1)
+            try writer.put("Issue", 7, [.init("author", .reference(1))])
+            try writer.put("Issue", 8, [.init("author", .reference(2))])
+            try writer.put("Issue", 9, [.init("title", .string("t"))])
+        }
+        func objects(_ shape: JSONShape) throws -> [String] {
+            try store.read { reader in try written(reader, Query("Issue"), shape) }
+        }
+        #expect(
+            try objects(JSONShape(fields: ["id"], included: ["author"])) == [
+                #"{"id":7,"author":{"id":1,"login":"u1"}}"#, #"{"id":8,"author":2}"#, #"{"id":9,"author":null}"#,
+            ])
+        #expect(try objects(JSONShape(fields: [])) == ["{}", "{}", "{}"])
+        #expect(throws: StoreError.self) { try objects(JSONShape(included: ["nobody"])) }
+    }
+
+    @Test("strings are escaped as character by character, wherever the characters are")
+    func escapes() {
+        func expected(_ text: String) -> String {
+            "\""
+                + text.unicodeScalars.map { scalar in
+                    switch scalar {
+                    case "\"": "\\\""
+                    case "\\": "\\\\"
+                    case "\n": "\\n"
+                    case "\r": "\\r"
+                    case "\t": "\\t"
+                    case "\0"..<" ": "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+                    default: String(scalar)
+                    }
+                }.joined() + "\""
+        }
+        let characters = [
+            "a", "\"", "\\", "\n", "\r", "\t", "\0", "\u{1F}", "\u{7F}", " ", "!", "ü", "€", "🙂", "\u{80}",
+        ]
+        var dice = SeededRandom(seed: 20_261_125)
+        for round in 0..<20_000 {
+            // Many long runs without anything to escape, and texts with escapes only.
+            let share = round % 4
+            var text = ""
+            for _ in 0..<dice.roll(0..<40) {
+                text += dice.roll(0..<4) < share ? characters[dice.roll(0..<characters.count)] : "x"
+            }
+            var json = "."
+            json.appendJSONString(text)
+            var bytes = JSONText()
+            text.withUTF8 { bytes.append(string: Bytes($0)) }
+            let wanted = expected(text)
+            guard json == "." + wanted, String(decoding: bytes.bytes, as: UTF8.self) == wanted else {
+                Issue.record("\(text.debugDescription)")
+                return
+            }
+        }
     }
 
     @Test("references to digests, and texts that need escapes, are written whole")

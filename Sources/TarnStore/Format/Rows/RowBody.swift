@@ -56,6 +56,7 @@ package struct RowBody {
     /// Returns the id at an index of the directory, which the caller bounds by `count`.
     package func id(at index: Int) -> UInt16 { stored.uncheckedLoad(2 + index * (isWide ? 6 : 4), UInt16.self) }
 
+    @inline(__always)
     private func end(at index: Int) -> Int {
         isWide
             ? Int(stored.uncheckedLoad(4 + index * 6, UInt32.self))

@@ -19,6 +19,41 @@ package struct CivilTime {
         microsecond = Int(microseconds % 1_000_000)
     }
 
+    /// Calls a closure with the time in UTC as RFC 3339 text, such as `2026-11-21T01:19:00.25Z`. A
+    /// zero fraction is omitted.
+    ///
+    /// The year is between 0 and 9999.
+    func withText<Result>(_ body: (Bytes) -> Result) -> Result {
+        // Room for `2026-11-21T01:19:00.123456Z`.
+        var text: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        return withUnsafeMutableBytes(of: &text) { text in
+            func set(_ place: Int, _ number: Int, then separator: Unicode.Scalar) {
+                text[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10)
+                text[place + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10)
+                text[place + 2] = UInt8(ascii: separator)
+            }
+            set(0, year / 100, then: "-")
+            set(2, year % 100, then: "-")
+            set(5, month, then: "-")
+            set(8, day, then: "T")
+            set(11, hour, then: ":")
+            set(14, minute, then: ":")
+            set(17, second, then: ".")
+            var length = 19
+            if microsecond > 0 {
+                var rest = microsecond
+                for place in stride(from: 25, through: 20, by: -1) {
+                    text[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                    rest /= 10
+                }
+                length = 26
+                while text[length - 1] == UInt8(ascii: "0") { length -= 1 }
+            }
+            text[length] = UInt8(ascii: "Z")
+            return body(Bytes(rebasing: text[...length]))
+        }
+    }
+
     /// The day of the week: 0 for Monday.
     package var weekday: Int { Int((Timestamp.days(of: self) + 3).flooredDivision(by: 7).remainder) }
 }

@@ -1,25 +1,35 @@
 extension String {
     /// Appends a JSON string (RFC 8259 §7). Only characters that must be escaped are escaped.
     package mutating func appendJSONString(_ string: String) {
+        var string = string
         self += "\""
+        let end = string.withUTF8 { JSONText.escaped(in: Bytes($0), from: 0) }
         // Most strings need no escape at all.
-        if string.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C }) {
+        if end == string.utf8.count {
             self += string
         } else {
-            for scalar in string.unicodeScalars {
-                switch scalar {
-                case "\"": self += "\\\""
-                case "\\": self += "\\\\"
-                case "\n": self += "\\n"
-                case "\r": self += "\\r"
-                case "\t": self += "\\t"
-                case _ where scalar.value < 0x20:
-                    let hex = String(scalar.value, radix: 16)
-                    self += "\\u" + String(repeating: "0", count: 4 - hex.utf8.count) + hex
-                default: unicodeScalars.append(scalar)
-                }
-            }
+            appendEscaped(&string, from: end)
         }
         self += "\""
+    }
+
+    /// Appends a string with the first byte to escape at an offset.
+    private mutating func appendEscaped(_ string: inout String, from offset: Int) {
+        var place = string.startIndex, offset = offset
+        while true {
+            let end = string.utf8.index(string.startIndex, offsetBy: offset)
+            self += string[place..<end]
+            guard end < string.endIndex else { return }
+            switch string.utf8[end] {
+            case 0x22: self += "\\\""
+            case 0x5C: self += "\\\\"
+            case 0x0A: self += "\\n"
+            case 0x0D: self += "\\r"
+            case 0x09: self += "\\t"
+            case let byte: self += (byte < 0x10 ? "\\u000" : "\\u00") + String(byte, radix: 16)
+            }
+            place = string.utf8.index(after: end)
+            offset = string.withUTF8 { JSONText.escaped(in: Bytes($0), from: offset + 1) }
+        }
     }
 }

@@ -91,23 +91,18 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
 
     /// The RFC 3339 form in UTC, such as `2026-11-21T01:19:00.25Z`. A zero fraction is omitted.
     /// Years outside 0–9999 have a sign and at least six digits (ISO 8601 §4.1.2.4).
-    public var description: String {
-        let (days, time) = microseconds.flooredDivision(by: 86_400_000_000)
-        let (year, month, day) = Timestamp.civil(days)
-        let seconds = time / 1_000_000
-        var fraction = time % 1_000_000
-        var text = year >= 0 && year <= 9999 ? pad(year, 4) : (year < 0 ? "-" : "+") + pad(abs(year), 6)
-        text +=
-            "-\(pad(month, 2))-\(pad(day, 2))T\(pad(seconds / 3600, 2)):\(pad(seconds / 60 % 60, 2)):\(pad(seconds % 60, 2))"
-        if fraction > 0 {
-            var digits = 6
-            while fraction % 10 == 0 {
-                fraction /= 10
-                digits -= 1
-            }
-            text += "." + pad(fraction, digits)
+    public var description: String { withDescription { String(decoding: $0, as: UTF8.self) } }
+
+    /// Calls a closure with the description in UTF-8.
+    func withDescription<Result>(_ body: (Bytes) -> Result) -> Result {
+        let civil = CivilTime(self)
+        guard (0...9999).contains(civil.year) else {
+            var other = civil, text = (civil.year < 0 ? "-" : "+") + pad(abs(civil.year), 6)
+            other.year = 0
+            other.withText { text += String(decoding: $0.dropFirst(4), as: UTF8.self) }
+            return text.withUTF8 { body(Bytes($0)) }
         }
-        return text + "Z"
+        return civil.withText(body)
     }
 
     private static func days(in month: Int, of year: Int) -> Int {
@@ -140,7 +135,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     }
 }
 
-private func pad(_ value: Int64, _ digits: Int) -> String {
+private func pad(_ value: Int, _ digits: Int) -> String {
     let text = String(value)
     return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
 }

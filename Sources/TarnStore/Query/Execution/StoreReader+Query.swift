@@ -50,16 +50,17 @@ extension StoreReader {
     /// Calls a closure with the records of a query as JSON objects in UTF-8, and returns the token
     /// of the next page.
     ///
-    /// The members are those of ``Record/fields``, with values as `Value.jsonText` has them. The
-    /// text is written from the bytes of the rows, and is valid until the closure returns.
+    /// Values are as `Value.jsonText` has them. The text is written from the bytes of the rows. It
+    /// is valid until the closure returns.
     ///
-    /// - Parameter kindName: the name of a first member with the record's entity; nil for none.
-    /// - Throws: as ``forEachOfPage(_:_:)``.
+    /// - Parameter shape: the members; those of ``Record/fields`` by default.
+    /// - Throws: as ``forEachOfPage(_:_:)``, and `StoreError.unknownField` for an included name
+    ///   that is no relationship.
     package func forEachJSONOfPage(
-        _ query: Query, kindName: String? = nil, _ body: (UnsafeRawBufferPointer) throws -> Void
+        _ query: Query, _ shape: JSONShape = JSONShape(), _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> ContinuationToken? {
-        var json = RecordJSON(access, kindName: kindName)
-        return try page(query) { run, key, row in try json.write(run.query.entity, key, row, body) }
+        var json = RecordJSON(access, shape)
+        return try page(query) { run, key, row in try json.write(key, row, entity: run.query.entity, body) }
     }
 
     /// Counts the records of a query, without its order, limit and offset, for a limited time.

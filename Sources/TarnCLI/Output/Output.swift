@@ -91,8 +91,13 @@ enum Output {
     /// Writes a line for another program whose line breaks belong to it, such as a row of CSV.
     ///
     /// Other characters are escaped on a terminal only.
-    static func text(_ text: String) {
-        append { $0 += isTerminal ? VisibleText.lines(text, keepsTabs: true).utf8 : text.utf8 }
+    ///
+    /// - Parameter line: appends the line, in UTF-8.
+    static func text(_ line: (inout [UInt8]) -> Void) {
+        guard isTerminal else { return append(line) }
+        var bytes: [UInt8] = []
+        line(&bytes)
+        append { $0 += VisibleText.lines(String(decoding: bytes, as: UTF8.self), keepsTabs: true).utf8 }
     }
 
     /// Writes bytes; they are escaped only on a terminal.

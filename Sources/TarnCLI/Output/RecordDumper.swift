@@ -39,8 +39,13 @@ struct RecordDumper {
 
     mutating func write(_ record: Record) {
         guard rows != nil else { return Output.json(StoreInspector.line(record, withVersion: withVersions)) }
-        let members = members(record), cells = cells(record)
-        rows?.add(members: members, cells: cells)
+        if style.format.isObjects {
+            let members = members(record)
+            rows?.add(members: members, cells: [])
+        } else {
+            let cells = cells(record)
+            rows?.add(members: [], cells: cells)
+        }
     }
 
     mutating func end() { rows?.end() }
@@ -59,7 +64,17 @@ struct RecordDumper {
     }
 
     private func cells(_ record: Record) -> [OutputValue] {
-        head(record).map(\.value) + [record.isPartial ? .json("true") : .absent]
-            + names.map { record[$0].map(OutputValue.value) ?? .absent }
+        var cells = head(record).map(\.value) + [record.isPartial ? .json("true") : .absent]
+        // Most often the columns have the order of the fields.
+        var next = 0
+        for name in names {
+            if next < record.fields.count, record.fields[next].name == name {
+                cells.append(.value(record.fields[next].value))
+                next += 1
+            } else {
+                cells.append(record[name].map(OutputValue.value) ?? .absent)
+            }
+        }
+        return cells
     }
 }

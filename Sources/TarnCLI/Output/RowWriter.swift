@@ -92,8 +92,20 @@ struct RowWriter {
 
     private func line(_ cells: [OutputValue], isHeader: Bool = false) {
         switch style.format {
-        case .csv: Output.text(cells.map { SeparatedText.csv(cell($0), isSafe: isSafe($0)) }.joined(separator: ","))
-        case .tsv: Output.text(cells.map { SeparatedText.tsv(cell($0), isSafe: isSafe($0)) }.joined(separator: "\t"))
+        case .csv:
+            Output.text { bytes in
+                for (index, value) in cells.enumerated() {
+                    if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                    SeparatedText.appendCSV(cell(value), isSafe: isSafe(value), to: &bytes)
+                }
+            }
+        case .tsv:
+            Output.text { bytes in
+                for (index, value) in cells.enumerated() {
+                    if index > 0 { bytes.append(UInt8(ascii: "\t")) }
+                    bytes += SeparatedText.tsv(cell(value), isSafe: isSafe(value)).utf8
+                }
+            }
         default: Output.line("|" + cells.map { " " + SeparatedText.markdown(cell($0)) + " |" }.joined(), limit: .max)
         }
     }

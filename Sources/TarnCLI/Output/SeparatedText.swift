@@ -1,49 +1,99 @@
 // Cells of comma-separated values, tab-separated values and Markdown.
 
 enum SeparatedText {
-    /// Returns a cell of comma-separated values (RFC 4180 §2), in quotes where it needs them.
+    /// Appends a cell of comma-separated values (RFC 4180 §2), in quotes where it needs them.
     ///
     /// - Parameter isSafe: whether a spreadsheet may take the cell as it is.
-    static func csv(_ text: String, isSafe: Bool = true) -> String {
-        let text = isSafe ? text : marked(text)
-        let needsQuotes = text.utf8.contains { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }
-        guard needsQuotes || text.utf8.first == 0x20 || text.utf8.last == 0x20 else { return text }
-        let inner = text.utf8.contains(0x22) ? text.replacing("\"", with: "\"\"") : text
-        return "\"" + inner + "\""
+    static func appendCSV(_ text: String, isSafe: Bool = true, to bytes: inout [UInt8]) {
+        var text = isSafe ? text : marked(text)
+        text.withUTF8 { cell in
+            guard needsQuotes(cell) else { return bytes += cell }
+            bytes.append(0x22)
+            var copied = 0
+            for index in cell.indices where cell[index] == 0x22 {
+                bytes += cell[copied...index]
+                copied = index
+            }
+            bytes += cell[copied...]
+            bytes.append(0x22)
+        }
+    }
+
+    private static func needsQuotes(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
+        if cell.first == 0x20 || cell.last == 0x20 { return true }
+        let bytes = UnsafeRawBufferPointer(cell)
+        var place = 0
+        while place + 8 <= bytes.count {
+            let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            // The highest bit of each byte that is a quotation mark, a comma, or a line break.
+            let marks = zeros(word ^ 0x2222_2222_2222_2222) | zeros(word ^ 0x2C2C_2C2C_2C2C_2C2C)
+            let breaks = zeros(word ^ 0x0A0A_0A0A_0A0A_0A0A) | zeros(word ^ 0x0D0D_0D0D_0D0D_0D0D)
+            if (marks | breaks) != 0 { return true }
+            place += 8
+        }
+        return cell[place...].contains { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }
+    }
+
+    /// Not zero if a byte of a word is zero.
+    @inline(__always)
+    private static func zeros(_ word: UInt64) -> UInt64 {
+        (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
     }
 
     /// Returns a cell of tab-separated values: tabs, line breaks and backslashes are escaped.
     static func tsv(_ text: String, isSafe: Bool = true) -> String {
-        let text = isSafe ? text : marked(text)
-        guard text.utf8.contains(where: { $0 == 0x09 || $0 == 0x0A || $0 == 0x0D || $0 == 0x5C }) else { return text }
-        var result = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\t": result.append(contentsOf: "\\t".unicodeScalars)
-            case "\n": result.append(contentsOf: "\\n".unicodeScalars)
-            case "\r": result.append(contentsOf: "\\r".unicodeScalars)
-            case "\\": result.append(contentsOf: "\\\\".unicodeScalars)
-            default: result.append(scalar)
+        var text = isSafe ? text : marked(text)
+        return replacing(&text) { byte in
+            switch byte {
+            case 0x09: "\\t"
+            case 0x0A: "\\n"
+            case 0x0D: "\\r"
+            case 0x5C: "\\\\"
+            default: nil
             }
         }
-        return String(result)
     }
 
     /// Returns a cell of a Markdown table: without line breaks, markup and HTML.
     static func markdown(_ text: String) -> String {
-        var result = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\n": result.append(contentsOf: "<br>".unicodeScalars)
-            case "\t": result.append(" ")
-            case "\r": break
-            case "|", "\\", "`", "*", "_", "[", "]": result.append(contentsOf: ["\\", scalar])
-            case "<": result.append(contentsOf: "&lt;".unicodeScalars)
-            case "&": result.append(contentsOf: "&amp;".unicodeScalars)
-            default: result.append(scalar)
+        var text = text
+        return replacing(&text) { byte in
+            switch byte {
+            case 0x0A: "<br>"
+            case 0x09: " "
+            case 0x0D: ""
+            case 0x7C: "\\|"
+            case 0x5C: "\\\\"
+            case 0x60: "\\`"
+            case 0x2A: "\\*"
+            case 0x5F: "\\_"
+            case 0x5B: "\\["
+            case 0x5D: "\\]"
+            case 0x3C: "&lt;"
+            case 0x26: "&amp;"
+            default: nil
             }
         }
-        return String(result)
+    }
+
+    /// Returns a text with some characters of ASCII replaced: those for which the closure returns a
+    /// text.
+    private static func replacing(_ text: inout String, _ replacement: (UInt8) -> StaticString?) -> String {
+        let replaced = text.withUTF8 { bytes -> [UInt8]? in
+            guard var next = bytes.firstIndex(where: { replacement($0) != nil }) else { return nil }
+            var result: [UInt8] = [], copied = 0
+            result.reserveCapacity(bytes.count + bytes.count / 8 + 8)
+            while next < bytes.count {
+                if let new = replacement(bytes[next]) {
+                    result += bytes[copied..<next]
+                    result += UnsafeBufferPointer(start: new.utf8Start, count: new.utf8CodeUnitCount)
+                    copied = next + 1
+                }
+                next += 1
+            }
+            return result + bytes[copied...]
+        }
+        return replaced.map { String(decoding: $0, as: UTF8.self) } ?? text
     }
 
     /// Marks a text that a spreadsheet would run as a formula with an apostrophe.

@@ -70,23 +70,48 @@ enum VisibleText {
     ///
     /// Backslashes are not escaped: no program parses the result.
     private static func escaped(_ text: String, keepsBreaks: Bool = false, keepsTabs: Bool = false) -> String {
-        var result = String.UnicodeScalarView(), marks = 0, endsInReturn = false
-        for scalar in text.unicodeScalars {
-            if endsInReturn, scalar != "\n" || !keepsBreaks { result.append(contentsOf: "\\r".unicodeScalars) }
-            endsInReturn = scalar == "\r"
-            if endsInReturn { continue }
-            marks = isMark(scalar) ? marks + 1 : 0
-            switch scalar {
-            case "\n" where !keepsBreaks: result.append(contentsOf: "\\n".unicodeScalars)
-            case "\t" where !keepsTabs: result.append(contentsOf: "\\t".unicodeScalars)
-            case "\n", "\t": result.append(scalar)
-            case _ where acts(scalar.value) || marks > marksLimit:
-                result.append(contentsOf: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}".unicodeScalars)
-            default: result.append(scalar)
+        var text = text, marks = 0
+        let result = text.withUTF8 { bytes -> [UInt8] in
+            var result: [UInt8] = [], copied = 0, index = 0
+            result.reserveCapacity(bytes.count + bytes.count / 8 + 16)
+            /// Replaces the characters up to an index.
+            func replace(upTo end: Int, _ replacement: String) {
+                result += bytes[copied..<index]
+                result += replacement.utf8
+                (index, copied) = (end, end)
             }
+            while index < bytes.count {
+                let byte = bytes[index]
+                if byte >= 0x20, byte < 0x7F {
+                    marks = 0
+                    index += 1
+                    continue
+                }
+                let (scalar, end) = scalar(in: bytes, at: index)
+                marks = isMark(scalar) ? marks + 1 : 0
+                switch scalar {
+                case "\r" where keepsBreaks && end < bytes.count && bytes[end] == 0x0A: replace(upTo: end, "")
+                case "\r": replace(upTo: end, "\\r")
+                case "\n" where !keepsBreaks: replace(upTo: end, "\\n")
+                case "\t" where !keepsTabs: replace(upTo: end, "\\t")
+                case "\n", "\t": index = end
+                case _ where acts(scalar.value) || marks > marksLimit:
+                    replace(upTo: end, "\\u{\(String(scalar.value, radix: 16, uppercase: true))}")
+                default: index = end
+                }
+            }
+            return result + bytes[copied...]
         }
-        if endsInReturn { result.append(contentsOf: "\\r".unicodeScalars) }
-        return String(result)
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// Returns the character at an index of a string's UTF-8, and the index after it.
+    private static func scalar(in bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> (Unicode.Scalar, end: Int) {
+        let lead = bytes[index], length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4
+        guard index + length <= bytes.count else { return ("\u{FFFD}", index + 1) }
+        var value = UInt32(length == 1 ? lead : lead & (0xFF >> UInt8(length + 1)))
+        for byte in bytes[index + 1..<index + length] { value = value << 6 | UInt32(byte & 0x3F) }
+        return (Unicode.Scalar(value) ?? "\u{FFFD}", index + length)
     }
 
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {

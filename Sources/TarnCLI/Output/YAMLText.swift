@@ -37,17 +37,39 @@ enum YAMLText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Texts that YAML 1.1 or 1.2 takes as something else, in lower case.
+    private static let words: Set = ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "inf", "nan"]
+
+    /// For each byte of ASCII whether a plain scalar may have it.
+    private static let isSafe: [Bool] = (UInt8(0)..<0x80).map { byte in
+        let scalar = Unicode.Scalar(byte)
+        return isLetter(scalar) || ("0"..."9").contains(scalar)
+            || " _-./@+,()!?%;=:'".unicodeScalars.contains(scalar)
+    }
+
     /// Whether a plain scalar means the text, to YAML 1.1 as well.
     private static func isPlain(_ text: String) -> Bool {
-        guard let first = text.unicodeScalars.first, let last = text.unicodeScalars.last, last != " ",
-            text.utf8.count <= 1000, isLetter(first) || first == "/" || first == "_"
+        guard let first = text.unicodeScalars.first, text.utf8.last != 0x20, text.utf8.count <= 1000,
+            isLetter(first) || first == "/" || first == "_"
         else { return false }
-        let words: Set = ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "inf", "nan"]
-        guard !words.contains(text.lowercased()) else { return false }
+        guard text.utf8.count > 5 || !words.contains(text.lowercased()) else { return false }
+        var text = text
+        let isPlainASCII = text.withUTF8 { bytes -> Bool? in
+            var previous: UInt8 = 0x20
+            for byte in bytes {
+                guard byte < 0x80 else { return nil }
+                guard isSafe[Int(byte)], !(byte == 0x20 && previous == 0x3A) else { return false }
+                previous = byte
+            }
+            return previous != 0x3A
+        }
+        return isPlainASCII ?? isPlainUnicode(text)
+    }
+
+    private static func isPlainUnicode(_ text: String) -> Bool {
         var previous: Unicode.Scalar = " "
         for scalar in text.unicodeScalars {
-            let isSafe =
-                isLetter(scalar) || ("0"..."9").contains(scalar) || " _-./@+,()!?%;=:'".unicodeScalars.contains(scalar)
+            let isSafe = scalar.isASCII ? isSafe[Int(scalar.value)] : isLetter(scalar)
             guard isSafe, !(scalar == " " && previous == ":") else { return false }
             previous = scalar
         }
@@ -68,12 +90,19 @@ enum YAMLText {
         guard text.utf8.contains(0x0A), text.utf8.first != 0x20, text.utf8.first != 0x0A,
             text.unicodeScalars.allSatisfy({ $0 == "\n" || !VisibleText.acts($0.value) && $0.value != 0xFEFF })
         else { return nil }
-        let ends = text.utf8.reversed().prefix { $0 == 0x0A }.count
-        let body = text.unicodeScalars.dropLast(ends)
-        let mark = ends == 0 ? "|-" : ends == 1 ? "|" : "|+"
-        let lines = body.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            line.isEmpty ? "" : indent + String(String.UnicodeScalarView(line))
+        var text = text
+        return text.withUTF8 { bytes in
+            let end = (bytes.lastIndex { $0 != 0x0A } ?? -1) + 1, breaks = bytes.count - end
+            var result: [UInt8] = []
+            result.reserveCapacity(bytes.count + bytes.count / 8 + 16)
+            result += (breaks == 0 ? "|-" : breaks == 1 ? "|" : "|+").utf8
+            for line in bytes[..<end].split(separator: 0x0A, omittingEmptySubsequences: false) {
+                result.append(0x0A)
+                if !line.isEmpty { result += indent.utf8 }
+                result += line
+            }
+            for _ in 0..<max(0, breaks - 1) { result.append(0x0A) }
+            return String(decoding: result, as: UTF8.self)
         }
-        return mark + "\n" + lines.joined(separator: "\n") + String(repeating: "\n", count: max(0, ends - 1))
     }
 }

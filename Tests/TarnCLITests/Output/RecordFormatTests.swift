@@ -76,9 +76,13 @@ struct RecordFormatTests {
     func spreadsheets() async throws {
         let safe = try await run("list", "Event", "--format", "csv", "--csv-safe", "--fields", "id,note,type")
         #expect(safe.lines.suffix(2) == ["2,'=SUM(A1),note", "3,'-3 | <b>,note"])
-        #expect(SeparatedText.csv("+1", isSafe: false) == "'+1" && SeparatedText.csv("\t=1", isSafe: false) == "'\t=1")
-        #expect(SeparatedText.csv("a=1", isSafe: false) == "a=1" && SeparatedText.csv("", isSafe: false) == "")
-        #expect(SeparatedText.csv("@x,y", isSafe: false) == "\"'@x,y\"")
+        func csv(_ text: String) -> String {
+            var bytes: [UInt8] = []
+            SeparatedText.appendCSV(text, isSafe: false, to: &bytes)
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        #expect(csv("+1") == "'+1" && csv("\t=1") == "'\t=1" && csv("a=1") == "a=1" && csv("") == "")
+        #expect(csv("@x,y") == "\"'@x,y\"")
         #expect(try await run("list", "Event", "--csv-safe").status == 2)
     }
 

@@ -1,0 +1,97 @@
+// Texts for terminals and for cells, beside the same rules written character by character.
+
+import TestSupport
+import Testing
+
+@testable import TarnCLI
+
+@Suite("Command line: texts")
+struct VisibleTextTests {
+    private static let characters = [
+        "a", "b", " ", "\n", "\r", "\t", "\r\n", "\u{0}", "\u{1B}", "\u{7F}", "\u{85}", "\u{A0}", "é", "€", "🙂",
+        "\u{301}",
+        "\u{20DD}", "\u{202E}", "\u{2029}", "\u{61C}", "\u{FEFF}", "\"", ",", "\\", "|", "<", "&", "_", "…", "字",
+    ]
+
+    /// Texts of every length to 30, of few and of many unusual characters.
+    private func texts(_ body: (String) -> Bool) {
+        var dice = SeededRandom(seed: 20_261_125)
+        for round in 0..<20_000 {
+            var text = ""
+            for _ in 0..<dice.roll(0..<30) {
+                text += dice.roll(0..<5) <= round % 5 ? Self.characters[dice.roll(0..<Self.characters.count)] : "x"
+            }
+            if round % 50 == 0 { text += "o" + String(repeating: "\u{301}", count: dice.roll(25..<40)) }
+            guard body(text) else {
+                Issue.record("\(text.debugDescription)")
+                return
+            }
+        }
+    }
+
+    private func escaped(_ text: String, keepsBreaks: Bool, keepsTabs: Bool) -> String {
+        let scalars = Array(text.unicodeScalars)
+        var result = "", marks = 0
+        for (index, scalar) in scalars.enumerated() {
+            let category = scalar.properties.generalCategory
+            marks = category == .nonspacingMark || category == .enclosingMark ? marks + 1 : 0
+            switch scalar {
+            case "\r": if !keepsBreaks || index + 1 == scalars.count || scalars[index + 1] != "\n" { result += "\\r" }
+            case "\n": result += keepsBreaks ? "\n" : "\\n"
+            case "\t": result += keepsTabs ? "\t" : "\\t"
+            case _ where VisibleText.acts(scalar.value) || marks > 30:
+                result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    @Test("characters that act on a terminal are escaped wherever they are, all others stay")
+    func escapes() {
+        texts { text in
+            VisibleText.line(text) == escaped(text, keepsBreaks: false, keepsTabs: false)
+                && VisibleText.lines(text) == escaped(text, keepsBreaks: true, keepsTabs: false)
+                && VisibleText.lines(text, keepsTabs: true) == escaped(text, keepsBreaks: true, keepsTabs: true)
+        }
+    }
+
+    @Test("cells of csv, tsv and markdown are as character by character")
+    func cells() {
+        func replaced(_ text: String, _ replacement: (Unicode.Scalar) -> String?) -> String {
+            text.unicodeScalars.map { replacement($0) ?? String($0) }.joined()
+        }
+        texts { text in
+            var csv: [UInt8] = []
+            SeparatedText.appendCSV(text, to: &csv)
+            let scalars = text.unicodeScalars
+            let isQuoted =
+                scalars.contains { "\",\n\r".unicodeScalars.contains($0) } || scalars.first == " "
+                || scalars.last == " "
+            let inner = replaced(text) { $0 == "\"" ? "\"\"" : nil }
+            let tsv = replaced(text) { ["\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"][$0] }
+            let markdown = replaced(text) {
+                ["\t": " ", "\n": "<br>", "\r": "", "<": "&lt;", "&": "&amp;"][$0]
+                    ?? ("|\\`*_[]".unicodeScalars.contains($0) ? "\\\($0)" : nil)
+            }
+            return String(decoding: csv, as: UTF8.self) == (isQuoted ? "\"\(inner)\"" : text)
+                && SeparatedText.tsv(text) == tsv && SeparatedText.markdown(text) == markdown
+        }
+    }
+
+    @Test("texts of several lines are blocks of YAML with the same lines")
+    func blocks() {
+        for (text, block) in [
+            ("a\nb", "|-\n  a\n  b"), ("a\n", "|\n  a"), ("a\n\n\n", "|+\n  a\n\n"), ("a\n\n b\n", "|\n  a\n\n   b"),
+            (" a\nb", "\" a\\nb\""), ("\na", "\"\\na\""), ("a\n\tb", "\"a\\n\\tb\""), ("ü\n🙂", "|-\n  ü\n  🙂"),
+        ] {
+            #expect(YAMLText.scalar(text, indent: "  ") == block)
+        }
+        for text in ["a", "ab cd", "ünder", "a:b", "/x", "yesterday", "字", "a (b), c!"] {
+            #expect(YAMLText.scalar(text, indent: nil) == text)
+        }
+        for text in ["", "No", "NULL", "1", "-a", "a: b", "a:", "a #b", "x ", "ü: b", "ü:", "a\u{FEFF}", "a[b", "~"] {
+            #expect(YAMLText.scalar(text, indent: nil) == "\"\(text)\"", "\(text)")
+        }
+    }
+}

@@ -89,13 +89,12 @@ extension StoreInspector {
     /// The reader slots of an environment without a lock file: `DEFAULT_READERS` of mdb.c.
     private static let defaultReaders = 126
 
-    private static let digits = Array("0123456789abcdef".utf8)
-
     static func hexadecimal(_ bytes: Bytes) -> String {
-        String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
+        func digit(_ half: UInt8) -> UInt8 { half + (half < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
+        return String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
             for (index, byte) in bytes.enumerated() {
-                text[2 * index] = digits[Int(byte >> 4)]
-                text[2 * index + 1] = digits[Int(byte & 15)]
+                text[2 * index] = digit(byte >> 4)
+                text[2 * index + 1] = digit(byte & 15)
             }
             return 2 * bytes.count
         }

@@ -60,12 +60,14 @@ enum ExportCell {
     /// A literal cannot have a NUL, and the program `sqlite3` gives some lines a meaning of their
     /// own, so that a text with control characters is written as bytes.
     private static func appendSQL(_ text: String, to sql: inout String) {
-        if text.utf8.contains(where: { $0 < 0x20 }) {
-            sql += "CAST(x'" + Array(text.utf8).withUnsafeBytes { StoreInspector.hexadecimal($0) } + "' AS TEXT)"
-        } else if text.utf8.contains(UInt8(ascii: "'")) {
-            sql += "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
+        var text = text
+        let hasControls = text.withUTF8 { $0.contains { $0 < 0x20 } }
+        if hasControls {
+            sql += "CAST(x'" + text.withUTF8 { StoreInspector.hexadecimal(Bytes($0)) } + "' AS TEXT)"
         } else {
-            sql += "'" + text + "'"
+            sql += "'"
+            sql.append(&text, doubling: UInt8(ascii: "'"))
+            sql += "'"
         }
     }
 
@@ -83,15 +85,33 @@ enum ExportCell {
         case .null: break
         case .integer(let text): line += text
         case .real(let x): line += "\(x)"
-        case .text(let text): line += ExportCell.csv(text)
-        case .blob(let bytes): line += ExportCell.csv(Data(bytes).base64EncodedString())
+        case .text(let text): ExportCell.appendCSV(text, to: &line)
+        case .blob(let bytes): ExportCell.appendCSV(Data(bytes).base64EncodedString(), to: &line)
         }
     }
 
-    /// Returns a text as a field of CSV; the empty text is quoted, to differ from null.
-    static func csv(_ text: String) -> String {
+    /// Appends a text as a field of CSV; the empty text is quoted, to differ from null.
+    static func appendCSV(_ text: String, to line: inout String) {
+        var text = text
         let needsQuotes =
-            text.isEmpty || text.utf8.contains { $0 < 0x20 || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") }
-        return needsQuotes ? "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\"" : text
+            text.isEmpty
+            || text.withUTF8 { $0.contains { $0 < 0x20 || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") } }
+        guard needsQuotes else { return line += text }
+        line += "\""
+        line.append(&text, doubling: UInt8(ascii: "\""))
+        line += "\""
+    }
+}
+
+extension String {
+    /// Appends a text with each occurrence of a character of ASCII twice.
+    fileprivate mutating func append(_ text: inout String, doubling character: UInt8) {
+        var place = text.startIndex
+        while let found = text.utf8[place...].firstIndex(of: character) {
+            self += text[place...found]
+            self.unicodeScalars.append(Unicode.Scalar(character))
+            place = text.utf8.index(after: found)
+        }
+        self += text[place...]
     }
 }

@@ -45,17 +45,16 @@ extension StoreInspector {
             try checkIsReadable(file)
             let layout = ExportLayout(file.catalog)
             let tables = layout.tables.map { ($0.name, $0.columns) } + layout.joins.map { ($0.name, $0.columns) }
-            for (name, columns) in tables {
-                try text(name, columns.map { ExportCell.csv($0.name) }.joined(separator: ",") + "\r\n")
-            }
             func write(_ name: String, _ cells: [ExportCell]) throws {
                 var line = ""
                 for (index, cell) in cells.enumerated() {
                     if index > 0 { line += "," }
                     cell.appendCSV(to: &line)
                 }
-                try text(name, line + "\r\n")
+                line += "\r\n"
+                try text(name, line)
             }
+            for (name, columns) in tables { try write(name, columns.map { .text($0.name) }) }
             return try StoreInspector.export(file, layout, damaged) { row, table in
                 try write(layout.tables[table].name, row.cells)
                 for (join, cells) in row.joins { try write(layout.joins[join].name, cells) }

@@ -20,16 +20,10 @@ let program: TargetDependencyCondition? = .when(traits: ["CommandLine"])
 let part = Context.environment["TARN_PART"] ?? ""
 let isStoreOnly = part == "store"
 let lowerTargets: Set = [
-    "CLMDB", "CCrypto", "CZstd", "CChecksum", "CByteSearch", "CSimdJSON", "Locking", "LMDBPages", "LMDB", "TarnStore",
-    "TarnImport", "TestSupport",
+    "CLMDB", "CCrypto", "CZstd", "CChecksum", "CByteSearch", "CSimdJSON", "Locking", "LMDBPages", "LMDB", "TarnStore", "TarnImport", "TestSupport",
 ]
-let storeTargets = lowerTargets.union([
-    "TarnInspect", "StoreWorker", "LMDBPagesTests", "LMDBTests", "TarnStoreTests", "TarnImportTests",
-    "TarnInspectTests",
-])
-let mirrorTargets = lowerTargets.union([
-    "CCurl", "TarnHTTP", "Tarn", "TarnDescription", "FixtureServer", "OutboxWorker", "TarnHTTPTests", "TarnTests",
-])
+let storeTargets = lowerTargets.union(["TarnInspect", "StoreWorker", "LMDBPagesTests", "LMDBTests", "TarnStoreTests", "TarnImportTests", "TarnInspectTests"])
+let mirrorTargets = lowerTargets.union(["CCurl", "TarnHTTP", "Tarn", "TarnDescription", "FixtureServer", "OutboxWorker", "TarnHTTPTests", "TarnTests"])
 
 let package = Package(
     name: "tarn",
@@ -73,15 +67,12 @@ let package = Package(
         .target(name: "Locking"),
         .target(name: "LMDBPages"),
         .target(name: "LMDB", dependencies: ["LMDBPages", "CLMDB", "Locking"], swiftSettings: lifetimes),
-        .target(
-            name: "TarnStore", dependencies: ["LMDB", "Locking", "CByteSearch", "CChecksum", "CCrypto", "CZstd"],
-            swiftSettings: lifetimes),
+        .target(name: "TarnStore", dependencies: ["LMDB", "Locking", "CByteSearch", "CChecksum", "CCrypto", "CZstd"], swiftSettings: lifetimes),
         .target(name: "TarnImport", dependencies: ["TarnStore", "Locking", "CSimdJSON"], swiftSettings: lifetimes),
         .target(
             name: "TarnHTTP",
             dependencies: [
-                "Locking", "CCrypto", "CCurl", .product(name: "Logging", package: "swift-log"),
-                .product(name: "Metrics", package: "swift-metrics"),
+                "Locking", "CCrypto", "CCurl", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
             ]),
         .target(
             name: "Tarn",
@@ -89,16 +80,11 @@ let package = Package(
                 "TarnHTTP", "TarnImport", "TarnStore", "Locking", .product(name: "Logging", package: "swift-log"),
             ]),
         // `tarn.yaml` in a module of its own: who declares records in Swift builds no reader of YAML.
-        .target(
-            name: "TarnDescription",
-            dependencies: ["Tarn", "TarnHTTP", "TarnImport", "TarnStore", .product(name: "Yams", package: "Yams")]),
+        .target(name: "TarnDescription", dependencies: ["Tarn", "TarnHTTP", "TarnImport", "TarnStore", .product(name: "Yams", package: "Yams")]),
         // `tarn init`: descriptions inferred from responses and OpenAPI documents.
         .target(
             name: "TarnProposal",
-            dependencies: [
-                "Tarn", "TarnDescription", "TarnHTTP", "TarnImport", "TarnStore",
-                .product(name: "Yams", package: "Yams"),
-            ]),
+            dependencies: ["Tarn", "TarnDescription", "TarnHTTP", "TarnImport", "TarnStore", .product(name: "Yams", package: "Yams")]),
         .macro(
             name: "TarnMacrosPlugin",
             dependencies: [
@@ -112,23 +98,18 @@ let package = Package(
         .target(
             name: "TarnService",
             dependencies: [
-                "Tarn", "Locking", .product(name: "Logging", package: "swift-log"),
-                .product(name: "Metrics", package: "swift-metrics"),
+                "Tarn", "Locking", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: program),
                 .product(name: "Tracing", package: "swift-distributed-tracing", condition: program),
             ]),
         .target(name: "TarnInspect", dependencies: ["TarnStore", "LMDB", "LMDBPages", "Locking"]),
-        .target(
-            name: "TarnInspectWeb", dependencies: ["Tarn", "TarnHTTP", "TarnInspect", "TarnStore", "Locking"],
-            resources: [.embedInCode("Assets")]),
+        .target(name: "TarnInspectWeb", dependencies: ["Tarn", "TarnHTTP", "TarnInspect", "TarnStore", "Locking"], resources: [.embedInCode("Assets")]),
         .executableTarget(
             name: "TarnCLI",
             dependencies: [
-                "Tarn", "TarnDescription", "TarnProposal", "TarnInspect", "TarnInspectWeb", "Locking",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: program),
+                "Tarn", "TarnDescription", "TarnProposal", "TarnInspect", "TarnInspectWeb", "Locking", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: program),
                 // The server of `tarn proxy`; the library has none.
-                .product(name: "NIOCore", package: "swift-nio", condition: program),
-                .product(name: "NIOPosix", package: "swift-nio", condition: program),
+                .product(name: "NIOCore", package: "swift-nio", condition: program), .product(name: "NIOPosix", package: "swift-nio", condition: program),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: program),
             ]),
 
@@ -138,75 +119,49 @@ let package = Package(
         .executableTarget(name: "StoreWorker", dependencies: ["TarnStore", "TarnImport", "TarnInspect", "LMDB"]),
 
         // A process that syncs from a server that sends anything. Not part of any product.
-        .executableTarget(
-            name: "HostileSync", dependencies: ["Tarn", "TarnDescription", "TarnInspect", "Locking", "CZstd"]),
+        .executableTarget(name: "HostileSync", dependencies: ["Tarn", "TarnDescription", "TarnInspect", "Locking", "CZstd"]),
 
         // A process that queues and sends local changes until it is killed. Not part of any product.
         .executableTarget(name: "OutboxWorker", dependencies: ["Tarn", "TarnDescription"]),
 
         // Shared by all tests: local servers, folders, waiting, random numbers.
         .target(
-            name: "TestSupport",
-            dependencies: isStoreOnly ? ["Locking"] : ["Locking", .product(name: "Logging", package: "swift-log")],
-            path: "Tests/Support"),
+            name: "TestSupport", dependencies: isStoreOnly ? ["Locking"] : ["Locking", .product(name: "Logging", package: "swift-log")], path: "Tests/Support"),
         .testTarget(name: "LMDBPagesTests", dependencies: ["LMDBPages", "TestSupport"]),
         .testTarget(name: "LMDBTests", dependencies: ["LMDB", "TestSupport"]),
-        .testTarget(
-            name: "TarnStoreTests", dependencies: ["TarnStore", "StoreWorker", "CZstd", "TestSupport"],
-            exclude: ["Golden"]),
+        .testTarget(name: "TarnStoreTests", dependencies: ["TarnStore", "StoreWorker", "CZstd", "TestSupport"], exclude: ["Golden"]),
         .testTarget(
             name: "TarnImportTests", dependencies: ["TarnImport", "TestSupport"],
-            exclude: ["depth", "keys", "literals", "numbers", "strings", "structure", "utf8"].map {
-                "JSONSuite/\($0).tsv"
-            }),
+            exclude: ["depth", "keys", "literals", "numbers", "strings", "structure", "utf8"].map { "JSONSuite/\($0).tsv" }),
         .testTarget(
             name: "TarnHTTPTests",
             dependencies: [
-                "TarnHTTP", "FixtureServer", "Locking", "TestSupport", .product(name: "Logging", package: "swift-log"),
-                .product(name: "Metrics", package: "swift-metrics"),
+                "TarnHTTP", "FixtureServer", "Locking", "TestSupport", .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
             ]),
-        .testTarget(
-            name: "TarnTests",
-            dependencies: [
-                "Tarn", "TarnDescription", "FixtureServer", "OutboxWorker", "Locking", "TestSupport",
-                .product(name: "Logging", package: "swift-log"),
-            ]),
-        .testTarget(
-            name: "TarnProposalTests",
-            dependencies: ["TarnProposal", "Tarn", "TarnDescription", "FixtureServer", "TestSupport"]),
-        .testTarget(
-            name: "TarnMacrosTests",
-            dependencies: ["TarnMacros", "TestSupport", .product(name: "Logging", package: "swift-log")]),
+        .testTarget(name: "TarnTests", dependencies: ["Tarn", "TarnDescription", "FixtureServer", "OutboxWorker", "Locking", "TestSupport", .product(name: "Logging", package: "swift-log")]),
+        .testTarget(name: "TarnProposalTests", dependencies: ["TarnProposal", "Tarn", "TarnDescription", "FixtureServer", "TestSupport"]),
+        .testTarget(name: "TarnMacrosTests", dependencies: ["TarnMacros", "TestSupport", .product(name: "Logging", package: "swift-log")]),
         .testTarget(
             name: "TarnServiceTests",
             dependencies: [
-                "TarnService", "TarnMacros", "TarnDescription", "TestSupport",
-                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                "TarnService", "TarnMacros", "TarnDescription", "TestSupport", .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: program),
             ]),
         // The calls of other libraries, each done with this one. The pages "Coming from …" are generated from the tests' names.
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "TarnMacros", "Tarn", "TarnDescription", "FixtureServer", "TestSupport",
-                .product(name: "Logging", package: "swift-log"),
+                "TarnMacros", "Tarn", "TarnDescription", "FixtureServer", "TestSupport", .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/Conformance",
             exclude: ["BMO", "MMRecord", "RestKit", "SLRESTfulCoreData"].map { "\($0)/page.md" }
                 + ["Apollo", "GRDB", "SwiftData"].map { "Rivals/\($0).md" }),
         // An extension as users of the library write it: without access to `package` declarations.
         .target(name: "ExtensionSample", dependencies: ["Tarn"], path: "Tests/ExtensionSample", packageAccess: false),
+        .testTarget(name: "ExtensionTests", dependencies: ["ExtensionSample", "Tarn", "TarnDescription", "TestSupport"]),
+        .testTarget(name: "TarnInspectTests", dependencies: ["TarnInspect", "TarnStore", "LMDB", "LMDBPages", "CZstd", "TestSupport"]),
         .testTarget(
-            name: "ExtensionTests", dependencies: ["ExtensionSample", "Tarn", "TarnDescription", "TestSupport"]),
-        .testTarget(
-            name: "TarnInspectTests",
-            dependencies: ["TarnInspect", "TarnStore", "LMDB", "LMDBPages", "CZstd", "TestSupport"]),
-        .testTarget(
-            name: "TarnCLITests",
-            dependencies: [
-                "TarnCLI", "Tarn", "TarnDescription", "TarnInspect", "TarnInspectWeb", "TarnStore", "LMDB",
-                "FixtureServer", "HostileSync", "TestSupport",
-            ]),
+            name: "TarnCLITests", dependencies: ["TarnCLI", "Tarn", "TarnDescription", "TarnInspect", "TarnInspectWeb", "TarnStore", "LMDB", "FixtureServer", "HostileSync", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

@@ -150,6 +150,7 @@ struct DiagnosticTests {
         let maps = [
             root + "/Sources/CLMDB/module.modulemap", root + "/Sources/CZstd/module.modulemap",
             root + "/Sources/CCurl/module.modulemap", root + "/Sources/CCrypto/module.modulemap",
+            root + "/Sources/CByteSearch/include/module.modulemap",
             root + "/Sources/CChecksum/include/module.modulemap", build + "/CSimdJSON.build/module.modulemap",
             root + "/.build/checkouts/Yams/Sources/CYaml/include/module.modulemap",
         ]

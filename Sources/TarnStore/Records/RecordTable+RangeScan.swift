@@ -40,9 +40,7 @@ extension RecordTable {
         /// Passes on a row that is compressed, damaged, or of another entity of the tree.
         func alone(_ key: Bytes, _ value: Bytes) throws -> Bool {
             try lending {
-                let row = try plan._withUnsafeGuaranteedRef {
-                    try dividedView(value, $0.entity, key, borrowed: borrowed)
-                }
+                let row = try dividedView(value, plan, key, borrowed: borrowed)
                 guard try plan._withUnsafeGuaranteedRef({ try row.entity == $0.entityID || isOf($0.entity, row) })
                 else { return true }
                 return try withUnsafePointer(to: lent(row, plan, key)) {

@@ -35,8 +35,8 @@ package struct RecordTable {
 
     /// The mark for mutating functions, which cannot use `lending`.
     /// Rows that are read after taking it are valid until `release`.
-    var rowMark: Int { context?.mark ?? 0 }
-    func release(to mark: Int) { context?.release(to: mark) }
+    var rowMark: Int { rows?._withUnsafeGuaranteedRef { $0.mark } ?? 0 }
+    func release(to mark: Int) { rows?._withUnsafeGuaranteedRef { $0.release(to: mark) } }
 
     /// Compresses a body with the dictionary of its entity, and appends it.
     /// Nil if the body stays uncompressed; nothing is appended then.
@@ -103,64 +103,54 @@ package struct RecordTable {
     ///
     /// - Throws: `.damagedRow`, `.damagedDictionary`.
     func view(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> EncodedRow {
-        guard isSound(bytes, root: entity.root, key) else { throw .damagedRow(entity: entity.name, key: describe(key)) }
-        return try uncheckedView(bytes, entity, key)
+        do throws(RowDamage) {
+            guard isSound(bytes, root: entity.root, key) else { throw .row }
+            return try uncheckedView(bytes)
+        } catch {
+            throw error.storeError(entity.name, key)
+        }
     }
 
-    private func uncheckedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> EncodedRow
-    {
+    private func uncheckedView(_ bytes: Bytes) throws(RowDamage) -> EncodedRow {
         if let row = EncodedRow(bytes) { return row }
-        let lent = try lend(bytes, entity, key)
-        guard let body = lent.pointee.whole(), let row = EncodedRow(bytes, body: body) else {
-            throw .damagedRow(entity: entity.name, key: describe(key))
-        }
+        guard let body = try lend(bytes).pointee.whole(), let row = EncodedRow(bytes, body: body) else { throw .row }
         return row
     }
 
     /// Returns a row whose long values are decompressed on first access, if it is divided.
     /// If decompression fails, the long values appear absent and `RowBody.isDamaged` is true.
-    ///
-    /// - Throws: The errors of `view`. Callers that need the whole row use `view`.
+    /// Callers that need the whole row use `view`.
     @inline(__always)
-    func dividedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes, borrowed: Bool = false) throws(StoreError)
-        -> EncodedRow
-    {
-        guard isSound(bytes, root: entity.root, key, borrowed: borrowed) else {
-            throw .damagedRow(entity: entity.name, key: describe(key))
-        }
-        return try checkedDividedView(bytes, entity, key)
+    func dividedView(
+        _ bytes: Bytes, root: UInt16, _ key: Bytes, borrowed: Bool = false
+    ) throws(RowDamage) -> EncodedRow {
+        guard isSound(bytes, root: root, key, borrowed: borrowed) else { throw .row }
+        return try checkedDividedView(bytes)
     }
 
     /// Returns a row as `dividedView` does, without verifying its checksum again.
     @inline(__always)
-    func checkedDividedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> EncodedRow {
+    func checkedDividedView(_ bytes: Bytes) throws(RowDamage) -> EncodedRow {
         if let row = EncodedRow(bytes) { return row }
-        return try compressedView(bytes, entity, key)
+        return try compressedView(bytes)
     }
 
     @inline(never)
-    private func compressedView(_ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes) throws(StoreError) -> EncodedRow
-    {
+    private func compressedView(_ bytes: Bytes) throws(RowDamage) -> EncodedRow {
         guard bytes.count > RowFormat.headerSize, bytes[2] == RowFormat.zstdLongValues else {
-            return try uncheckedView(bytes, entity, key)
+            return try uncheckedView(bytes)
         }
-        let lent = try lend(bytes, entity, key)
+        let lent = try lend(bytes)
         guard let row = EncodedRow(bytes, body: bytes.slice(RowFormat.headerSize..<bytes.count), lent: lent) else {
-            throw .damagedRow(entity: entity.name, key: describe(key))
+            throw .row
         }
         return row
     }
 
-    private func lend(
-        _ bytes: Bytes, _ entity: Catalog.Entity, _ key: Bytes
-    ) throws(StoreError) -> UnsafeMutablePointer<DecompressedBody> {
-        guard let id = EncodedRow.dictionary(of: bytes) else {
-            throw .damagedRow(entity: entity.name, key: describe(key))
-        }
-        guard let context, let dictionary = state.dictionary(id) else {
-            throw .damagedDictionary(entity: entity.name, key: describe(key), dictionary: id)
-        }
-        return context.lend(row: bytes, dictionary)
+    private func lend(_ bytes: Bytes) throws(RowDamage) -> UnsafeMutablePointer<DecompressedBody> {
+        guard let id = EncodedRow.dictionary(of: bytes) else { throw .row }
+        guard let rows, let dictionary = state.dictionary(id) else { throw .dictionary(id) }
+        return rows._withUnsafeGuaranteedRef { $0.lend(row: bytes, dictionary) }
     }
 
     /// Returns the number of records of an entity.

@@ -121,8 +121,8 @@ package final class StoreState: Sendable {
         return true
     }
 
-    /// Returns a dictionary by id, for decompression.
-    func dictionary(_ id: UInt16) -> RowDictionary? { dictionaries[id] }
+    /// Returns a dictionary by id, for decompression. The state retains it.
+    func dictionary(_ id: UInt16) -> Unmanaged<RowDictionary>? { dictionaries[id] }
 
     /// Returns the dictionary with which new rows of a root entity are compressed.
     func currentDictionary(ofRoot root: UInt16) -> RowDictionary? { dictionaries.current(of: root) }

@@ -13,6 +13,19 @@ extension RecordTable {
         return lent
     }
 
+    /// Returns a row whose long values are decompressed on first access, if it is divided.
+    @inline(__always)
+    func dividedView(
+        _ bytes: Bytes, _ plan: Unmanaged<RowPlan>, _ storageKey: Bytes, borrowed: Bool
+    ) throws(StoreError) -> EncodedRow {
+        do {
+            let root = plan._withUnsafeGuaranteedRef { $0.root }
+            return try dividedView(bytes, root: root, storageKey, borrowed: borrowed)
+        } catch {
+            throw error.storeError(plan._withUnsafeGuaranteedRef { $0.entity.name }, storageKey)
+        }
+    }
+
     /// Returns the row found under a storage key.
     ///
     /// The result is nil if the row belongs to another long key with the same digest, or is not of
@@ -25,14 +38,7 @@ extension RecordTable {
         _ bytes: Bytes, _ plan: Unmanaged<RowPlan>, sought storageKey: Bytes, borrowed: Bool,
         _ isSought: (RecordKey?) -> Bool
     ) throws(StoreError) -> RowView? {
-        let row: EncodedRow
-        if let plain = EncodedRow(bytes),
-            isSound(bytes, root: plan._withUnsafeGuaranteedRef({ $0.root }), storageKey, borrowed: borrowed)
-        {
-            row = plain
-        } else {
-            row = try dividedView(bytes, plan._withUnsafeGuaranteedRef { $0.entity }, storageKey, borrowed: borrowed)
-        }
+        let row = try dividedView(bytes, plan, storageKey, borrowed: borrowed)
         // The row may be of another entity of the same tree.
         if plan._withUnsafeGuaranteedRef({ row.entity != $0.entityID }) {
             let entity = plan._withUnsafeGuaranteedRef { $0.entity }

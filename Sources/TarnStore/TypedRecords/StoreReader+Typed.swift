@@ -151,7 +151,7 @@ extension StoreReader {
         _ body: (Row<Target>) throws -> Void
     ) throws {
         let plan = try access.plan(type), targets = try access.plan(target)
-        let (destination, table) = targets._withUnsafeGuaranteedRef { ($0.entity, $0.table) }
+        let (destination, id, table) = targets._withUnsafeGuaranteedRef { ($0.entity, $0.entityID, $0.table) }
         let followed = try plan._withUnsafeGuaranteedRef { plan throws(StoreError) in
             let followed = try plan.relationship(relationship)
             guard followed.destination.id == destination.id else {
@@ -165,8 +165,8 @@ extension StoreReader {
         func visit(_ storageKey: Bytes) throws -> Bool {
             guard let bytes = try access.raw.get(table, storageKey) else { return true }
             return try access.lending {
-                let row = try access.records.dividedView(bytes, destination, storageKey, borrowed: true)
-                guard try access.records.isOf(destination, row) else { return true }
+                let row = try access.records.dividedView(bytes, targets, storageKey, borrowed: true)
+                guard try row.entity == id || access.records.isOf(destination, row) else { return true }
                 try body(Row(access.records.lent(row, targets, storageKey)))
                 return true
             }

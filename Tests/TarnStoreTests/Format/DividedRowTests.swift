@@ -234,7 +234,8 @@ struct DividedRowTests {
         try store.read { reader in
             let access = reader.access, entity = try access.state.entity("Note")
             let dictionary = try #require(access.state.currentDictionary(of: entity))
-            let context = try #require(RowContext())
+            // The state retains it.
+            let lendable = Unmanaged.passUnretained(dictionary), context = try #require(RowContext())
             var random = SeededRandom(seed: 7), divided = 0
             for _ in 0..<400 {
                 var builder = BodyBuilder()
@@ -257,7 +258,7 @@ struct DividedRowTests {
                 let body = try #require(RowBody(bytes.bytes, isWide: isWide))
                 guard context.compress(body, dictionary, into: &stored) == RowFormat.zstdLongValues else { continue }
                 divided += 1
-                let lent = context.lend(stored.bytes, isWide: isWide, isDivided: true, dictionary)
+                let lent = context.lend(stored.bytes, isWide: isWide, isDivided: true, lendable)
                 let view = try #require(RowBody(stored.bytes, isWide: isWide, lent: lent))
                 let place = Int.random(in: 0..<body.count, using: &random)
                 #expect(
@@ -271,7 +272,7 @@ struct DividedRowTests {
                         damaged.removeLast(Int.random(in: 0..<damaged.count, using: &random))
                     }
                     damaged.withUnsafeBytes { damaged in
-                        let lent = context.lend(damaged, isWide: isWide, isDivided: true, dictionary)
+                        let lent = context.lend(damaged, isWide: isWide, isDivided: true, lendable)
                         guard let view = RowBody(damaged, isWide: isWide, lent: lent) else { return }
                         for place in 0..<view.count { if let value = view.value(at: place) { _ = value.isWellFormed } }
                         _ = view.undivided?.isWellFormed

@@ -34,6 +34,7 @@ struct EscapeTests {
         process.arguments = [
             "swiftc", "-emit-sil", "-o", "/dev/null", "-swift-version", "6", "-I", build + "/Modules",
             "-Xcc", "-fmodule-map-file=\(package)/Sources/CLMDB/module.modulemap",
+            "-Xcc", "-fmodule-map-file=\(package)/Sources/CByteSearch/include/module.modulemap",
             "-Xcc", "-fmodule-map-file=\(package)/Sources/CChecksum/include/module.modulemap",
             "-Xcc", "-fmodule-map-file=\(package)/Sources/CCrypto/module.modulemap",
             "-Xcc", "-fmodule-map-file=\(package)/Sources/CZstd/module.modulemap", source.path,

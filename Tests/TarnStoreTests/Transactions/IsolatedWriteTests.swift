@@ -21,7 +21,7 @@ struct IsolatedWriteTests {
             .deletingLastPathComponent().path
         try FileManager.default.createDirectory(atPath: folder("program"), withIntermediateDirectories: true)
         try Data(program.utf8).write(to: URL(fileURLWithPath: folder("program/main.swift")))
-        let objects = try ["TarnStore", "LMDB", "LMDBPages", "Locking", "CChecksum"].flatMap { name in
+        let objects = try ["TarnStore", "LMDB", "LMDBPages", "Locking", "CByteSearch", "CChecksum"].flatMap { name in
             try FileManager.default.contentsOfDirectory(atPath: "\(build)/\(name).build").filter { $0.hasSuffix(".o") }
                 .map { "\(build)/\(name).build/\($0)" }
         }
@@ -29,7 +29,7 @@ struct IsolatedWriteTests {
             "/usr/bin/env",
             [
                 "swiftc", "-swift-version", "6", "-o", folder("main"), "-I", build + "/Modules", "-I",
-                "\(package)/Sources/CChecksum/include",
+                "\(package)/Sources/CByteSearch/include", "-I", "\(package)/Sources/CChecksum/include",
             ]
                 + ["CLMDB", "CCrypto", "CZstd"].flatMap {
                     ["-Xcc", "-fmodule-map-file=\(package)/Sources/\($0)/module.modulemap"]

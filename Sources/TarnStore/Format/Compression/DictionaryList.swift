@@ -6,17 +6,21 @@ internal import LMDB
 struct DictionaryList: Sendable {
     private var byID: [RowDictionary?] = []
     private var byEntity: [RowDictionary?] = []
+    /// Those of `byID`, which retains them.
+    private var unretained: [Unmanaged<RowDictionary>?] = []
 
     init(_ list: [(entity: UInt16, dictionary: RowDictionary)]) {
         for (entity, dictionary) in list.sorted(by: { $0.dictionary.id < $1.dictionary.id }) {
             DictionaryList.set(&byID, Int(dictionary.id), dictionary)
             DictionaryList.set(&byEntity, Int(entity), dictionary)
         }
+        unretained = byID.map { $0.map(Unmanaged.passUnretained) }
     }
 
     var isEmpty: Bool { byID.isEmpty }
 
-    subscript(id: UInt16) -> RowDictionary? { Int(id) < byID.count ? byID[Int(id)] : nil }
+    /// Returns a dictionary, which the list retains.
+    subscript(id: UInt16) -> Unmanaged<RowDictionary>? { Int(id) < unretained.count ? unretained[Int(id)] : nil }
 
     func current(of entity: UInt16) -> RowDictionary? { Int(entity) < byEntity.count ? byEntity[Int(entity)] : nil }
 

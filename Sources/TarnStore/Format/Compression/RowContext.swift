@@ -61,12 +61,14 @@ package final class RowContext {
     }
 
     /// Borrows a body in its stored form. It is decompressed on the first access to its bytes.
-    func lend(_ stored: Bytes, isWide: Bool, isDivided: Bool, _ dictionary: RowDictionary) -> UnsafeMutablePointer<
-        DecompressedBody
-    > {
+    ///
+    /// - Parameter dictionary: The store's, which outlives the body.
+    func lend(
+        _ stored: Bytes, isWide: Bool, isDivided: Bool, _ dictionary: Unmanaged<RowDictionary>
+    ) -> UnsafeMutablePointer<DecompressedBody> {
         if live == bodies.count {
             let body = UnsafeMutablePointer<DecompressedBody>.allocate(capacity: 1)
-            body.initialize(to: DecompressedBody(Unmanaged.passUnretained(self), Unmanaged.passUnretained(dictionary)))
+            body.initialize(to: DecompressedBody(Unmanaged.passUnretained(self), dictionary))
             bodies.append(body)
         }
         let body = bodies[live]
@@ -74,13 +76,13 @@ package final class RowContext {
         body.pointee.stored = stored
         body.pointee.isWide = isWide
         body.pointee.isDivided = isDivided
-        body.pointee.dictionary = Unmanaged.passUnretained(dictionary)
+        body.pointee.dictionary = dictionary
         body.pointee.state = .compressed
         return body
     }
 
     /// Borrows the body of a row that is known to be compressed.
-    func lend(row: Bytes, _ dictionary: RowDictionary) -> UnsafeMutablePointer<DecompressedBody> {
+    func lend(row: Bytes, _ dictionary: Unmanaged<RowDictionary>) -> UnsafeMutablePointer<DecompressedBody> {
         lend(
             row.slice(RowFormat.headerSize..<row.count), isWide: row[1] & RowFormat.wide != 0,
             isDivided: row[2] == RowFormat.zstdLongValues, dictionary)

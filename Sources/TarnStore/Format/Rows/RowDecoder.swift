@@ -37,10 +37,8 @@ package final class RowDecoder {
         if let row = EncodedRow(bytes) { return row }
         guard let id = EncodedRow.dictionary(of: bytes) else { throw .malformed }
         guard let dictionary = dictionaries[id], let context else { throw .noDictionary(id) }
-        guard let body = context.lend(row: bytes, dictionary).pointee.whole(), let row = EncodedRow(bytes, body: body)
-        else {
-            throw .malformed
-        }
+        let lent = context.lend(row: bytes, .passUnretained(dictionary))
+        guard let body = lent.pointee.whole(), let row = EncodedRow(bytes, body: body) else { throw .malformed }
         return row
     }
 }

@@ -65,8 +65,12 @@ final class QueryRun {
             guard access.catalog.entity(id: kind)?.root == query.entity.root else { throw damaged(key) }
             return nil
         }
-        // An entity has many reference-counted fields; only a compressed row needs it.
-        let row = try EncodedRow(bytes) ?? access.records.checkedDividedView(bytes, query.entity, key)
+        let row: EncodedRow
+        do {
+            row = try access.records.checkedDividedView(bytes)
+        } catch {
+            throw error.storeError(query.entity.name, key)
+        }
         evaluation.begin()
         let isMet = try isUnfiltered || evaluation.admits(key, row.body)
         if row.body.isDamaged { throw damaged(key) }

@@ -14,7 +14,7 @@ extension APIClient {
     func bounds(of endpoint: Endpoint) -> PageSequence.Bounds {
         var bounds = PageSequence.Bounds(
             base: api.base, aliases: api.aliases + [base].compactMap(\.self), follows: api.follows,
-            pageLimit: min(options.pageLimit, endpoint.limits.pages ?? .max))
+            pageLimit: endpoint.limits.pages ?? options.pageLimit)
         bounds.recordLimit = endpoint.limits.records
         bounds.stopsAtLimit = endpoint.limits.stopsQuietly
         bounds.secretParameter = api.authentication.queryParameter

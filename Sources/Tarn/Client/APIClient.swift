@@ -23,7 +23,7 @@ public struct APIClient: Sendable {
         public var base: String?
         /// The URLs that replace the base URLs of a description with several APIs, by name.
         package var bases: [String: String] = [:]
-        /// The page limit of one list: a guard against endless pagination.
+        /// The page limit of a list whose endpoint has none: a guard against endless pagination.
         public var pageLimit = 10_000
         /// The retry policy that replaces the description's; nil keeps the description's.
         public var retry: RetryPolicy?

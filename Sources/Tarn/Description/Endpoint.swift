@@ -89,16 +89,16 @@ public struct Endpoint: Sendable, Hashable {
         case scan
     }
 
-    /// The limits of a scan, in addition to ``APIClient/Options/pageLimit``.
+    /// The limits of a scan.
     public struct Limits: Sendable, Hashable {
-        /// The maximum number of pages; nil for the mirror's limit only.
+        /// The maximum number of pages; nil for ``APIClient/Options/pageLimit``.
         package var pages: Int?
         /// The maximum number of listed records; nil for no limit.
         package var records: Int?
         /// Whether an incomplete scan stops at a limit without an error.
         package var stopsQuietly: Bool
 
-        /// Creates limits of a scan; by default there are none.
+        /// Creates limits of a scan; by default only ``APIClient/Options/pageLimit``.
         public init(pages: Int? = nil, records: Int? = nil, stopsQuietly: Bool = false) {
             self.pages = pages
             self.records = records

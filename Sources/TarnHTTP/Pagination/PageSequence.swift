@@ -121,11 +121,9 @@ package struct PageSequence: Sendable, Hashable {
     package func next(byHeaders headers: TransportHeaders, answeredBy: String? = nil) -> PageRequest? {
         guard deep == nil, bounds.recordLimit == nil, !(pagination.style is SinglePagePagination) else { return nil }
         guard (choice?.pagination ?? pagination).style.isDetermined(byHeaders: headers) else { return nil }
-        var copy = self
-        guard (try? copy.advance(PageFacts(headers: headers, recordCount: 1), answeredBy: answeredBy)) == true else {
-            return nil
-        }
-        return copy.request
+        guard ordinal < bounds.pageLimit else { return nil }
+        // Not from a copy that advances: it would copy the requests of all pages before.
+        return try? step(PageFacts(headers: headers, recordCount: 1), answeredBy: answeredBy).next
     }
 
     /// Advances like ``advance(_:answeredBy:)``, for styles that need no value of the body.
@@ -144,6 +142,37 @@ package struct PageSequence: Sendable, Hashable {
     /// - Returns: false if the current page is the last one, or if a limit stops the scan.
     /// - Throws: `PaginationError`; the sequence is unchanged.
     package mutating func advance(_ facts: PageFacts, answeredBy: String? = nil) throws(PaginationError) -> Bool {
+        let step = try step(facts, answeredBy: answeredBy)
+        // Also a scan that a limit ends here reports its style.
+        choice = step.choice
+        guard let next = step.next else { return false }
+        guard ordinal < bounds.pageLimit else { return try stop(.tooManyPages(limit: bounds.pageLimit, url: next.url)) }
+        if let limit = bounds.recordLimit, step.listed >= limit {
+            return try stop(.tooManyRecords(limit: limit, url: next.url))
+        }
+        visited.insert(next)
+        request = next
+        ordinal = ordinal.addingClamped(1)
+        listed = step.listed
+        lastDigest = facts.digest
+        // A restart invalidates the counts: the restarted list has fewer records.
+        counts = step.window.pages == 0 ? [:] : step.counts
+        window = step.window
+        return true
+    }
+
+    /// What a page leads to.
+    private struct Step {
+        var choice: PaginationChoice?
+        /// The request for the next page; nil after the last one.
+        var next: PageRequest?
+        var listed: Int
+        var window: Window
+        var counts: [String: Int]
+    }
+
+    /// Determines the next page, without a look at the limits.
+    private func step(_ facts: PageFacts, answeredBy: String?) throws(PaginationError) -> Step {
         var pagination = pagination, choice = choice
         if let chosen = choice ?? pagination.style.choice(at: request, facts) {
             choice = chosen
@@ -170,8 +199,7 @@ package struct PageSequence: Sendable, Hashable {
                     advice: advice.pagination == .singlePage || advice.pagination == pagination ? nil : advice.style,
                     url: request.url)
             }
-            self.choice = choice
-            return false
+            return Step(choice: choice, listed: sum, window: window, counts: counts)
         case .next(let reference): next.url = try permitted(reference, relativeTo: answeredBy ?? request.url)
         case .nextBody(let body): next.body = body
         }
@@ -183,21 +211,7 @@ package struct PageSequence: Sendable, Hashable {
             (next, window) = try restart(deep, window)
         }
         guard !visited.contains(next) else { throw .repeated(url: next.url) }
-        // Also a scan that a limit ends here reports its style.
-        self.choice = choice
-        guard ordinal < bounds.pageLimit else { return try stop(.tooManyPages(limit: bounds.pageLimit, url: next.url)) }
-        if let limit = bounds.recordLimit, sum >= limit {
-            return try stop(.tooManyRecords(limit: limit, url: next.url))
-        }
-        visited.insert(next)
-        request = next
-        ordinal = ordinal.addingClamped(1)
-        self.listed = sum
-        lastDigest = facts.digest
-        // A restart invalidates the counts: the restarted list has fewer records.
-        self.counts = window.pages == 0 ? [:] : counts
-        self.window = window
-        return true
+        return Step(choice: choice, next: next, listed: sum, window: window, counts: counts)
     }
 
     /// Returns evidence that the page at which the style ends is not the last one, or nil.

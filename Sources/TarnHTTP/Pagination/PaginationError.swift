@@ -38,7 +38,8 @@ public enum PaginationError: Error, Sendable, Hashable, CustomStringConvertible 
             "this page lists the same records as the one before, the server seems to ignore what tells pages apart: \(Redaction.shown(url)); "
                 + "check the names of the parameters under paginate"
         case .tooManyPages(let limit, let url):
-            "more than \(limit) pages, the limit of one scan: stopped before \(Redaction.shown(url))"
+            "more than \(limit) pages, the limit of one scan: stopped before \(Redaction.shown(url)); "
+                + "limit: { pages: … } at the endpoint allows more, and the next scan goes on there"
         case .tooManyRecords(let limit, let url):
             "more than \(limit) records, the limit of one scan: stopped before \(Redaction.shown(url))"
         case .shrunk(let listed, let hint):

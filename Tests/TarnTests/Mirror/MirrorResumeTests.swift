@@ -71,6 +71,22 @@ struct MirrorResumeTests {
         #expect(try store.count("Item") == 5)
     }
 
+    @Test("the limit that an endpoint declares may be larger than that of a mirror, and the error names it")
+    func declaredPageLimit() async throws {
+        let pages = (1...6).map { number in
+            recording("/v1/items?page=\(number)", number < 6 ? #"[{"id":\#(number),"name":"n"}]"# : "[]")
+        }
+        let paginate = "paginate: { page_number: { param: page } }", server = try LocalServer(pages)
+        let store = try MirrorStore(yaml: itemsYAML(paginate + "\n    limit: { pages: 4 }"))
+        let stopped = try await store.sync(server.base + "/v1", options: { $0.pageLimit = 2 })
+        let text = try #require(stopped.failures.first?.description)
+        #expect(text.contains("more than 4 pages") && text.contains("limit: { pages: … } at the endpoint allows more"))
+        #expect(try store.count("Item") == 4)
+        let longer = try MirrorStore(yaml: itemsYAML(paginate + "\n    limit: { pages: 10 }"))
+        let report = try await longer.sync(server.base + "/v1", options: { $0.pageLimit = 2 })
+        #expect(try report.failures.isEmpty && longer.count("Item") == 5, "\(report.texts)")
+    }
+
     @Test("a walk that hit its limit of pages leaves out none when it goes on with a larger one")
     func pageLimitLosesNoPage() async throws {
         let pages = (1...6).map { number in

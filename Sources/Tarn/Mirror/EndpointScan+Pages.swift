@@ -250,7 +250,11 @@ extension EndpointScan {
         checkpoint.nextURL = nil
         checkpoint.state = .complete
         checkpoint.completedAt = client.now
-        if !isCutOff { checkpoint.since = next(after: checkpoint, target.request) }
+        if isCutOff {
+            report.cutOff += 1
+        } else {
+            checkpoint.since = next(after: checkpoint, target.request)
+        }
         (checkpoint.seen, checkpoint.begunSince) = (nil, nil)
         // The sync is complete with its last endpoint, unless an earlier one was interrupted.
         let isLast = lists.isEmpty && queue.isEmpty && overtaken.isEmpty

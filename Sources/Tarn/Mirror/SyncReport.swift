@@ -48,6 +48,8 @@ public struct SyncReport: Sendable {
         public var report = ImportReport()
         /// Parents of a `for_each` that lack a value for the path or the body; not requested.
         package var skippedParents: [SkippedParents] = []
+        /// Lists that ended without an error at the limit of the endpoint: the server has more.
+        package var cutOff = 0
         /// Requests that a response rule has passed over.
         package var ignored = 0
         /// The pagination style that `paginate: auto` has chosen, and the reason.

@@ -123,6 +123,7 @@ extension SyncEvents {
                 "resumed": {"type": "boolean"},
                 "finished_before": {"type": "boolean"},
                 "parents_finished_before": {"type": "integer", "minimum": 0},
+                "cut_off": {"type": "integer", "minimum": 0},
                 "ignored": {"type": "integer", "minimum": 0},
                 "skipped_parents": {"type": "array"},
                 "pagination": {"type": "object"},

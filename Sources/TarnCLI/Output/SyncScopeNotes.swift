@@ -1,8 +1,9 @@
-// The notes after a sync that was limited by its options.
+// The notes after a sync that was limited.
 
 import Tarn
 
-/// Notes on the work that a dry run, a limit, or a sync of missing records has left.
+/// Notes on the work that a dry run, a limit, or a sync of missing records has left, and on lists
+/// that the description limits.
 struct SyncScopeNotes {
     private let report: SyncReport
     private let scope: SyncScopeOptions
@@ -25,6 +26,10 @@ struct SyncScopeNotes {
             lines.append(
                 (scope.dryRun ? "more to fetch: " : "stopped at --limit; the next sync continues: ")
                     + names.joined(separator: ", "))
+        }
+        for endpoint in report.endpoints where endpoint.cutOff > 0 {
+            let lists = endpoint.cutOff == 1 ? "ended" : "\(endpoint.cutOff) lists ended"
+            lines.append("\(endpoint.name): \(lists) at the limit of the description; the server has more")
         }
         for endpoint in report.endpoints {
             if let since = endpoint.since { lines.append("\(endpoint.name): only changes since \(since)") }

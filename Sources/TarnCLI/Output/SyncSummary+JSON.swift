@@ -38,6 +38,7 @@ extension SyncSummary {
         text += ",\"resumed\":\(endpoint.isResumed)"
         if endpoint.wasFinished { text += ",\"finished_before\":true" }
         if endpoint.finishedParents > 0 { text += ",\"parents_finished_before\":\(endpoint.finishedParents)" }
+        if endpoint.cutOff > 0 { text += ",\"cut_off\":\(endpoint.cutOff)" }
         if endpoint.ignored > 0 { text += ",\"ignored\":\(endpoint.ignored)" }
         if !endpoint.skippedParents.isEmpty { append(endpoint.skippedParents, to: &text) }
         if let choice = endpoint.pagination {

@@ -50,6 +50,22 @@ struct SyncCommandTests {
         #expect(result.errorLines.count == 2)
     }
 
+    @Test("a list that ends at the limit of the description is named: the server has more")
+    func listsWithALimit() async throws {
+        let folder = try TemporaryFolder()
+        let endpoint = "paginate: { page_number: { param: page } }\n    limit: { pages: 1, then: stop }"
+        let file = try folder.write("tarn.yaml", itemsYAML(endpoint))
+        let server = try LocalServer([recording("/items?page=1", #"[{"id":1,"name":"a"}]"#)])
+        let result = try await tarn("sync", "--file", file, "--base", server.base)
+        #expect(
+            result.status == 0
+                && result.errorLines == ["items: ended at the limit of the description; the server has more"])
+        let events = try await tarn("sync", "--file", file, "--base", server.base, "--json")
+        let summary = try json(try #require(events.lines.last))
+        let endpoints = try #require(summary["endpoints"] as? [[String: Any]])
+        #expect(endpoints.first?["cut_off"] as? Int == 1)
+    }
+
     @Test("what is neither mapped nor ignored is named by entity and path")
     func unmappedIsNamed() async throws {
         let folder = try TemporaryFolder()

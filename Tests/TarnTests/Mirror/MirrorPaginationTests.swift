@@ -198,6 +198,7 @@ struct MirrorPaginationTests {
             yaml: itemsYAML("paginate: header_link\n    limit: { pages: 2, then: stop }\n    orphans: after_one_scan"))
         let report = try await quiet.sync(server.base + "/v1")
         #expect(report.failures.isEmpty && report.pages == 2, "\(report.texts)")
+        #expect(report.endpoint("items")?.cutOff == 1)
         #expect(report.orphans?.refusals.first?.contains("ended at the limit") == true)
         let strict = try MirrorStore(yaml: itemsYAML("paginate: header_link\n    limit: { records: 5 }"))
         let failed = try await strict.sync(server.base + "/v1")

@@ -210,10 +210,12 @@ struct MirrorOrphanTests {
     func moved() async throws {
         let store = try MirrorStore.boxes("orphans: { after: one_scan, then: unlink }")
         _ = try await scanBoxes(store, [[[1, 2]], [[3]]])
-        // The first box is scanned before the second, whose list is still that of the former scan;
-        // or, if they arrive together, both are one commit, and nothing was ever missing.
+        // The first box is scanned before the second, whose list is still that of the former scan.
+        // Or the list of the second arrives before the record is judged; or both are one commit, and
+        // nothing was ever missing.
         let moved = found(try await scanBoxes(store, [[[1]], [[2, 3]]]))
-        #expect(moved == ["candidates": 1, "unlinked": 1] || moved == [:])
+        let outcomes = [["candidates": 1, "unlinked": 1], ["candidates": 1, "elsewhere": 1], [:]]
+        #expect(outcomes.contains(moved), "\(moved)")
         #expect(try store.keys("Box", 2, "items") == [2, 3] && store.keys("Box", 1, "items") == [1])
     }
 

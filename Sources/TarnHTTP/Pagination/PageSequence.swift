@@ -61,12 +61,27 @@ package struct PageSequence: Sendable, Hashable {
     package private(set) var isCutOff = false
 
     private let first: PageRequest
-    private var visited: Set<PageRequest>
+    private var visited: Set<Visit>
     private var lastDigest: Int?
     /// The progress since the last restart, and the value behind which the scan restarted.
     private var window = Window()
     /// The smallest counts on pages of the window, by path or header field.
     private var counts: [String: Int] = [:]
+
+    /// A digest of a request, so that a scan of a million pages does not hold a million URLs.
+    ///
+    /// Of 128 bits, with the seed of the process: no two requests of a scan have the same one.
+    private struct Visit: Sendable, Hashable {
+        private let halves: SIMD2<Int>
+
+        init(_ request: PageRequest) {
+            var first = Hasher(), second = Hasher()
+            first.combine(request)
+            second.combine(1)
+            second.combine(request)
+            halves = SIMD2(first.finalize(), second.finalize())
+        }
+    }
 
     private struct Window: Sendable, Hashable {
         var pages = 0
@@ -97,7 +112,7 @@ package struct PageSequence: Sendable, Hashable {
         self.deep = deep
         self.first = first
         request = pagination.firstPage(of: first)
-        visited = [request]
+        visited = [Visit(request)]
     }
 
     /// Creates a scan from a URL, for requests without a body.
@@ -150,7 +165,7 @@ package struct PageSequence: Sendable, Hashable {
         if let limit = bounds.recordLimit, step.listed >= limit {
             return try stop(.tooManyRecords(limit: limit, url: next.url))
         }
-        visited.insert(next)
+        visited.insert(Visit(next))
         request = next
         ordinal = ordinal.addingClamped(1)
         listed = step.listed
@@ -210,7 +225,7 @@ package struct PageSequence: Sendable, Hashable {
         if let deep, deep.isReached(pages: window.pages, records: window.records) {
             (next, window) = try restart(deep, window)
         }
-        guard !visited.contains(next) else { throw .repeated(url: next.url) }
+        guard !visited.contains(Visit(next)) else { throw .repeated(url: next.url) }
         return Step(choice: choice, next: next, listed: sum, window: window, counts: counts)
     }
 
@@ -224,7 +239,7 @@ package struct PageSequence: Sendable, Hashable {
         taken.counts = counts
         taken.isTaken = { link in
             guard let url = try? permitted(link, relativeTo: answeredBy ?? request.url) else { return false }
-            return visited.contains(PageRequest(url: url, body: request.body))
+            return visited.contains(Visit(PageRequest(url: url, body: request.body)))
         }
         return PageEvidence.find(facts, taken, bounds.more)
     }
@@ -245,7 +260,7 @@ package struct PageSequence: Sendable, Hashable {
     package mutating func restart(afterStatus status: Int) throws(PaginationError) -> Bool {
         guard let deep, window.pages > 0, deep.statuses.contains(where: { $0.contains(status) }) else { return false }
         (request, window) = try restart(deep, window)
-        visited.insert(request)
+        visited.insert(Visit(request))
         counts = [:]
         lastDigest = nil
         return true
@@ -292,14 +307,14 @@ package struct PageSequence: Sendable, Hashable {
         self.listed = listed
         window = Window(
             pages: position.pages, records: position.records, after: position.after, lastValue: position.last)
-        visited.insert(request)
+        visited.insert(Visit(request))
     }
 
     // MARK: Links
 
     /// The maximum length of a reference or of a cursor, in bytes.
     ///
-    /// Servers accept no longer ones, and a scan keeps those of all pages in memory.
+    /// Servers accept no longer ones.
     static let linkLimit = 64 << 10
     static let tooLong = "it is longer than 64 KiB"
 

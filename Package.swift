@@ -67,7 +67,9 @@ let package = Package(
         .target(name: "Locking"),
         .target(name: "LMDBPages"),
         .target(name: "LMDB", dependencies: ["LMDBPages", "CLMDB", "Locking"], swiftSettings: lifetimes),
-        .target(name: "TarnStore", dependencies: ["LMDB", "Locking", "CByteSearch", "CChecksum", "CCrypto", "CZstd"], swiftSettings: lifetimes),
+        .target(
+            name: "TarnStore", dependencies: ["LMDB", "Locking", "CByteSearch", "CChecksum", "CCrypto", "CZstd"],
+            swiftSettings: lifetimes),
         .target(name: "TarnImport", dependencies: ["TarnStore", "Locking", "CSimdJSON"], swiftSettings: lifetimes),
         .target(
             name: "TarnHTTP",

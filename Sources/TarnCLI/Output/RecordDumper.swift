@@ -65,16 +65,8 @@ struct RecordDumper {
 
     private func cells(_ record: Record) -> [OutputValue] {
         var cells = head(record).map(\.value) + [record.isPartial ? .json("true") : .absent]
-        // Most often the columns have the order of the fields.
         var next = 0
-        for name in names {
-            if next < record.fields.count, record.fields[next].name == name {
-                cells.append(.value(record.fields[next].value))
-                next += 1
-            } else {
-                cells.append(record[name].map(OutputValue.value) ?? .absent)
-            }
-        }
+        for name in names { cells.append(record.value(name, next: &next).map(OutputValue.value) ?? .absent) }
         return cells
     }
 }

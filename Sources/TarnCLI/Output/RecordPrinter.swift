@@ -196,14 +196,10 @@ struct RecordPrinter {
     func cells(_ record: Record, _ reader: borrowing StoreReader) throws -> [OutputValue] {
         var cells: [OutputValue] = []
         cells.reserveCapacity(columns.count)
-        // Most often the columns have the order of the fields.
         var next = 0
         for (index, column) in columns.enumerated() {
-            if case .field(let name) = column, labelled[index] == nil, next < record.fields.count,
-                record.fields[next].name == name
-            {
-                cells.append(.value(record.fields[next].value))
-                next += 1
+            if case .field(let name) = column, labelled[index] == nil, let value = record.value(name, next: &next) {
+                cells.append(.value(value))
                 continue
             }
             guard let name = labelled[index] else {

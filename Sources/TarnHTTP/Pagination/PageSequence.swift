@@ -70,7 +70,8 @@ package struct PageSequence: Sendable, Hashable {
 
     /// A digest of a request, so that a scan of a million pages does not hold a million URLs.
     ///
-    /// Of 128 bits, with the seed of the process: no two requests of a scan have the same one.
+    /// It has 128 bits and the seed of the process: two requests practically never have the same
+    /// one, and a server cannot find two.
     private struct Visit: Sendable, Hashable {
         private let halves: SIMD2<Int>
 
@@ -137,7 +138,7 @@ package struct PageSequence: Sendable, Hashable {
         guard deep == nil, bounds.recordLimit == nil, !(pagination.style is SinglePagePagination) else { return nil }
         guard (choice?.pagination ?? pagination).style.isDetermined(byHeaders: headers) else { return nil }
         guard ordinal < bounds.pageLimit else { return nil }
-        // Not from a copy that advances: it would copy the requests of all pages before.
+        // A copy that advances would copy the digests of all requests.
         return try? step(PageFacts(headers: headers, recordCount: 1), answeredBy: answeredBy).next
     }
 
@@ -176,7 +177,7 @@ package struct PageSequence: Sendable, Hashable {
         return true
     }
 
-    /// What a page leads to.
+    /// The outcome of a page: the next request, and the values that it changes.
     private struct Step {
         var choice: PaginationChoice?
         /// The request for the next page; nil after the last one.

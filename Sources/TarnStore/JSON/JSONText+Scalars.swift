@@ -8,31 +8,12 @@ extension JSONText {
     ///
     /// - Returns: False, with nothing appended, if the value must be decoded.
     package mutating func append(scalar value: EncodedValue) -> Bool {
-        switch value.tag {
-        case ValueTag.null: append(json: "null")
-        case ValueTag.true: append(json: "true")
-        case ValueTag.false: append(json: "false")
-        case ValueTag.int:
-            guard let number = value.int else { return false }
-            append(number)
-        case ValueTag.uint:
-            guard let number = value.eightBytes else { return false }
-            append(number)
-        case ValueTag.date:
-            guard let time = value.date else { return false }
-            append(time)
-        case ValueTag.uuid:
-            guard value.payload.count == 16 else { return false }
-            append(uuid: value.payload)
-        case ValueTag.string, ValueTag.url:
-            guard value.payload.isASCII else { return false }
-            append(string: value.payload)
-        case ValueTag.reference:
-            guard let target = value.reference else { return false }
-            return append(integerKey: target)
-        default: return false
+        switch value.form {
+        case .text where !value.payload.isASCII: false
+        // Decoding finds what is malformed.
+        case .decimal, .references, nil: false
+        default: append(alone: value) ?? false
         }
-        return true
     }
 
     /// Appends the key that a storage key stands for if it is one integer.

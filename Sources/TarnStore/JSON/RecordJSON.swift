@@ -87,12 +87,7 @@ struct RecordJSON: ~Copyable {
     @inline(never)
     private mutating func appendWithStore(_ value: EncodedValue, _ id: UInt16, _ members: JSONMembers) throws -> Bool {
         let access = access
-        return try text.append(value, access) { digest in
-            guard case .reference(let reference) = members.entity.field(id: id)?.kind,
-                let destination = access.catalog.entity(id: reference.destination)
-            else { return nil }
-            return access.wholeKey(destination, ofDigest: digest)
-        }
+        return try text.append(value, access) { access.wholeKey(ofDigest: $0, in: members.entity.field(id: id)) }
     }
 
     /// Appends the objects of a relationship's targets: one or null, or a list.

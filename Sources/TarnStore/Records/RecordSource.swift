@@ -76,24 +76,21 @@ extension RecordSource {
     }
 
     private func decoded(_ value: EncodedValue, of id: UInt16, _ entity: Catalog.Entity) throws -> Value? {
-        try decoded(value) { digest in
-            guard case .reference(let reference)? = entity.field(id: id)?.kind,
-                let destination = catalog.entity(id: reference.destination)
-            else { return nil }
-            return wholeKey(destination, ofDigest: digest)
-        }
+        try decoded(value) { wholeKey(ofDigest: $0, in: entity.field(id: id)) }
+    }
+
+    /// Returns the whole key of a field's target that is stored under a digest, if it is there.
+    func wholeKey(ofDigest digest: Bytes, in field: Catalog.Field?) -> RecordKey? {
+        guard case .reference(let reference)? = field?.kind, let entity = catalog.entity(id: reference.destination)
+        else { return nil }
+        return wholeKey(entity, ofDigest: digest)
     }
 
     /// Decodes a copy of a field's value, with the whole keys of its targets.
     ///
     /// Nil if it is malformed, or an edge list with missing references.
     package func decoded(_ value: EncodedValue, of field: Catalog.Field?) throws -> Value? {
-        try decoded(value) { digest in
-            guard case .reference(let reference)? = field?.kind,
-                let entity = catalog.entity(id: reference.destination)
-            else { return nil }
-            return wholeKey(entity, ofDigest: digest)
-        }
+        try decoded(value) { wholeKey(ofDigest: $0, in: field) }
     }
 
     /// Returns whether an edge list has all of its references, and matches the digest in the row.

@@ -155,6 +155,9 @@ public final class Environment: Sendable {
     private static func create(path: String, options: Options) throws(LMDBError) -> Environment {
         let dataPath = path + "/data.mdb"
         try options.check(FileSystemKind(path: path), path: path)
+        try makeDirectory(path, for: dataPath, options)
+        let opening = options.isImmutable ? nil : OpeningLock(directory: path)
+        defer { withExtendedLifetime(opening) {} }
         let isNew = try prepareData(dataPath, in: path, options)
         // In an existing environment, a new file gets the mode of the data file.
         let mode = access(dataPath, F_OK) == 0 ? FileMode.inside(path) : options.fileMode
@@ -164,7 +167,7 @@ public final class Environment: Sendable {
             files.turn = try WriterQueue(directory: path)
         }
         if !options.isImmutable { files.lock = try LockFile.prepare(in: path, options: options) }
-        var mapSize = options.mapSize
+        var mapSize = options.mapSize, attempts = foreignOpenings
         while true {
             let (code, env) = openOnce(path: path, options: options, mapSize: mapSize, mode: mode)
             if let env {
@@ -190,26 +193,25 @@ public final class Environment: Sendable {
                 if !options.keepsDeadReaders { environment.freeSlotsOfDeadReaders() }
                 return environment
             }
-            guard code == ENOMEM, mapSize / 2 >= options.minimumMapSize else {
+            if code == ENOMEM, mapSize / 2 >= options.minimumMapSize {
+                mapSize /= 2
+            } else if code == MDB_INVALID || code == EINVAL, attempts > 0 {
+                // The data file was checked, so the reader table is not initialised, or empty: a
+                // program that does not know `OpeningLock` opens the environment as well.
+                attempts -= 1
+                usleep(.random(in: 100...5000))
+            } else {
                 throw LMDBError(code: code, operation: "open", path: path)
             }
-            mapSize /= 2
         }
     }
 
-    /// Checks the data file, or makes the directory for a new one.
-    ///
-    /// - Returns: whether liblmdb initialises the file.
-    private static func prepareData(
-        _ dataPath: String, in path: String, _ options: Options
-    ) throws(LMDBError) -> Bool {
-        if access(dataPath, F_OK) == 0 {
-            try DataFile.checkKind(path: dataPath)
-            if !options.isReadOnly { try UnfinishedFile.empty(in: path) }
-            try DataFile.check(path: dataPath)
-            var status = stat()
-            return stat(dataPath, &status) == 0 && status.st_size == 0
-        }
+    /// The number of attempts to open an environment that other programs open at the same time.
+    private static let foreignOpenings = 40
+
+    /// Makes the directory for a new environment.
+    private static func makeDirectory(_ path: String, for dataPath: String, _ options: Options) throws(LMDBError) {
+        guard access(dataPath, F_OK) != 0 else { return }
         guard options.creates && !options.isReadOnly else {
             throw LMDBError(
                 errno == ENOENT ? .noSuchFile : LMDBError(code: errno, operation: "").kind, operation: "open",
@@ -218,7 +220,20 @@ public final class Environment: Sendable {
         if mkdir(path, FileMode.directory(for: options.fileMode)) != 0 && errno != EEXIST {
             throw LMDBError(code: errno, operation: "open", path: path)
         }
-        return true
+    }
+
+    /// Checks the data file.
+    ///
+    /// - Returns: whether liblmdb initialises the file.
+    private static func prepareData(
+        _ dataPath: String, in path: String, _ options: Options
+    ) throws(LMDBError) -> Bool {
+        guard access(dataPath, F_OK) == 0 else { return true }
+        try DataFile.checkKind(path: dataPath)
+        if !options.isReadOnly { try UnfinishedFile.empty(in: path) }
+        try DataFile.check(path: dataPath)
+        var status = stat()
+        return stat(dataPath, &status) == 0 && status.st_size == 0
     }
 
     /// Flushes the meta pages of a new file to the disk before anything is written behind them.

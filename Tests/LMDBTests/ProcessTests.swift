@@ -128,6 +128,42 @@ struct ProcessTests {
         #expect(try environment.value(table, "second") == "1")
     }
 
+    @Test("an environment can be made while another program locks its lock file for moments, as liblmdb does")
+    func lockedForMoments() async throws {
+        let path = folder("e"), count = 12
+        let thread = Thread { [path] in ProcessTests.lockForMoments(path, count) }
+        thread.start()
+        await #expect(processExitsWith: .success) { [path = path as String, count = count as Int] in
+            for number in 0..<count {
+                let environment = try Environment.open(at: "\(path)\(number)")
+                try environment.put(try environment.makeTable("t"), [("key", "1")])
+                try Data().write(to: URL(fileURLWithPath: "\(path)\(number)/opened"))
+            }
+        }
+        thread.cancel()
+        while !thread.isFinished { usleep(1000) }
+    }
+
+    /// Locks the lock file of the environment that is being made, again and again, until all are.
+    private static func lockForMoments(_ path: String, _ count: Int) {
+        var number = 0
+        while !Thread.current.isCancelled, number < count {
+            let descriptor = open("\(path)\(number)/lock.mdb", O_RDWR | O_CLOEXEC)
+            guard descriptor >= 0 else {
+                usleep(20)
+                continue
+            }
+            var range = flock()
+            range.l_type = Int16(F_WRLCK)
+            range.l_whence = Int16(SEEK_SET)
+            range.l_len = 1
+            if fcntl(descriptor, F_SETLK, &range) == 0 { usleep(UInt32.random(in: 10...300)) }
+            close(descriptor)
+            usleep(UInt32.random(in: 10...300))
+            if access("\(path)\(number)/opened", F_OK) == 0 { number += 1 }
+        }
+    }
+
     private func putFromAnotherProcess(_ path: String, _ key: String) async {
         await #expect(processExitsWith: .success) { [path = path as String, key = key as String] in
             let environment = try Environment.open(at: path)

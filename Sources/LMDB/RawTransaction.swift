@@ -40,6 +40,20 @@ package struct RawTransaction {
         return nil
     }
 
+    /// Returns a value as ``get(_:_:)`` does, for single look-ups of which a snapshot may make many
+    /// in the same table: it then finds them along the pages.
+    ///
+    /// - Parameter name: The table's name.
+    package func get(
+        _ table: Table, _ key: UnsafeRawBufferPointer, name: @autoclosure () -> String
+    ) throws(LMDBError) -> UnsafeRawBufferPointer? {
+        guard let trees else { return try get(table, key) }
+        var known = trees.pointee[table]
+        if known == nil, trees.pointee.isFrequent(table) { known = try PageTree.of(table, name(), self) }
+        guard let known else { return try get(table, key) }
+        return try known.value(of: SoughtKey(key))
+    }
+
     package func put(
         _ table: Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, append: Bool = false
     ) throws(LMDBError) {

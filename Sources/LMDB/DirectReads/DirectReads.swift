@@ -1,5 +1,6 @@
 // The fast reading path of a snapshot: its pages are read in the map, without a call of liblmdb for
-// each key. `PageLookup`, `ForwardScan` and `RawCursor.count` choose between it and liblmdb.
+// each key. `PageLookup`, `ForwardScan`, `RawCursor.count` and `RawTransaction.get` choose between
+// it and liblmdb.
 //
 // Only pages of a snapshot are read in place: they neither change nor move. Every offset and page
 // number is checked (see `LMDBPages`): a damaged file is an error.
@@ -14,10 +15,13 @@
 //   scale.range    100 rows from a key on                ForwardScan          1.9   1.5 (20,000)
 //   query.index    50 rows in the order of an index      PageLookup           1.5       1.2
 //   query.include  these rows with two relationships     PageLookup           1.2       1.1
+//   read.related   a field of each referring record      PageLookup           1.8       2.0
+//   cache.hit      a field of each of 100 listed records PageLookup           1.7       1.5
+//   scale.read     a field of a random row               RawTransaction.get   1.2   1.3 (1,000)
 //
 // Scans and lookups gain by prefetching: little if all pages are in the caches of the processor.
-// liblmdb finds the targets of relationships in query.include, and all rows of read.field,
-// read.record, read.related and cache hits: these do not gain.
+// Lists of neighbouring keys gain because the next key is found beside the last one. A single
+// look-up waits for memory as liblmdb does, and gains by its comparisons only.
 //
 // A part must gain 1.3 times in one of its shapes, or it is removed. To measure again, run
 // `tools/bench/run query.index query.scan query.include query.count query.group --records 100000`

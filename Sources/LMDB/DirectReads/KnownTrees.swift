@@ -5,11 +5,25 @@ struct KnownTrees {
     private static let capacity = 8
     private let trees = UnsafeMutablePointer<(Table, PageTree)>.allocate(capacity: capacity)
     private var count = 0, next = 0
+    /// The table of the last single look-ups, and their number in it so far.
+    private var single: (table: Table, times: Int)?
 
     func deallocate() { trees.deallocate() }
 
     /// Empties the cache. Must be called before the transaction is renewed for another snapshot.
-    mutating func forget() { (count, next) = (0, 0) }
+    mutating func forget() { (count, next, single) = (0, 0, nil) }
+
+    /// Counts a single look-up in a table.
+    ///
+    /// - Returns: Whether finding the table's tree pays: after a few look-ups in a row.
+    mutating func isFrequent(_ table: Table) -> Bool {
+        guard let single, single.table == table else {
+            single = (table, 1)
+            return false
+        }
+        self.single = (table, single.times + 1)
+        return single.times > 8
+    }
 
     subscript(table: Table) -> PageTree? {
         get {

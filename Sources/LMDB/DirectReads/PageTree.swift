@@ -110,18 +110,36 @@ struct PageTree {
                     throw PageTree.damaged
                 }
                 tarn_prefetch(child.start)
+                searches[index].branch = (searches[index].page, searches[index].low - 1)
                 searches[index].page = child
             }
         }
     }
 
-    /// Returns the value of a key in the leaf that `findLeaves` found.
-    func value(of key: SoughtKey, in leaf: PageView) throws(LMDBError) -> UnsafeRawBufferPointer? {
+    /// Returns the value of a key; nil if it does not exist.
+    func value(of key: SoughtKey) throws(LMDBError) -> UnsafeRawBufferPointer? {
+        guard var page = root else { return nil }
+        for _ in 0..<branches {
+            guard page.isBranch, isInPlace(page), page.count > 0 else { throw PageTree.damaged }
+            // The first key of a branch counts as less than every key (mdb.c, `mdb_node_search`).
+            page = try child(page, page.firstGreater(key, from: 1) - 1)
+        }
+        guard let index = try index(of: key, in: page) else { return nil }
+        return try value(at: index, in: page)
+    }
+
+    /// Returns the index of a key in the leaf that must contain it; nil if it does not exist.
+    func index(of key: SoughtKey, in leaf: PageView) throws(LMDBError) -> Int? {
         guard leaf.isLeaf, isInPlace(leaf) else { throw PageTree.damaged }
         let index = try leaf.firstNotLess(key, from: 0)
-        guard index < leaf.count else { return nil }
+        return try leaf.hasKey(key, at: index) ? index : nil
+    }
+
+    /// Returns the value at an index of a leaf.
+    @inline(__always)
+    func value(at index: Int, in leaf: PageView) throws(LMDBError) -> UnsafeRawBufferPointer {
         guard let entry = leaf.entry(index, lastPage: lastPage) else { throw PageTree.damaged }
-        return key.isSame(as: entry.key) ? entry.value : nil
+        return entry.value
     }
 }
 
@@ -136,6 +154,32 @@ extension PageView {
     @inline(__always)
     func firstGreater(_ key: SoughtKey, from start: Int) throws(LMDBError) -> Int {
         try first(from: start, behind: key, orAt: false)
+    }
+
+    /// Compares a key with the keys that may be under a child of this branch.
+    ///
+    /// - Returns: -1, 0 or 1 for a key before, in or after the range of the child; nil if the
+    ///   branch does not tell, because that range or the one beside it goes on in another branch.
+    func compare(_ key: SoughtKey, withRangeAt index: Int) throws(LMDBError) -> Int? {
+        guard isBranch, index > 0, index + 1 < count else { return nil }
+        if try isGreater(index, than: key) { return -1 }
+        return try isGreater(index + 1, than: key) ? 0 : 1
+    }
+
+    /// Returns whether there is an entry at an index, and it has the key sought.
+    @inline(__always)
+    func hasKey(_ sought: SoughtKey, at index: Int) throws(LMDBError) -> Bool {
+        guard index >= 0, index < count else { return false }
+        guard let (key, beginning) = beginning(ofKey: index) else { throw PageTree.damaged }
+        return beginning == sought.beginning && sought.isSame(as: key)
+    }
+
+    /// Returns whether the key at an index is greater than the one sought.
+    private func isGreater(_ index: Int, than sought: SoughtKey) throws(LMDBError) -> Bool {
+        var search = PageSearch(sought, self)
+        (search.low, search.high) = (index, index + 1)
+        try search.step(orAt: false)
+        return search.low == index
     }
 
     @inline(__always)

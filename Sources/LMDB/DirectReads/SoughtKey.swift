@@ -18,7 +18,9 @@ struct SoughtKey {
         self.beginning = beginning
     }
 
+    /// Returns whether a key with the same beginning is this one.
+    @inline(__always)
     func isSame(as key: UnsafeRawBufferPointer) -> Bool {
-        key.count == bytes.count && tarn_memcmp(key.baseAddress, bytes.baseAddress, key.count) == 0
+        key.count == bytes.count && (key.count <= 8 || tarn_memcmp(key.baseAddress, bytes.baseAddress, key.count) == 0)
     }
 }

@@ -67,7 +67,9 @@ package struct IndexTable {
         while let (key, _) = entry, key.hasPrefix(start) {
             if !isExact || IndexEntry.begins(key, with: wanted) {
                 let goesOn = try records.lending {
-                    guard let owner = index.owner(in: key), let bytes = try raw.get(table, owner) else {
+                    guard let owner = index.owner(in: key),
+                        let bytes = try records.stored(owner, in: table, root: entity.root)
+                    else {
                         throw StoreError.damagedCatalog(
                             path: "", detail: "an entry of \(TableName.index(index.id)) refers to a missing record")
                     }

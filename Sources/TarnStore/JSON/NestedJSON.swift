@@ -32,9 +32,9 @@ struct NestedJSON {
         try forEachTarget(first, names.dropFirst(), key, row, entity) { target in
             let mark = access.rowMark
             defer { access.release(to: mark) }
-            let table = plan._withUnsafeGuaranteedRef { $0.table }
+            let (table, root) = plan._withUnsafeGuaranteedRef { ($0.table, $0.root) }
             // A missing target is left out.
-            guard let bytes = try access.raw.get(table, target),
+            guard let bytes = try access.records.stored(target, in: table, root: root),
                 let row = try access.records.lend(bytes, plan, sought: target, borrowed: false, { _ in true })
             else { return isToMany }
             if !isFirst { text.append(UInt8(ascii: ",")) }

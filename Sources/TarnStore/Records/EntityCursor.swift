@@ -27,7 +27,7 @@ struct EntityCursor {
     /// Returns the stored row for an entry of the cursor.
     func row(_ key: Bytes, _ value: Bytes) throws -> Bytes {
         guard let rows else { return value }
-        guard let row = try records.raw.get(rows, key) else {
+        guard let row = try records.stored(key, in: rows, root: entity.root) else {
             throw StoreError.damagedRow(entity: entity.name, key: records.describe(key))
         }
         return row

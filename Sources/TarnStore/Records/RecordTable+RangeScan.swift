@@ -37,7 +37,7 @@ extension RecordTable {
         let (bounds, hasOwnTree) = try plan._withUnsafeGuaranteedRef { plan in
             try (KeyBounds(range, plan.entity.keyTypes) { plan.entity }, plan.entity.members == nil)
         }
-        /// Passes on a row that is compressed, damaged, or of another entity of the tree.
+        /// Passes on a row that is compressed as a whole, is damaged, or is of another entity.
         func alone(_ key: Bytes, _ value: Bytes) throws -> Bool {
             try lending {
                 let row = try dividedView(value, plan, key, borrowed: borrowed)
@@ -56,9 +56,12 @@ extension RecordTable {
         let (id, table, root) = plan._withUnsafeGuaranteedRef { ($0.entityID, $0.table, $0.entity.root) }
         try withUnsafeTemporaryAllocation(of: RowView.self, capacity: RecordTable.rowsAtOnce) { rows in
             try forEachEntry(table, root, bounds) { entries in
+                // The long values of these rows are decompressed when they are read.
+                let mark = rowMark
+                defer { release(to: mark) }
                 var count = 0
                 for (key, value) in entries {
-                    if let row = EncodedRow(value), row.entity == id,
+                    if let row = lazyView(value), row.entity == id,
                         isSound(value, root: root, key, borrowed: borrowed), let lent = RowView(row, context)
                     {
                         rows.initializeElement(at: count, to: lent)

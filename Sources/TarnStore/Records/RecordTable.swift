@@ -67,9 +67,16 @@ package struct RecordTable {
     ///
     /// - Throws: `.damagedRow` if the stored bytes are no row.
     package func row(_ entity: Catalog.Entity, _ key: Bytes) throws -> EncodedRow? {
-        guard let bytes = try raw.get(state.records(of: entity.root), key) else { return nil }
+        guard let bytes = try stored(key, in: state.records(of: entity.root), root: entity.root) else { return nil }
         let row = try view(bytes, entity, key)
         return try isOf(entity, row) ? row : nil
+    }
+
+    /// Returns the stored bytes of a row; nil if there is none.
+    ///
+    /// If a snapshot looks many rows up one by one, they are found along the pages.
+    func stored(_ key: Bytes, in table: Table, root: UInt16) throws(LMDBError) -> Bytes? {
+        try raw.get(table, key, name: TableName.records(root))
     }
 
     /// Returns whether a row of the root's table belongs to an entity or to one of its descendants.
@@ -133,6 +140,15 @@ package struct RecordTable {
     func checkedDividedView(_ bytes: Bytes) throws(RowDamage) -> EncodedRow {
         if let row = EncodedRow(bytes) { return row }
         return try compressedView(bytes)
+    }
+
+    /// Returns a row as `checkedDividedView` does, if nothing of it has to be decompressed now;
+    /// otherwise, or if it is damaged, nil.
+    @inline(__always)
+    func lazyView(_ bytes: Bytes) -> EncodedRow? {
+        if let row = EncodedRow(bytes) { return row }
+        guard bytes.count > RowFormat.headerSize, bytes[2] == RowFormat.zstdLongValues else { return nil }
+        return try? compressedView(bytes)
     }
 
     @inline(never)

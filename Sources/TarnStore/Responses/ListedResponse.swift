@@ -45,20 +45,38 @@ public struct ListedResponse: ~Escapable {
     ///
     /// - Throws: errors of the closure; `StoreError` if the type does not fit the catalog, or a row
     ///   is damaged.
+    @inlinable
     public func forEach<Record: StoredRecord>(_ type: Record.Type, _ body: (Row<Record>) throws -> Bool) throws {
-        let plan = try access.plan(type), (table, entity) = plan._withUnsafeGuaranteedRef { ($0.table, $0.entity) }
-        let cursor = try access.raw.cursor(table)
-        defer { cursor.close() }
-        try view.forEachListed { root, bytes in
-            guard root == entity.root, let value = try cursor.find(bytes)?.value else { return true }
-            return try access.lending {
+        try forEachLent(plan(type)) { row in try body(Row(row)) }
+    }
+
+    @usableFromInline
+    func plan<Record: StoredRecord>(_ type: Record.Type) throws(StoreError) -> Unmanaged<RowPlan> {
+        try access.plan(type)
+    }
+
+    /// The entry point of inlined code, which knows the type.
+    @usableFromInline
+    func forEachLent(_ plan: Unmanaged<RowPlan>, _ body: (RowView) throws -> Bool) throws {
+        let (table, root) = plan._withUnsafeGuaranteedRef { ($0.table, $0.root) }
+        let records = access.records
+        func lend(_ key: Bytes, _ row: Bytes) throws -> Bool {
+            try records.lending {
                 // A listed record is identified by its storage key alone.
-                guard let lent = try access.records.lend(value, plan, sought: bytes, borrowed: false, { _ in true })
-                else {
+                guard let lent = try records.lend(row, plan, sought: key, borrowed: false, { _ in true }) else {
                     return true
                 }
-                return try body(Row<Record>(lent))
+                return try body(lent)
             }
+        }
+        try records.byKey(table, root: root, readsWholeRows: true) { rows in
+            var goesOn = true
+            try view.forEachListed { listed, key in
+                guard listed == root else { return true }
+                goesOn = try rows.append(key, lend)
+                return goesOn
+            }
+            if goesOn { try rows.flush(lend) }
         }
     }
 

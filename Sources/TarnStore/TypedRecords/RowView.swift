@@ -66,7 +66,7 @@ struct RowView {
         let place = Int(slot.rank), fields = Int(plainFields)
         // If the row has every field up to this one, its position is known. The directory is inside
         // the body.
-        guard place < fields, directory(2 + place * 4) == slot.id else { return try search(slot.id) }
+        guard place < fields, directory(2 + place * 4) == slot.id else { return try search(slot) }
         let valuesStart = 2 + fields * 4
         let start = valuesStart + (place == 0 ? 0 : Int(directory(place * 4)))
         let end = valuesStart + Int(directory(4 + place * 4))
@@ -81,9 +81,11 @@ struct RowView {
     }
 
     @usableFromInline
-    func search(_ id: UInt16) throws(StoreError) -> UnsafeRawBufferPointer? {
-        let body = view.body
-        guard let place = body.place(of: id) else { return nil }
+    func search(_ slot: RowPlan.Slot) throws(StoreError) -> UnsafeRawBufferPointer? {
+        let body = view.body, rank = Int(slot.rank)
+        // A divided row may have every field, too.
+        let found = rank < body.count && body.id(at: rank) == slot.id ? rank : body.place(of: slot.id)
+        guard let place = found else { return nil }
         guard let value = body.value(at: place) else { throw damaged }
         return value.bytes
     }

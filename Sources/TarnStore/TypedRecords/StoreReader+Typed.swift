@@ -146,41 +146,15 @@ extension StoreReader {
     ///   the record.
     /// - Throws: the errors of the closure; `StoreError.unknownField` if there is no such
     ///   relationship, `.wrongType` if it leads to another entity, otherwise as ``row(_:_:)``.
+    @inlinable
     public func forEachRelated<Record: StoredRecord, Target: StoredRecord>(
         _ type: Record.Type, _ key: Record.Key, _ relationship: String, to target: Target.Type,
         _ body: (Row<Target>) throws -> Void
     ) throws {
-        let plan = try access.plan(type), targets = try access.plan(target)
-        let (destination, id, table) = targets._withUnsafeGuaranteedRef { ($0.entity, $0.entityID, $0.table) }
-        let followed = try plan._withUnsafeGuaranteedRef { plan throws(StoreError) in
-            let followed = try plan.relationship(relationship)
-            guard followed.destination.id == destination.id else {
-                throw StoreError.wrongType(
-                    entity: plan.entity.name, field: relationship, expected: destination.name,
-                    found: followed.destination.name)
-            }
-            return followed
-        }
-        try access.checkForm(plan) { key.recordKey }
-        func visit(_ storageKey: Bytes) throws -> Bool {
-            guard let bytes = try access.raw.get(table, storageKey) else { return true }
-            return try access.lending {
-                let row = try access.records.dividedView(bytes, targets, storageKey, borrowed: true)
-                guard try row.entity == id || access.records.isOf(destination, row) else { return true }
-                try body(Row(access.records.lent(row, targets, storageKey)))
-                return true
-            }
-        }
-        let entityRoot = plan._withUnsafeGuaranteedRef { $0.entity.root }
+        let plan = try plan(type), targets = try self.plan(target)
         try key.withStorageKey { storageKey in
-            if let known = try access.outbox.replacement(entityRoot, storageKey) {
-                return try known.withUnsafeBytes { try access.targets(of: $0, followed.relationship, visit) }
-            }
-            if let index = followed.index {
-                try access.indexes.forEachReferrer(
-                    of: storageKey, through: index, positioned: followed.isPositioned, visit)
-            } else {
-                try access.targets(of: storageKey, followed.relationship, visit)
+            try forEachLentTarget(of: storageKey, plan, { key.recordKey }, relationship, targets) { row in
+                try body(Row(row))
             }
         }
     }
@@ -193,6 +167,50 @@ extension StoreReader {
         _ body: (UnsafeBufferPointer<RowView>) throws -> Bool
     ) throws {
         try access.records.forEachRow(plan, in: range, reversed: reversed, borrowed: borrowed, body)
+    }
+
+    @usableFromInline
+    func forEachLentTarget(
+        of storageKey: UnsafeRawBufferPointer, _ plan: Unmanaged<RowPlan>, _ key: () -> RecordKey,
+        _ relationship: String, _ targets: Unmanaged<RowPlan>, _ body: (RowView) throws -> Void
+    ) throws {
+        let (destination, id, table) = targets._withUnsafeGuaranteedRef { ($0.entity, $0.entityID, $0.table) }
+        let followed = try plan._withUnsafeGuaranteedRef { plan throws(StoreError) in
+            let followed = try plan.relationship(relationship)
+            guard followed.destination.id == destination.id else {
+                throw StoreError.wrongType(
+                    entity: plan.entity.name, field: relationship, expected: destination.name,
+                    found: followed.destination.name)
+            }
+            return followed
+        }
+        try access.checkForm(plan, key)
+        let records = access.records
+        func visit(_ storageKey: Bytes, _ bytes: Bytes) throws -> Bool {
+            try records.lending {
+                let row = try records.dividedView(bytes, targets, storageKey, borrowed: true)
+                guard try row.entity == id || records.isOf(destination, row) else { return true }
+                try body(records.lent(row, targets, storageKey))
+                return true
+            }
+        }
+        func visitAlone(_ storageKey: Bytes) throws -> Bool {
+            guard let bytes = try records.stored(storageKey, in: table, root: destination.root) else { return true }
+            return try visit(storageKey, bytes)
+        }
+        let root = plan._withUnsafeGuaranteedRef { $0.entity.root }
+        if let known = try access.outbox.replacement(root, storageKey) {
+            return try known.withUnsafeBytes { try access.targets(of: $0, followed.relationship, visitAlone) }
+        }
+        guard let index = followed.index else {
+            return try access.targets(of: storageKey, followed.relationship, visitAlone)
+        }
+        try records.byKey(table, root: destination.root, readsWholeRows: false) { rows in
+            try access.indexes.forEachReferrer(of: storageKey, through: index, positioned: followed.isPositioned) {
+                try rows.append($0, visit)
+            }
+            try rows.flush(visit)
+        }
     }
 
     @usableFromInline
@@ -211,8 +229,11 @@ extension StoreReader {
         _ storageKey: UnsafeRawBufferPointer, _ plan: Unmanaged<RowPlan>, borrowed: Bool, _ key: () -> RecordKey
     ) throws(StoreError) -> RowView? {
         try access.checkForm(plan, key)
-        let table = plan._withUnsafeGuaranteedRef { $0.table }, raw = access.raw
-        let bytes = try translating { () throws(LMDBError) in try raw.get(table, storageKey) }
+        // The transaction alone: a copy of the table would count references.
+        let (table, root) = plan._withUnsafeGuaranteedRef { ($0.table, $0.root) }, raw = access.raw
+        let bytes = try translating { () throws(LMDBError) in
+            try raw.get(table, storageKey, name: TableName.records(root))
+        }
         guard let bytes else { return try findReplaced(storageKey, plan, borrowed: borrowed) }
         return try access.records.lend(bytes, plan, sought: storageKey, borrowed: borrowed) { $0 == key() }
     }
@@ -222,12 +243,12 @@ extension StoreReader {
     private func findReplaced(
         _ storageKey: UnsafeRawBufferPointer, _ plan: Unmanaged<RowPlan>, borrowed: Bool
     ) throws(StoreError) -> RowView? {
-        let (table, root) = plan._withUnsafeGuaranteedRef { ($0.table, $0.entity.root) }, raw = access.raw
+        let (table, root) = plan._withUnsafeGuaranteedRef { ($0.table, $0.root) }, records = access.records
         guard let known = try access.outbox.replacement(root, storageKey) else { return nil }
         // The array's own closure cannot throw a typed error.
         return try known.withUnsafeBytes { known in
             Result { () throws(StoreError) -> RowView? in
-                let bytes = try translating { () throws(LMDBError) in try raw.get(table, known) }
+                let bytes = try translating { () throws(LMDBError) in try records.stored(known, in: table, root: root) }
                 guard let bytes else { return nil }
                 return try access.records.lend(bytes, plan, sought: known, borrowed: borrowed) { _ in true }
             }

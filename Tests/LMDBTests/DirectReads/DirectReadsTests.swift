@@ -55,7 +55,7 @@ struct DirectReadsTests {
         let table = try #require(try environment.existingTables([name])[0])
         return try environment.read { transaction in
             var found = Found(), scan = try ForwardScan(transaction.raw, table, name: name)
-            let lookup = try PageLookup(transaction.raw, table, name: name), cursor = try transaction.raw.cursor(table)
+            var lookup = try PageLookup(transaction.raw, table, name: name), cursor = try transaction.raw.cursor(table)
             defer { cursor.close() }
             let ways = [scan.isAlongPages, lookup.isAlongPages, cursor.readsPages]
             #expect(ways == [isDirect, isDirect, isDirect])

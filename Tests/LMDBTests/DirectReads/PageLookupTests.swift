@@ -22,7 +22,7 @@ struct PageLookupTests {
     private func find(_ keys: [[UInt8]], in transaction: RawTransaction, _ table: Table, _ name: String) throws
         -> [[UInt8]?]
     {
-        let lookup = try PageLookup(transaction, table, name: name)
+        var lookup = try PageLookup(transaction, table, name: name)
         var found: [[UInt8]?] = [], size = 0
         while found.count < keys.count {
             // Any number of keys at a time.
@@ -66,6 +66,65 @@ struct PageLookupTests {
                 let found = try find(keys, in: transaction.raw, table, "t")
                 #expect(found == keys.map { expected[$0] })
             }
+        }
+    }
+
+    @Test(
+        "keys beside each other, up and down, with gaps, across leaves and branches",
+        arguments: [(8, 40), (6, 700), (300, 30), (11, 5000)])
+    func adjacent(_ keyLength: Int, _ valueLength: Int) throws {
+        // The numbers that three divides are missing. Long keys begin alike.
+        func key(_ number: Int) -> [UInt8] {
+            [UInt8](repeating: 7, count: keyLength - 4)
+                + withUnsafeBytes(of: UInt32(number).bigEndian) { Array($0) }
+        }
+        func value(_ number: Int) -> [UInt8] {
+            [UInt8](repeating: UInt8(number & 0xFF), count: valueLength - number % 30) + key(number)
+        }
+        let most = 6000
+        try environment.write { transaction in
+            for number in 0..<most where number % 3 != 0 { try transaction.set(table, key(number), value(number)) }
+        }
+        let depth = try environment.read { try $0.raw.statistics(table).depth }
+        #expect(depth >= 2)
+        try environment.read { transaction in
+            for step in [1, 2, 3, 4, 5, 7, 30, 333] {
+                for first in [0, 1, most / 2, most - 40] {
+                    let up = Array(stride(from: first, to: most + 5, by: step).prefix(600))
+                    for numbers in [up, up.reversed(), up.flatMap { [$0, $0 + 1, $0] }] {
+                        let found = try find(numbers.map(key), in: transaction.raw, table, "t")
+                        #expect(found == numbers.map { $0 % 3 == 0 || $0 >= most ? nil : value($0) })
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("single look-ups of a snapshot: the first ones, those along pages, and those of the next snapshot")
+    func single() throws {
+        func key(_ number: Int) -> [UInt8] { Array("key \(number)".utf8) }
+        var stored = 3000
+        try environment.write { transaction in
+            for number in 0..<stored { try transaction.set(table, key(number), key(number * 7)) }
+        }
+        for round in 0..<4 {
+            try environment.read { transaction in
+                let raw = transaction.raw
+                for count in 0..<200 {
+                    let number = (count * 37 + round) % (stored + 10)
+                    let found = try key(number).withUnsafeBytes { try raw.get(table, $0, name: "t").map { Array($0) } }
+                    #expect(found == (number < stored ? key(number * 7) : nil))
+                }
+                #expect(raw.trees?.pointee[table] != nil)
+            }
+            try environment.write { transaction in
+                try transaction.set(table, key(stored), key(stored * 7))
+                // The writer sees it at once, the next snapshot at another root.
+                let raw = transaction.raw
+                let last = try key(stored).withUnsafeBytes { try raw.get(table, $0, name: "t").map { Array($0) } }
+                #expect(last == key(stored * 7))
+            }
+            stored += 1
         }
     }
 

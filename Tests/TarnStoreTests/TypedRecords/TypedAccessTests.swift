@@ -298,6 +298,42 @@ struct TypedAccessTests {
         #expect(other == StoreError.wrongType(entity: "Person", field: "tickets", expected: "Tag", found: "Ticket"))
     }
 
+    @Test("the rows of many targets, located several at a time: all of them, up to an error, and within a write")
+    func manyTargets() throws {
+        // The numbers of tickets are spread over the table.
+        let counts = ["zero": 0, "one": 1, "seven": 7, "nine": 9, "all": 300]
+        for (login, count) in counts {
+            try typed.put([Person(login)])
+            try typed.put(
+                (0..<count).map {
+                    var ticket = Ticket(Int64($0 * 7919 % 3001 * 256) + Int64(login.utf8.first ?? 0), "\(login) \($0)")
+                    ticket.author = Reference(login)
+                    ticket.details = String(repeating: "{\"of\": \($0)}", count: $0 == 5 ? 1 : 0)
+                    return ticket
+                })
+        }
+        struct Enough: Error {}
+        for (login, count) in counts {
+            let expected = try typed.store.read { reader in
+                try reader.fetch(Ticket.self).filter { $0.author?.key == login }.map(\.title)
+            }
+            #expect(expected.count == count)
+            func titles(_ reader: borrowing StoreReader, upTo most: Int = .max) throws -> [String] {
+                var titles: [String] = []
+                try reader.forEachRelated(Person.self, login, "tickets", to: Ticket.self) { row in
+                    if titles.count == most { throw Enough() }
+                    titles.append(try row.get(.title))
+                }
+                return titles
+            }
+            #expect(try typed.store.read { try titles($0) } == expected)
+            #expect(try typed.store.write { try titles($0.reader()) } == expected)
+            for most in [0, 1, 2, 3, 8, 17] where most < count {
+                #expect(throws: Enough.self) { try typed.store.read { try titles($0, upTo: most) } }
+            }
+        }
+    }
+
     @Test("no damage of a row makes reading it crash: it is a value or an error")
     func damagedRows() throws {
         try typed.put([fullTicket()])

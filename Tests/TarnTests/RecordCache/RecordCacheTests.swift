@@ -281,6 +281,37 @@ struct RecordCacheTests {
         #expect(try cache.withHit(prepared) { _, _ in true } == nil)
     }
 
+    @Test("a hit lends the rows of a long list in its order, until enough are seen")
+    func manyLent() async throws {
+        // Neighbours up and down, repeated ones, and numbers far apart.
+        let ids = Array(100..<140) + (60..<90).reversed() + [5000, 3, 4000, 3] + (0..<20).map { $0 * 37 % 600 + 200 }
+        let elements = ids.map { #"{"id":\#($0),"name":"item \#($0)"}"# }.joined(separator: ",")
+        let server = try itemServer("Cache-Control: max-age=60", body: "[\(elements)]")
+        let fixture = try CacheFixture(yaml: itemsYAML()), cache = try fixture.cache(server.base)
+        let prepared = try await cache.prepare(CacheRequest("items"))
+        _ = try await cache.fetch(prepared)
+        for most in [1, 2, 3, 10, 50, ids.count, ids.count + 1] {
+            let seen = try cache.withHit(prepared) { _, listed in
+                var seen: [String] = []
+                try listed.forEach(Item.self) { row in
+                    seen.append("\(try row.get(.id, as: Int64.self)) \(try row.get(.name, as: String.self))")
+                    return seen.count < most
+                }
+                return seen
+            }
+            #expect(seen == ids.prefix(most).map { "\($0) item \($0)" })
+        }
+    }
+
+    private struct Item: StoredRecord {
+        static let entity = "Item"
+        typealias Key = Int64
+        enum Field: Int, RecordField { case id, name }
+        var id: Int64
+        init(_ row: Row<Item>) throws(StoreError) { id = try row.get(.id) }
+        func encode(into row: inout RowEncoder<Item>) { row.set(.id, id) }
+    }
+
     @Test("a stale answer may be used while it is revalidated in the background")
     func staleWhileRevalidate() async throws {
         let server = try itemServer("Cache-Control: max-age=60, stale-while-revalidate=600", "ETag: \"a\"")

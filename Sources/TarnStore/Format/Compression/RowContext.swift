@@ -51,13 +51,22 @@ package final class RowContext {
     /// Frees all bodies, and the large buffers that a few large rows needed.
     func reset() {
         live = 0
-        while let last = bodies.last,
-            bodies.count > RowContext.keptBuffers || last.pointee.memory.count > RowContext.keptBufferSize
-        {
-            RowContext.free(last)
-            bodies.removeLast()
-        }
+        if let last = bodies.last, isTooLarge(last, of: bodies.count) { freeBodies() }
         if room.count > RowContext.keptBufferSize { makeRoom(4096) }
+    }
+
+    private func isTooLarge(_ body: UnsafeMutablePointer<DecompressedBody>, of count: Int) -> Bool {
+        count > RowContext.keptBuffers || body.pointee.memory.count > RowContext.keptBufferSize
+    }
+
+    private func freeBodies() {
+        var all = bodies
+        bodies = []
+        while let last = all.last, isTooLarge(last, of: all.count) {
+            RowContext.free(last)
+            all.removeLast()
+        }
+        bodies = all
     }
 
     /// Borrows a body in its stored form. It is decompressed on the first access to its bytes.
@@ -66,11 +75,7 @@ package final class RowContext {
     func lend(
         _ stored: Bytes, isWide: Bool, isDivided: Bool, _ dictionary: Unmanaged<RowDictionary>
     ) -> UnsafeMutablePointer<DecompressedBody> {
-        if live == bodies.count {
-            let body = UnsafeMutablePointer<DecompressedBody>.allocate(capacity: 1)
-            body.initialize(to: DecompressedBody(Unmanaged.passUnretained(self), dictionary))
-            bodies.append(body)
-        }
+        if live == bodies.count { addBody(dictionary) }
         let body = bodies[live]
         live += 1
         body.pointee.stored = stored
@@ -79,6 +84,17 @@ package final class RowContext {
         body.pointee.dictionary = dictionary
         body.pointee.state = .compressed
         return body
+    }
+
+    @inline(never)
+    private func addBody(_ dictionary: Unmanaged<RowDictionary>) {
+        let body = UnsafeMutablePointer<DecompressedBody>.allocate(capacity: 1)
+        body.initialize(to: DecompressedBody(Unmanaged.passUnretained(self), dictionary))
+        // Changed outside of the property: an access that lasts makes each access to it checked.
+        var all = bodies
+        bodies = []
+        all.append(body)
+        bodies = all
     }
 
     /// Borrows the body of a row that is known to be compressed.

@@ -51,14 +51,40 @@ struct DividedBody {
     }
 
     /// Returns the total length of the short values before an index of the directory, in bytes.
+    ///
+    /// - Parameter index: At most `count`.
     func shortLength(before index: Int) -> Int {
-        var short = 0, previous = 0
-        for index in 0..<index {
-            let end = end(at: index), length = end - previous
+        var short = 0, previous = 0, next = 0
+        func addNext() {
+            let end = end(at: next), length = end - previous
             short += length <= RowFormat.longestShortValue ? length : 0
             previous = end
+            next += 1
         }
+        #if _endian(little)
+            // Eight entries at a time: each is four bytes, an id and an end. The first one has no
+            // entry before it.
+            if !isWide, index > DividedBody.lanes {
+                addNext()
+                while next + DividedBody.lanes <= index {
+                    let lengths = ends(at: next) &- ends(at: next - 1)
+                    short += Int(lengths.replacing(with: 0, where: lengths .> DividedBody.longest).wrappedSum())
+                    next += DividedBody.lanes
+                }
+                previous = end(at: next - 1)
+            }
+        #endif
+        while next < index { addNext() }
         return short
+    }
+
+    private static let lanes = 8
+    private static var longest: SIMD8<UInt32> { SIMD8(repeating: UInt32(RowFormat.longestShortValue)) }
+
+    /// The ends of eight values from an index of a narrow directory on.
+    @inline(__always)
+    private func ends(at index: Int) -> SIMD8<UInt32> {
+        bytes.loadUnaligned(fromByteOffset: 2 + 4 * index, as: SIMD8<UInt32>.self) &>> 16
     }
 
     /// Calls the closure with each run of adjacent values of one kind.

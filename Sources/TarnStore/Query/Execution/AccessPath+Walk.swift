@@ -31,7 +31,7 @@ extension AccessPath {
         let table = try access.state.records(of: entity.root)
         for span in direction == .forward ? spans : spans.reversed() {
             let goesOn = try span.lower.withUnsafeBytes { key in
-                guard let row = try access.raw.get(table, key) else { return true }
+                guard let row = try access.records.stored(key, in: table, root: entity.root) else { return true }
                 return try body(key, row)
             }
             guard goesOn else { return }

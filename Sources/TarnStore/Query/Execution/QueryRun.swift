@@ -92,7 +92,7 @@ final class QueryRun {
 
     /// Returns the bytes of the row that an index entry refers to.
     func row(_ key: Bytes, _ table: Table) throws -> Bytes {
-        guard let row = try access.raw.get(table, key) else { throw leadsNowhere }
+        guard let row = try access.records.stored(key, in: table, root: query.entity.root) else { throw leadsNowhere }
         return row
     }
 

@@ -16,7 +16,7 @@ struct RowsAhead: ~Copyable {
 
     private var keys = ByteWriter(capacity: 128)
     private var entries: [Entry] = []
-    private let lookup: PageLookup
+    private var lookup: PageLookup
     /// The number of records wanted in total, and the number of them returned so far.
     private let wanted: Int
     var given = 0

@@ -36,6 +36,7 @@ extension EndpointScan {
             startedAt: client.now, completedAt: old?.completedAt)
         checkpoint.members = endpoint.orphans == nil ? nil : identity.members
         (checkpoint.since, checkpoint.begunSince) = (known, request.since)
+        checkpoint.isCutOff = old?.isCutOff ?? false
         if let continued, let next = continued.nextURL {
             // Members that are noted under another name, or not at all, are unknown at the end.
             let members = continued.members == checkpoint.members ? continued.members : nil
@@ -250,6 +251,7 @@ extension EndpointScan {
         checkpoint.nextURL = nil
         checkpoint.state = .complete
         checkpoint.completedAt = client.now
+        checkpoint.isCutOff = isCutOff
         if isCutOff {
             report.cutOff += 1
         } else {

@@ -42,6 +42,9 @@ public struct EndpointStatus: Sendable, Hashable {
     public var lists = 1
     /// The number of lists that were scanned to their end at least once.
     public var completeLists = 0
+    /// The number of these lists whose last complete scan ended at a limit that the description
+    /// declares (`then: stop`): the server has more records than are stored.
+    package internal(set) var cutOffLists = 0
     /// The time of the last complete scan; nil if there was none.
     ///
     /// Of several lists it is the earliest one, and nil until all of them are complete. Of a
@@ -98,6 +101,7 @@ public struct EndpointStatus: Sendable, Hashable {
     mutating func add(_ checkpoint: Checkpoint) {
         if let time = checkpoint.completedAt {
             completeLists += 1
+            if checkpoint.isCutOff { cutOffLists += 1 }
             completedAt = min(completedAt ?? time, time)
         }
         guard checkpoint.state == .underWay else {

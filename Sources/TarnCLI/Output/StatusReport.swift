@@ -107,6 +107,10 @@ struct StatusReport {
         if let since = status.since {
             lines.append("\(status.name): the next sync requests what changed since \(since)")
         }
+        if status.cutOffLists > 0 {
+            let lists = status.lists == 1 ? "the last scan" : countText(status.cutOffLists, "list")
+            lines.append("\(status.name): \(lists) ended at the limit of the description; the server has more")
+        }
         if let unfinished = status.unfinished {
             lines.append(
                 "\(status.name): stopped after \(countText(unfinished.pages, "page")), "
@@ -188,6 +192,7 @@ struct StatusReport {
         }
         text +=
             ",\"state\":\"\(state(status).rawValue)\",\"lists\":\(status.lists),\"complete_lists\":\(status.completeLists)"
+        if status.cutOffLists > 0 { text += ",\"cut_off\":\(status.cutOffLists)" }
         if let time = status.completedAt { text += ",\"completed_at\":\"\(time)\"" }
         if let age = status.age { text += ",\"age\":\(age)" }
         if let time = status.freshUntil { text += ",\"fresh_until\":\"\(time)\"" }

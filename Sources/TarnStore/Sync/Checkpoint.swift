@@ -51,6 +51,8 @@ package struct Checkpoint: Sendable, Hashable {
     package var begunSince: String?
     /// The value that this scan has found so far.
     package var seen: String?
+    /// Whether the last complete scan ended at the limit of the description, with pages left.
+    package var isCutOff = false
 
     /// A failure with its time, for the status of an endpoint.
     package struct LastFailure: Sendable, Hashable {
@@ -105,7 +107,7 @@ package struct Checkpoint: Sendable, Hashable {
         static let skipped: UInt16 = 9, hasOrphans: UInt16 = 10, members: UInt16 = 11
         static let sync: UInt16 = 12, failureKind: UInt16 = 13, failureText: UInt16 = 14, continuedAt: UInt16 = 15
         static let failedAt: UInt16 = 16, lastFailure: UInt16 = 17
-        static let since: UInt16 = 18, begunSince: UInt16 = 19, seen: UInt16 = 20
+        static let since: UInt16 = 18, begunSince: UInt16 = 19, seen: UInt16 = 20, isCutOff: UInt16 = 21
     }
 
     package init?(_ row: EncodedRow) {
@@ -127,6 +129,7 @@ package struct Checkpoint: Sendable, Hashable {
         since = row.text(ID.since)
         begunSince = row.text(ID.begunSince)
         seen = row.text(ID.seen)
+        isCutOff = row.number(ID.isCutOff) == 1
     }
 
     func store(_ raw: RawTransaction, _ table: Table, _ key: Bytes, sequence: UInt64) throws(LMDBError) {
@@ -151,6 +154,7 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.since, since)
         row.field(ID.begunSince, begunSince)
         row.field(ID.seen, seen)
+        if isCutOff { row.field(ID.isCutOff, 1) }
         try row.store(raw, table, key, sequence: sequence)
     }
 }

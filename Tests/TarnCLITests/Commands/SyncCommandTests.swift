@@ -64,6 +64,25 @@ struct SyncCommandTests {
         let summary = try json(try #require(events.lines.last))
         let endpoints = try #require(summary["endpoints"] as? [[String: Any]])
         #expect(endpoints.first?["cut_off"] as? Int == 1)
+        // The status knows it as well, until a scan reaches the end.
+        func status() async throws -> (cutOff: Int?, lines: [String]) {
+            let status = try await tarn("status", "--file", file)
+            let endpoints = try json(try await tarn("status", "--file", file, "--json").output)["endpoints"]
+            let first = try #require((endpoints as? [[String: Any]])?.first)
+            #expect(status.status == 0 && first["state"] as? String == "complete")
+            return (first["cut_off"] as? Int, status.lines)
+        }
+        let limited = try await status()
+        #expect(limited.cutOff == 1)
+        #expect(
+            limited.lines.contains("items: the last scan ended at the limit of the description; the server has more"))
+        _ = try folder.write("tarn.yaml", itemsYAML(endpoint.replacing("pages: 1", with: "pages: 5")))
+        let whole = try LocalServer([
+            recording("/items?page=1", #"[{"id":1,"name":"a"}]"#), recording("/items?page=2", "[]"),
+        ])
+        try await expectSuccess(tarn("sync", "--file", file, "--base", whole.base))
+        let complete = try await status()
+        #expect(complete.cutOff == nil && !complete.lines.contains { $0.contains("limit of the description") })
     }
 
     @Test("what is neither mapped nor ignored is named by entity and path")

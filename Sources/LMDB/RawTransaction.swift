@@ -49,7 +49,10 @@ package struct RawTransaction {
     ) throws(LMDBError) -> UnsafeRawBufferPointer? {
         guard let trees else { return try get(table, key) }
         var known = trees.pointee[table]
-        if known == nil, trees.pointee.isFrequent(table) { known = try PageTree.of(table, name(), self) }
+        if known == nil, trees.pointee.isWorthFinding() {
+            known = try PageTree.of(table, name(), self)
+            if known == nil { trees.pointee.giveUp() }
+        }
         guard let known else { return try get(table, key) }
         return try known.value(of: SoughtKey(key))
     }

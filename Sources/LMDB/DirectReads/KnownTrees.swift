@@ -5,25 +5,25 @@ struct KnownTrees {
     private static let capacity = 8
     private let trees = UnsafeMutablePointer<(Table, PageTree)>.allocate(capacity: capacity)
     private var count = 0, next = 0
-    /// The table of the last single look-ups, and their number in it so far.
-    private var single: (table: Table, times: Int)?
+    /// The number of single look-ups in tables whose trees are unknown.
+    private var singles = 0
+    private static let fewSingles = 8
 
     func deallocate() { trees.deallocate() }
 
     /// Empties the cache. Must be called before the transaction is renewed for another snapshot.
-    mutating func forget() { (count, next, single) = (0, 0, nil) }
+    mutating func forget() { (count, next, singles) = (0, 0, 0) }
 
-    /// Counts a single look-up in a table.
+    /// Counts a single look-up in a table whose tree is unknown.
     ///
-    /// - Returns: Whether finding the table's tree pays: after a few look-ups in a row.
-    mutating func isFrequent(_ table: Table) -> Bool {
-        guard let single, single.table == table else {
-            single = (table, 1)
-            return false
-        }
-        self.single = (table, single.times + 1)
-        return single.times > 8
+    /// - Returns: Whether finding the tree pays: after a few look-ups, and if it stays known.
+    mutating func isWorthFinding() -> Bool {
+        singles += 1
+        return singles > KnownTrees.fewSingles && count < KnownTrees.capacity
     }
+
+    /// Single look-ups of this snapshot do not try again: a tree cannot be read along its pages.
+    mutating func giveUp() { singles = .min }
 
     subscript(table: Table) -> PageTree? {
         get {

@@ -107,6 +107,7 @@ struct PageLookupTests {
         try environment.write { transaction in
             for number in 0..<stored { try transaction.set(table, key(number), key(number * 7)) }
         }
+        let other = try environment.makeTable("other")
         for round in 0..<4 {
             try environment.read { transaction in
                 let raw = transaction.raw
@@ -114,6 +115,9 @@ struct PageLookupTests {
                     let number = (count * 37 + round) % (stored + 10)
                     let found = try key(number).withUnsafeBytes { try raw.get(table, $0, name: "t").map { Array($0) } }
                     #expect(found == (number < stored ? key(number * 7) : nil))
+                    // Another table by turns.
+                    let nothing = try key(1).withUnsafeBytes { try raw.get(other, $0, name: "other") }
+                    #expect(nothing == nil)
                 }
                 #expect(raw.trees?.pointee[table] != nil)
             }

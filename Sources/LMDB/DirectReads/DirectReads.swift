@@ -24,8 +24,8 @@
 // look-up waits for memory as liblmdb does, and gains by its comparisons only.
 //
 // A part must gain 1.3 times in one of its shapes, or it is removed. To measure again, run
-// `tools/bench/run query.index query.scan query.include query.count query.group --records 100000`
-// as it is and with `TARN_DIRECT_READS=0`.
+// `tools/bench/run query.index query.scan query.include query.count query.group read.related
+// cache.hit.fields scale.1.read --records 100000` as it is and with `TARN_DIRECT_READS=0`.
 
 import CLMDB
 import Glibc

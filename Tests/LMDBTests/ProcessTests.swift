@@ -116,16 +116,20 @@ struct ProcessTests {
         }
     }
 
-    @Test("two processes that make the same environment at once both get it")
+    @Test("two processes that make the same environment at once both get it, time after time")
     func twoProcessesMakeTheSameEnvironment() async throws {
-        let path = folder("e")
-        async let first: Void = putFromAnotherProcess(path, "first")
-        async let second: Void = putFromAnotherProcess(path, "second")
+        let path = folder("e"), rounds = 40
+        // The processes begin each round at the same moment.
+        let start = Date().timeIntervalSince1970 + 1
+        async let first: Void = putFromAnotherProcess(path, "first", rounds, from: start)
+        async let second: Void = putFromAnotherProcess(path, "second", rounds, from: start)
         _ = await (first, second)
-        let environment = try Environment.open(at: path)
-        let table = try #require(try environment.existingTables(["t"])[0])
-        #expect(try environment.value(table, "first") == "1")
-        #expect(try environment.value(table, "second") == "1")
+        for round in 0..<rounds {
+            let environment = try Environment.open(at: "\(path)\(round)")
+            let table = try #require(try environment.existingTables(["t"])[0])
+            #expect(try environment.value(table, "first") == "1")
+            #expect(try environment.value(table, "second") == "1")
+        }
     }
 
     @Test("an environment can be made while another program locks its lock file for moments, as liblmdb does")
@@ -164,10 +168,14 @@ struct ProcessTests {
         }
     }
 
-    private func putFromAnotherProcess(_ path: String, _ key: String) async {
-        await #expect(processExitsWith: .success) { [path = path as String, key = key as String] in
-            let environment = try Environment.open(at: path)
-            try environment.put(try environment.makeTable("t"), [(key, "1")])
+    private func putFromAnotherProcess(_ path: String, _ key: String, _ rounds: Int, from start: Double) async {
+        await #expect(processExitsWith: .success) {
+            [path = path as String, key = key as String, rounds = rounds as Int, start = start as Double] in
+            for round in 0..<rounds {
+                while Date().timeIntervalSince1970 < start + Double(round) / 100 {}
+                let environment = try Environment.open(at: "\(path)\(round)")
+                try environment.put(try environment.makeTable("t"), [(key, "1")])
+            }
         }
     }
 

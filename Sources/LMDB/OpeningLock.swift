@@ -5,8 +5,8 @@ import Glibc
 
 /// A lock on the directory of an environment, held while the environment is opened.
 ///
-/// liblmdb takes whoever finds the lock file unlocked for the first, who initialises the reader
-/// table; whoever waits for the lock relies on that. But `LockFile` and `UnfinishedFile` take the
+/// In liblmdb, the process that finds the lock file unlocked initialises the reader table, and a
+/// process that waits for the lock relies on that. But `LockFile` and `UnfinishedFile` take the
 /// same lock and initialise nothing. A process that waits for them would find an empty reader table
 /// (`MDB_INVALID`), and while it looks at it, the other one would find the file locked.
 ///

@@ -49,7 +49,7 @@ package struct RawTransaction {
     ) throws(LMDBError) -> UnsafeRawBufferPointer? {
         guard let trees else { return try get(table, key) }
         var known = trees.pointee[table]
-        if known == nil, trees.pointee.isWorthFinding() {
+        if known == nil, trees.pointee.countSingle() {
             known = try PageTree.of(table, name(), self)
             if known == nil { trees.pointee.giveUp() }
         }

@@ -17,7 +17,7 @@ struct KnownTrees {
     /// Counts a single look-up in a table whose tree is unknown.
     ///
     /// - Returns: Whether finding the tree pays: after a few look-ups, and if it stays known.
-    mutating func isWorthFinding() -> Bool {
+    mutating func countSingle() -> Bool {
         singles += 1
         return singles > KnownTrees.fewSingles && count < KnownTrees.capacity
     }

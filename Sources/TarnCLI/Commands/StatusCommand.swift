@@ -11,7 +11,9 @@ struct StatusCommand: AsyncParsableCommand {
         abstract: "Show how complete and how old the records of each endpoint are, and what failed last.",
         discussion: """
             Reads the store only, and works offline. For each endpoint: the last complete scan and its age, how long the \
-            first page is fresh by the rules of HTTP, when `tarn sync --watch` scans it next, the position of an interrupted scan, counts, whether the limit of the description left out pages, and the last failure; \
+            first page is fresh by the rules of HTTP, when `tarn sync --watch` scans it next, the \
+            position of an interrupted scan, counts, whether the limit of the description left out pages, and the last \
+            failure; \
             then the size of the store, and local changes that are not sent.
 
             Examples:

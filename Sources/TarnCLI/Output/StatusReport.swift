@@ -108,8 +108,7 @@ struct StatusReport {
             lines.append("\(status.name): the next sync requests what changed since \(since)")
         }
         if status.cutOffLists > 0 {
-            let lists = status.lists == 1 ? "the last scan" : countText(status.cutOffLists, "list")
-            lines.append("\(status.name): \(lists) ended at the limit of the description; the server has more")
+            lines.append(limitNote(status.name, cutOff: status.cutOffLists, isOneOfSeveral: status.lists > 1))
         }
         if let unfinished = status.unfinished {
             lines.append(

@@ -28,8 +28,7 @@ struct SyncScopeNotes {
                     + names.joined(separator: ", "))
         }
         for endpoint in report.endpoints where endpoint.cutOff > 0 {
-            let lists = endpoint.cutOff == 1 ? "ended" : "\(endpoint.cutOff) lists ended"
-            lines.append("\(endpoint.name): \(lists) at the limit of the description; the server has more")
+            lines.append(limitNote(endpoint.name, cutOff: endpoint.cutOff))
         }
         for endpoint in report.endpoints {
             if let since = endpoint.since { lines.append("\(endpoint.name): only changes since \(since)") }

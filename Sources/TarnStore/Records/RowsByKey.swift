@@ -48,16 +48,26 @@ struct RowsByKey: ~Copyable {
         count = 0
         guard found > 0 else { return true }
         try lookup.find(UnsafeBufferPointer(rebasing: keys[..<found]), rows)
-        for row in rows[..<found] {
-            guard let row, let base = row.baseAddress else { continue }
-            for offset in stride(from: 0, to: min(row.count, ahead), by: 64) { LMDB.ask(for: base + offset) }
-        }
+        for row in rows[..<found] { if let row { RowsByKey.ask(for: row, atMost: ahead) } }
         for index in 0..<found {
             guard let row = rows[index] else { continue }
             guard try body(keys[index], row) else { return false }
         }
         size = min(2 * size, largest)
         return true
+    }
+
+    /// The longest part of a row that is prefetched, in bytes.
+    ///
+    /// In longer rows the processor prefetches the rest by itself once the beginning is read.
+    static let mostBytes = 2048
+    /// The header, the directory of most rows, and the first values.
+    fileprivate static let firstBytes = 192
+
+    /// Prefetches the beginning of a row.
+    static func ask(for row: Bytes, atMost most: Int) {
+        guard let base = row.baseAddress else { return }
+        for offset in stride(from: 0, to: min(row.count, most), by: 64) { LMDB.ask(for: base + offset) }
     }
 }
 
@@ -74,7 +84,8 @@ extension RecordTable {
                 keys.initialize(repeating: Bytes(start: nil, count: 0))
                 rows.initialize(repeating: nil)
                 var batch = RowsByKey(
-                    lookup, keys, rows, isSnapshot: raw.isSnapshot, ahead: readsWholeRows ? 2048 : 192)
+                    lookup, keys, rows, isSnapshot: raw.isSnapshot,
+                    ahead: readsWholeRows ? RowsByKey.mostBytes : RowsByKey.firstBytes)
                 return try body(&batch)
             }
         }

@@ -194,22 +194,26 @@ extension StoreReader {
                 return true
             }
         }
-        func visitAlone(_ storageKey: Bytes) throws -> Bool {
-            guard let bytes = try records.stored(storageKey, in: table, root: destination.root) else { return true }
-            return try visit(storageKey, bytes)
-        }
-        let root = plan._withUnsafeGuaranteedRef { $0.entity.root }
-        if let known = try access.outbox.replacement(root, storageKey) {
-            return try known.withUnsafeBytes { try access.targets(of: $0, followed.relationship, visitAlone) }
-        }
-        guard let index = followed.index else {
-            return try access.targets(of: storageKey, followed.relationship, visitAlone)
-        }
-        try records.byKey(table, root: destination.root, readsWholeRows: false) { rows in
-            try access.indexes.forEachReferrer(of: storageKey, through: index, positioned: followed.isPositioned) {
-                try rows.append($0, visit)
+        func follow(_ storageKey: Bytes) throws {
+            guard let index = followed.index else {
+                // Targets of a stored relationship may be in memory that the next one reuses.
+                return try access.targets(of: storageKey, followed.relationship) { target in
+                    guard let bytes = try records.stored(target, in: table, root: destination.root) else { return true }
+                    return try visit(target, bytes)
+                }
             }
-            try rows.flush(visit)
+            try records.byKey(table, root: destination.root, readsWholeRows: false) { rows in
+                try access.indexes.forEachReferrer(of: storageKey, through: index, positioned: followed.isPositioned) {
+                    try rows.append($0, visit)
+                }
+                try rows.flush(visit)
+            }
+        }
+        let root = plan._withUnsafeGuaranteedRef { $0.root }
+        if let known = try access.outbox.replacement(root, storageKey) {
+            try known.withUnsafeBytes(follow)
+        } else {
+            try follow(storageKey)
         }
     }
 

@@ -75,7 +75,7 @@ struct SyncCommandTests {
         let limited = try await status()
         #expect(limited.cutOff == 1)
         #expect(
-            limited.lines.contains("items: the last scan ended at the limit of the description; the server has more"))
+            limited.lines.contains("items: ended at the limit of the description; the server has more"))
         _ = try folder.write("tarn.yaml", itemsYAML(endpoint.replacing("pages: 1", with: "pages: 5")))
         let whole = try LocalServer([
             recording("/items?page=1", #"[{"id":1,"name":"a"}]"#), recording("/items?page=2", "[]"),

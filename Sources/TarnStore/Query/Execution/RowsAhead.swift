@@ -21,11 +21,6 @@ struct RowsAhead: ~Copyable {
     private let wanted: Int
     var given = 0
 
-    /// The longest part of a row that is prefetched, in bytes.
-    ///
-    /// In longer rows the processor prefetches the rest by itself once the beginning is read.
-    private static let mostBytes = 2048
-
     init(_ wanted: Int, _ lookup: PageLookup) {
         self.wanted = wanted
         self.lookup = lookup
@@ -66,14 +61,9 @@ struct RowsAhead: ~Copyable {
         }
         for entry in entries {
             guard let row = entry.row else { return false }
-            ask(for: row)
+            if wanted > 1 { RowsByKey.ask(for: row, atMost: RowsByKey.mostBytes) }
         }
         return true
-    }
-
-    private func ask(for row: Bytes) {
-        guard let base = row.baseAddress, wanted > 1 else { return }
-        for offset in stride(from: 0, to: min(row.count, RowsAhead.mostBytes), by: 64) { LMDB.ask(for: base + offset) }
     }
 
     /// A key, valid until the next change, and its row, empty if it was not found.

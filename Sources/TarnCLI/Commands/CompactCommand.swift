@@ -10,7 +10,9 @@ struct CompactCommand: ParsableCommand {
         abstract: "Shrink the file of a store to its content. Needs exclusive access.",
         discussion: """
             If another process has the store open, the command names it and does nothing. The disk needs room for a \
-            second file beside the first. `tarn store rewrite` beforehand fills pages that are half empty.
+            second file beside the first. Pages that were half empty are full afterwards, those of indexes as well: \
+            after a first sync a store becomes some 30 % smaller. `tarn store rewrite` beforehand compresses all rows \
+            with the newest dictionary.
 
             Example:
               tarn store compact forge.tarn

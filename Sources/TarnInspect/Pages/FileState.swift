@@ -12,7 +12,7 @@ struct FileState: Sendable {
     /// The meta page of the state. The file may have newer ones in its place.
     let meta: MetaPage
     /// The faults of the meta pages.
-    let findings: [Finding]
+    private(set) var findings: [Finding]
     /// The reason why no read transaction holds the state; nil if one does.
     let aloneBecause: String?
     /// The slots of the reader table; nil if the file is read without liblmdb.
@@ -37,7 +37,7 @@ struct FileState: Sendable {
         at path: String, findsLostMeta: Bool = false, _ body: (FileState) throws -> Result
     ) throws -> Result {
         let directory = path.hasSuffix("/data.mdb") ? String(path.dropLast("/data.mdb".count)) : path
-        var reason = "its newest state could not be held, since others write all the time"
+        var reason = "its newest state could not be held, since others write all the time", isTruncated = false
         for _ in 0..<100 {
             var isLent = false
             do {
@@ -54,13 +54,20 @@ struct FileState: Sendable {
                 if isLent { throw error }
                 if error is FileSnapshot.Moved { continue }
                 reason = (error as? any StoreFailure)?.description ?? "\(error)"
+                if case StoreError.lmdb(let error) = error { isTruncated = error.kind == .truncated }
                 break
             }
         }
         let file = try PageFile(opening: path)
         // The file closes its descriptor when it is released.
         return try withExtendedLifetime(file) {
-            try body(FileState(unlocked: file, because: reason, findsLostMeta: findsLostMeta))
+            var state = try FileState(unlocked: file, because: reason, findsLostMeta: findsLostMeta)
+            if isTruncated {
+                let pages = file.byteCount / UInt64(state.meta.pageSize), last = state.meta.lastPage
+                let detail = "it has \(pages) pages, and its newest state has pages up to number \(last)"
+                state.findings.append(Finding(.truncated, "file", detail))
+            }
+            return try body(state)
         }
     }
 }

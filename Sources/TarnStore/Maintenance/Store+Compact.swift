@@ -4,12 +4,11 @@ import Foundation
 internal import LMDB
 
 extension Store {
-    /// Rewrites the file of a store without its free pages.
+    /// Rewrites the file of a store without its free pages, and fills the others.
     ///
     /// The store must not be open elsewhere, in this process or another one. The new file is
     /// complete and flushed to the disk before it replaces the old one in one step: an interruption
-    /// at any time leaves the store intact. Both files need space meanwhile. Pages stay as full as
-    /// they are: `rewrite` fills them.
+    /// at any time leaves the store intact. Both files need space meanwhile.
     ///
     /// - Returns: the sizes of the file before and after.
     /// - Throws: `StoreOpenError.storeInUse` with the processes that have it open; `.noSuchStore`,
@@ -46,10 +45,28 @@ extension Store {
             guard try environment.tableNames().contains(TableName.meta) else {
                 throw StoreOpenError.notAStore(path: path, detail: "an LMDB file without the table \(TableName.meta)")
             }
+            guard try !fill(new, from: environment) else { return }
+            unlink(new)
             try copy(environment, to: new, isCompacted: true)
         } catch let error as LMDBError {
             if error.kind == .notAnEnvironment { throw StoreOpenError.notAStore(path: path, detail: error.description) }
             throw StoreError.lmdb(error)
         }
+    }
+
+    /// Fills a new file with all entries.
+    ///
+    /// - Returns: false if the file has other tables than those of a store.
+    private static func fill(_ new: String, from environment: Environment) throws -> Bool {
+        let descriptor = Glibc.open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw LMDBError(code: errno, operation: "copy", path: new) }
+        defer { close(descriptor) }
+        // The new file is readable for those who may read the store.
+        guard fchmod(descriptor, FileMode.inside(environment.path)) == 0 else {
+            throw LMDBError(code: errno, operation: "copy", path: new)
+        }
+        guard try environment.copyPacked(to: new) else { return false }
+        guard fsync(descriptor) == 0 else { throw LMDBError(code: errno, operation: "copy", path: new) }
+        return true
     }
 }

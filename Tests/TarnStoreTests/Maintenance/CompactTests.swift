@@ -36,6 +36,34 @@ struct CompactTests {
         #expect(try store.count("User") == 101)
     }
 
+    @Test("pages that random insertion has left half full are filled, those of records and of indexes")
+    func packs() throws {
+        func leaves() throws -> [Int] {
+            let store = try Forge.open(folder("s"))
+            return try ["Issue", "User"].map { name in
+                let id = try #require(store.catalog.entities.first { $0.name == name }).root
+                return try store.read { try $0.access.raw.statistics($0.access.state.records(of: id)).leafPages }
+            }
+        }
+        var random = SeededRandom(seed: 5)
+        do {
+            let store = try Forge.open(folder("s"))
+            for batch in 0..<10 {
+                try store.write { writer in
+                    for _ in 0..<600 {
+                        let key = RecordKey(Int64.random(in: 0...1 << 40, using: &random))
+                        try writer.put("User", key, [.init("login", .string("user \(batch) \(key)"))])
+                    }
+                }
+            }
+        }
+        let before = try leaves(), users = try contents(Forge.open(folder("s"))).2
+        try Store.compact(at: folder("s"))
+        #expect(try leaves()[1] * 100 < before[1] * 80)
+        let isEqual = try contents(Forge.open(folder("s"))).2 == users
+        #expect(isEqual && users.count == 6000)
+    }
+
     private func contents(_ store: Store) throws -> (String, UInt64, [Record]) {
         try store.read { reader in
             var records: [Record] = []
@@ -178,7 +206,7 @@ struct CompactTests {
             return try CompactTests.calls(["compact", folder("s")], folder)
         }
         #expect(calls.suffix(3) == ["fsync data.mdb.compacting", "rename data.mdb", "fsync s"], "\(calls)")
-        #expect(calls.dropLast(3).last == "write data.mdb.compacting", "\(calls)")
+        #expect(calls.dropLast(3).last?.hasSuffix("write data.mdb.compacting") == true, "\(calls)")
     }
 
     @Test(

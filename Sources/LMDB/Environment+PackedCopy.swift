@@ -1,0 +1,68 @@
+// A copy of an environment whose pages are full.
+
+import CLMDB
+import LMDBPages
+
+extension Environment {
+    /// Fills an empty file with the newest snapshot, each page as full as its entries allow.
+    ///
+    /// Pages and the order of the keys are checked meanwhile. The file is not flushed to the disk.
+    ///
+    /// - Parameter file: The path of the file.
+    /// - Returns: False if the file was left empty, because the environment has tables of other
+    ///   kinds than this library makes, or entries outside of tables.
+    /// - Throws: `LMDBError`: `.corrupted`, `.diskFull`, `.inputOutput`, `.nestedWrite` if this
+    ///   thread is inside a `write`.
+    package func copyPacked(to file: String) throws -> Bool {
+        let names = try tableNames()
+        guard let tables = try plainTables(names) else { return false }
+        return try read { transaction in
+            let raw = transaction.raw
+            for table in tables {
+                var flags: UInt32 = 0
+                try check(mdb_dbi_flags(raw.pointer, table.handle, &flags), "copy", path: path)
+                guard flags == 0 else { return false }
+            }
+            var information = MDB_envinfo()
+            try check(mdb_env_info(env, &information), "copy", path: path)
+            let pageSize = try tables.first.map { try raw.statistics($0).pageSize } ?? 4096
+            // Branch pages of short tables, and pages that each transaction frees.
+            let mapSize = 2 * (information.me_last_pgno + 1) * pageSize + 64 << 20
+            var packed = try PackedFile(path: file, tables: tables.count, mapSize: mapSize)
+            for (name, table) in zip(names, tables) {
+                try packed.begin(name)
+                try raw.forEachBatch(table, name: name) { batch throws(LMDBError) in try packed.append(batch) }
+            }
+            try packed.commit()
+            return true
+        }
+    }
+
+    /// Opens tables; returns nil if one of the names is that of an entry outside of tables.
+    private func plainTables(_ names: [String]) throws(LMDBError) -> [Table]? {
+        do throws(LMDBError) {
+            let tables = try existingTables(names).compactMap(\.self)
+            return tables.count == names.count ? tables : nil
+        } catch {
+            guard error.code == MDB_INCOMPATIBLE else { throw error }
+            return nil
+        }
+    }
+}
+
+extension RawTransaction {
+    /// Calls the closure with all entries of a table in key order, a few at a time.
+    fileprivate func forEachBatch(
+        _ table: Table, name: String, _ body: (UnsafeBufferPointer<RawCursor.Entry>) throws(LMDBError) -> Void
+    ) throws(LMDBError) {
+        var scan = try ForwardScan(self, table, name: name)
+        try scan.seek(UnsafeRawBufferPointer(start: nil, count: 0))
+        let batch = UnsafeMutableBufferPointer<RawCursor.Entry>.allocate(capacity: 64)
+        defer { batch.deallocate() }
+        while true {
+            let count = try scan.fill(batch)
+            guard count > 0 else { return }
+            try body(UnsafeBufferPointer(rebasing: batch[0..<count]))
+        }
+    }
+}

@@ -95,7 +95,7 @@ public final class Environment: Sendable {
     /// The fair lock before the write mutex; nil if the environment is read-only.
     let turn: WriterQueue?
     /// The lock file that liblmdb has mapped; nil without locks.
-    package let lockFile: FileIdentity?
+    let lockFile: FileIdentity?
     /// The directory in which the files are verified before each write; nil if it is read-only.
     let directory: OpenDirectory?
     private let openingLock = Lock()

@@ -17,9 +17,9 @@ package struct Growth {
     /// A transaction without growth is always permitted, even in a file that is too large.
     package var start = 0
     /// Whether the transaction has announced an addition; see ``RawTransaction/willAdd()``.
-    package var isAdding = false
+    var isAdding = false
 
-    package init() {}
+    init() {}
 }
 
 extension RawTransaction {

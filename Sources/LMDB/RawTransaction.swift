@@ -5,7 +5,7 @@ import CLMDB
 
 /// A transaction of liblmdb, which must not be used after its closure has returned.
 package struct RawTransaction {
-    package let pointer: OpaquePointer
+    let pointer: OpaquePointer
     /// The bounds of a write transaction; nil for a snapshot.
     let growth: UnsafeMutablePointer<Growth>?
     /// The cached page trees of a snapshot; nil if its pages must not be read directly.

@@ -5,7 +5,7 @@ public import Tarn
 
 extension Description {
     /// The maximum size of a file, in bytes.
-    package static let sizeLimit = 10_000_000
+    static let sizeLimit = 10_000_000
 
     /// Reads and validates a description file.
     ///

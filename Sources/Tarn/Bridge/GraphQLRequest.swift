@@ -25,7 +25,7 @@ public struct GraphQLRequest: Sendable {
     /// The places of records.
     package var records: [Records]
     /// The key paths of values for the result, below `data`, by name.
-    package var metadata: [String: JSONPath]
+    var metadata: [String: JSONPath]
     /// A value that each operation of the request carries to its response.
     public var userInfo: JSONValue
 

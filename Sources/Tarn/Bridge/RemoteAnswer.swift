@@ -7,9 +7,9 @@ public struct RemoteAnswer<Info: Sendable>: Sendable {
     /// The operations that follow, such as that of the next page.
     package var next: [RemoteOperation<Info>]
     /// Values besides the records, for the caller.
-    package var metadata: [String: JSONValue]
+    var metadata: [String: JSONValue]
     /// Errors that the server reports beside data. The data is imported all the same.
-    package var errors: [RemoteError]
+    var errors: [RemoteError]
 
     /// Creates an answer.
     public init(

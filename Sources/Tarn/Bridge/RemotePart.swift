@@ -23,7 +23,7 @@ public struct RemotePart: Sendable {
     /// Values that the mapping may read as `@param`.
     public var parameters: [String: String] = [:]
     /// The number of records before them in a longer list, for `@position`.
-    package var firstPosition = 0
+    var firstPosition = 0
 
     /// Creates a part.
     public init(_ entity: String, _ content: Content, parent: ParentReference? = nil) {
@@ -35,7 +35,7 @@ public struct RemotePart: Sendable {
 
 extension RemotePart {
     /// Drafts the records of the part.
-    package func draft(
+    func draft(
         _ response: TransportResponse, source: String, into importer: Importer
     ) throws(ImportError) -> Importer.Added {
         var context = ImportContext(

@@ -114,7 +114,7 @@ public struct APIClient: Sendable {
     /// The API that this client sends requests to.
     package var api: APIDescription { parts.address.api }
     /// The name of the API; nil for the only one of the description.
-    package var apiName: String? { parts.address.name }
+    var apiName: String? { parts.address.name }
     /// The URL that replaces the base URL; nil for none.
     package var base: String? { parts.address.base }
     /// The store that receives the records.

@@ -40,7 +40,7 @@ extension Description {
     }
 
     /// The name of the further API that has the records of an entity; nil if that is the first one.
-    package func furtherAPI(ofEntity entity: String) -> String? {
+    func furtherAPI(ofEntity entity: String) -> String? {
         var name = entity
         // The schema was not validated: a cycle of parents must end.
         for _ in 0..<schema.entities.count where entityAPIs[name] == nil {

@@ -96,7 +96,7 @@ public struct Endpoint: Sendable, Hashable {
         /// The maximum number of listed records; nil for no limit.
         package var records: Int?
         /// Whether an incomplete scan stops at a limit without an error.
-        package var stopsQuietly: Bool
+        var stopsQuietly: Bool
 
         /// Creates limits of a scan; by default only ``APIClient/Options/pageLimit``.
         public init(pages: Int? = nil, records: Int? = nil, stopsQuietly: Bool = false) {

@@ -32,10 +32,10 @@ public struct OrphanReport: Sendable, Hashable {
     public var records: [String] = []
 
     /// The maximum number of records in ``records``.
-    package static let recordLimit = 20
+    static let recordLimit = 20
 
     /// Creates an empty report.
-    package init() {}
+    init() {}
 
     /// Adds the counts of another report. At most `recordLimit` records stay.
     package mutating func add(_ other: OrphanReport) {

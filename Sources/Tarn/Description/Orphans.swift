@@ -28,7 +28,7 @@ public struct Orphans: Sendable, Hashable {
     }
 
     /// The records among which orphans are looked for.
-    package var scope: Scope
+    var scope: Scope
     /// The number of complete scans in a row that must miss a record.
     ///
     /// Pages shift during a scan: one scan is enough only if the pages are stable.

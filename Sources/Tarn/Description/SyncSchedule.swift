@@ -13,9 +13,9 @@ package enum SyncSchedule: Sendable, Hashable {
 /// A time of the day, in UTC or in the local time zone.
 package struct DailyTime: Sendable, Hashable, CustomStringConvertible {
     /// The hour, from 0 to 23, and the minute, from 0 to 59.
-    package let hour, minute: Int
+    let hour, minute: Int
     /// Whether the time is of the local time zone; otherwise of UTC.
-    package let isLocal: Bool
+    let isLocal: Bool
 
     /// Parses `03:00`, `03:00 UTC` or `03:00 local`; nil for another text.
     package init?(_ text: String) {

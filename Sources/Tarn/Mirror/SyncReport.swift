@@ -64,7 +64,7 @@ public struct SyncReport: Sendable {
         public var seconds = 0.0
 
         /// Creates an empty report of an endpoint.
-        package init(name: String) { self.name = name }
+        init(name: String) { self.name = name }
 
         mutating func add(_ report: OrphanReport) {
             var sum = orphans ?? OrphanReport()

@@ -41,7 +41,7 @@ package struct SyncTiming: Sendable, Hashable {
     }
 
     /// The seconds between two attempts, the first of which did not complete the endpoint.
-    package func pause(_ schedule: SyncSchedule?) -> Int {
+    func pause(_ schedule: SyncSchedule?) -> Int {
         switch schedule {
         case .every(let seconds): max(1, min(seconds, retry))
         case .daily: retry

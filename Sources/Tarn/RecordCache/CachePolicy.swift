@@ -70,7 +70,7 @@ extension RecordCache {
         /// The maximum number of entries that one commit evicts.
         ///
         /// ``RecordCache/trim()`` removes all entries beyond the limits.
-        package var evictionStep = 32
+        var evictionStep = 32
         /// Whether one transfer serves all processes that request the same resource concurrently.
         package var sharesTransfersBetweenProcesses = true
         /// Returns the import hooks of an endpoint; called before each import.

@@ -40,7 +40,7 @@ public struct CachedAnswer: Sendable {
     /// that were stored before stay.
     public var isStored = true
     /// Whether another request for the same resource has fetched it.
-    package var isShared = false
+    var isShared = false
     /// The reason why the server did not answer; nil if it did or was not needed.
     public var failure: CacheError?
     /// The request for the next page; nil after the last page.

@@ -16,7 +16,7 @@ package struct StoredResponse: Sendable {
     /// The endpoint's name; `*` and more for whole responses.
     package let endpoint: String
     /// The keyed hash of the request's credentials; empty without.
-    package let scope: String
+    let scope: String
     /// The number of listed records; nil for a whole response.
     package let records: Int?
     /// The size in bytes: that of the body, else what the entry takes in the store.

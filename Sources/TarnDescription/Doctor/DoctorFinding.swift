@@ -28,7 +28,7 @@ package struct DoctorFinding: Sendable, Hashable {
     /// The way out; nil if there is nothing to do.
     package var remedy: String?
 
-    package init(_ subject: Subject, _ verdict: Verdict, _ text: String, remedy: String? = nil) {
+    init(_ subject: Subject, _ verdict: Verdict, _ text: String, remedy: String? = nil) {
         self.subject = subject
         self.verdict = verdict
         self.text = text

@@ -26,9 +26,9 @@ public struct OAuth2: Sendable, Hashable {
     /// The absolute URL of the token endpoint: `https`, or `http` on this machine.
     package var tokenURL: String
     /// The client's identifier (RFC 6749 §2.2).
-    package var clientID: SecretSource
+    var clientID: SecretSource
     /// The client secret; nil for a public client.
-    package var clientSecret: SecretSource?
+    var clientSecret: SecretSource?
     /// The client authentication (RFC 6749 §2.3.1).
     public var clientAuthentication = ClientAuthentication.basic
     /// The authorization grant (RFC 6749 §4.4, §6).
@@ -40,9 +40,9 @@ public struct OAuth2: Sendable, Hashable {
     /// The account, for a client with several ones.
     ///
     /// Stored data of one account is not served to another.
-    package var account: String?
+    var account: String?
     /// The time before its expiry at which a token is no longer used, at most half of its lifetime.
-    package var leeway = Duration.seconds(30)
+    var leeway = Duration.seconds(30)
 
     /// Creates settings.
     public init(

@@ -7,7 +7,7 @@ public struct RequestSigner: Sendable, Hashable {
     /// Returns the request with its signature. Called for every attempt.
     ///
     /// An error fails the request. Its text is shown, so it must not hold a secret.
-    package var sign: @Sendable (TransportRequest) async throws -> TransportRequest
+    var sign: @Sendable (TransportRequest) async throws -> TransportRequest
 
     /// Creates a signer.
     public init(name: String, sign: @escaping @Sendable (TransportRequest) async throws -> TransportRequest) {

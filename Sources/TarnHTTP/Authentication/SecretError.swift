@@ -6,7 +6,7 @@ public struct SecretError: Error, Sendable, Hashable, CustomStringConvertible {
     package var reason: String
 
     /// Creates an error.
-    package init(_ source: SecretSource, _ reason: String) {
+    init(_ source: SecretSource, _ reason: String) {
         self.source = source
         self.reason = reason
     }

@@ -19,13 +19,13 @@ package struct CacheControl: Sendable, Hashable {
     /// RFC 9111 §5.2.2.1 and §5.2.1.1.
     package var maxAge: Seconds?
     /// The lifetime in a shared cache (§5.2.2.10).
-    package var sharedMaxAge: Seconds?
+    var sharedMaxAge: Seconds?
     /// The minimum remaining lifetime that a request requires (§5.2.1.3).
-    package var minFresh: Seconds?
+    var minFresh: Seconds?
     /// The maximum staleness that a request accepts; ``DeltaSeconds/greatest`` without an argument.
     package var maxStale: Seconds?
     /// The time for which a stale response may be used during its revalidation (RFC 5861 §3).
-    package var staleWhileRevalidate: Seconds?
+    var staleWhileRevalidate: Seconds?
     /// The time for which a stale response may be used if the server fails (RFC 5861 §4).
     package var staleIfError: Seconds?
     /// Whether a response may be used only after validation (§5.2.1.4, §5.2.2.4).
@@ -37,7 +37,7 @@ package struct CacheControl: Sendable, Hashable {
     /// Whether a shared cache must not store the response (§5.2.2.7).
     package var isPrivate = false
     /// The fields to which `private` is limited.
-    package var privateFields: [String] = []
+    var privateFields: [String] = []
     /// Whether the response may be stored even where storing needs permission (§5.2.2.9).
     package var isPublic = false
     /// Whether the response must not be used stale, even with permission (§5.2.2.2).
@@ -56,7 +56,7 @@ package struct CacheControl: Sendable, Hashable {
     package private(set) var isEmpty = true
 
     /// Creates a value without directives.
-    package init() {}
+    init() {}
 
     /// Parses all `Cache-Control` fields as one list.
     package init(_ headers: TransportHeaders) {

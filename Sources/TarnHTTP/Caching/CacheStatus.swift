@@ -18,7 +18,7 @@ package struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
     /// The status of the server's response, if it differs from that of the client's (§2.3).
     package var forwardStatus: Int?
     /// The remaining lifetime in seconds; negative for a stale response (§2.4).
-    package var timeToLive: Int?
+    var timeToLive: Int?
     /// Whether the response was stored (§2.5).
     package var isStored: Bool
     /// Whether the request was collapsed with another one (§2.6).

@@ -93,5 +93,5 @@ extension CacheRules {
     }
 
     /// The status codes that are heuristically cacheable (RFC 9110 §15.1).
-    package static let heuristicStatuses: Set<Int> = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501]
+    static let heuristicStatuses: Set<Int> = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501]
 }

@@ -62,9 +62,9 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
         /// The URL of a proxy; empty for none, nil for the one of the environment.
         public var proxy: String?
         /// The maximum size of all header lines of one response in bytes.
-        package var maximumHeaderSize = 256 << 10
+        var maximumHeaderSize = 256 << 10
         /// The maximum number of header fields of one response.
-        package var maximumHeaderFields = 1000
+        var maximumHeaderFields = 1000
 
         /// Creates options with the default values.
         public init() {}

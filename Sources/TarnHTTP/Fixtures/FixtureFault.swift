@@ -13,7 +13,7 @@ public struct FixtureFault: Sendable, Hashable {
     }
 
     /// A part of the request target; empty for every request.
-    package var pattern: String
+    var pattern: String
     /// The kind of the fault.
     package var kind: Kind
     /// The first matching request that is affected, counted from 1.

@@ -25,7 +25,7 @@ package struct Recording: Sendable, Hashable {
     /// The digest of the request's body; nil for any body and for none.
     package var bodyDigest: String?
     /// The status line as recorded, such as `HTTP/1.1 200 OK`.
-    package var statusLine: String
+    var statusLine: String
     package var status: Int
     /// The header lines as recorded, without their line ends.
     package var fieldLines: [String]

@@ -12,7 +12,7 @@ import Foundation
 ///
 /// HEAD is answered from the recording of GET, unless it has its own.
 package struct RecordingLibrary: Sendable {
-    package let recordings: [Recording]
+    let recordings: [Recording]
     private let byTarget: [String: Int]
     private let byParameters: [String: Int]
     private let patterns: [TargetPattern]

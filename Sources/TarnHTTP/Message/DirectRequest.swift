@@ -2,13 +2,13 @@
 ///
 /// A class: each transport of a chain keeps it for its completion.
 package final class DirectRequest: Sendable {
-    package let request: TransportRequest
+    let request: TransportRequest
     /// The URL of the request.
-    package let url: HTTPURL
+    let url: HTTPURL
     /// The origin of the URL.
-    package let origin: String
+    let origin: String
 
-    package init(_ request: TransportRequest, _ url: HTTPURL) {
+    init(_ request: TransportRequest, _ url: HTTPURL) {
         self.request = request
         self.url = url
         origin = url.origin

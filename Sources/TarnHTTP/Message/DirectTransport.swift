@@ -4,7 +4,7 @@
 ///
 /// A scan has many small requests. A task for each of them, with its switches between threads,
 /// costs more than the transfer.
-package protocol DirectTransport: Transport {
+protocol DirectTransport: Transport {
     /// Starts a request, with the effects of ``Transport/send(_:)``.
     ///
     /// - Parameters:

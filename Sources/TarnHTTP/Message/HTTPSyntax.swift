@@ -66,7 +66,7 @@ package enum HTTPSyntax {
     /// Returns the content of a chunked body (RFC 9112 §7.1).
     ///
     /// Returns nil if the body is incomplete, malformed or followed by other bytes.
-    package static func dechunked(_ bytes: [UInt8]) -> [UInt8]? {
+    static func dechunked(_ bytes: [UInt8]) -> [UInt8]? {
         var content: [UInt8] = []
         var rest = bytes[...]
         func line() -> ArraySlice<UInt8>? {

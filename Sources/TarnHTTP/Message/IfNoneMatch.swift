@@ -1,5 +1,5 @@
 /// The condition of an If-None-Match field (RFC 9110 §13.1.2).
-package enum IfNoneMatch: Sendable, Hashable {
+enum IfNoneMatch: Sendable, Hashable {
     /// `*`
     case any
     /// A list of entity tags.
@@ -8,7 +8,7 @@ package enum IfNoneMatch: Sendable, Hashable {
     /// Parses the values of all If-None-Match fields of a request; nil if there are none.
     ///
     /// Text that is not an entity tag is skipped up to the next comma, so it never matches.
-    package init?(_ values: [String]) {
+    init?(_ values: [String]) {
         guard !values.isEmpty else { return nil }
         var tags: [EntityTag] = []
         for value in values {
@@ -30,7 +30,7 @@ package enum IfNoneMatch: Sendable, Hashable {
     }
 
     /// Returns whether the client already has a representation with this validator.
-    package func holds(_ current: EntityTag?) -> Bool {
+    func holds(_ current: EntityTag?) -> Bool {
         switch self {
         case .any: true
         case .tags(let tags): current.map { current in tags.contains { $0.matchesWeakly(current) } } ?? false

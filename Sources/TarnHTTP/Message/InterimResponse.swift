@@ -6,7 +6,7 @@ package struct InterimResponse: Sendable, Hashable {
     package var headers: TransportHeaders
 
     /// Creates an interim response.
-    package init(status: Int, headers: TransportHeaders = TransportHeaders()) {
+    init(status: Int, headers: TransportHeaders = TransportHeaders()) {
         self.status = status
         self.headers = headers
     }

@@ -1,9 +1,9 @@
 /// The servers to which redirects may lead. Credentials are sent to the request's origin only.
 package struct RedirectScope: Sendable, Hashable {
     /// Base URLs. A redirect to a URL below one of them is followed unchanged.
-    package var bases: [String]
+    var bases: [String]
     /// A server with another URL: a redirect to the first base URL is followed at the second.
-    package var moved: Moved?
+    var moved: Moved?
 
     /// A base URL in redirects, and the one by which its server is reached.
     package struct Moved: Sendable, Hashable {

@@ -9,7 +9,7 @@ public struct TransportRequest: Sendable, Hashable {
     /// The body; nil for none, which differs from an empty body. ``headers`` has its type.
     public var body: [UInt8]?
     /// The servers to which redirects may lead, besides the request's own origin; nil for any.
-    package var redirects: RedirectScope?
+    var redirects: RedirectScope?
     /// The limits of the response's body, in addition to the transport's; nil for none.
     package var responseLimits: ResponseLimits?
     /// The raw value of the priority among requests that wait to be sent.
@@ -23,7 +23,7 @@ public struct TransportRequest: Sendable, Hashable {
         package var refusal: Int
 
         /// Creates limits.
-        package init(body: Int? = nil, refusal: Int) {
+        init(body: Int? = nil, refusal: Int) {
             self.body = body
             self.refusal = refusal
         }

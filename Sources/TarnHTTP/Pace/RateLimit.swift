@@ -14,7 +14,7 @@ package struct RateLimit: Sendable, Hashable, Codable {
     package var resetsAt: Date?
 
     /// Creates a limit.
-    package init(name: String = "", remaining: Int, resetsAt: Date? = nil) {
+    init(name: String = "", remaining: Int, resetsAt: Date? = nil) {
         self.name = name
         self.remaining = remaining
         self.resetsAt = resetsAt

@@ -30,7 +30,7 @@ public struct RequestWait: Sendable, Hashable {
     package var cause: String?
 
     /// Creates a wait.
-    package init(origin: String, until: Date, reason: Reason) {
+    init(origin: String, until: Date, reason: Reason) {
         self.origin = origin
         self.until = until
         self.reason = reason

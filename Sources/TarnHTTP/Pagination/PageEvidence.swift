@@ -5,7 +5,7 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     /// The header field, or the path in the body, with the evidence.
     package var name: String
     /// The meaning of the value, in words: `says that there are 100 records`.
-    package var meaning: String
+    var meaning: String
 
     public var description: String { "\(name) \(meaning)" }
 

@@ -21,7 +21,7 @@ public struct ResponseRule: Sendable, Hashable {
     }
 
     /// The status codes, of which any matches; empty for every status.
-    package var statuses: [ClosedRange<Int>]
+    var statuses: [ClosedRange<Int>]
     /// A text in the first 64 KiB of the body, compared by bytes; nil for every body.
     package var text: String?
     /// The treatment of a response that matches.
@@ -38,7 +38,7 @@ public struct ResponseRule: Sendable, Hashable {
     }
 
     /// Returns whether the rule applies to a response.
-    package func matches(_ response: TransportResponse) -> Bool {
+    func matches(_ response: TransportResponse) -> Bool {
         guard statuses.isEmpty || statuses.contains(where: { $0.contains(response.status) }) else { return false }
         guard let text else { return true }
         return response.body.prefix(TransportRequest.ResponseLimits.records.refusal).firstRange(of: text.utf8) != nil

@@ -7,7 +7,7 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     /// The host in lower case; an IPv6 address has its brackets.
     package var host: String
     /// The port as written, or nil; see `port`.
-    package var writtenPort: Int?
+    var writtenPort: Int?
     /// The path, which starts with `/`.
     package var path: String
     /// The query without its `?`; nil if there is none.

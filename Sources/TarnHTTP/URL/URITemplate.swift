@@ -20,12 +20,12 @@ package struct URITemplate: Sendable, Hashable, CustomStringConvertible {
         /// A pair of an associative array.
         package struct Member: Sendable, Hashable {
             /// The name.
-            package var name: String
+            var name: String
             /// The value.
-            package var value: String
+            var value: String
 
             /// Creates a pair.
-            package init(_ name: String, _ value: String) {
+            init(_ name: String, _ value: String) {
                 self.name = name
                 self.value = value
             }

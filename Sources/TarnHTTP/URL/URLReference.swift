@@ -11,7 +11,7 @@ package struct URLReference: Sendable, Hashable, CustomStringConvertible {
     /// The query without its `?`.
     package var query: String?
     /// The fragment without its `#`.
-    package var fragment: String?
+    var fragment: String?
 
     /// Splits any text into components; no text is rejected (RFC 3986 appendix B).
     ///

@@ -16,7 +16,7 @@ package struct DiagnosticGroup: Sendable, Hashable {
     package var first: Diagnostic
 
     /// Creates a group of one diagnostic.
-    package init(_ diagnostic: Diagnostic) {
+    init(_ diagnostic: Diagnostic) {
         code = diagnostic.code
         entity = diagnostic.entity
         field = diagnostic.field

@@ -28,7 +28,7 @@ package struct DocumentFacts: Sendable, Hashable {
         package var text: String
 
         /// Creates a member.
-        package init(_ path: String, _ text: String) {
+        init(_ path: String, _ text: String) {
             self.path = path
             self.text = text
         }

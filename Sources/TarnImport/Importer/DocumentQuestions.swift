@@ -7,7 +7,7 @@ package struct DocumentQuestions: Sendable, Hashable {
     /// The path of a scalar in each listed record.
     package var record: JSONPath?
     /// The path of another scalar in each listed record, by which changes are requested.
-    package var increment: JSONPath?
+    var increment: JSONPath?
     /// The paths of values of any kind, from the document's root.
     package var documents: [JSONPath]
     /// The names of members beside the list of records; nil for none.

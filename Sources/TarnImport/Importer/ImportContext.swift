@@ -12,7 +12,7 @@ public struct ImportContext: Sendable, Hashable {
     /// The number of records that earlier pages of the same scan listed.
     ///
     /// It is the `@position` of this document's first record.
-    package var firstPosition: Int
+    var firstPosition: Int
     /// The name of the document in diagnostics, such as its URL without secrets.
     public var source: String?
     /// Whether the listed objects are excerpts, such as `{name, url}`: partial records.

@@ -97,7 +97,7 @@ public struct ImportReport: Sendable, Hashable {
     package static let diagnosticLimit = 100
 
     /// The default limit on the keys of a report, for each outcome.
-    package static let keyLimit = 100
+    static let keyLimit = 100
 
     /// Creates an empty report.
     package init() {}

@@ -5,7 +5,7 @@ import Foundation
 /// A reader of lines. For one thread at a time.
 package final class LineFile {
     /// The longest line in bytes; a longer one is an error.
-    package static let longestLine = 256 << 20
+    static let longestLine = 256 << 20
 
     private let file: FileHandle
     private var buffer = Data()

@@ -4,20 +4,20 @@ import Foundation
 package import TarnStore
 
 /// A record with its key, version and fields, as a line of a dump has it.
-package struct RecordLine: Sendable {
+struct RecordLine: Sendable {
     /// The reason why a line cannot be imported.
-    package struct Problem: Error, Hashable, CustomStringConvertible {
-        package var description: String
+    struct Problem: Error, Hashable, CustomStringConvertible {
+        var description: String
 
         init(_ description: String) { self.description = description }
     }
 
-    package var entity: String
-    package var key: RecordKey
+    var entity: String
+    var key: RecordKey
     /// The version; nil in a dump without versions.
-    package var version: UInt64?
-    package var isPartial: Bool
-    package var fields: [Record.Field]
+    var version: UInt64?
+    var isPartial: Bool
+    var fields: [Record.Field]
 
     /// Reads a line.
     init(_ line: JSONValue, _ catalog: Catalog) throws(Problem) {

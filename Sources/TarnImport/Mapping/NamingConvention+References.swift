@@ -14,7 +14,7 @@ extension NamingConvention {
 
     /// Returns the JSON keys of bare keys that belong to a declared JSON key of a relationship:
     /// `user_id` for `user`.
-    package func referenceKeys(besideJSONKey key: String, isToMany: Bool) -> [String] {
+    func referenceKeys(besideJSONKey key: String, isToMany: Bool) -> [String] {
         referenceKeys(key, isToMany: isToMany, key: { $0 }, words: NamingConvention.words(of:))
     }
 

@@ -15,7 +15,7 @@ public struct RecordURL: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The paths of the URL in a record, in the order in which they are tried.
     package var sources: [JSONPath]
     /// The reasons why texts are no templates. They are problems of the mapping.
-    package var problems: [String] = []
+    var problems: [String] = []
 
     /// The paths of a declaration that names none.
     package static let defaultSources = [JSONPath(keys: ["url"])]
@@ -44,7 +44,7 @@ public struct RecordURL: Sendable, Hashable, ExpressibleByStringLiteral {
     public init(stringLiteral text: String) { self.init(text) }
 
     /// The variables of all templates, each once.
-    package var variables: [String] {
+    var variables: [String] {
         var names: [String] = []
         for name in templates.flatMap(\.variables) where !names.contains(name) { names.append(name) }
         return names

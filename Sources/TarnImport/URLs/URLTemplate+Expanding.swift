@@ -7,7 +7,7 @@ extension URLTemplate {
     ///   - base: the base URL of a template that is not absolute, without a slash at its end.
     ///   - value: returns the value of a variable, not percent-encoded.
     /// - Throws: `Problem` if a value is missing, or names another path (RFC 3986 §5.2.4).
-    package func expanded(base: String, _ value: (String) throws -> String?) throws -> String {
+    func expanded(base: String, _ value: (String) throws -> String?) throws -> String {
         func text(of name: String) throws -> String {
             guard let text = try value(name), !text.isEmpty else {
                 throw Problem(message: "\(description) needs {\(name)}, which has no value")

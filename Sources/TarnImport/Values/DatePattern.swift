@@ -29,7 +29,7 @@ public struct DatePattern: Sendable, Hashable, ExpressibleByStringLiteral {
     ///
     /// - Throws: `DatePatternError` if a letter is unknown, a piece occurs twice, a quotation is
     ///   not closed, `h` and `a` do not occur together, or the year, month or day is missing.
-    package init(_ text: String) throws(DatePatternError) {
+    init(_ text: String) throws(DatePatternError) {
         self.text = text
         var parser = Parser(text)
         while let byte = parser.next {

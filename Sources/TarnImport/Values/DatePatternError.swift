@@ -3,9 +3,9 @@ internal import TarnStore
 /// The error of an invalid date pattern.
 public struct DatePatternError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The pattern as written.
-    package var pattern: String
+    var pattern: String
     /// The problem, and the way out.
-    package var problem: String
+    var problem: String
 
     init(_ pattern: String, _ problem: String) {
         self.pattern = pattern

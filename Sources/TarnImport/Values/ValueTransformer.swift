@@ -38,7 +38,7 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
     public var description: String { name }
 
     /// The names that ``builtIn(_:)`` accepts.
-    package static let builtInNames = ["trim", "lowercased", "uppercased", "number", "base64url", "json", "url(…)"]
+    static let builtInNames = ["trim", "lowercased", "uppercased", "number", "base64url", "json", "url(…)"]
 
     /// Returns the built-in transformer of a name; nil if there is none.
     ///
@@ -50,7 +50,7 @@ public struct ValueTransformer: Sendable, Hashable, CustomStringConvertible {
     /// | `base64url` | RFC 4648 §5 text as the text that it holds | back |
     /// | `json` | text that is JSON as that JSON | its text |
     /// | `url(base)` | a reference, resolved against a base (RFC 3986 §5) | the same |
-    package static func builtIn(_ name: String) -> ValueTransformer? {
+    static func builtIn(_ name: String) -> ValueTransformer? {
         func text(_ change: @escaping @Sendable (String) -> JSONValue?) -> @Sendable (JSONValue) -> JSONValue? {
             { value in
                 guard case .string(let text) = value else { return nil }
@@ -172,7 +172,7 @@ extension [ValueTransformer] {
 
 extension Mapping {
     /// Returns a transformer by name: one of ``transformers``, else a built-in one, else nil.
-    package func transformer(_ name: String) -> ValueTransformer? {
+    func transformer(_ name: String) -> ValueTransformer? {
         transformers.first { $0.name == name } ?? ValueTransformer.builtIn(name)
     }
 }

@@ -25,7 +25,7 @@ package struct ChangeFollower {
     private let inspector: StoreInspector
     private let names: [String]?
     /// The newest commit whose changes were read.
-    package private(set) var sequence: UInt64
+    private(set) var sequence: UInt64
     private var incarnation = ""
     private var transaction: UInt64 = 0
     /// The reason why no read transaction held the state at the last step; nil if one did.

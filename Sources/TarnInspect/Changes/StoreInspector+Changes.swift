@@ -5,9 +5,9 @@ import TarnStore
 /// The part of the change log that a question has read.
 package struct ChangeLogPart: Sendable {
     /// The incarnation of the store; another one has another history.
-    package var incarnation: String
+    var incarnation: String
     /// The newest commit of the store.
-    package var sequence: UInt64
+    var sequence: UInt64
     /// The newest commit whose changes were trimmed, all or some; 0 if none were.
     package var trimmed: UInt64
     /// The number of changes of entities that the catalog no longer has.

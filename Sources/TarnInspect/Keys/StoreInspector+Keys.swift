@@ -5,7 +5,7 @@ import TarnStore
 /// A selection of keys of an entity.
 package struct KeySelection: Sendable {
     /// Whether the greatest key is first.
-    package var isReversed = false
+    var isReversed = false
     /// The most keys to visit.
     package var limit = Int.max
 

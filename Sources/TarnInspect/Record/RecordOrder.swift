@@ -16,7 +16,7 @@ package struct RecordOrder: Sendable {
     private init(index: UInt32?, components: Int) { (self.index, self.components) = (index, components) }
 
     /// Creates the order by an attribute; nil if no index of all records sorts it.
-    package init?(by name: String, of entity: Catalog.Entity) {
+    init?(by name: String, of entity: Catalog.Entity) {
         guard let field = entity.field(name), case .attribute = field.kind else { return nil }
         if let index = field.index, index > 0 {
             self.init(index: index, components: 1)

@@ -15,9 +15,9 @@ package struct PageUse: Sendable {
         package var options: [String] = []
         package var branchPages = 0, leafPages = 0, overflowPages = 0
         /// The used bytes of branches and leaves, and of overflow pages.
-        package var treeBytes = 0, overflowBytes = 0
+        var treeBytes = 0, overflowBytes = 0
         /// The number of leaves that do not follow the page of the leaf before them.
-        package var jumps = 0
+        var jumps = 0
         package var entries = 0
         /// The sizes of all keys and of all values, in bytes.
         package var keyBytes = 0, valueBytes = 0

@@ -25,16 +25,16 @@ package struct Sample: Sendable {
     /// The URL after redirects, or the path of the file.
     package var origin: String
     /// Whether ``origin`` is a URL.
-    package var isURL: Bool
+    var isURL: Bool
     package var pages: [Page]
     /// The style of pagination.
     package var style = SampledStyle()
     /// Whether the last page of the list was fetched.
     package var isComplete = true
     /// Other base URLs of the API that links begin with.
-    package var aliases: [String] = []
+    var aliases: [String] = []
     /// The response to the request for one record, and its URL.
-    package var detail: Page?
+    var detail: Page?
     /// Remarks for the endpoint.
     package var notes: [String] = []
 
@@ -49,10 +49,10 @@ package struct Sample: Sendable {
 /// A style of pagination that was detected in a sample.
 package struct SampledStyle: Sendable {
     /// The style as a description writes it.
-    package var text = "single_page"
-    package var reason = "nothing in the answer speaks of another page"
+    var text = "single_page"
+    var reason = "nothing in the answer speaks of another page"
     /// Query parameters that the style sends: they do not belong under `with`.
-    package var parameters: Set<String> = []
+    var parameters: Set<String> = []
     /// The value of `more` in a description; nil for the default.
-    package var more: String?
+    var more: String?
 }

@@ -12,7 +12,7 @@ package struct Sampler: Sendable {
         /// Header fields of every request.
         package var headers = TransportHeaders()
         /// Whether one record of each list is requested by its own URL.
-        package var looksAtDetails = true
+        var looksAtDetails = true
 
         /// Creates the default options.
         package init() {}
@@ -101,7 +101,7 @@ package struct Sampler: Sendable {
     }
 
     /// Reads a file of JSON.
-    package static func sample(file path: String) throws(SampleError) -> Sample {
+    static func sample(file path: String) throws(SampleError) -> Sample {
         let body = try contents(ofFile: path)
         let json = try parse(body, name: path)
         guard !ListFinder.lists(in: json).isEmpty else { throw .noRecords(path) }

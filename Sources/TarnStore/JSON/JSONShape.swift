@@ -1,7 +1,7 @@
 /// The members of the JSON objects of records.
 package struct JSONShape {
     /// The name of a first member with the name of the record's entity; nil for none.
-    package var kindName: String?
+    var kindName: String?
     /// The names of fields, in the order of the members; nil for every field.
     package var fields: [String]?
     /// The names of relationships, whose members come last: the objects of the targets, with every

@@ -26,7 +26,7 @@ extension JSONText {
 
 extension Bytes {
     /// Whether no byte is above 7F.
-    package var isASCII: Bool {
+    var isASCII: Bool {
         var offset = 0
         while offset + 8 <= count {
             if loadUnaligned(fromByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 { return false }

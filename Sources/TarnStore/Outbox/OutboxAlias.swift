@@ -1,16 +1,16 @@
 internal import LMDB
 
 /// The server's key of a record that had a temporary one, a system row of the table `outbox`.
-package struct OutboxAlias: Sendable, Hashable {
+struct OutboxAlias: Sendable, Hashable {
     /// The time for which an alias is kept, in microseconds: 30 days.
     static let lifetime: Int64 = 30 * 86_400 * 1_000_000
     /// The longest chain of aliases that is followed: one for each owner in a key.
     static let longestChain = 32
 
     /// The server's key.
-    package var key: RecordKey
+    var key: RecordKey
     /// The time of the adoption.
-    package var at: Timestamp
+    var at: Timestamp
 
     private enum ID {
         static let key: UInt16 = 1, at: UInt16 = 2
@@ -21,7 +21,7 @@ package struct OutboxAlias: Sendable, Hashable {
         at = time
     }
 
-    package init?(_ row: EncodedRow) {
+    init?(_ row: EncodedRow) {
         guard let key = row.rawBytes(ID.key).flatMap({ RecordKey(tuple: $0) }), let at = row.date(ID.at) else {
             return nil
         }

@@ -15,14 +15,14 @@ package struct OutboxAudit {
 
     private let schema: OutboxSchema
     /// The counters; nil if their entry is missing or malformed.
-    package private(set) var counters: OutboxCounters?
+    private(set) var counters: OutboxCounters?
     /// The numbers of sound operations by state.
     package private(set) var counts = OutboxCounts()
-    package private(set) var aliases: UInt64 = 0
+    private(set) var aliases: UInt64 = 0
     /// The highest id of an operation.
-    package private(set) var lastOperation: UInt64 = 0
+    private(set) var lastOperation: UInt64 = 0
     /// The highest number of a temporary integer key.
-    package private(set) var lastTemporary: UInt64 = 0
+    private(set) var lastTemporary: UInt64 = 0
     private var expected: Set<[UInt8]> = []
     private var found: Set<[UInt8]> = []
 
@@ -92,7 +92,7 @@ package struct OutboxAudit {
     /// The counters that fit the entries.
     ///
     /// Lost numbers are unknown: without the entry, the counters skip a million.
-    package var soundCounters: OutboxCounters {
+    var soundCounters: OutboxCounters {
         let skipped: UInt64 = counters == nil ? 1 << 20 : 0
         var sound = counters ?? OutboxCounters()
         sound.counts = counts

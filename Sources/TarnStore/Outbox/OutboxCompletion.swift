@@ -11,8 +11,8 @@ package struct OutboxCompletion: Sendable, Hashable {
 
     /// A record with its keys before and after.
     package struct Rekeyed: Sendable, Hashable {
-        package var entity: String
-        package var from: RecordKey
-        package var to: RecordKey
+        var entity: String
+        var from: RecordKey
+        var to: RecordKey
     }
 }

@@ -1,27 +1,27 @@
 internal import LMDB
 
 /// The counters of the outbox, a system row of the table `outbox`.
-package struct OutboxCounters: Sendable, Hashable {
+struct OutboxCounters: Sendable, Hashable {
     /// The id of the last queued operation. It never decreases.
-    package var lastOperation: UInt64 = 0
+    var lastOperation: UInt64 = 0
     /// The number of the last temporary integer key. It never decreases.
-    package var lastTemporary: UInt64 = 0
+    var lastTemporary: UInt64 = 0
     /// The number of changes of the outbox.
-    package var revision: UInt64 = 0
+    var revision: UInt64 = 0
     /// The number of aliases.
-    package var aliases: UInt64 = 0
+    var aliases: UInt64 = 0
     /// The numbers of operations by state.
-    package var counts = OutboxCounts()
+    var counts = OutboxCounts()
 
     private enum ID {
         static let lastOperation: UInt16 = 1, lastTemporary: UInt16 = 2, revision: UInt16 = 3, aliases: UInt16 = 4
         static let pending: UInt16 = 5, sending: UInt16 = 6, failed: UInt16 = 7, dead: UInt16 = 8
     }
 
-    package init() {}
+    init() {}
 
     /// Decodes an entry. Nil if a counter is missing or malformed.
-    package init?(_ row: EncodedRow) {
+    init?(_ row: EncodedRow) {
         func count(_ id: UInt16) -> Int? { row.number(id).flatMap { $0 >= 0 ? $0 : nil } }
         guard let lastOperation = row.unsigned(ID.lastOperation), let lastTemporary = row.unsigned(ID.lastTemporary),
             let revision = row.unsigned(ID.revision), let aliases = row.unsigned(ID.aliases),

@@ -39,14 +39,14 @@ package enum OutboxEntryKey {
         self.record(kind, record) + withUnsafeBytes(of: id.bigEndian) { Array($0) }
     }
 
-    package static func aliasTime(_ time: Timestamp, _ alias: [UInt8]) -> [UInt8] {
+    static func aliasTime(_ time: Timestamp, _ alias: [UInt8]) -> [UInt8] {
         // A time before 1970 sorts as the oldest.
         let sortable = UInt64(clamping: time.microseconds)
         return withUnsafeBytes(of: sortable.bigEndian) { [Kind.aliasTime.rawValue] + Array($0) } + alias
     }
 
     /// Returns the id in the key of an operation.
-    package static func operationID(_ key: Bytes) -> UInt64? {
+    static func operationID(_ key: Bytes) -> UInt64? {
         guard key.count == 9, key[0] == Kind.operation.rawValue else { return nil }
         return key.loadBigEndian(1, UInt64.self)
     }

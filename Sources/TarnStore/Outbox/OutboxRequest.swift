@@ -1,7 +1,7 @@
 /// The parts of an operation that only the sender understands.
 package struct OutboxRequest: Sendable, Hashable {
     /// The largest size of ``options``, in bytes of UTF-8.
-    package static let longestOptions = 16 << 10
+    static let longestOptions = 16 << 10
 
     /// The options of the request: text that the store keeps as it is.
     package var options: String?

@@ -10,7 +10,7 @@ package struct OutboxTable {
     init(_ access: StoreAccess) { self.access = access }
 
     /// Whether no operation is queued.
-    package var isEmpty: Bool { get throws { try counters.counts.isEmpty } }
+    var isEmpty: Bool { get throws { try counters.counts.isEmpty } }
 
     /// The number of changes of the outbox so far: it differs after every change.
     package var revision: UInt64 { get throws { try counters.revision } }
@@ -61,7 +61,7 @@ package struct OutboxTable {
 
     /// Returns whether a key belongs to a record that a queued operation creates under a temporary
     /// key.
-    package func isTemporary(_ entity: String, _ key: RecordKey) throws -> Bool {
+    func isTemporary(_ entity: String, _ key: RecordKey) throws -> Bool {
         for id in try ids(.own, record(entity, key)) {
             if let operation = try stored(id), operation.kind == .create { return operation.hasTemporaryKey }
         }
@@ -76,7 +76,7 @@ package struct OutboxTable {
 
     // MARK: - Entries
 
-    package var counters: OutboxCounters {
+    var counters: OutboxCounters {
         get throws {
             guard let table = access.state.outbox else { return OutboxCounters() }
             return try OutboxEntryKey.counters.withUnsafeBytes { key in

@@ -19,7 +19,7 @@ extension StoredOperation {
     }
 
     /// Decodes an entry. Nil if a part is missing or malformed.
-    package init?(id: UInt64, _ row: EncodedRow) {
+    init?(id: UInt64, _ row: EncodedRow) {
         guard row.body.isWellFormed, let kind = row.text(ID.kind).flatMap(OutboxOperation.Kind.init(rawValue:)),
             let entity = row.unsigned(ID.entity).flatMap({ UInt16(exactly: $0) }),
             let key = row.rawBytes(ID.key).flatMap({ RecordKey(tuple: $0) }),

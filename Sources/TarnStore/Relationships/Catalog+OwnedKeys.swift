@@ -7,7 +7,7 @@ internal import LMDB
 
 extension Catalog {
     /// A field of a key, and the number of the key's components that it provides.
-    package struct KeyPart: Sendable, Hashable {
+    struct KeyPart: Sendable, Hashable {
         let field: UInt16
         let count: Int
         /// Indicates a relationship, whose target's key is part of this one.

@@ -4,7 +4,7 @@ public struct QueryField: Sendable, Hashable {
     package var path: FieldPath
 
     /// Creates the field at a path.
-    package init(_ path: FieldPath) { self.path = path }
+    init(_ path: FieldPath) { self.path = path }
 
     /// The field without regard to case: texts that differ only in case are equal.
     public var ignoringCase: QueryField {

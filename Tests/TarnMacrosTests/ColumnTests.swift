@@ -28,6 +28,36 @@ struct ColumnTests {
         #expect(try ids(Issue.where { $0.link == URL(string: "https://e.example/i/1") }) == [1])
     }
 
+    @Test("a text has a part, a list an element, a relationship a target, and a number is between two")
+    func parts() async throws {
+        #expect(try ids(Issue.where { $0.title.contains("tree") }) == [1])
+        #expect(try ids(Issue.where { $0.number.between(10, 11) }) == [1, 2])
+        #expect(try ids(Issue.where { $0.labels.contains(Reference(8)) }) == [1])
+        #expect(try ids(Issue.where { $0.labels.isMissing }) == [2])
+        try await bed.store.write { writer in
+            try writer.put(Post(slug: "a", tags: ["ship", "hull"]))
+            try writer.put(Post(slug: "b", tags: ["shipping"]))
+        }
+        #expect(try bed.fetch(Post.where { $0.tags.contains("ship") }).map(\.slug) == ["a"])
+    }
+
+    @Test("a row has the value that is kept as JSON, or none")
+    func json() throws {
+        try bed.store.read { reader in
+            let found = try reader.withRow(Issue.self, 1) { row throws(StoreError) -> Issue.Reactions in
+                try row.json(.reactions)
+            }
+            #expect(found == Issue.Reactions(heart: 2, url: "https://e.example/1"))
+            let missing = try reader.withRow(Issue.self, 2) { row throws(StoreError) -> Issue.Reactions? in
+                try row.jsonIfPresent(.reactions)
+            }
+            #expect(missing == .some(nil))
+            #expect(throws: StoreError.self) {
+                try reader.withRow(Issue.self, 2) { row in _ = try row.json(.reactions) as Issue.Reactions }
+            }
+        }
+    }
+
     @Test("a comparison with nil finds missing values")
     func nils() throws {
         #expect(try ids(Issue.where { $0.updatedAt == nil }) == [2])

@@ -274,6 +274,7 @@ CASES = {case.name: case for case in [
     Case("size", "of JSON", "lower", size("rewritten_bytes"), "import", "tarn.zstd", {"most": 0.2}),
     Case("size.imported", "of JSON", "lower", size("store_bytes"), "import", "tarn.zstd"),
     Case("size.used", "of JSON", "lower", size("used_bytes_rewritten"), "import", "tarn.zstd"),
+    Case("size.compacted", "of JSON", "lower", size("compacted_bytes"), "import", "tarn.zstd"),
     Case("size.none", "of JSON", "lower", size("store_bytes"), "import", "tarn.none"),
     *read_cases("", "tarn.none", field=0.7, related=0.5),
     *read_cases(".zstd", "tarn.zstd", field=0.35, related=0.3),
@@ -560,7 +561,7 @@ def print_store(program, lines):
                 text += f", {run['used_bytes'] / 1e6:.1f} MB of it in use"
             if "rewritten_bytes" in run:
                 text += (f"; after a rewrite in {run['rewrite_seconds']:.2f} s {run['rewritten_bytes'] / 1e6:.1f} MB, "
-                         f"{run['used_bytes_rewritten'] / 1e6:.1f} MB of it in use")
+                         f"{run['used_bytes_rewritten'] / 1e6:.1f} MB of it in use; compacted {run['compacted_bytes'] / 1e6:.1f} MB")
             print(f"{program}: {name}: {text}")
         elif program == "import.again" and "again" in run:
             print(f"import.again: {name}: {run['commits']} commits each, {run['megabytes']:.1f} MB of JSON, {run['changed_issues']:,} issues "

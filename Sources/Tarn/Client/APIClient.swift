@@ -215,11 +215,6 @@ public struct APIClient: Sendable {
     /// The client of the API that an endpoint belongs to.
     package func client(of endpoint: Endpoint) -> APIClient { endpoint.api.flatMap { others[$0] } ?? self }
 
-    /// The client of the API that has the records of an entity.
-    func client(ofEntity entity: String) -> APIClient {
-        description.furtherAPI(ofEntity: entity).flatMap { others[$0] } ?? self
-    }
-
     /// The clients of all APIs, this one first.
     var all: [APIClient] { [self] + description.furtherAPIs.compactMap { others[$0.name] } }
 

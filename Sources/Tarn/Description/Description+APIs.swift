@@ -25,11 +25,6 @@ extension Description {
         [(apiName, api)] + furtherAPIs.map { ($0.name, $0.api) }
     }
 
-    /// The API of an endpoint.
-    package func api(of endpoint: Endpoint) -> APIDescription {
-        furtherAPIs.first { $0.name == endpoint.api }?.api ?? api
-    }
-
     /// The name of the API of an endpoint; nil if there is only one.
     package func apiName(of endpoint: Endpoint) -> String? { apiName == nil ? nil : endpoint.api ?? apiName }
 

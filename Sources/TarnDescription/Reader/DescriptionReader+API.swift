@@ -5,8 +5,6 @@ import TarnImport
 import TarnStore
 
 extension DescriptionReader {
-    static let unsupported = "not supported by this version: remove the line"
-
     /// Reads an API into what is known of it.
     mutating func api(_ value: YAMLValue, _ read: ReadAPI) -> ReadAPI {
         var read = read

@@ -124,11 +124,6 @@ package struct URITemplate: Sendable, Hashable, CustomStringConvertible {
         description = text
     }
 
-    init(parts: [Part], description: String) {
-        self.parts = parts
-        self.description = description
-    }
-
     /// The names of the variables, each once, in order.
     package var variables: [String] {
         var names: [String] = []

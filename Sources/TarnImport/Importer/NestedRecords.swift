@@ -8,8 +8,6 @@ struct NestedRecords: ~Copyable {
     private var slots: [Int32] = Array(repeating: -1, count: 64)
     private let hasher = KeyedHash()
 
-    var count: Int { places.count }
-
     /// Returns the position of a record, which is added if it is new.
     mutating func position(of root: UInt16, _ key: Bytes) -> Int32 {
         var slot = slot(root, key)

@@ -5,8 +5,6 @@ public struct Finding: Sendable, Hashable {
     /// The kind of a fault. The raw values are stable: programs may rely on them.
     public enum Code: String, Sendable, Hashable, CaseIterable, Comparable {
         // The file.
-        /// The file is unreadable.
-        case notReadable = "file.notReadable"
         /// The file is shorter than its pages.
         case truncated = "file.truncated"
         /// One of the two meta pages is damaged.

@@ -37,9 +37,6 @@ struct FieldNames {
         return name
     }
 
-    /// Reserves a name.
-    mutating func take(_ name: String) { taken.insert(name) }
-
     /// Returns whether an attribute of this name takes the value of a key without `from`.
     ///
     /// The first of its JSON keys that objects have must be this key.

@@ -19,6 +19,5 @@ extension JSONValue {
         }
     }
 
-    var isNull: Bool { self == .null }
     var isObject: Bool { if case .object = self { true } else { false } }
 }

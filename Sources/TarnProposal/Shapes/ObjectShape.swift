@@ -25,11 +25,6 @@ final class ObjectShape {
 
     init() {}
 
-    /// Creates the shape of objects.
-    init(_ samples: [JSONValue]) {
-        for sample in samples { add(sample) }
-    }
-
     /// Adds an object. Of a key that occurs twice, the last value counts.
     func add(_ value: JSONValue, depth: Int = 0) {
         guard case .object(let members) = value else { return }

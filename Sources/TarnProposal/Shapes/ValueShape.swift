@@ -64,9 +64,6 @@ final class ValueShape {
         }
     }
 
-    /// Whether there is at least one value that is not null, or a declaration.
-    var isKnown: Bool { count > nulls || declared != nil }
-
     /// Whether all values except nulls are objects.
     var isObject: Bool {
         guard object != nil, !isTooDeep else { return false }

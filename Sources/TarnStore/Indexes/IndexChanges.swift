@@ -17,8 +17,6 @@ struct IndexChanges: ~Copyable {
     private var keys = ByteWriter(capacity: 1 << 14)
     private var changes: [UInt32: [Change]] = [:]
 
-    var isEmpty: Bool { changes.isEmpty }
-
     mutating func add(_ key: Bytes, to index: UInt32, insertion: Bool, unique: Int = 0) {
         changes[index, default: []].append(
             Change(prefix: key.prefix64, offset: keys.count, length: key.count, isInsertion: insertion, unique: unique))

@@ -9,9 +9,6 @@ package struct OutboxTable {
 
     init(_ access: StoreAccess) { self.access = access }
 
-    /// Whether no operation is queued.
-    var isEmpty: Bool { get throws { try counters.counts.isEmpty } }
-
     /// The number of changes of the outbox so far: it differs after every change.
     package var revision: UInt64 { get throws { try counters.revision } }
 
@@ -57,15 +54,6 @@ package struct OutboxTable {
     /// itself if it has no alias. Aliases are kept for 30 days.
     package func resolvedKey(_ entity: String, _ key: RecordKey) throws -> RecordKey {
         try resolved(access.state.entity(entity), key)
-    }
-
-    /// Returns whether a key belongs to a record that a queued operation creates under a temporary
-    /// key.
-    func isTemporary(_ entity: String, _ key: RecordKey) throws -> Bool {
-        for id in try ids(.own, record(entity, key)) {
-            if let operation = try stored(id), operation.kind == .create { return operation.hasTemporaryKey }
-        }
-        return false
     }
 
     private func record(_ entity: String, _ key: RecordKey) throws -> ListedRecord {

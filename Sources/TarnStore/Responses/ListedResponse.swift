@@ -17,8 +17,8 @@ public struct ListedResponse: ~Escapable {
     /// The number of elements of the response's list.
     public var count: Int { view.count }
 
-    /// The metadata of the response, as JSON text.
-    public var metadata: String? { view.metadata }
+    /// What is kept of the response beside its records, as the layers above encode it.
+    package var encodedMetadata: String? { view.metadata }
 
     /// Calls the closure with the keys of the listed records, in order, until it returns false.
     ///

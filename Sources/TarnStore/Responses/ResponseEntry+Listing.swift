@@ -19,8 +19,6 @@ extension ResponseEntry {
         ///
         /// It is no response: the deletion of a record that it lists leaves it as it is.
         package static let listIdentity = "list "
-        /// Whether the entry is a list that several responses make up.
-        var isList: Bool { identity?.hasPrefix(ResponseEntry.Listing.listIdentity) ?? false }
         /// Whether the response belongs to a cache, and not to a mirror.
         var isCaches: Bool { identity?.hasPrefix(ResponseEntry.Listing.cachedIdentity) ?? true }
         /// The position of the page in its list; nil for the first page, and if it is unknown.

@@ -18,7 +18,6 @@ package struct ResponseView {
     package var method: String { row.text(ID.method) ?? "" }
     package var url: String { row.text(ID.url) ?? "" }
     package var endpoint: String { row.text(ID.endpoint) ?? "" }
-    var authScope: String { row.text(ID.authScope) ?? "" }
     package var validatedAt: Timestamp { row.date(ID.validatedAt) ?? Timestamp(microseconds: 0) }
     package var requestedAt: Timestamp? { row.date(ID.requestedAt) }
     package var usedAt: Timestamp { row.date(ID.usedAt) ?? validatedAt }

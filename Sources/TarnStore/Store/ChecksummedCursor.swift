@@ -16,7 +16,6 @@ struct ChecksummedCursor {
     func next() throws(LMDBError) -> RawCursor.Entry? { try content(stored.next()) }
     func seek(_ key: Bytes) throws(LMDBError) -> RawCursor.Entry? { try content(stored.seek(key)) }
     func find(_ key: Bytes) throws(LMDBError) -> RawCursor.Entry? { try content(stored.find(key)) }
-    func delete() throws(LMDBError) { try stored.delete() }
 
     func put(_ key: Bytes, _ content: Bytes, append: Bool = false) throws(LMDBError) {
         guard table.hasChecksums else { return try stored.put(key, content, append: append) }

@@ -18,12 +18,4 @@ package enum ValueChecksum {
         let content = stored.slice(0..<stored.count - size)
         return stored.load(content.count, UInt32.self) == of(content, table: table, key: key) ? content : nil
     }
-
-    /// Returns the stored form of a value.
-    static func appended(to content: Bytes, table: StaticString, key: Bytes) -> [UInt8] {
-        var writer = ByteWriter(capacity: content.count + size)
-        writer.append(content)
-        writer.appendLittleEndian(of(content, table: table, key: key))
-        return Array(writer.bytes)
-    }
 }

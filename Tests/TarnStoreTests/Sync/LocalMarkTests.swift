@@ -57,6 +57,15 @@ struct LocalMarkTests {
         #expect(try change(8, "User") == nil)
     }
 
+    @Test("a write by query suspends the task of a caller that waits for it")
+    func byQueryOfATask() async throws {
+        let updated = try await store.updateLocally(Query("Issue"), set: ["title": .string("x")])
+        #expect(updated.changed == 1)
+        let deleted = try await store.deleteLocally(Query("Issue"))
+        #expect(deleted.changed == 1)
+        #expect(try changes().map { "\($0.operation.rawValue) \($0.entity) \($0.key)" } == ["delete Issue 1"])
+    }
+
     @Test("a mark is written with its change, or not at all; every one is listed")
     func written() throws {
         struct Stop: Error {}

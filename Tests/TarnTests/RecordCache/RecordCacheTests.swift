@@ -206,6 +206,8 @@ struct RecordCacheTests {
         fixture.clock.pass(100)
         let answer = try await cache.fetch(CacheRequest("items"))
         #expect(answer.source == .revalidated && answer.metadata == expected)
+        let prepared = try await cache.prepare(CacheRequest("items"))
+        #expect(try cache.withHit(prepared) { $1.metadata } == expected)
     }
 
     @Test("Vary is obeyed: with other request fields it is another answer")

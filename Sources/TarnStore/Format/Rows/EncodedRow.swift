@@ -45,7 +45,6 @@ package struct EncodedRow {
     package var isPartial: Bool { bytes[1] & RowFormat.partial != 0 }
     package var isWide: Bool { bytes[1] & RowFormat.wide != 0 }
     package var entity: UInt16 { bytes.uncheckedLoad(6) }
-    package var checksum: UInt32 { bytes.uncheckedLoad(8) }
     package var version: UInt64 { bytes.uncheckedLoad(12) }
 
     package func hasValidChecksum(table: UInt32, key: Bytes) -> Bool {

@@ -32,6 +32,8 @@ struct Measurement: Encodable {
     var storeBytes: Int
     /// The sizes after `rewrite`, and the used parts before and after.
     var rewrittenBytes: Int?
+    /// The size of the files after a rewrite and a compaction.
+    var compactedBytes: Int?
     var usedBytes: Int?
     var usedBytesRewritten: Int?
     var rewriteSeconds: Double?
@@ -40,6 +42,7 @@ struct Measurement: Encodable {
         case seconds, megabytes, commits, counts, durability, compression
         case storeBytes = "store_bytes"
         case rewrittenBytes = "rewritten_bytes"
+        case compactedBytes = "compacted_bytes"
         case usedBytes = "used_bytes"
         case usedBytesRewritten = "used_bytes_rewritten"
         case rewriteSeconds = "rewrite_seconds"

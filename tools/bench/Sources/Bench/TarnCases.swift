@@ -78,6 +78,8 @@ enum TarnCases {
             }
         }
         measurement.usedBytesRewritten = try usedBytes(options)
+        try Store.compact(at: options.store.path)
+        measurement.compactedBytes = try sizeOfFiles(in: options.store)
         return measurement
     }
 

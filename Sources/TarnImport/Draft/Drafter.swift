@@ -224,7 +224,8 @@ struct Drafter: ~Copyable {
         longKey = key.count > StorageKey.longest ? Array(key.bytes) : []
         key.finishStorageKey(from: 0)
         builder.removeAll()
-        builder.wholeKey(plan.entity, key.bytes) { longKey }
+        // Passing the entity copies it.
+        if !longKey.isEmpty { builder.wholeKey(plan.entity, key.bytes) { longKey } }
         let hasFields = appendFields(tape, pending, plan, isTombstone: isTombstone)
         let isComplete = pending.isListed || hasFields
         body.removeAll()

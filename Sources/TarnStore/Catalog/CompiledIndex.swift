@@ -1,7 +1,7 @@
 internal import LMDB
 
-/// An index in the form that writing needs.
-package struct CompiledIndex: Sendable {
+/// An index in the form that writing needs. Immutable: a class, since every row passes it on.
+package final class CompiledIndex: Sendable {
     package enum Source: Sendable {
         /// An index of an attribute's values or a reference's targets.
         case field(Catalog.Field)
@@ -25,15 +25,26 @@ package struct CompiledIndex: Sendable {
     package let name: String
     package let isUnique: Bool
     package let source: Source
+    // Copies of values that every row needs: a read from `source` would retain all of its parts.
+    /// The field of an index that has one; nil for a declared index.
+    let field: UInt16?
+    /// The order of the targets of that field; nil for an attribute.
+    let targets: IndexEntry.Targets?
 
     init(id: UInt32, name: String, isUnique: Bool, source: Source) {
         self.id = id
         self.name = name
         self.isUnique = isUnique
         self.source = source
+        guard case .field(let field) = source else {
+            (self.field, targets) = (nil, nil)
+            return
+        }
+        self.field = field.id
+        targets = IndexEntry.Targets(field)
     }
 
-    init(_ index: Catalog.Index, _ entity: Catalog.Entity) {
+    convenience init(_ index: Catalog.Index, _ entity: Catalog.Entity) {
         let components = index.components.map { component -> Component in
             let isReference = if case .reference? = entity.field(id: component.field)?.kind { true } else { false }
             return Component(field: component.field, isReference: isReference, foldsCase: component.folding != nil)

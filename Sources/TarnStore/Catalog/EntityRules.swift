@@ -68,7 +68,7 @@ package final class EntityRules: Sendable {
 
     /// Returns the index of an attribute.
     func index(of attribute: UInt16) -> CompiledIndex? {
-        indexes.first { if case .field(let field) = $0.source { field.id == attribute } else { false } }
+        indexes.first { $0.field == attribute }
     }
 
     var hasDefaults: Bool { defaults != nil }

@@ -7,8 +7,7 @@
 //
 // Values of attributes and declared indexes have at most 270 bytes in an entry: longer ones are cut
 // there, and FF follows. The position of a reference (u32, big-endian) is present only if the
-// derived
-// side is ordered.
+// derived side is ordered.
 //
 // The value of an entry is empty. An absent or null attribute is the tuple's null. An absent
 // reference has no entry. In a declared index a reference may be a component, too: its storage key
@@ -25,26 +24,39 @@ package enum IndexEntry {
     static func forEach(
         _ index: CompiledIndex, _ row: RowBody, owner: Bytes, scratch: inout ByteWriter, _ body: (Bytes, Int) -> Void
     ) {
-        switch index.source {
-        case .field(let field):
-            let value = row.value(of: field.id)
-            let mustBeUnique = index.isUnique && !(value?.isNull ?? true)
-            forEach(field, value, owner: owner, scratch: &scratch) {
-                body($0, mustBeUnique ? $0.count - owner.count : 0)
-            }
-        case .declared(let components, _):
-            guard index.admits(row, &scratch) else { return }
-            scratch.removeAll()
-            var hasNull = false
-            for component in components {
-                let value = row.value(of: component.field)
-                hasNull = hasNull || (value?.isNull ?? true)
-                append(value, component, to: &scratch)
-            }
-            cut(&scratch, from: 0)
-            let length = scratch.count
-            scratch.append(owner)
-            body(scratch.bytes, index.isUnique && !hasNull ? length : 0)
+        guard let field = index.field else { return forEachDeclared(index, row, owner: owner, scratch: &scratch, body) }
+        let value = row.value(of: field)
+        let mustBeUnique = index.isUnique && !(value?.isNull ?? true)
+        forEach(index.targets, value, owner: owner, scratch: &scratch) {
+            body($0, mustBeUnique ? $0.count - owner.count : 0)
+        }
+    }
+
+    private static func forEachDeclared(
+        _ index: CompiledIndex, _ row: RowBody, owner: Bytes, scratch: inout ByteWriter, _ body: (Bytes, Int) -> Void
+    ) {
+        guard case .declared(let components, _) = index.source, index.admits(row, &scratch) else { return }
+        scratch.removeAll()
+        var hasNull = false
+        for component in components {
+            let value = row.value(of: component.field)
+            hasNull = hasNull || (value?.isNull ?? true)
+            append(value, component, to: &scratch)
+        }
+        cut(&scratch, from: 0)
+        let length = scratch.count
+        scratch.append(owner)
+        body(scratch.bytes, index.isUnique && !hasNull ? length : 0)
+    }
+
+    /// The order of a reference's targets in its index.
+    enum Targets: Sendable {
+        case byKey, byPosition
+
+        /// The order of a field's targets; nil if the field is an attribute.
+        init?(_ field: Catalog.Field) {
+            guard case .reference(let reference) = field.kind else { return nil }
+            self = reference.inverseIsOrdered ? .byPosition : .byKey
         }
     }
 
@@ -52,22 +64,38 @@ package enum IndexEntry {
     package static func forEach(
         _ field: Catalog.Field, _ value: EncodedValue?, owner: Bytes, scratch: inout ByteWriter, _ body: (Bytes) -> Void
     ) {
-        switch field.kind {
-        case .attribute:
+        forEach(Targets(field), value, owner: owner, scratch: &scratch, body)
+    }
+
+    /// Calls the closure with every entry of a value.
+    ///
+    /// - Parameter targets: the order of the targets; nil for an attribute.
+    private static func forEach(
+        _ targets: Targets?, _ value: EncodedValue?, owner: Bytes, scratch: inout ByteWriter, _ body: (Bytes) -> Void
+    ) {
+        guard let targets else {
             scratch.removeAll()
             appendValue(value, to: &scratch)
             scratch.append(owner)
-            body(scratch.bytes)
-        case .reference(let reference):
-            guard let value, !value.isNull else { return }
-            func entry(_ target: Bytes) {
-                scratch.removeAll()
-                append(target, reference, position: value.position ?? 0, owner, to: &scratch)
-                body(scratch.bytes)
-            }
-            if let target = value.reference { return entry(target) }
-            value.forEachReference(entry)
+            return body(scratch.bytes)
         }
+        guard let value, !value.isNull else { return }
+        func entry(_ target: Bytes) {
+            scratch.removeAll()
+            append(target, targets, position: value.position ?? 0, owner, to: &scratch)
+            body(scratch.bytes)
+        }
+        if let target = value.reference { return entry(target) }
+        value.forEachReference(entry)
+    }
+
+    /// Appends the index entry of a reference.
+    static func append(
+        _ target: Bytes, _ targets: Targets, position: UInt32 = 0, _ owner: Bytes, to writer: inout ByteWriter
+    ) {
+        writer.append(target)
+        if targets == .byPosition { writer.appendBigEndian(position) }
+        writer.append(owner)
     }
 
     /// Appends the index entry of a reference.
@@ -75,9 +103,7 @@ package enum IndexEntry {
         _ target: Bytes, _ reference: Catalog.Reference, position: UInt32 = 0, _ owner: Bytes,
         to writer: inout ByteWriter
     ) {
-        writer.append(target)
-        if reference.inverseIsOrdered { writer.appendBigEndian(position) }
-        writer.append(owner)
+        append(target, reference.inverseIsOrdered ? Targets.byPosition : .byKey, position: position, owner, to: &writer)
     }
 
     /// Appends the value of a component of a declared index.

@@ -276,8 +276,8 @@ public struct StoreWriter: ~Copyable {
         }
         for index in oldRules.indexes {
             if let old, let new {
-                if case .field(let field) = index.source {
-                    let before = old.value(of: field.id), after = new.value(of: field.id)
+                if let field = index.field {
+                    let before = old.value(of: field), after = new.value(of: field)
                     if Bytes.equal(before?.bytes ?? .empty, after?.bytes ?? .empty) { continue }
                 } else if hasSameEntry(index, key, old, new) {
                     continue
@@ -299,7 +299,7 @@ public struct StoreWriter: ~Copyable {
 
     private mutating func add(_ key: Bytes, _ row: RowBody, _ index: CompiledIndex, insertion: Bool) {
         // For edge lists only the differences change the index: see `indexLongLists`.
-        if case .field(let field) = index.source, edges.concern(field.id) { return }
+        if let field = index.field, edges.concern(field) { return }
         IndexEntry.forEach(index, row, owner: key, scratch: &scratch) { entry, unique in
             indexChanges.add(entry, to: index.id, insertion: insertion, unique: unique)
         }

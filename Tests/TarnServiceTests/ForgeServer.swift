@@ -26,7 +26,7 @@ extension RecordRequest where Value == Label {
 }
 
 final class ForgeServer: Sendable {
-    /// What the server does before it answers a target.
+    /// The work of the server before it answers a target.
     typealias Script = @Sendable (String) -> ScriptedServer.Answer?
 
     let server: ScriptedServer

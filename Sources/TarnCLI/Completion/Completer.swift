@@ -8,7 +8,7 @@ struct Completer {
     /// The first argument of such a request.
     static let argument = "---complete"
 
-    /// What the shell does with the completions.
+    /// The use that the shell makes of the completions.
     enum Kind: String {
         /// Offers them, and adds a space behind the only one.
         case words
@@ -31,7 +31,7 @@ struct Completer {
     private var before: [String]
     /// The word at the cursor, up to the cursor.
     private var word: String
-    /// What stands before the completion in the word, such as `--format=`.
+    /// The text before the completion in the word, such as `--format=`.
     private var prefix = ""
     /// The names to offer; nil for those of the store and the description on the command line.
     private var known: KnownNames?

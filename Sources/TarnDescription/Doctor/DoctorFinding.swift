@@ -23,7 +23,7 @@ package struct DoctorFinding: Sendable, Hashable {
 
     package var subject: Subject
     package var verdict: Verdict
-    /// What was found. It never contains a secret.
+    /// The finding. It never contains a secret.
     package var text: String
     /// The way out; nil if there is nothing to do.
     package var remedy: String?

@@ -65,10 +65,10 @@ extension Importer {
 
     // MARK: Elements
 
-    /// What the elements of the next document's list are compared with.
+    /// The elements that those of the next document's list are compared with.
     struct WantedElements {
         let entry: ResponseEntry?
-        /// What determines the import of an element beside its text.
+        /// The conditions of an element's import beside its text.
         let about: [UInt8]
     }
 

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What takes the most space in a store: records, lists and tables.
+/// The largest parts of a store: records, lists and tables.
 package struct StoreExtremes: Sendable {
     /// The size of a record.
     package struct Size: Sendable, Hashable {

@@ -8,7 +8,7 @@ struct URLForm {
     let field: [String]
     /// The path from the base URL to the last segment, such as `/people/`.
     let prefix: String
-    /// What follows the last segment: nothing, or `/`.
+    /// The text behind the last segment: nothing, or `/`.
     let suffix: String
     /// Whether all last segments are integers.
     private(set) var isInteger = true

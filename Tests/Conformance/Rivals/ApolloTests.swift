@@ -1,4 +1,4 @@
-// What users of Apollo do every day, over REST or GraphQL.
+// The daily work of users of Apollo, over REST or GraphQL.
 
 import Foundation
 import TarnMacros

@@ -1,4 +1,4 @@
-// What users of GRDB do every day.
+// The daily work of users of GRDB.
 
 import Foundation
 import TarnMacros

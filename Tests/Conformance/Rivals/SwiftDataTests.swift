@@ -1,4 +1,4 @@
-// What users of SwiftData do every day.
+// The daily work of users of SwiftData.
 
 import Foundation
 import TarnMacros

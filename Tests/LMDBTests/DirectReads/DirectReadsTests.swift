@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The switch of direct reads")
 struct DirectReadsTests {
-    /// What one way of reading finds in a table.
+    /// The entries that one way of reading finds in a table.
     private struct Found: Equatable {
         var entries: [[[UInt8]]] = []
         var fromKeys: [[[UInt8]]] = []

@@ -78,7 +78,7 @@ struct OutboxAdoptionTests {
         #expect(try store.count("Issue") == 3 && store.related("Issue", 99, "children") == [18])
         #expect(try bed.marks() == ["update Issue 99 title"])
         try bed.discard(2)
-        // What the server has told of the field.
+        // The value that the server has told.
         #expect(try store.record("Issue", 99)?["title"] == .string("server"))
     }
 

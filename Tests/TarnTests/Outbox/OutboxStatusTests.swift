@@ -6,7 +6,9 @@ import Testing
 
 @Suite("Outbox: status")
 struct OutboxStatusTests {
-    @Test("the unsent changes of a record are observed: those of this record, also when they fail and end")
+    @Test(
+        "the unsent changes of a record are observed: those of this record, also when they fail and end",
+        .timeLimit(.minutes(1)))
     func observed() async throws {
         let fixture = try OutboxFixture(), outbox = fixture.outbox()
         try await fixture.stored(7)

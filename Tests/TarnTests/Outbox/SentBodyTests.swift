@@ -10,7 +10,7 @@ import Testing
     "Outbox: sent bodies and JSON Schema",
     .enabled(if: SchemaValidator.isInstalled, "python3-jsonschema is not installed: tools/install installs it"))
 struct SentBodyTests {
-    /// What the model API accepts, by method and kind of resource.
+    /// The bodies that the model API accepts, by method and kind of resource.
     private static let model = """
         {
           "POST /items": { "type": "object", "required": ["title"], "additionalProperties": false, "properties": {

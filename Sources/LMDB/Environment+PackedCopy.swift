@@ -6,11 +6,12 @@ import LMDBPages
 extension Environment {
     /// Fills an empty file with the newest snapshot, each page as full as its entries allow.
     ///
-    /// Pages and the order of the keys are checked meanwhile. The file is not flushed to the disk.
+    /// Pages, the order of keys and the number of entries are checked meanwhile. The file is not
+    /// flushed to the disk.
     ///
     /// - Parameter file: The path of the file.
-    /// - Returns: False if the file was left empty, because the environment has tables of other
-    ///   kinds than this library makes, or entries outside of tables.
+    /// - Returns: False if the file cannot be filled, because a table has flags or a name that is
+    ///   not UTF-8, there are entries outside of tables, or the address space is too small.
     /// - Throws: `LMDBError`: `.corrupted`, `.diskFull`, `.inputOutput`, `.nestedWrite` if this
     ///   thread is inside a `write`.
     package func copyPacked(to file: String) throws -> Bool {
@@ -26,25 +27,37 @@ extension Environment {
             var information = MDB_envinfo()
             try check(mdb_env_info(env, &information), "copy", path: path)
             let pageSize = try tables.first.map { try raw.statistics($0).pageSize } ?? 4096
-            // Branch pages of short tables, and pages that each transaction frees.
+            // Twice the file; 64 MiB more for short tables and for pages that the transactions of
+            // the copy free.
             let mapSize = 2 * (information.me_last_pgno + 1) * pageSize + 64 << 20
-            var packed = try PackedFile(path: file, tables: tables.count, mapSize: mapSize)
+            let source = path + "/data.mdb"
+            guard var packed = try PackedFile(path: file, source: source, tables: tables.count, mapSize: mapSize)
+            else { return false }
             for (name, table) in zip(names, tables) {
                 try packed.begin(name)
-                try raw.forEachBatch(table, name: name) { batch throws(LMDBError) in try packed.append(batch) }
+                var count = 0
+                try raw.forEachBatch(table, name: name) { batch throws(LMDBError) in
+                    count += batch.count
+                    try packed.append(batch)
+                }
+                // Damage may hide entries of a page, or a branch.
+                guard try count == raw.statistics(table).entries else {
+                    throw LMDBError(.corrupted, operation: "copy", path: source)
+                }
             }
             try packed.commit()
             return true
         }
     }
 
-    /// Opens tables; returns nil if one of the names is that of an entry outside of tables.
+    /// Opens tables; returns nil if there are too many, or one of the names is that of an entry
+    /// outside of tables.
     private func plainTables(_ names: [String]) throws(LMDBError) -> [Table]? {
         do throws(LMDBError) {
             let tables = try existingTables(names).compactMap(\.self)
             return tables.count == names.count ? tables : nil
         } catch {
-            guard error.code == MDB_INCOMPATIBLE else { throw error }
+            guard error.code == MDB_INCOMPATIBLE || error.kind == .tablesFull else { throw error }
             return nil
         }
     }

@@ -9,34 +9,41 @@ import Glibc
 
 /// A data file that is filled table by table, in the order of the keys.
 struct PackedFile: ~Copyable {
-    /// The size of the entries at which a transaction ends, in bytes: it is in memory until then.
+    /// The size in bytes at which a transaction is committed: its pages are in memory until then.
     private static let bytesOfTransaction = 32 << 20
 
     private let path: String
+    /// The path of the file that the entries come from, for errors.
+    private let source: String
     private let env: OpaquePointer
     private var transaction: OpaquePointer?
     private var table: MDB_dbi = 0
     /// The size of the entries of the transaction, in bytes.
     private var size = 0
 
-    /// Fills an empty file.
+    /// Opens an empty file.
     ///
     /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - source: The path of the file that the entries come from.
+    ///   - tables: The number of tables.
     ///   - mapSize: The greatest size of the file, in bytes.
-    init(path: String, tables: Int, mapSize: Int) throws(LMDBError) {
+    /// - Returns: Nil if the system does not grant that much address space.
+    init?(path: String, source: String, tables: Int, mapSize: Int) throws(LMDBError) {
         var created: OpaquePointer?
         try check(mdb_env_create(&created), "copy", path: path)
         guard let created else { throw LMDBError(.other, operation: "copy", path: path) }
-        // Nobody reads the file before it is complete.
+        // No process opens the file before it is complete.
         let flags = UInt32(MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC)
         var code = mdb_env_set_mapsize(created, mapSize)
         if code == 0 { code = mdb_env_set_maxdbs(created, UInt32(max(1, tables))) }
         if code == 0 { code = mdb_env_open(created, path, flags, 0o600) }
         guard code == 0 else {
             mdb_env_close(created)
+            if code == ENOMEM { return nil }
             throw LMDBError(code: code, operation: "copy", path: path)
         }
-        (self.path, env) = (path, created)
+        (self.path, self.source, env) = (path, source, created)
     }
 
     deinit {
@@ -51,17 +58,20 @@ struct PackedFile: ~Copyable {
 
     /// Adds entries to the table, in the order of their keys.
     ///
-    /// - Throws: `.corrupted` if a key is not greater than the one before it.
+    /// - Throws: `.corrupted` if a key is not greater than the one before it, or is no key; errors
+    ///   of the file system.
     mutating func append(_ entries: some Sequence<RawCursor.Entry>) throws(LMDBError) {
-        let transaction = try begun()
         for entry in entries {
             var key = MDB_val(entry.key), value = MDB_val(entry.value)
-            let code = mdb_put(transaction, table, &key, &value, UInt32(MDB_APPEND))
-            guard code != MDB_KEYEXIST else { throw LMDBError(.corrupted, operation: "copy") }
+            let code = mdb_put(try begun(), table, &key, &value, UInt32(MDB_APPEND))
+            // The map has room for the entries of a sound file.
+            guard ![MDB_KEYEXIST, MDB_BAD_VALSIZE, MDB_MAP_FULL].contains(code) else {
+                throw LMDBError(.corrupted, operation: "copy", path: source)
+            }
             try check(code, "copy", path: path)
             size += entry.key.count + entry.value.count
+            if size >= Self.bytesOfTransaction { try commit() }
         }
-        if size >= Self.bytesOfTransaction { try commit() }
     }
 
     /// Commits the entries since the last transaction; nothing is flushed to the disk.

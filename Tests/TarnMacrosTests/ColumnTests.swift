@@ -28,7 +28,7 @@ struct ColumnTests {
         #expect(try ids(Issue.where { $0.link == URL(string: "https://e.example/i/1") }) == [1])
     }
 
-    @Test("a text has a part, a list an element, a relationship a target, and a number is between two")
+    @Test("contains, between and isMissing compare texts, lists, relationships and numbers")
     func parts() async throws {
         #expect(try ids(Issue.where { $0.title.contains("tree") }) == [1])
         #expect(try ids(Issue.where { $0.number.between(10, 11) }) == [1, 2])

@@ -1,6 +1,6 @@
 import TarnStore
 
 extension ListedResponse {
-    /// The metadata of the response as JSON texts, by name: as in ``CachedAnswer``.
+    /// The metadata that the endpoint declares: JSON texts by name, as in ``CachedAnswer``.
     public var metadata: [String: String] { PageMetadata.declared(in: encodedMetadata) }
 }

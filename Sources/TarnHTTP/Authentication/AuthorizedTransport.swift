@@ -49,7 +49,7 @@ package final class AuthorizedTransport: DirectTransport, Sendable {
     }
 
     /// Starts a request without a task. Requests with credentials need one.
-    package func start(
+    func start(
         _ request: DirectRequest, _ transfer: DirectTransfer, _ completion: @escaping DirectTransfer.Completion
     ) -> Bool {
         direct?.start(request, transfer, completion) ?? false

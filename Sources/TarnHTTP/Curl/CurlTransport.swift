@@ -180,7 +180,7 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
     }
 
     /// Starts a request without a task. Redirects are followed in one.
-    package func start(
+    func start(
         _ request: DirectRequest, _ transfer: DirectTransfer, _ completion: @escaping DirectTransfer.Completion
     ) -> Bool {
         guard CurlTransport.problem(of: request.request) == nil else { return false }

@@ -1,7 +1,7 @@
 /// A request that is started by a ``DirectTransport``, with its URL parsed.
 ///
 /// A class: each transport of a chain keeps it for its completion.
-package final class DirectRequest: Sendable {
+final class DirectRequest: Sendable {
     let request: TransportRequest
     /// The URL of the request.
     let url: HTTPURL

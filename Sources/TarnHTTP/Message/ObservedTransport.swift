@@ -45,7 +45,7 @@ package final class ObservedTransport: DirectTransport, Sendable {
     }
 
     /// Starts a request without a task, and counts and logs its outcome.
-    package func start(
+    func start(
         _ request: DirectRequest, _ transfer: DirectTransfer, _ completion: @escaping DirectTransfer.Completion
     ) -> Bool {
         let started = ContinuousClock.now

@@ -19,7 +19,7 @@ package final class RedirectGuard: DirectTransport, Sendable {
     }
 
     /// Starts a request without a task.
-    package func start(
+    func start(
         _ request: DirectRequest, _ transfer: DirectTransfer, _ completion: @escaping DirectTransfer.Completion
     ) -> Bool {
         let request = request.redirecting(to: scope)

@@ -104,7 +104,7 @@ package final class PacedTransport: DirectTransport, Sendable {
     }
 
     /// Starts a request without a task when the budget of its origin admits it.
-    package func start(
+    func start(
         _ request: DirectRequest, _ transfer: DirectTransfer, _ completion: @escaping DirectTransfer.Completion
     ) -> Bool {
         guard let direct else { return false }

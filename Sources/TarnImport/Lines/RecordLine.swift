@@ -1,7 +1,7 @@
 // A line of `tarn inspect dump`, read back as a record by a catalog.
 
 import Foundation
-package import TarnStore
+internal import TarnStore
 
 /// A record with its key, version and fields, as a line of a dump has it.
 struct RecordLine: Sendable {

@@ -28,7 +28,7 @@ package struct Sample: Sendable {
     var isURL: Bool
     package var pages: [Page]
     /// The style of pagination.
-    package var style = SampledStyle()
+    var style = SampledStyle()
     /// Whether the last page of the list was fetched.
     package var isComplete = true
     /// Other base URLs of the API that links begin with.
@@ -47,7 +47,7 @@ package struct Sample: Sendable {
 }
 
 /// A style of pagination that was detected in a sample.
-package struct SampledStyle: Sendable {
+struct SampledStyle: Sendable {
     /// The style as a description writes it.
     var text = "single_page"
     var reason = "nothing in the answer speaks of another page"

@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// An index in the form that writing needs. Immutable: a class, since every row passes it on.
+/// An index in the form that writing needs. A class, so that passing it copies nothing.
 package final class CompiledIndex: Sendable {
     package enum Source: Sendable {
         /// An index of an attribute's values or a reference's targets.
@@ -26,7 +26,7 @@ package final class CompiledIndex: Sendable {
     package let isUnique: Bool
     package let source: Source
     // Copies of values that every row needs: a read from `source` would retain all of its parts.
-    /// The field of an index that has one; nil for a declared index.
+    /// The indexed field; nil for a declared index.
     let field: UInt16?
     /// The order of the targets of that field; nil for an attribute.
     let targets: IndexEntry.Targets?

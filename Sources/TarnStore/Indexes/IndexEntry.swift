@@ -56,8 +56,10 @@ package enum IndexEntry {
         /// The order of a field's targets; nil if the field is an attribute.
         init?(_ field: Catalog.Field) {
             guard case .reference(let reference) = field.kind else { return nil }
-            self = reference.inverseIsOrdered ? .byPosition : .byKey
+            self.init(reference)
         }
+
+        init(_ reference: Catalog.Reference) { self = reference.inverseIsOrdered ? .byPosition : .byKey }
     }
 
     /// Calls the closure with every entry that a value of a field has in the field's index.
@@ -103,7 +105,7 @@ package enum IndexEntry {
         _ target: Bytes, _ reference: Catalog.Reference, position: UInt32 = 0, _ owner: Bytes,
         to writer: inout ByteWriter
     ) {
-        append(target, reference.inverseIsOrdered ? Targets.byPosition : .byKey, position: position, owner, to: &writer)
+        append(target, Targets(reference), position: position, owner, to: &writer)
     }
 
     /// Appends the value of a component of a declared index.

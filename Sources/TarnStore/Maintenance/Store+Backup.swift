@@ -45,19 +45,26 @@ extension Store {
     }
 
     static func copy(_ environment: Environment, to path: String, isCompacted: Bool) throws {
-        // The copy is readable for those who may read the store.
-        let mode = FileMode.inside(environment.path)
-        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw StoreError.lmdb(LMDBError(code: errno, operation: "copy", path: path)) }
-        defer { close(descriptor) }
-        guard fchmod(descriptor, mode) == 0 else {
-            throw StoreError.lmdb(LMDBError(code: errno, operation: "copy", path: path))
-        }
         do throws(LMDBError) {
+            let descriptor = try newFile(path, like: environment)
+            defer { close(descriptor) }
             try environment.copy(to: descriptor, isCompacted: isCompacted)
         } catch {
             throw StoreError.lmdb(error)
         }
+    }
+
+    /// Creates an empty file with the mode of a store's data file, and opens it for writing.
+    static func newFile(_ path: String, like environment: Environment) throws(LMDBError) -> Int32 {
+        let mode = FileMode.inside(environment.path)
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw LMDBError(code: errno, operation: "copy", path: path) }
+        guard fchmod(descriptor, mode) == 0 else {
+            let code = errno
+            close(descriptor)
+            throw LMDBError(code: code, operation: "copy", path: path)
+        }
+        return descriptor
     }
 
     /// Gives a copy its own incarnation, and closes it again.

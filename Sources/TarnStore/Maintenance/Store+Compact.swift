@@ -41,7 +41,9 @@ extension Store {
     private static func copyAlone(_ path: String, to new: String) throws {
         do {
             let environment = try Environment.open(
-                at: path, options: Environment.Options(creates: false, minimumMapSize: 16 << 20))
+                at: path,
+                options: Environment.Options(
+                    creates: false, mapSize: 16 << 20, minimumMapSize: 16 << 20, maximumTables: TableName.limit))
             guard try environment.tableNames().contains(TableName.meta) else {
                 throw StoreOpenError.notAStore(path: path, detail: "an LMDB file without the table \(TableName.meta)")
             }
@@ -56,15 +58,10 @@ extension Store {
 
     /// Fills a new file with all entries.
     ///
-    /// - Returns: false if the file has other tables than those of a store.
+    /// - Returns: false if it cannot be filled: see `Environment.copyPacked`.
     private static func fill(_ new: String, from environment: Environment) throws -> Bool {
-        let descriptor = Glibc.open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw LMDBError(code: errno, operation: "copy", path: new) }
+        let descriptor = try newFile(new, like: environment)
         defer { close(descriptor) }
-        // The new file is readable for those who may read the store.
-        guard fchmod(descriptor, FileMode.inside(environment.path)) == 0 else {
-            throw LMDBError(code: errno, operation: "copy", path: new)
-        }
         guard try environment.copyPacked(to: new) else { return false }
         guard fsync(descriptor) == 0 else { throw LMDBError(code: errno, operation: "copy", path: new) }
         return true

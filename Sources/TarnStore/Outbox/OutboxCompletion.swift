@@ -5,12 +5,12 @@ package struct OutboxCompletion: Sendable, Hashable {
     /// The key of the record after the adoption.
     package var key: RecordKey
     /// The records that got another key: the record itself, and those whose key contains its key.
-    package var rekeyed: [Rekeyed] = []
+    var rekeyed: [Rekeyed] = []
     /// Whether another record had the adopted key, and both became one.
     package var isMerged = false
 
     /// A record with its keys before and after.
-    package struct Rekeyed: Sendable, Hashable {
+    struct Rekeyed: Sendable, Hashable {
         var entity: String
         var from: RecordKey
         var to: RecordKey

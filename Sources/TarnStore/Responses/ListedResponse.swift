@@ -17,7 +17,7 @@ public struct ListedResponse: ~Escapable {
     /// The number of elements of the response's list.
     public var count: Int { view.count }
 
-    /// The text that the layers above keep of the response beside its records.
+    /// The metadata of the entry, as the layer above encoded it.
     package var encodedMetadata: String? { view.metadata }
 
     /// Calls the closure with the keys of the listed records, in order, until it returns false.

@@ -78,7 +78,7 @@ struct OutboxAdoptionTests {
         #expect(try store.count("Issue") == 3 && store.related("Issue", 99, "children") == [18])
         #expect(try bed.marks() == ["update Issue 99 title"])
         try bed.discard(2)
-        // The value that the server has told.
+        // The server's value of the field.
         #expect(try store.record("Issue", 99)?["title"] == .string("server"))
     }
 

@@ -1,33 +1,39 @@
 // The state of unsent changes, as it is observed, and members that a write of the caller changes.
 
+import Synchronization
 import Tarn
 import TestSupport
 import Testing
 
 @Suite("Outbox: status")
 struct OutboxStatusTests {
-    @Test(
-        "the unsent changes of a record are observed: those of this record, also when they fail and end",
-        .timeLimit(.minutes(1)))
+    @Test("the unsent changes of a record are observed: those of this record, also when they fail and end")
     func observed() async throws {
         let fixture = try OutboxFixture(), outbox = fixture.outbox()
         try await fixture.stored(7)
         try await fixture.stored(8)
-        var iterator = outbox.status(of: "Item", RecordKey(7)).makeAsyncIterator()
-        func next() async throws -> OutboxRecordStatus { try #require(try await iterator.next()).value }
-        #expect(try await next() == OutboxRecordStatus())
-        // A change of another record is none of this one: the next value has the one after it.
+        let seen = Mutex<[OutboxRecordStatus]>([])
+        let observer = Task {
+            for try await status in outbox.status(of: "Item", RecordKey(7)) {
+                seen.withLock { $0.append(status.value) }
+            }
+        }
+        defer { observer.cancel() }
+        func last() -> OutboxRecordStatus? { seen.withLock(\.last) }
+        try await eventually { last() == OutboxRecordStatus() }
+        // A change of another record gives no value.
         try await outbox.update("Item", RecordKey(8), [.init("title", .string("other"))])
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(seen.withLock(\.count) == 1)
         let operation = try #require(try await outbox.update("Item", RecordKey(7), [.init("title", .string("b"))]))
-        var status = try await next()
-        #expect(status.operations == [operation] && status.counts.pending == 1 && status.failure == nil)
+        try await eventually { last()?.operations == [operation] }
+        #expect(last()?.counts.pending == 1 && last()?.failure == nil)
         fixture.server.with { $0.fault = { $0.target.hasSuffix("/7") ? .status(422) : nil } }
         _ = try await outbox.drain()
-        repeat { status = try await next() } while status.counts.dead == 0
-        #expect(status.operations == [operation] && status.failure?.status == 422)
+        try await eventually { last()?.counts.dead == 1 }
+        #expect(last()?.operations == [operation] && last()?.failure?.status == 422)
         try await outbox.discard(operation)
-        repeat { status = try await next() } while !status.operations.isEmpty
-        #expect(status == OutboxRecordStatus())
+        try await eventually { last() == OutboxRecordStatus() }
         #expect(try fixture.field("title", of: RecordKey(7)) == .string("a"))
     }
 

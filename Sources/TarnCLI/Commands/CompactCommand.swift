@@ -11,8 +11,8 @@ struct CompactCommand: ParsableCommand {
         discussion: """
             If another process has the store open, the command names it and does nothing. The disk needs room for a \
             second file beside the first. Pages that were half empty are full afterwards, those of indexes as well: \
-            after a first sync a store becomes a fifth to a third smaller. `tarn store rewrite` beforehand compresses all rows \
-            with the newest dictionary.
+            after a first sync a store often becomes a fifth smaller. `tarn store rewrite` beforehand compresses all \
+            rows with the newest dictionary.
 
             Example:
               tarn store compact forge.tarn

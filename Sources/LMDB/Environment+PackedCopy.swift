@@ -1,7 +1,6 @@
 // A copy of an environment whose pages are full.
 
 import CLMDB
-import LMDBPages
 
 extension Environment {
     /// Fills an empty file with the newest snapshot, each page as full as its entries allow.
@@ -11,12 +10,13 @@ extension Environment {
     ///
     /// - Parameter file: The path of the file.
     /// - Returns: False if the file cannot be filled, because a table has flags or a name that is
-    ///   not UTF-8, there are entries outside of tables, or the address space is too small.
+    ///   not UTF-8, there are entries outside of tables or no tables, or the address space is too
+    ///   small.
     /// - Throws: `LMDBError`: `.corrupted`, `.diskFull`, `.inputOutput`, `.nestedWrite` if this
     ///   thread is inside a `write`.
     package func copyPacked(to file: String) throws -> Bool {
         let names = try tableNames()
-        guard let tables = try plainTables(names) else { return false }
+        guard let tables = try plainTables(names), let first = tables.first else { return false }
         return try read { transaction in
             let raw = transaction.raw
             for table in tables {
@@ -26,7 +26,7 @@ extension Environment {
             }
             var information = MDB_envinfo()
             try check(mdb_env_info(env, &information), "copy", path: path)
-            let pageSize = try tables.first.map { try raw.statistics($0).pageSize } ?? 4096
+            let pageSize = try raw.statistics(first).pageSize
             // Twice the file; 64 MiB more for short tables and for pages that the transactions of
             // the copy free.
             let mapSize = 2 * (information.me_last_pgno + 1) * pageSize + 64 << 20

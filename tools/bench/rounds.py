@@ -561,7 +561,8 @@ def print_store(program, lines):
                 text += f", {run['used_bytes'] / 1e6:.1f} MB of it in use"
             if "rewritten_bytes" in run:
                 text += (f"; after a rewrite in {run['rewrite_seconds']:.2f} s {run['rewritten_bytes'] / 1e6:.1f} MB, "
-                         f"{run['used_bytes_rewritten'] / 1e6:.1f} MB of it in use; compacted {run['compacted_bytes'] / 1e6:.1f} MB")
+                         f"{run['used_bytes_rewritten'] / 1e6:.1f} MB of it in use; compacted "
+                         f"{run['compacted_bytes'] / 1e6:.1f} MB")
             print(f"{program}: {name}: {text}")
         elif program == "import.again" and "again" in run:
             print(f"import.again: {name}: {run['commits']} commits each, {run['megabytes']:.1f} MB of JSON, {run['changed_issues']:,} issues "

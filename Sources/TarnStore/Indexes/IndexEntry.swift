@@ -100,14 +100,6 @@ package enum IndexEntry {
         writer.append(owner)
     }
 
-    /// Appends the index entry of a reference.
-    static func append(
-        _ target: Bytes, _ reference: Catalog.Reference, position: UInt32 = 0, _ owner: Bytes,
-        to writer: inout ByteWriter
-    ) {
-        append(target, Targets(reference), position: position, owner, to: &writer)
-    }
-
     /// Appends the value of a component of a declared index.
     static func append(
         _ value: EncodedValue?, _ component: CompiledIndex.Component, to writer: inout ByteWriter,

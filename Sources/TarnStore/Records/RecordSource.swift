@@ -151,7 +151,7 @@ extension RecordSource {
             try forEachReference(value) { target in
                 guard seen.insert(Array(target)).inserted else { return true }
                 scratch.removeAll()
-                IndexEntry.append(target, reference, key, to: &scratch)
+                IndexEntry.append(target, IndexEntry.Targets(reference), key, to: &scratch)
                 entry(index.id, scratch.bytes, 0)
                 return true
             }

@@ -147,7 +147,7 @@ extension StoreWriter {
     private mutating func addEntry(_ field: Catalog.Field, _ target: Bytes, _ owner: Bytes, insertion: Bool) {
         guard let index = field.index, case .reference(let reference) = field.kind else { return }
         scratch.removeAll()
-        IndexEntry.append(target, reference, owner, to: &scratch)
+        IndexEntry.append(target, IndexEntry.Targets(reference), owner, to: &scratch)
         indexChanges.add(scratch.bytes, to: index, insertion: insertion)
     }
 

@@ -69,7 +69,7 @@ struct IndexBuild {
                         else { continue }
                         try access.forEachReference(value) { target in
                             scratch.removeAll()
-                            IndexEntry.append(target, reference, key, to: &scratch)
+                            IndexEntry.append(target, IndexEntry.Targets(reference), key, to: &scratch)
                             changes.add(scratch.bytes, to: index.id, insertion: true)
                             return true
                         }

@@ -39,7 +39,7 @@ enum IndexVerification {
                         else { continue }
                         try access.forEachReference(value) { target in
                             scratch.removeAll()
-                            IndexEntry.append(target, reference, key, to: &scratch)
+                            IndexEntry.append(target, IndexEntry.Targets(reference), key, to: &scratch)
                             expected[index.id, default: [:]][Array(scratch.bytes)] = Array(key)
                             return true
                         }

@@ -78,7 +78,8 @@ class Store:
         meta = self.table("meta")
         self.has_checksums = (self.transaction.get(b"format", db=meta) or b"")[:-4] == b"3"
         settings = {key: self.content("meta", key, value) for key, value in self.transaction.cursor(db=meta)}
-        if settings.get(b"format") not in (b"1", b"2", b"3") or settings.get(b"features"):
+        features = set(settings.get(b"features", b"").split())
+        if settings.get(b"format") not in (b"1", b"2", b"3") or features - {b"packed-directories"}:
             raise SystemExit(f"{path}: not a store of format 1, 2 or 3, or one that uses more")
         self.entities = json.loads(settings[b"catalog"])["entities"]
         self.dictionaries = {int(key[11:]): value[2:] for key, value in settings.items() if key.startswith(b"dictionary ")}
@@ -158,10 +159,12 @@ class Store:
 
     def row(self, table_id, key, row):
         form, flags, compression, _, dictionary, _, checksum, version = struct.unpack_from("<BBBBHHIQ", row)
-        if form != 1 or compression > 2:
+        if form != 1 or compression > 3:
             raise ValueError(f"a row of format {form} with compression {compression}")
         if crc32c(struct.pack("<I", table_id) + key + row[0:8] + row[12:]) != checksum:
             raise ValueError("the checksum is wrong")
+        if compression == 3:
+            return flags, version, self.packed(row[20:], dictionary)
         body = self.decompress(row[20:], dictionary) if compression == 1 else row[20:]
         (count,) = struct.unpack_from("<H", body)
         entry = struct.Struct("<HI" if flags & 2 else "<HH")
@@ -179,6 +182,29 @@ class Store:
             fields[field] = body[places[kind]:places[kind] + length]
             places[kind] += length
         return flags, version, fields
+
+    def packed(self, body, dictionary):
+        """The fields of a divided body with a packed directory."""
+        at = 1 + body[0]
+        ids = [number * 8 + bit for number, byte in enumerate(body[1:at]) for bit in range(8) if byte >> bit & 1]
+        lengths = list(body[at:at + len(ids)])
+        short = at + len(ids)
+        at = short + sum(lengths)
+        for index, length in enumerate(lengths):
+            if length == 0:
+                shift = 0
+                while True:
+                    lengths[index] |= (body[at] & 127) << shift
+                    shift, at = shift + 7, at + 1
+                    if body[at - 1] < 128:
+                        break
+        frame, long, fields = self.decompress(body[at:], dictionary), 0, {}
+        for field, length in zip(ids, lengths):
+            if length <= 17:
+                fields[field], short = body[short:short + length], short + length
+            else:
+                fields[field], long = frame[long:long + length], long + length
+        return fields
 
     def decompress(self, frame, dictionary):
         import zstandard

@@ -75,6 +75,7 @@ struct RecordLookup {
         case RowFormat.uncompressed: "none"
         case RowFormat.zstd: "zstd"
         case RowFormat.zstdLongValues: "zstd, long values"
+        case RowFormat.packedLongValues: "zstd, long values; packed directory"
         default: "unknown (\(form))"
         }
     }

@@ -186,7 +186,9 @@ extension StoreWriter {
             addEntry(&rows)
             return false
         }
-        if isCurrent, stored[2] == RowFormat.zstdLongValues { return keep(&rows) }
+        let form = stored[2],
+            divided = access.state.packsDirectories ? RowFormat.packedLongValues : RowFormat.zstdLongValues
+        if isCurrent, form == divided { return keep(&rows) }
         let view = try access.records.view(stored, entity, key)
         if isCurrent, !RowFormat.isDivided(view.body) { return keep(&rows) }
         compressed.removeAll()

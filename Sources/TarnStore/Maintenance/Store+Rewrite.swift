@@ -13,7 +13,8 @@ extension Store {
     ///
     /// A rewrite of all entities also upgrades a store of an earlier format, in one transaction at
     /// its beginning: formats 1 and 2 have no checksums of dictionaries, settings, changes and
-    /// bodies.
+    /// bodies. In a store of the current format the rows get packed directories, which programs of
+    /// earlier versions do not read.
     ///
     /// A rewrite is worth it in three cases: rows differ in kind from those that the dictionary was
     /// trained with (the first 1,000), the compression of an entity was changed, or rows were
@@ -76,6 +77,7 @@ extension Store {
     ) throws -> RewriteReport {
         var report = RewriteReport()
         if name == nil { report.isUpgraded = try upgradeFormat() }
+        try addFeatures()
         // Entities of one root share its table and its dictionary.
         let roots =
             try name.map { [try state.entity($0).root] } ?? catalog.entities.filter { $0.root == $0.id }.map(\.id)

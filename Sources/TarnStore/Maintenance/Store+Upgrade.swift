@@ -24,6 +24,23 @@ extension Store {
     }
 }
 
+extension Store {
+    /// Makes the features of this version usable in a store of its format, for rows that are
+    /// written from now on. Programs of earlier versions refuse the store then.
+    func addFeatures() throws {
+        guard state.format == Store.format, !state.features.isSuperset(of: StoreFeature.all) else { return }
+        try inWriteTransaction { transaction, state in
+            guard state.format == Store.format, !state.features.isSuperset(of: StoreFeature.all) else { return }
+            let raw = transaction.raw
+            try raw.willAdd()
+            try raw.put(
+                state.meta, key: MetaKey.features, text: StoreFeature.text(state.features.union(StoreFeature.all)))
+            try raw.advanceGeneration(state.meta)
+        }
+        try reload()
+    }
+}
+
 /// The upgrade of a store within a write transaction.
 private struct FormatUpgrade {
     let raw: RawTransaction

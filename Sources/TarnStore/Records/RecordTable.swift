@@ -59,7 +59,8 @@ package struct RecordTable {
     ) -> (form: UInt8, dictionary: UInt16)? {
         guard body.bytes.count >= smallest, let context, let dictionary = state.currentDictionary(ofRoot: root)
         else { return nil }
-        return context.compress(body, dictionary, into: &writer).map { ($0, dictionary.id) }
+        let form = context.compress(body, dictionary, isPacking: state.packsDirectories, into: &writer)
+        return form.map { ($0, dictionary.id) }
     }
 
     /// Returns the row of a record. Nil if there is none, or if it is of another entity.
@@ -147,13 +148,13 @@ package struct RecordTable {
     @inline(__always)
     func lazyView(_ bytes: Bytes) -> EncodedRow? {
         if let row = EncodedRow(bytes) { return row }
-        guard bytes.count > RowFormat.headerSize, bytes[2] == RowFormat.zstdLongValues else { return nil }
+        guard bytes.count > RowFormat.headerSize, RowFormat.isDivided(form: bytes[2]) else { return nil }
         return try? compressedView(bytes)
     }
 
     @inline(never)
     private func compressedView(_ bytes: Bytes) throws(RowDamage) -> EncodedRow {
-        guard bytes.count > RowFormat.headerSize, bytes[2] == RowFormat.zstdLongValues else {
+        guard bytes.count > RowFormat.headerSize, RowFormat.isDivided(form: bytes[2]) else {
             return try uncheckedView(bytes)
         }
         let lent = try lend(bytes)

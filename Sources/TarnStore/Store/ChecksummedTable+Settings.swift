@@ -64,6 +64,7 @@ extension RawTransaction {
     /// It includes every counter, so that a missing counter is known to be damage.
     func putNewSettings(_ meta: ChecksummedTable, catalog: Catalog) throws {
         try put(meta, key: MetaKey.format, text: String(Store.format))
+        try put(meta, key: MetaKey.features, text: StoreFeature.text(StoreFeature.all))
         try put(meta, key: MetaKey.incarnation, text: UUID().uuidString.lowercased())
         for key in MetaKey.counters { try put(meta, key: key, number: 0) }
         try put(meta, key: MetaKey.generation, number: 1)

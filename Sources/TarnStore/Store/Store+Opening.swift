@@ -161,7 +161,8 @@ extension Store {
             }
             guard found <= format else { throw StoreOpenError.newerFormat(path: path, found: found, known: format) }
             try checkSettings(transaction.raw, meta)
-            if let feature = try StoreFeature.unknown(in: transaction.raw.get(meta, key: MetaKey.features)).first {
+            let features = try transaction.raw.get(meta, key: MetaKey.features)
+            if let feature = StoreFeature.unknown(in: features).first {
                 throw StoreOpenError.unknownFeature(path: path, feature: feature)
             }
             let raw = transaction.raw
@@ -169,7 +170,8 @@ extension Store {
                 format: found, catalog: try readCatalog(raw, meta, path),
                 generation: try raw.number(meta, key: MetaKey.generation),
                 dictionaries: DictionaryList(try RowDictionary.all(raw, meta)),
-                changeOptions: try ChangeOptions(raw, meta), marks: try IndexMark.all(raw, meta))
+                changeOptions: try ChangeOptions(raw, meta), features: StoreFeature.known(in: features),
+                marks: try IndexMark.all(raw, meta))
         }
         let catalog = settings.catalog
         let roots = catalog.entities.filter { $0.root == $0.id }

@@ -33,6 +33,10 @@ package final class StoreState: Sendable {
     let outboxSchema: OutboxSchema
     /// The options of the change log.
     let changeOptions: ChangeOptions
+    /// What a reader must know in addition to the format.
+    let features: Set<StoreFeature>
+    /// Indicates that the directories of divided rows are packed when they are written.
+    let packsDirectories: Bool
     /// The indexes that may lack entries of existing rows.
     private let incomplete: Set<UInt32>
     /// Indicates that some index is being built or checked.
@@ -49,6 +53,7 @@ package final class StoreState: Sendable {
         var generation: UInt64
         var dictionaries = DictionaryList([])
         var changeOptions = ChangeOptions()
+        var features: Set<StoreFeature> = []
         var marks: [UInt32: IndexMark] = [:]
     }
 
@@ -82,6 +87,8 @@ package final class StoreState: Sendable {
         bodies = fixed[TableName.bodies].map { ChecksummedTable($0, "bodies", format: format) }
         dictionaries = settings.dictionaries
         changeOptions = settings.changeOptions.resolved(catalog)
+        features = settings.features
+        packsDirectories = features.contains(.packedDirectories)
         incomplete = Set(settings.marks.filter { $0.value.phase == .building }.keys)
         hasIndexWork = !settings.marks.isEmpty
         generation = settings.generation

@@ -93,17 +93,3 @@ public struct Row<Record: StoredRecord>: ~Escapable {
     /// The commit sequence of the last change of the content, for a compare-and-set.
     public var version: UInt64 { lent.view.version }
 }
-
-extension RowBody {
-    /// Returns the position of a field in the directory; nil if it is absent.
-    func place(of id: UInt16) -> Int? {
-        var low = 0, high = count
-        while low < high {
-            let middle = (low + high) / 2
-            let found = self.id(at: middle)
-            if found == id { return middle }
-            if found < id { low = middle + 1 } else { high = middle }
-        }
-        return nil
-    }
-}

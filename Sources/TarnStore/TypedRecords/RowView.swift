@@ -82,10 +82,8 @@ struct RowView {
 
     @usableFromInline
     func search(_ slot: RowPlan.Slot) throws(StoreError) -> UnsafeRawBufferPointer? {
-        let body = view.body, rank = Int(slot.rank)
-        // A divided row may have every field, too.
-        let found = rank < body.count && body.id(at: rank) == slot.id ? rank : body.place(of: slot.id)
-        guard let place = found else { return nil }
+        let body = view.body
+        guard let place = body.place(of: slot.id, tryingFirst: Int(slot.rank)) else { return nil }
         guard let value = body.value(at: place) else { throw damaged }
         return value.bytes
     }

@@ -143,7 +143,7 @@ struct DividedRowTests {
     func forms() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let store = try store()
-        #expect(try forms(store, "Note") == [RowFormat.zstdLongValues])
+        #expect(try forms(store, "Note") == [RowFormat.packedLongValues])
         #expect(try forms(store, "Sheet") == [RowFormat.zstd])
         try store.read { reader in
             for id in [0, 1, 700, 1499] {
@@ -225,10 +225,48 @@ struct DividedRowTests {
         }
     }
 
+    /// Removes a store's features, as if an earlier version had made it.
+    private func withoutFeatures() throws {
+        let environment = try Environment.open(at: folder, options: .init(durability: .volatile))
+        let table = try #require(try environment.existingTables([TableName.meta])[0])
+        try environment.write { transaction in
+            let meta = ChecksummedTable.meta(table, format: Store.format)
+            try transaction.raw.put(meta, key: MetaKey.features, text: "")
+            try transaction.raw.advanceGeneration(meta)
+        }
+    }
+
+    @Test("a store of an earlier version keeps directories as they were until a rewrite, which packs them")
+    func packsOnRewrite() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        _ = try store()
+        try withoutFeatures()
+        let store = try Store.open(at: folder)
+        try store.write { writer in
+            try writer.put("Note", RecordKey(700), [.init("stars", .int(77))])
+            try writer.put("Note", RecordKey(1), [.init("stars", .int(78))])
+        }
+        #expect(try forms(store, "Note") == [RowFormat.zstdLongValues, RowFormat.packedLongValues])
+        #expect(try store.read { try $0.record("Note", RecordKey(700)) }?["stars"] == .int(77))
+        let before = try store.read { reader in try (0..<1500).map { try reader.record("Note", RecordKey(Int64($0))) } }
+        #expect(try store.rewrite("Note").rewritten == 1500)
+        #expect(try forms(store, "Note") == [RowFormat.packedLongValues])
+        let after = try store.read { reader in try (0..<1500).map { try reader.record("Note", RecordKey(Int64($0))) } }
+        #expect(before == after)
+        try store.write { writer in try writer.put("Note", RecordKey(2), [.init("stars", .int(79))]) }
+        #expect(try forms(store, "Note") == [RowFormat.packedLongValues])
+        let features = try store.read { reader in
+            try reader.access.raw.get(reader.access.state.meta, key: MetaKey.features).map {
+                String(decoding: $0, as: UTF8.self)
+            }
+        }
+        #expect(features == "packed-directories")
+    }
+
     @Test(
-        "a whole body comes back from what is stored of it, whatever its values are; of what is damaged at most an error comes"
-    )
-    func roundTrip() throws {
+        "a whole body comes back from what is stored of it, whatever its values are; of what is damaged at most an error comes",
+        arguments: [false, true])
+    func roundTrip(isPacking: Bool) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let store = try store()
         try store.read { reader in
@@ -240,8 +278,10 @@ struct DividedRowTests {
             for _ in 0..<400 {
                 var builder = BodyBuilder()
                 var id: UInt16 = 0
-                for _ in 0..<Int.random(in: 1...30, using: &random) {
-                    id += UInt16.random(in: 1...3, using: &random)
+                let (fields, step): (Int, UInt16) =
+                    Int.random(in: 0..<4, using: &random) == 0 ? (200, 9) : (30, 3)
+                for _ in 0..<Int.random(in: 1...fields, using: &random) {
+                    id += UInt16.random(in: 1...step, using: &random)
                     let length =
                         Bool.random(using: &random)
                         ? Int.random(in: 0...18, using: &random) : Int.random(in: 0...400, using: &random)
@@ -256,10 +296,17 @@ struct DividedRowTests {
                 var bytes = ByteWriter(), stored = ByteWriter()
                 builder.finish(into: &bytes)
                 let body = try #require(RowBody(bytes.bytes, isWide: isWide))
-                guard context.compress(body, dictionary, into: &stored) == RowFormat.zstdLongValues else { continue }
+                let form = isPacking ? RowFormat.packedLongValues : RowFormat.zstdLongValues
+                guard context.compress(body, dictionary, isPacking: isPacking, into: &stored) == form else { continue }
                 divided += 1
-                let lent = context.lend(stored.bytes, isWide: isWide, isDivided: true, lendable)
-                let view = try #require(RowBody(stored.bytes, isWide: isWide, lent: lent))
+                let lent = context.lend(stored.bytes, form: form, isWide: isWide, lendable)
+                let view = try #require(
+                    RowBody(stored.bytes, isWide: isWide, isPacked: isPacking, lent: lent))
+                #expect(view.count == body.count)
+                for other in 0...(id + 20) {
+                    #expect(view.place(of: other) == body.place(of: other))
+                }
+                for place in 0..<body.count { #expect(view.id(at: place) == body.id(at: place)) }
                 // The short values first: they are found without decompressing the long ones.
                 for place in (0..<body.count).sorted(by: { body.length(at: $0) < body.length(at: $1) }) {
                     #expect(
@@ -275,8 +322,11 @@ struct DividedRowTests {
                         damaged.removeLast(Int.random(in: 0..<damaged.count, using: &random))
                     }
                     damaged.withUnsafeBytes { damaged in
-                        let lent = context.lend(damaged, isWide: isWide, isDivided: true, lendable)
-                        guard let view = RowBody(damaged, isWide: isWide, lent: lent) else { return }
+                        let lent = context.lend(damaged, form: form, isWide: isWide, lendable)
+                        guard let view = RowBody(damaged, isWide: isWide, isPacked: isPacking, lent: lent) else {
+                            return
+                        }
+                        for other in 0...(id + 20) { _ = view.value(of: other)?.isWellFormed }
                         for place in 0..<view.count { if let value = view.value(at: place) { _ = value.isWellFormed } }
                         _ = view.undivided?.isWellFormed
                     }

@@ -9,7 +9,9 @@ struct DecompressedBody {
     }
 
     var stored = Bytes(start: nil, count: 0)
-    var isWide = false, isDivided = false
+    var isWide = false
+    /// The compression form in the row's header.
+    var form = RowFormat.zstd
     var state = State.compressed
     var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
     /// Unretained: the transaction retains the context and the dictionary, and outlives the body.
@@ -41,7 +43,9 @@ struct DecompressedBody {
     private mutating func decompressed() -> Bytes? {
         context._withUnsafeGuaranteedRef { context in
             dictionary._withUnsafeGuaranteedRef { dictionary in
-                if isDivided { return context.whole(stored, isWide: isWide, dictionary) { room(for: $0) } }
+                if RowFormat.isDivided(form: form) {
+                    return context.whole(stored, form, isWide: isWide, dictionary) { room(for: $0) }
+                }
                 guard let size = RowContext.contentSize(stored),
                     context.decompress(stored, into: room(for: size), size, dictionary)
                 else { return nil }

@@ -71,16 +71,18 @@ package final class RowContext {
 
     /// Borrows a body in its stored form. It is decompressed on the first access to its bytes.
     ///
-    /// - Parameter dictionary: The store's, which outlives the body.
+    /// - Parameters:
+    ///   - form: The compression form in the row's header.
+    ///   - dictionary: The store's, which outlives the body.
     func lend(
-        _ stored: Bytes, isWide: Bool, isDivided: Bool, _ dictionary: Unmanaged<RowDictionary>
+        _ stored: Bytes, form: UInt8, isWide: Bool, _ dictionary: Unmanaged<RowDictionary>
     ) -> UnsafeMutablePointer<DecompressedBody> {
         if live == bodies.count { addBody(dictionary) }
         let body = bodies[live]
         live += 1
         body.pointee.stored = stored
         body.pointee.isWide = isWide
-        body.pointee.isDivided = isDivided
+        body.pointee.form = form
         body.pointee.dictionary = dictionary
         body.pointee.state = .compressed
         return body
@@ -100,8 +102,8 @@ package final class RowContext {
     /// Borrows the body of a row that is known to be compressed.
     func lend(row: Bytes, _ dictionary: Unmanaged<RowDictionary>) -> UnsafeMutablePointer<DecompressedBody> {
         lend(
-            row.slice(RowFormat.headerSize..<row.count), isWide: row[1] & RowFormat.wide != 0,
-            isDivided: row[2] == RowFormat.zstdLongValues, dictionary)
+            row.slice(RowFormat.headerSize..<row.count), form: row[2], isWide: row[1] & RowFormat.wide != 0,
+            dictionary)
     }
 
     /// Decompresses a frame. Returns false if it is damaged.

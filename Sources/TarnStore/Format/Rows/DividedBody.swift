@@ -110,15 +110,32 @@ extension RowContext {
     /// Appends the compressed form of a body.
     /// Nil if compression does not pay; nothing is appended then.
     ///
+    /// - Parameter isPacking: Whether the directory of a divided body is packed, if that pays.
     /// - Returns: The compression form for the row's header.
-    func compress(_ body: RowBody, _ dictionary: RowDictionary, into writer: inout ByteWriter) -> UInt8? {
+    func compress(
+        _ body: RowBody, _ dictionary: RowDictionary, isPacking: Bool = true, into writer: inout ByteWriter
+    ) -> UInt8? {
         let bytes = body.bytes
         guard let divided = DividedBody(bytes, isWide: body.isWide), let lengths = divided.lengthsOfWhole,
             RowFormat.isDivided(longValues: lengths.long, of: bytes.count)
         else { return compress(bytes, dictionary, into: &writer) ? RowFormat.zstd : nil }
         let start = writer.count
-        writer.append(bytes.slice(0..<divided.valuesStart))
-        withLongValues(of: lengths.long) { room in
+        let isPacked =
+            isPacking && PackedDirectory.append(body, to: &writer) { divide(bytes, divided, lengths.long, into: &$0) }
+        if !isPacked {
+            writer.append(bytes.slice(0..<divided.valuesStart))
+            divide(bytes, divided, lengths.long, into: &writer)
+        }
+        guard compress(longValues, dictionary, into: &writer) else {
+            writer.truncate(to: start)
+            return nil
+        }
+        return isPacked ? RowFormat.packedLongValues : RowFormat.zstdLongValues
+    }
+
+    /// Appends the short values of a whole body, and copies the long ones to `longValues`.
+    private func divide(_ bytes: Bytes, _ divided: DividedBody, _ long: Int, into writer: inout ByteWriter) {
+        withLongValues(of: long) { room in
             var longEnd = 0
             divided.forEachRun { isShort, range in
                 let run = bytes.slice(divided.valuesStart + range.lowerBound..<divided.valuesStart + range.upperBound)
@@ -130,17 +147,14 @@ extension RowContext {
                 }
             }
         }
-        guard compress(longValues, dictionary, into: &writer) else {
-            writer.truncate(to: start)
-            return nil
-        }
-        return RowFormat.zstdLongValues
     }
 
     /// Reassembles a divided body. Nil if it is damaged.
     func whole(
-        _ stored: Bytes, isWide: Bool, _ dictionary: RowDictionary, into room: (Int) -> UnsafeMutableRawBufferPointer
+        _ stored: Bytes, _ form: UInt8, isWide: Bool, _ dictionary: RowDictionary,
+        into room: (Int) -> UnsafeMutableRawBufferPointer
     ) -> Bytes? {
+        if form == RowFormat.packedLongValues { return whole(packed: stored, isWide: isWide, dictionary, into: room) }
         guard let divided = DividedBody(stored, isWide: isWide), let lengths = divided.lengths, lengths.long > 0,
             lengths.short + lengths.long <= RowCompression.largestBody,
             divided.valuesStart + lengths.short < stored.count,
@@ -162,6 +176,21 @@ extension RowContext {
             }
         }
         return Bytes(start: whole.baseAddress, count: divided.valuesStart + lengths.short + lengths.long)
+    }
+}
+
+extension RowContext {
+    private func whole(
+        packed stored: Bytes, isWide: Bool, _ dictionary: RowDictionary,
+        into room: (Int) -> UnsafeMutableRawBufferPointer
+    ) -> Bytes? {
+        guard let directory = PackedDirectory(stored), let layout = directory.layout(isWide: isWide), layout.long > 0,
+            layout.short + layout.long <= RowCompression.largestBody, layout.frameStart < stored.count,
+            decompressLongValues(stored.slice(layout.frameStart..<stored.count), of: layout.long, dictionary)
+        else { return nil }
+        let whole = room(layout.size)
+        guard directory.expand(layout, longValues: longValues, isWide: isWide, into: whole) else { return nil }
+        return Bytes(start: whole.baseAddress, count: layout.size)
     }
 }
 

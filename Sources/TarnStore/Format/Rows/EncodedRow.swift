@@ -15,7 +15,9 @@ package struct EncodedRow {
     init?(_ bytes: Bytes, body: Bytes, lent: UnsafeMutablePointer<DecompressedBody>? = nil) {
         guard bytes.count >= RowFormat.headerSize + 2, bytes[0] == RowFormat.version,
             bytes[1] & ~RowFormat.allFlags == 0,
-            let body = RowBody(body, isWide: bytes[1] & RowFormat.wide != 0, lent: lent)
+            let body = RowBody(
+                body, isWide: bytes[1] & RowFormat.wide != 0,
+                isPacked: lent != nil && bytes[2] == RowFormat.packedLongValues, lent: lent)
         else { return nil }
         self.bytes = bytes
         self.body = body
@@ -36,7 +38,7 @@ package struct EncodedRow {
 
     /// Returns the dictionary id in the header of a stored row. Nil if the row is uncompressed.
     package static func dictionary(of row: Bytes) -> UInt16? {
-        guard row.count > RowFormat.headerSize, row[2] == RowFormat.zstd || row[2] == RowFormat.zstdLongValues else {
+        guard row.count > RowFormat.headerSize, row[2] == RowFormat.zstd || RowFormat.isDivided(form: row[2]) else {
             return nil
         }
         return row.load(4)

@@ -6,6 +6,7 @@
 //      2  u8   compression: 0 = none,
 //              1 = zstd (RFC 8878; one frame with content size, compressed with the dictionary),
 //              2 = zstd of the long values only (`DividedBody`)
+//              3 = the same, with a packed directory (`PackedDirectory`)
 //      3  u8   reserved: 0
 //      4  u16  dictionary id: 0 without compression
 //      6  u16  concrete entity id
@@ -29,12 +30,16 @@ package enum RowFormat {
     package static let uncompressed: UInt8 = 0
     package static let zstd: UInt8 = 1
     package static let zstdLongValues: UInt8 = 2
+    package static let packedLongValues: UInt8 = 3
     static let allFlags: UInt8 = 3
     /// The largest total length of values whose offsets fit in 16 bits.
     static let narrowLimit = 0xFFFF
     /// The longest value, with its tag, that stays uncompressed in a divided body.
     /// Numbers, dates, UUIDs, most references and most names are short.
     static let longestShortValue = 17
+
+    /// Returns whether rows of this form are divided, their directory packed or not.
+    package static func isDivided(form: UInt8) -> Bool { form == zstdLongValues || form == packedLongValues }
 
     /// Returns whether a body is divided when it is compressed.
     /// At least half of it must be in long values. Otherwise too much would stay uncompressed.

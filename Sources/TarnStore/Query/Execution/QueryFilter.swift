@@ -205,6 +205,6 @@ extension RowBody {
     /// - Parameter rank: the field's position in a row that has every field, which is tried first.
     @inline(__always)
     func value(of id: UInt16, at rank: Int) -> EncodedValue? {
-        rank < count && self.id(at: rank) == id ? value(at: rank) : value(of: id)
+        place(of: id, tryingFirst: rank).flatMap { value(at: $0) }
     }
 }

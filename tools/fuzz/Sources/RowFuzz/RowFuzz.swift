@@ -2,7 +2,8 @@
 // ways to read one agree.
 //
 // The first byte of an input says what the rest is: 0 a row, 1 a body behind a sound header, 2 a
-// value, 3 a body that is compressed first and then damaged as the next four bytes say.
+// value, 3 a body that is compressed first (11 with a packed directory) and then damaged as the
+// next four bytes say.
 
 import FuzzDriver
 import TarnInspect
@@ -17,7 +18,7 @@ public func run(_ count: Int32, _ arguments: UnsafeMutablePointer<UnsafeMutableP
         case 0: check(row: rest)
         case 1: check(row: header(isWide: kind & 4 != 0) + rest)
         case 2: check(value: rest)
-        default: checkDamaged(rest, isWide: kind & 4 != 0)
+        default: checkDamaged(rest, isWide: kind & 4 != 0, isPacking: kind & 8 != 0)
         }
     }
 }
@@ -65,11 +66,12 @@ private func checkLent(_ row: Bytes, _ whole: EncodedRow) {
     guard EncodedRow.dictionary(of: row) == 1 else { return }
     let mark = context.mark
     defer { context.release(to: mark) }
-    let isDivided = row[2] == RowFormat.zstdLongValues
+    let isDivided = RowFormat.isDivided(form: row[2])
     let lent = context.lend(row: row, dictionary)
     guard isDivided, let divided = EncodedRow(row, body: row.slice(RowFormat.headerSize..<row.count), lent: lent) else { return }
     precondition(divided.body.count == whole.body.count, "a divided row has other fields")
     for index in 0..<whole.body.count {
+        precondition(divided.body.id(at: index) == whole.body.id(at: index), "a field has another id")
         let one = divided.body.value(at: index), other = whole.body.value(at: index)
         precondition((one == nil) == (other == nil), "a field is there in one form only")
         if let one, let other { precondition(Bytes.equal(one.bytes, other.bytes), "a field differs") }
@@ -114,12 +116,14 @@ private func check(_ value: EncodedValue) {
 }
 
 /// A frame with sound beginnings: random bytes hardly ever are one.
-private func checkDamaged(_ input: [UInt8], isWide: Bool) {
+private func checkDamaged(_ input: [UInt8], isWide: Bool, isPacking: Bool) {
     guard input.count > 4 else { return }
     let body = Array(input.dropFirst(4))
     var writer = ByteWriter()
     let form: UInt8? = body.withUnsafeBytes { bytes in
-        RowBody(bytes, isWide: isWide).flatMap { context.compress($0, dictionary, into: &writer) }
+        RowBody(bytes, isWide: isWide).flatMap {
+            context.compress($0, dictionary, isPacking: isPacking, into: &writer)
+        }
     }
     guard let form else { return }
     let sound = header(isWide: isWide, form: form) + Array(writer.bytes)

@@ -46,12 +46,17 @@ enum RowSeeds {
         var seeds = values.map { [2] + $0 }
         for isWide in [false, true] {
             let body = body(isWide: isWide), wide: UInt8 = isWide ? 4 : 0
-            seeds += [[0] + header(isWide: isWide) + body, [1 | wide] + body, [3 | wide, 40, 0, 1, 0] + body]
-            var writer = ByteWriter()
-            guard let form = body.withUnsafeBytes({ bytes in
-                RowBody(bytes, isWide: isWide).flatMap { context.compress($0, dictionary, into: &writer) }
-            }) else { continue }
-            seeds.append([0] + header(isWide: isWide, form: form) + Array(writer.bytes))
+            seeds += [[0] + header(isWide: isWide) + body, [1 | wide] + body]
+            for isPacking in [false, true] {
+                seeds.append([3 | wide | (isPacking ? 8 : 0), 40, 0, 1, 0] + body)
+                var writer = ByteWriter()
+                let form: UInt8? = body.withUnsafeBytes { bytes in
+                    RowBody(bytes, isWide: isWide).flatMap {
+                        context.compress($0, dictionary, isPacking: isPacking, into: &writer)
+                    }
+                }
+                if let form { seeds.append([0] + header(isWide: isWide, form: form) + Array(writer.bytes)) }
+            }
         }
         return seeds
     }

@@ -7,7 +7,8 @@ extension APIClient {
     var redirects: RedirectScope {
         RedirectScope(
             bases: [api.base] + api.aliases + api.follows,
-            moved: base.map { RedirectScope.Moved(from: api.base, to: $0) })
+            moved: base.map { RedirectScope.Moved(from: api.base, to: $0) },
+            secretParameter: api.authentication.queryParameter)
     }
 
     /// The scope of links in an endpoint's pages, and the limits of its scan.

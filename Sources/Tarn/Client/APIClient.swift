@@ -279,7 +279,7 @@ public struct APIClient: Sendable {
     /// The auth scope as a keyed hash: responses stored for one scope are not served to another.
     func authScope() async throws -> String {
         try await authorized.scope().map { secret in
-            String(try store.read { SHA256.hexadecimal(try $0.incarnation + "\n" + secret.exposed) }.prefix(32))
+            String(try store.read { SHA256.hexadecimal(try $0.responseOrigin + "\n" + secret.exposed) }.prefix(32))
         } ?? ""
     }
 

@@ -86,8 +86,11 @@ struct EndpointRequest: Sendable {
     /// - Parameter own: the name of the endpoint, or of a variant of it.
     func checkpointName(_ own: String) -> String {
         let values = partition.isEmpty ? "" : " [\(partition.map { "\($0.name)=\($0.value)" }.joined(separator: "&"))]"
-        return own + values + (parent.map { " \($0.key)" } ?? "")
+        return parent.map { EndpointRequest.checkpointName(own + values, of: $0.key) } ?? own + values
     }
+
+    /// The name of the checkpoint of a list that is requested for a parent record.
+    static func checkpointName(_ own: String, of parent: RecordKey) -> String { "\(own) \(parent)" }
 
     /// The request for the first page.
     ///

@@ -92,6 +92,13 @@ struct PageImporter {
         let added = try importer.add(
             response.body, lists, context: context(response, page, isRead: importer.readsContext),
             asking: plan.questions, known: stored)
+        if added.count == 0, response.status == 202 || response.status == 205 {
+            // RFC 9110 §15.3.3 and §15.3.6: the answer is not there yet, or there is none.
+            throw MirrorError.status(
+                code: response.status, method: request.endpoint.method, url: page.shownURL,
+                message: "it lists no records, and does not say that there are none; sync again later, or declare "
+                    + "what it means (responses)")
+        }
         // Only diagnostics of this page: other pages of the unit have their own.
         if added.skipped > 0, added.listed.isEmpty,
             let diagnostic = importer.diagnostics.dropFirst(known).first(where: { $0.code == .keyMissing })

@@ -24,7 +24,13 @@ package struct PageMetadata: Encodable {
         let own = zip(names, facts.documents).compactMap { metadata, text in text.map { (metadata.name, $0) } }
         kept = own.isEmpty ? nil : Dictionary(own) { first, _ in first }
         let found =
-            zip(wants.values, facts.values).compactMap { path, value in value.map { (path, $0) } }
+            wants.values.indices.compactMap { index -> (String, String)? in
+                guard index < facts.values.count else { return nil }
+                let path = wants.values[index]
+                if let value = facts.values[index] { return (path, value) }
+                let isRefused = facts.containers.contains(index) && wants.scalars.contains(path)
+                return isRefused ? (path, PageFacts.container) : nil
+            }
             + facts.members.map { ($0.path, $0.text) }
         values = found.isEmpty ? nil : Dictionary(found) { first, _ in first }
         records = PageFacts.RecordValues(facts.records).map { [$0.last, $0.smallest, $0.largest] }

@@ -212,6 +212,15 @@ public struct Endpoint: Sendable, Hashable {
         }
     }
 
+    /// Whether records that change while a scan is interrupted may move others past it.
+    ///
+    /// A list that is asked for by the largest value of a field usually has the order of this
+    /// field. A record that changes leaves its page for the last one, and others follow it to the
+    /// pages that were read before the interruption.
+    var movesWhileInterrupted: Bool {
+        if case .field? = incremental?.source { !pagination.namesPlaces } else { false }
+    }
+
     /// Whether a scan consists of several lists.
     var hasSeveralLists: Bool { forEach != nil || !partitions.isEmpty }
 

@@ -14,8 +14,8 @@ final class ResponseStore: Sendable {
     private let store: Store
     private let options: CachedTransport.Options
     private let uses = CacheUses()
-    /// The incarnation of the store, once it was read.
-    private let knownIncarnation = Guarded<String?>(nil)
+    /// The store's ``StoreReader/responseOrigin``, once it was read.
+    private let knownOrigin = Guarded<String?>(nil)
 
     init(_ store: Store, _ options: CachedTransport.Options) {
         self.store = store
@@ -24,11 +24,11 @@ final class ResponseStore: Sendable {
 
     private var now: Timestamp { Timestamp(options.time.now()) }
 
-    private var incarnation: String {
+    private var origin: String {
         get throws {
-            if let known = knownIncarnation.withLock(\.self) { return known }
-            let read = try store.read { try $0.incarnation }
-            knownIncarnation.withLock { $0 = read }
+            if let known = knownOrigin.withLock(\.self) { return known }
+            let read = try store.read { try $0.responseOrigin }
+            knownOrigin.withLock { $0 = read }
             return read
         }
     }
@@ -47,7 +47,7 @@ final class ResponseStore: Sendable {
         guard !fields.fields.isEmpty || !options.scope.isEmpty else { return CacheScope(rules: rules, digest: "") }
         // Sorted by name: the order of different fields has no meaning.
         let lines = fields.fields.map { "\($0.name): \($0.value)" }.sorted()
-        let text = try ([incarnation, options.scope, rules.isShared ? "shared" : "user"] + lines).joined(
+        let text = try ([origin, options.scope, rules.isShared ? "shared" : "user"] + lines).joined(
             separator: "\n")
         return CacheScope(rules: rules, digest: String(SHA256.hexadecimal(text).prefix(32)))
     }

@@ -22,12 +22,15 @@ extension EndpointScan {
             return nil
         }
         let begins = options.beginsAnew && (syncRun == nil || old?.sync != syncRun?.id)
-        let continued = old.flatMap { old in
+        var continued = old.flatMap { old in
             old.state == .underWay && old.plan == plan && old.nextURL != nil && !begins ? old : nil
         }
         var request = request
         let known = old?.plan == plan ? old?.since : nil
         request.since = try continued.map(\.begunSince) ?? beginning(of: request, after: known)
+        // No later scan would list what has moved past this one: its values are smaller than the
+        // next value.
+        if request.since != nil, request.endpoint.movesWhileInterrupted { continued = nil }
         var pages = try request.since == nil ? request.pages(from: first) : request.pages()
         let importer = try PageImporter(request, pages.wants, like: lastImporter)
         lastImporter = importer
@@ -43,7 +46,8 @@ extension EndpointScan {
             checkpoint = continued
             checkpoint.members = members
             if next != pages.position {
-                try pages.resume(at: next, ordinal: continued.pages + 1, listed: continued.records)
+                try pages.resume(
+                    at: next, ordinal: continued.pages + 1, listed: continued.records, isLimitAnew: options.isPartial)
             }
             report.isResumed = report.isResumed || continued.pages > 0 && !isRepeated
             if !isRepeated {
@@ -148,9 +152,9 @@ extension EndpointScan {
         }
         if let choice = list.pages.choice { report.pagination = choice }
         if !hasNext, list.pages.isCutOff, options.isPartial {
-            // The next sync continues with this page: it cannot know the next one otherwise.
             report.wasLimited = true
-            batch.add(page, list.target.checkpoint, list.target.name)
+            checkpoint.nextURL = list.pages.positionBehindLimit
+            batch.add(page, checkpoint, list.target.name)
             return false
         }
         checkpoint.nextURL = hasNext ? list.pages.position : nil
@@ -214,6 +218,15 @@ extension EndpointScan {
             overtakenRequests.insert(fetch.key)
             return nil
         }
+        if list.pages.mayGoOn(
+            stored.pageFacts, confirmedBy: response.headers, answeredBy: stored.validation.answeredBy)
+            || importer.readsContext
+                && (stored.listing.position?.recordsBefore ?? 0) != list.target.checkpoint.records
+        {
+            // Another page may follow by now, or the records are at other positions of the list.
+            overtakenRequests.insert(fetch.key)
+            return nil
+        }
         var entry = stored
         entry.validation.isInvalidated = false
         entry.validation.headers = headers.confirmed(byNotModified: response.headers)
@@ -255,7 +268,11 @@ extension EndpointScan {
         if isCutOff {
             report.cutOff += 1
         } else {
-            checkpoint.since = next(after: checkpoint, target.request)
+            // Whatever moved past an interrupted scan is found by listing everything once more.
+            let mayLack =
+                endpoint.movesWhileInterrupted && target.request.since == nil && target.beginning.pages > 0
+            report.listsAgain = report.listsAgain || mayLack
+            checkpoint.since = mayLack ? nil : next(after: checkpoint, target.request)
         }
         (checkpoint.seen, checkpoint.begunSince) = (nil, nil)
         // The sync is complete with its last endpoint, unless an earlier one was interrupted.

@@ -127,8 +127,8 @@ final class EndpointScan {
     /// Begins to recognise bodies that come again, if their import depends on nothing else.
     private func recognizeBodies() {
         guard !holdsCommits, importer.canRecognizeBodies,
-            let incarnation = try? client.store.read({ try $0.incarnation }),
-            let digest = KeyedDigest(secret: "\(incarnation) \(request.fingerprint)")
+            let origin = try? client.store.read({ try $0.responseOrigin }),
+            let digest = KeyedDigest(secret: "\(origin) \(request.fingerprint)")
         else { return }
         pipeline.configure { $0.bodyDigest = digest }
     }

@@ -18,6 +18,8 @@ struct OrphanDecision: Sendable {
     let decides: (@Sendable (Record, StoreReader) throws -> Bool)?
     /// Changes an orphan instead of deleting it; nil to delete it.
     let mark: (@Sendable (RecordKey, inout StoreWriter) throws -> Void)?
+    /// Endpoints that request each record of the entity: a record's own detail does not list it.
+    let details: [Endpoint]
     /// Entities whose records are kept if they were changed locally.
     let keepsLocal: Set<String>
 
@@ -91,7 +93,7 @@ struct OrphanDecision: Sendable {
             outcome.existing = 1
         } else if answer != .gone, member.misses < UInt64(rules.scans) {
             outcome.waiting = 1
-        } else if try access.responses.isListed(member.record, exceptBy: identity.owns) {
+        } else if try isListedElsewhere(member.record, record.key, access) {
             outcome.listedElsewhere = 1
         } else if isKept {
             outcome.kept = 1
@@ -105,6 +107,20 @@ struct OrphanDecision: Sendable {
             return true
         }
         return false
+    }
+
+    /// Whether a response of another scan lists the record.
+    ///
+    /// The detail that was requested for the record itself only says what it was like.
+    private func isListedElsewhere(_ listed: ListedRecord, _ key: RecordKey, _ access: StoreAccess) throws -> Bool {
+        let own = Set(
+            details.map { detail in
+                ScanIdentity.responses(
+                    of: EndpointRequest.checkpointName(detail.name, of: key), detail, authScope: identity.authScope)
+            })
+        return try access.responses.isListed(listed) { scan, request in
+            identity.owns(scan, request) || scan.map(own.contains) ?? false
+        }
     }
 
     private enum Removal {

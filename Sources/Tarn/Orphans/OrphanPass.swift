@@ -202,11 +202,16 @@ struct OrphanPass {
     private mutating func decide(on candidates: [Candidate]) async throws -> (
         done: Int, record: (entity: String, key: RecordKey)?
     ) {
-        let mapping = client.description.mapping, schema = client.description.schema
+        let mapping = client.description.mapping, schema = client.description.schema, catalog = client.store.catalog
+        let root = catalog.entity(endpoint.entity)?.root
+        let details = client.description.endpoints.filter { other in
+            other.partitions.isEmpty && root != nil && catalog.entity(other.entity)?.root == root
+                && other.forEach.flatMap { catalog.entity($0.entity)?.root } == root
+        }
         let decision = OrphanDecision(
             endpoint: endpoint, rules: rules, identity: identity, parent: parent, scan: scan, limit: options.orphanStep,
             isDryRun: options.reportsOrphansOnly, mayDelete: options.mayDelete,
-            decides: options.decidesOrphan, mark: options.marksOrphan,
+            decides: options.decidesOrphan, mark: options.marksOrphan, details: details,
             keepsLocal: Set(schema.entities.map(\.name).filter { mapping.local(of: $0, in: schema) != .server }))
         let keyLimit = client.options.keyLimit
         let step = try await client.store.write(alone: true) { writer in

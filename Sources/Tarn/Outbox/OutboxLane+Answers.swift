@@ -154,7 +154,11 @@ extension OutboxLane {
         let operation = sent.operation
         guard operation.kind == .add || operation.kind == .remove else {
             return draft(response, message, operation.entity, into: &sent) { added in
-                added.listed.count == 1 ? nil : "it has \(added.listed.count) records with a key"
+                guard added.listed.count == 1 else { return "it has \(added.listed.count) records with a key" }
+                guard operation.kind == .update, added.listed[0].storageKey != operation.key.storageKey else {
+                    return nil
+                }
+                return "it is not \(operation.record)"
             }
         }
         return readMembers(response, message, into: &sent)
@@ -220,6 +224,29 @@ extension OutboxLane {
     }
 
     // MARK: Conflicts
+
+    /// The outcome of an update that was answered with 404 or 410: the server has deleted the
+    /// record, unless it can be read at its URL.
+    func missing(
+        _ operation: OutboxOperation, _ message: WriteMessage, _ failure: OutboxFailure
+    ) async -> SentOperation {
+        var sent = SentOperation(operation: operation, outcome: .refused(failure))
+        guard let url = message.recordURL else { return sent }
+        let response: TransportResponse
+        do throws(TransportError) { response = try await transport.sendDirectly(client.request(url)) } catch {
+            sent.outcome = outcome(of: error)
+            return sent
+        }
+        switch response.status {
+        case 404, 410: sent.outcome = .gone(failure)
+        case 401, 407: sent.outcome = .stopped(.authentication(failure.message), failure)
+        default:
+            if RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers)) {
+                sent.outcome = .later(after: nil, failure)
+            }
+        }
+        return sent
+    }
 
     /// Reads the record after a conflict.
     func refreshed(

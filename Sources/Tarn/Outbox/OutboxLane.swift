@@ -87,7 +87,11 @@ struct OutboxLane: Sendable {
         case .authentication:
             failure.kind = "authentication"
             return SentOperation(operation: operation, outcome: .stopped(.authentication(failure.message), failure))
-        case .refused: return SentOperation(operation: operation, outcome: .refused(failure))
+        case .refused:
+            if operation.kind == .update, response.status == 404 || response.status == 410 {
+                return await missing(operation, message, failure)
+            }
+            return SentOperation(operation: operation, outcome: .refused(failure))
         }
     }
 

@@ -14,6 +14,7 @@ struct GetCommand: ParsableCommand {
               tarn get Issue 7 --fields title,author.login,body
               tarn get Issue 7 --include comments --format yaml
               tarn get Membership '["acme", 12]'       a composite key is a JSON array
+              tarn get Issue -- -5                     a key that begins with - is written behind --
             """)
 
     @Argument(help: "Name of the entity in the description.") var entity: String

@@ -71,7 +71,7 @@ struct SyncCommand: AsyncParsableCommand {
     var json = false
     @Flag(help: "Print the JSON Schema of the events of --json, and do nothing else.") var eventsSchema = false
     @Flag(name: .long, help: "Print a line for each page, and the counts of each entity.") var verbose = false
-    @Flag(name: [.short, .long], help: "Print only errors.") var quiet = false
+    @Flag(name: [.short, .long], help: "Print only warnings and errors.") var quiet = false
 
     func run() async throws {
         if eventsSchema { return Output.lines(SyncEvents.schema) }
@@ -134,7 +134,7 @@ struct SyncCommand: AsyncParsableCommand {
         let report = await sync(names, mirror, progress, events), summary = SyncSummary(report, store)
         if json {
             SyncEvents.conclusion(summary).forEach(Output.json)
-        } else if !quiet, report.pages > 0 || report.failures.isEmpty {
+        } else if !quiet, report.pages > 0 || report.failures.isEmpty || report.hasFinishedBefore {
             let failed = summary.failedLines
             for (index, line) in summary.lines(isVerbose: verbose).enumerated() {
                 failed.contains(index) ? Output.line(line, .red) : Output.line(line)
@@ -247,7 +247,10 @@ struct SyncCommand: AsyncParsableCommand {
     private func conclude(_ report: SyncReport, _ summary: SyncSummary) throws {
         guard let first = report.failures.first else {
             if summary.skipped > 0 {
-                throw Failure(.partly, "skipped \(countText(summary.skipped, "record")) without a usable key")
+                throw Failure(
+                    .partly,
+                    "skipped \(countText(summary.skipped, "record")): without a usable key, or with a unique value of "
+                        + "another record")
             }
             return
         }
@@ -266,15 +269,19 @@ struct SyncCommand: AsyncParsableCommand {
             }
             throw Failure(.limited, "")
         }
-        if first.isUnreachable, report.pages == 0 {
+        if first.isUnreachable, report.pages == 0, !report.hasFinishedBefore {
             if let asOf = summary.completedAt {
                 Output.note("offline: the store has the records as of \(asOf); `tarn list`, `get` and `related` work")
             }
             throw Failure(.noNetwork, "")
         }
-        let hasFinished = report.endpoints.contains { $0.wasFinished || $0.finishedParents > 0 }
-        throw Failure(report.pages > 0 || hasFinished ? .partly : Failure.Code(first), "")
+        throw Failure(report.pages > 0 || report.hasFinishedBefore ? .partly : Failure.Code(first), "")
     }
 }
 
 extension Store.Permissions: ExpressibleByArgument {}
+
+extension SyncReport {
+    /// Whether an earlier run of this sync has finished an endpoint, or the lists of some parents.
+    fileprivate var hasFinishedBefore: Bool { endpoints.contains { $0.wasFinished || $0.finishedParents > 0 } }
+}

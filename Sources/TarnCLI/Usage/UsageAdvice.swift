@@ -20,6 +20,10 @@ enum UsageAdvice {
                     skipsValue = option.kind == .option && name == argument
                 } else if name.hasPrefix("--"), name.utf8.count > 2 {
                     return unknown("option", name, command.shownOptions.flatMap(\.texts))
+                } else if isNegative(argument) {
+                    return
+                        "\(VisibleText.line(argument, limit: 64)) reads as an option: write a key that begins with - "
+                        + "behind --, after all options, as in `tarn get Issue -- -5`"
                 }
             } else if let subcommand = command.subcommand(argument) {
                 command = subcommand
@@ -28,6 +32,10 @@ enum UsageAdvice {
             }
         }
         return nil
+    }
+
+    private static func isNegative(_ argument: String) -> Bool {
+        argument.utf8.count > 1 && argument.utf8.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
     }
 
     private static func unknown(_ kind: String, _ name: String, _ known: [String]) -> String {

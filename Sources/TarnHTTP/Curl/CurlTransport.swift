@@ -140,6 +140,9 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
                     .protocol,
                     "more than \(options.maximumRedirects) redirects, the last one to \(Redaction.shown(location))")
             }
+            if let problem = Redirect.problem(following: response.status, of: next, to: location) {
+                throw error(.url, problem)
+            }
             redirects += 1
             remaining -= answer.duration
             guard remaining > .zero else {

@@ -22,6 +22,16 @@ enum Redirect {
         return response.headers["Location"]
     }
 
+    /// Returns the reason why a redirect of a request is not followed, or nil.
+    ///
+    /// RFC 9110 §15.4.2 and §15.4.3 allow a client to repeat a POST as a GET after 301 and 302. The
+    /// server has not performed the POST then, and the answer to the GET looks as if it had.
+    static func problem(following status: Int, of request: TransportRequest, to location: String) -> String? {
+        guard status == 301 || status == 302, request.method == "POST" else { return nil }
+        return "the server redirects a POST with \(status) to \(Redaction.shown(location)), where it would be repeated "
+            + "as a GET. If the address has changed, name the new one; a login page asks for other credentials"
+    }
+
     /// Returns the URL at which a redirect is followed.
     static func destination(_ target: HTTPURL, of request: TransportRequest) throws(HTTPURLError) -> HTTPURL {
         guard let scope = request.redirects else { return target }
@@ -33,7 +43,8 @@ enum Redirect {
         let home = try HTTPURL(request.url)
         if target.hasSameOrigin(as: home) { return target }
         for base in scope.bases where HTTPURL.rebase(link: target.description, from: [base], onto: base) != nil {
-            return target
+            // The server may repeat the key of the request.
+            return scope.secretParameter.map { target.removing(parameter: $0) } ?? target
         }
         throw HTTPURLError(
             target.description,
@@ -48,9 +59,8 @@ enum Redirect {
     static func request(after request: TransportRequest, status: Int, from: HTTPURL, to: HTTPURL) -> TransportRequest {
         var next = request
         next.url = to.description
-        // RFC 9110 §15.4.2 to §15.4.4: after 301 and 302, POST becomes GET by custom; after 303,
-        // every method except HEAD.
-        if (status == 301 || status == 302) && request.method == "POST" || status == 303 && request.method != "HEAD" {
+        // RFC 9110 §15.4.4: after 303, every method except HEAD becomes GET.
+        if status == 303 && request.method != "HEAD" {
             next.method = "GET"
             next.body = nil
             next.headers.fields.removeAll { field in contentFields.contains { TransportHeaders.same($0, field.name) } }

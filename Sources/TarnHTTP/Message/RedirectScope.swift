@@ -4,6 +4,10 @@ package struct RedirectScope: Sendable, Hashable {
     var bases: [String]
     /// A server with another URL: a redirect to the first base URL is followed at the second.
     var moved: Moved?
+    /// The query parameter that carries a key.
+    ///
+    /// It is removed from redirects to other servers, which may repeat it.
+    var secretParameter: String?
 
     /// A base URL in redirects, and the one by which its server is reached.
     package struct Moved: Sendable, Hashable {
@@ -20,8 +24,9 @@ package struct RedirectScope: Sendable, Hashable {
     }
 
     /// Creates a scope.
-    package init(bases: [String] = [], moved: Moved? = nil) {
+    package init(bases: [String] = [], moved: Moved? = nil, secretParameter: String? = nil) {
         self.bases = bases
         self.moved = moved
+        self.secretParameter = secretParameter
     }
 }

@@ -53,13 +53,19 @@ package enum LinkHeader {
             while let (name, value) = parameter() {
                 // RFC 8288 §3.3: occurrences of rel after the first are ignored.
                 if name == "rel", relations == nil {
-                    relations = value.split { $0 == " " || $0 == "\t" }.map(String.init)
+                    relations = unquoted(value).split { $0 == " " || $0 == "\t" }.map(String.init)
                 }
                 if name == "anchor", anchor == nil { anchor = value }
             }
             return Link(
                 target: String(decoding: target.trimmingWhitespace(), as: UTF8.self), relations: relations ?? [],
                 anchor: anchor)
+        }
+
+        /// Some servers write `rel='next'`. A single quote is no part of any relation type.
+        private func unquoted(_ value: String) -> Substring {
+            guard value.count >= 2, value.first == "'", value.last == "'" else { return value[...] }
+            return value.dropFirst().dropLast()
         }
 
         // RFC 8288 B.3: one iteration of its loop.

@@ -11,8 +11,10 @@ struct PageCounts {
     var isUndecided: Bool { total == nil && totalPages == nil && hasMore == nil }
 
     init(_ facts: PageFacts, total: String?, totalPages: String?, hasMore: String?) {
-        self.total = facts.number(total)
-        self.totalPages = facts.number(totalPages)
+        // A page with records contradicts 0; a negative number stands for an unknown one.
+        let isCounted = facts.recordCount == 0
+        self.total = facts.number(total).flatMap { $0 > 0 || isCounted && $0 == 0 ? $0 : nil }
+        self.totalPages = facts.number(totalPages).flatMap { $0 > 0 || isCounted && $0 == 0 ? $0 : nil }
         self.hasMore = facts.flag(hasMore)
     }
 

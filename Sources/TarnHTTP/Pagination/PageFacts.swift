@@ -65,6 +65,9 @@ public struct PageFacts: Sendable, Hashable {
         self.digest = digest
     }
 
+    /// The value at a path of ``PageWants/scalars`` that is an object or a list.
+    package static let container = "\u{0}container"
+
     /// Returns the flag at a path; nil if the value is no boolean.
     ///
     /// `1` is true, `0` and an empty text are false.

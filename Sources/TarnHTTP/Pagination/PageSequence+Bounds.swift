@@ -17,12 +17,7 @@ extension PageSequence.Bounds {
         } catch {
             throw .malformed(link: reference, reason: error.reason)
         }
-        if let name = secretParameter, let query = link.query {
-            let rest = query.split(separator: "&", omittingEmptySubsequences: false).filter {
-                QueryParameters.name(of: $0) != name
-            }
-            link.query = rest.isEmpty ? nil : rest.joined(separator: "&")
-        }
+        if let name = secretParameter { link = link.removing(parameter: name) }
         if let moved = HTTPURL.rebase(link: link.description, from: [base] + aliases, onto: base) {
             return moved
         }

@@ -59,6 +59,11 @@ package struct PageSequence: Sendable, Hashable {
     package private(set) var choice: PaginationChoice?
     /// Whether a limit stopped the scan before its last page.
     package private(set) var isCutOff = false
+    /// The position behind the page at which a limit stopped the scan; nil if none did.
+    package private(set) var positionBehindLimit: String?
+
+    /// The number of records that do not count for the limit: an earlier sync has listed them.
+    private var listedBefore = 0
 
     private let first: PageRequest
     private var visited: Set<Visit>
@@ -162,9 +167,11 @@ package struct PageSequence: Sendable, Hashable {
         // Also a scan that a limit ends here reports its style.
         choice = step.choice
         guard let next = step.next else { return false }
-        guard ordinal < bounds.pageLimit else { return try stop(.tooManyPages(limit: bounds.pageLimit, url: next.url)) }
-        if let limit = bounds.recordLimit, step.listed >= limit {
-            return try stop(.tooManyRecords(limit: limit, url: next.url))
+        guard ordinal < bounds.pageLimit else {
+            return try stop(.tooManyPages(limit: bounds.pageLimit, url: next.url), before: next, step.window)
+        }
+        if let limit = bounds.recordLimit, step.listed - listedBefore >= limit {
+            return try stop(.tooManyRecords(limit: limit, url: next.url), before: next, step.window)
         }
         visited.insert(Visit(next))
         request = next
@@ -175,6 +182,12 @@ package struct PageSequence: Sendable, Hashable {
         counts = step.window.pages == 0 ? [:] : step.counts
         window = step.window
         return true
+    }
+
+    /// Returns whether the list ends at the current page.
+    func isLast(_ facts: PageFacts, answeredBy: String?) -> Bool {
+        guard let step = try? step(facts, answeredBy: answeredBy) else { return false }
+        return step.next == nil
     }
 
     /// The outcome of a page: the next request, and the values that it changes.
@@ -246,9 +259,12 @@ package struct PageSequence: Sendable, Hashable {
     }
 
     /// Stops the scan at a limit: without an error if `bounds.stopsAtLimit` is true.
-    private mutating func stop(_ error: PaginationError) throws(PaginationError) -> Bool {
+    private mutating func stop(
+        _ error: PaginationError, before next: PageRequest, _ window: Window
+    ) throws(PaginationError) -> Bool {
         guard bounds.stopsAtLimit else { throw error }
         isCutOff = true
+        positionBehindLimit = PageSequence.position(of: next, window)
         return false
     }
 
@@ -280,7 +296,9 @@ package struct PageSequence: Sendable, Hashable {
     /// The position of the scan as text, for ``resume(at:ordinal:listed:)``.
     ///
     /// The text is the URL alone if it is enough.
-    package var position: String {
+    package var position: String { PageSequence.position(of: request, window) }
+
+    private static func position(of request: PageRequest, _ window: Window) -> String {
         PagePosition(
             request: request, pages: window.pages, records: window.records, after: window.after, last: window.lastValue
         ).text
@@ -297,15 +315,19 @@ package struct PageSequence: Sendable, Hashable {
     ///   - position: the ``position`` of the earlier scan.
     ///   - ordinal: the ordinal of the page, counted from 1.
     ///   - listed: the number of records on the pages before it.
+    ///   - isLimitAnew: whether the limit of records counts from here on.
     /// - Throws: `PaginationError.malformed` or `.foreign`: the URL may come from a store of
     ///   another description.
-    package mutating func resume(at position: String, ordinal: Int, listed: Int = 0) throws(PaginationError) {
+    package mutating func resume(
+        at position: String, ordinal: Int, listed: Int = 0, isLimitAnew: Bool = false
+    ) throws(PaginationError) {
         let position = PagePosition(text: position, like: request)
         var resumed = position.request
         resumed.url = try permitted(resumed.url, relativeTo: request.url)
         request = resumed
         self.ordinal = ordinal
         self.listed = listed
+        listedBefore = isLimitAnew ? listed : 0
         window = Window(
             pages: position.pages, records: position.records, after: position.after, lastValue: position.last)
         visited.insert(Visit(request))

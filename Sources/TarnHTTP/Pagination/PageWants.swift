@@ -6,6 +6,10 @@ public struct PageWants: Sendable, Hashable {
     package var record: String?
     /// Names of the header fields that are read.
     package var fields: [String]
+    /// Those of ``values`` that an object or a list must not be, if it is not empty.
+    ///
+    /// It is read as ``PageFacts/container``. Responses that were stored before it was stay valid.
+    package var scalars: [String] = []
 
     /// Creates a set of wanted parts.
     public init(values: [String] = [], record: String? = nil, fields: [String] = []) {

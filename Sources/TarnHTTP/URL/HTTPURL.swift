@@ -48,6 +48,17 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     /// The path and the query: the request target (RFC 9112 §3.2.1).
     package var target: String { query.map { path + "?" + $0 } ?? path }
 
+    /// Returns the URL without a query parameter.
+    package func removing(parameter name: String) -> HTTPURL {
+        guard let query else { return self }
+        let rest = query.split(separator: "&", omittingEmptySubsequences: false).filter {
+            QueryParameters.name(of: $0) != name
+        }
+        var url = self
+        url.query = rest.isEmpty ? nil : rest.joined(separator: "&")
+        return url
+    }
+
     /// The scheme, the host, and the port if it is not the default one.
     package var origin: String {
         let isDefault = port == (scheme == "https" ? 443 : 80)

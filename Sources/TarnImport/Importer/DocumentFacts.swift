@@ -9,6 +9,8 @@ package struct DocumentFacts: Sendable, Hashable {
     /// Nil stands for an absent value, null, or a value that is no scalar. Strings are unquoted;
     /// numbers and booleans are as written.
     package var values: [String?] = []
+    /// The positions of the values that are objects or lists, and not empty.
+    package var containers: Set<Int> = []
     /// The scalar of each listed record that has one, in the order of the records.
     package var records: [String] = []
     /// The scalar of each listed record at the path of increments, in the order of the records.
@@ -69,8 +71,10 @@ extension Importer {
             scan.add(around: lists)
             facts.members = scan.members
         }
-        facts.values = questions.values.map { path in
-            tape.value(at: path.steps[...], from: Tape.root).flatMap(tape.scalarText)
+        for (position, path) in questions.values.enumerated() {
+            let place = tape.value(at: path.steps[...], from: Tape.root)
+            if let place, tape.isContainerWithMembers(place) { facts.containers.insert(position) }
+            facts.values.append(place.flatMap(tape.scalarText))
         }
         facts.documents = questions.documents.map { path in
             tape.value(at: path.steps[...], from: Tape.root).map { JSONValue(tape, $0).text }

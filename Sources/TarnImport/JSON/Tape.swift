@@ -85,6 +85,14 @@ struct Tape {
         }
     }
 
+    /// Whether a value is an object or an array, and not empty.
+    func isContainerWithMembers(_ index: Int) -> Bool {
+        switch kind(index) {
+        case .object?, .array?: !isEmpty(index)
+        default: false
+        }
+    }
+
     /// Returns the value of a key of an object; the last one if the key occurs several times.
     func value(of key: String, in object: Int) -> Int? {
         var found: Int?, i = object + 1

@@ -62,8 +62,7 @@ extension Importer {
             switch try respectLocal(planIndex, key, body, into: &merge.localBody, &writer) {
             case .whole: break
             case .nothing:
-                merge.tally.skipped(planIndex)
-                merge.report.skipped += 1
+                // A diagnostic says so. The record is not lost: the operation to delete it waits.
                 merge.report.dropped.append(ListedRecord(entity: owner.entity.root, storageKey: Array(key)))
                 return
             case .part(let isWide, let kept):

@@ -132,7 +132,12 @@ public final class ImportPipeline {
         nonisolated(unsafe) let importer = importer
         let used = current, byteCount = importer.byteCount
         current = free.removeLast()
-        let started = ContinuousClock.now, commit = enqueue(importer, store), end = End()
+        let started = ContinuousClock.now, commit = UnitCommit(), end = End()
+        importer.cancellation = commit.cancellation
+        // Units are enqueued in their order: none is started before one that trains has been.
+        let trainsFirst = trains && !isDryRun && underWay.isEmpty && importer.mayTrain
+        let enqueue = enqueuing(importer, store, commit)
+        if !trainsFirst { enqueue() }
         let task = Task.detached { [chain, isDryRun, whenEnded] () async throws -> Outcome in
             defer {
                 end.isReached.store(true, ordering: .releasing)
@@ -140,6 +145,11 @@ public final class ImportPipeline {
             }
             // Keeps the store open until the commit has ended.
             defer { withExtendedLifetime(store) {} }
+            var trainingFailure: (any Error)?
+            if trainsFirst {
+                do { try chain.train(store, from: importer) } catch { trainingFailure = error }
+                enqueue()
+            }
             var outcome: Outcome
             do {
                 let report = try await commit.report()
@@ -151,15 +161,18 @@ public final class ImportPipeline {
             }
             importer.cancellation = nil
             do {
-                if trains, !isDryRun { try chain.train(store) }
+                if trains, !isDryRun, trainingFailure == nil { try chain.train(store) }
             } catch {
-                outcome.trainingFailure = error
+                trainingFailure = error
             }
+            outcome.trainingFailure = trainingFailure
             return outcome
         }
         underWay.append(
             Unit(
-                task: task, cancellation: commit.cancellation, end: end, importer: used, byteCount: byteCount))
+                task: task, cancellation: commit.cancellation, end: end, importer: used,
+                // A pipeline is full until a unit that trains is enqueued.
+                byteCount: trainsFirst ? max(byteCount, ImportPipeline.mostKept + 1) : byteCount))
         if !importer.hooks.isEmpty {
             _ = await withTaskCancellationHandler {
                 await task.result
@@ -215,16 +228,23 @@ public final class ImportPipeline {
     /// shared one keeps all changes of a unit in memory.
     private static let largestShared = 1 << 18
 
-    /// Enqueues the importer's unit as one write behind the waiting ones.
+    /// Returns what enqueues the importer's unit as one write behind the waiting ones.
     ///
     /// The importer must not be used until the result is delivered.
-    private func enqueue(_ importer: Importer, _ store: Store) -> UnitCommit {
-        let commit = UnitCommit(), chain = chain
+    private func enqueuing(_ importer: Importer, _ store: Store, _ commit: UnitCommit) -> @Sendable () -> Void {
         let isAlone = depth == 1 || isDryRun || importer.byteCount > ImportPipeline.largestShared
         nonisolated(unsafe) let importer = importer
-        importer.cancellation = commit.cancellation
+        return { [chain, isDryRun] in
+            ImportPipeline.enqueue(importer, store, commit, chain, isAlone: isAlone, isDryRun: isDryRun)
+        }
+    }
+
+    private static func enqueue(
+        _ importer: Importer, _ store: Store, _ commit: UnitCommit, _ chain: UnitChain, isAlone: Bool, isDryRun: Bool
+    ) {
+        nonisolated(unsafe) let importer = importer
         do {
-            try store.enqueue(alone: isAlone) { [isDryRun] writer in
+            try store.enqueue(alone: isAlone) { writer in
                 do {
                     if chain.hasFailed { throw UnitBeforeFailed() }
                     let report = try importer.commit(into: &writer)
@@ -248,6 +268,5 @@ public final class ImportPipeline {
             chain.fail()
             commit.deliver(.failure(error))
         }
-        return commit
     }
 }

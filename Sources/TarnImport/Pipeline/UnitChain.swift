@@ -11,6 +11,13 @@ final class UnitChain: Sendable {
     func fail() { isBroken.store(true, ordering: .releasing) }
     func mend() { isBroken.store(false, ordering: .releasing) }
 
+    /// Trains dictionaries from the drafts of a unit, unless another unit is training.
+    func train(_ store: Store, from importer: Importer) throws {
+        guard training.lockIfAvailable() else { return }
+        defer { training.unlock() }
+        try importer.trainDictionaries(store)
+    }
+
     /// Trains dictionaries, unless another unit is training.
     func train(_ store: Store) throws {
         guard training.lockIfAvailable() else { return }

@@ -35,6 +35,9 @@ final class Salvage {
         let dictionaries = settings.keys.compactMap { UInt64($0.dropFirst(MetaKey.dictionaryPrefix.count)) }
         let counter = max(dictionaries.max() ?? 0, file.number(MetaKey.nextDictionary) ?? 0)
         settings["\(MetaKey.nextDictionary)"] = withUnsafeBytes(of: counter.bigEndian) { Array($0) }
+        // The responses of the new store stay usable.
+        let origin = file.settings["\(MetaKey.responseOrigin)"] ?? file.settings["\(MetaKey.incarnation)"]
+        settings["\(MetaKey.responseOrigin)"] = origin
         store = try StoreRestoration(
             at: new, catalog: file.catalog,
             settings: settings.sorted { $0.key < $1.key }.map { (Array($0.key.utf8), $0.value) })

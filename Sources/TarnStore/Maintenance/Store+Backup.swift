@@ -78,7 +78,13 @@ extension Store {
                 else {
                     throw StoreOpenError.notAStore(path: directory, detail: "the format version is damaged")
                 }
-                try transaction.raw.put(meta, key: MetaKey.incarnation, text: incarnation)
+                let raw = transaction.raw
+                if try raw.get(meta, key: MetaKey.responseOrigin) == nil,
+                    let old = try raw.get(meta, key: MetaKey.incarnation)
+                {
+                    try raw.put(meta, key: MetaKey.responseOrigin, text: String(decoding: old, as: UTF8.self))
+                }
+                try raw.put(meta, key: MetaKey.incarnation, text: incarnation)
                 return try transaction.raw.number(meta, key: MetaKey.sequence)
             }
             return (sequence, incarnation)

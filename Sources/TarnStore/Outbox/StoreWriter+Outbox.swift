@@ -61,17 +61,22 @@ extension StoreWriter {
         }
         let values = try encoded(resolving(values, found), key, found)
         var operation = StoredOperation(0, .update, row.kind, key, at: .now)
+        let earlier = try outbox.ids(.own, record)
+        // A field that was changed locally without an operation is based on the server's value.
+        let mark =
+            earlier.isEmpty
+            ? try record.storageKey.withUnsafeBytes { try access.localChanges.mark(record.entity, $0) } : nil
         for (id, after) in values.sorted(by: { $0.key < $1.key }) {
             let before = row.value(of: id)
             if let before, after.isContained(in: before) { continue }
             operation.changes.append(
-                StoredOperation.FieldChange(kind: row.kind, field: id, before: before, after: after))
+                StoredOperation.FieldChange(
+                    kind: row.kind, field: id, before: mark?.serverValue(of: id) ?? before, after: after))
         }
         guard !operation.changes.isEmpty else { return OutboxReceipt(operation: nil, key: key) }
         operation.wasPartial = row.isPartial
         try operation.take(request, try resolving(request.related))
         try store(operation.changes, record)
-        let earlier = try outbox.ids(.own, record)
         if let last = earlier.last, let receipt = try fold(operation, into: last, record) { return receipt }
         if !earlier.isEmpty { operation.hasTemporaryKey = try outbox.creation(of: record)?.hasTemporaryKey ?? false }
         try insert(&operation)

@@ -9,6 +9,9 @@ package enum MetaKey {
     package static let features: StaticString = "features"
     /// A UUID as text. A restored store gets a new one, which invalidates tokens of the old store.
     package static let incarnation: StaticString = "incarnation"
+    /// The incarnation that the scopes of responses were hashed with, in a store that was restored.
+    /// Missing: its own.
+    package static let responseOrigin: StaticString = "response origin"
     /// u64, big-endian. Changes with every change of the catalog or the tables.
     package static let generation: StaticString = "generation"
     /// u64, big-endian: the number of commits that changed something.

@@ -27,6 +27,15 @@ package struct SettingsTable {
         }
     }
 
+    /// The incarnation that the scopes of responses are hashed with. A copy has that of the store
+    /// that it was made from: its responses stay usable.
+    var responseOrigin: String {
+        get throws(LMDBError) {
+            guard let origin = try raw.get(state.meta, key: MetaKey.responseOrigin) else { return try incarnation }
+            return String(decoding: origin, as: UTF8.self)
+        }
+    }
+
     var requestBudgets: String? {
         get throws(LMDBError) {
             try raw.get(state.meta, key: MetaKey.requestBudgets).map { String(decoding: $0, as: UTF8.self) }

@@ -75,6 +75,9 @@ package struct LocalMark {
     /// Whether a field keeps its local value.
     package func covers(_ field: UInt16) -> Bool { fields.isEmpty || fields.contains(field) }
 
+    /// Returns the server's value of a field; nil if no response has brought it since the change.
+    func serverValue(of field: UInt16) -> [UInt8]? { server.first { $0.field == field }?.value }
+
     /// Stores the server's value of a field.
     ///
     /// - Returns: whether the value is new.

@@ -24,6 +24,11 @@ public struct StoreReader: ~Escapable {
         get throws { try access.settings.incarnation }
     }
 
+    /// The identity that the scopes of stored responses depend on. A restored store keeps it.
+    package var responseOrigin: String {
+        get throws { try access.settings.responseOrigin }
+    }
+
     /// Returns the number of records of an entity.
     public func count(_ entity: String) throws -> Int {
         try access.records.count(access.state.entity(entity))

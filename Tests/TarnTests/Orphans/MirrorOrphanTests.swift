@@ -28,6 +28,45 @@ struct MirrorOrphanTests {
         #expect(found(third) == [:] && third.notModified == 3)
     }
 
+    @Test(
+        "a record's own detail does not keep it: it goes when its list misses it, and is not requested again",
+        arguments: ["after_one_scan", "{ scope: entity, after: one_scan }"])
+    func ownDetail(rule: String) async throws {
+        let store = try MirrorStore(
+            yaml: itemsYAML(
+                """
+                paginate: header_link
+                    orphans: \(rule)
+                    children: { detail: { path: '/items/{id}', paginate: single_page } }
+                """))
+        func details(_ ids: [Int]) -> [String] {
+            ids.map { recording("/v1/items/\($0)", #"{"id":\#($0),"name":"detail"}"#, "ETag: \"d\($0)\"") }
+        }
+        #expect(found(try await store.scan([[1, 2, 3]], and: details([1, 2, 3]))) == [:])
+        // The detail of 2 would be answered with 404.
+        let report = try await store.scan([[1, 3]], and: details([1, 3]))
+        #expect(found(report) == ["candidates": 1, "deleted": 1])
+        #expect(try store.items() == [1, 3])
+        #expect(found(try await store.scan([[1, 3]], and: details([1, 3]))) == [:])
+    }
+
+    @Test("a detail of one record that lists another one keeps the other")
+    func othersDetail() async throws {
+        let store = try MirrorStore(
+            yaml: itemsYAML(
+                """
+                paginate: header_link
+                    orphans: after_one_scan
+                    children: { related: { path: '/items/{id}/related', paginate: single_page } }
+                """))
+        func related(_ ids: [Int]) -> [String] {
+            ids.map { recording("/v1/items/\($0)/related", #"[{"id":2,"name":"related"}]"#) }
+        }
+        try await store.scan([[1, 2]], and: related([1, 2]))
+        #expect(found(try await store.scan([[1]], and: related([1, 2]))) == ["candidates": 1, "elsewhere": 1])
+        #expect(try store.items() == [1, 2])
+    }
+
     @Test("without a rule nothing is looked for, and nothing goes")
     func noRule() async throws {
         let store = try MirrorStore(yaml: itemsYAML())

@@ -28,7 +28,9 @@ struct OutboxAnswerTests {
 
     @Test(
         "a change whose answer is no record is done, and the report says so; responses with the record are not used any more",
-        arguments: ["<html>OK</html>", #"{"ok":true}"#, #"[{"id":7},{"id":8}]"#])
+        arguments: [
+            "<html>OK</html>", #"{"ok":true}"#, #"[{"id":7},{"id":8}]"#, #"{"id":8,"title":"another record"}"#,
+        ])
     func unread(body: String) async throws {
         let fixture = try OutboxFixture(), outbox = fixture.outbox()
         try await fixture.stored(7)
@@ -41,6 +43,7 @@ struct OutboxAnswerTests {
         #expect(warning.record == OutboxRecord("Item", RecordKey(7)) && warning.failure.kind == "answer")
         #expect(warning.failure.message.contains("has no record") && warning.failure.excerpt == body)
         #expect(try fixture.field("title", of: RecordKey(7)) == .string("b"))
+        #expect(try fixture.record("Item", RecordKey(8)) == nil)
         #expect(try fixture.store.read { try $0.localChange("Item", RecordKey(7)) } == nil)
         #expect(try !hasUsableResponse(fixture, 7))
     }

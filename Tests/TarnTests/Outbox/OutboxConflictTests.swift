@@ -102,6 +102,40 @@ struct OutboxConflictTests {
         #expect(try fixture.store.read { try $0.localChange("Item", Self.key) } == nil)
     }
 
+    @Test(
+        "an update of a record that the server has deleted: the policy server deletes it here, the others hold the change",
+        arguments: [true, false], [true, false])
+    func deletedAtServer(isServer: Bool, canBeRead: Bool) async throws {
+        let (fixture, _) = try await fixture { _ in }
+        let outbox = fixture.outbox(isServer ? .server : .perField)
+        try await outbox.update("Item", Self.key, [.init("title", .string("mine"))])
+        // An update that may not be found, of a record that is there, is refused.
+        fixture.server.with { api in
+            if canBeRead { api.fault = { $0.method == "PATCH" ? .status(404) : nil } } else { api.items[7] = nil }
+        }
+        let report = try await drained(outbox)
+        let isDeleted = isServer && !canBeRead
+        #expect(report.sent == 0 && report.dead == (isDeleted ? 0 : 1), "\(report)")
+        #expect(report.withdrawn == (isDeleted ? 1 : 0), "\(report)")
+        #expect(try (fixture.record("Item", Self.key) == nil) == isDeleted)
+        #expect(try outbox.operations().first?.failure?.status == (isDeleted ? nil : 404))
+    }
+
+    @Test("a field that was changed here before, and that a response has brought since, is based on the server's value")
+    func changedBefore() async throws {
+        let (fixture, _) = try await fixture { _ in }
+        let outbox = fixture.outbox(.perField)
+        _ = try await fixture.store.updateLocally(Query("Item"), set: ["title": .string("draft")])
+        try await fixture.sync()
+        #expect(try fixture.field("title", of: Self.key) == .string("draft"))
+        try await outbox.update("Item", Self.key, [.init("title", .string("final"))])
+        #expect(try outbox.operations().first?.changes.first?.before == .string("a"))
+        let report = try await drained(outbox)
+        #expect(report.sent == 1 && report.dead == 0 && report.conflicts == 0, "\(report)")
+        #expect(fixture.server.with { $0.items[7]?.title } == "final")
+        #expect(try fixture.store.read { try $0.localChange("Item", Self.key) } == nil)
+    }
+
     @Test("code sees base, local and remote, and decides about the values")
     func code() async throws {
         let seen = Mutex<[[Value?]]>([])

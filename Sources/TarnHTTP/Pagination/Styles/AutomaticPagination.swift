@@ -177,3 +177,8 @@ extension Pagination {
     /// The first page determines the style. ``PaginationChoice`` has it, with the reason.
     public static let automatic = Pagination(AutomaticPagination())
 }
+
+extension AutomaticPagination: HeaderPagination {
+    // Without a sign of another style, a longer list may have these.
+    var decidingFields: [String] { ["Link", "X-Next-Cursor"] }
+}

@@ -22,7 +22,11 @@ struct CursorPagination: PaginationStyle {
 
     var name: String { "cursor" }
     var isCounted: Bool { false }
-    var wants: PageWants { PageWants(values: [path, hasMore].compactMap(\.self)) }
+    var wants: PageWants {
+        var wants = PageWants(values: [path, hasMore].compactMap(\.self))
+        wants.scalars = [path]
+        return wants
+    }
     var parameters: [Pagination.ParameterPlace] { [sends] }
 
     func next(after page: FetchedPage) throws(PaginationError) -> NextPage {
@@ -30,6 +34,11 @@ struct CursorPagination: PaginationStyle {
         if facts.recordCount == 0, endsAtEmptyPage || hasMore != nil && facts.flag(hasMore) == nil { return .end }
         guard facts.flag(hasMore) ?? true, let value = facts.values[path], !value.isEmpty, value != last else {
             return .end
+        }
+        guard value != PageFacts.container else {
+            throw .refused(
+                by: name,
+                reason: "`\(path)` is an object or a list, and no cursor: name the member that is the cursor")
         }
         return try page.next(setting: sends, to: value)
     }

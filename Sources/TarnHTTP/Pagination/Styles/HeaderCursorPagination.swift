@@ -23,6 +23,10 @@ struct HeaderCursorPagination: PaginationStyle {
     func isDetermined(byHeaders headers: TransportHeaders) -> Bool { true }
 }
 
+extension HeaderCursorPagination: HeaderPagination {
+    var decidingFields: [String] { [field] }
+}
+
 extension HeaderCursorPagination {
     init(values: PaginationValues) throws(PaginationProblem) {
         field = try values.required("field")

@@ -17,6 +17,10 @@ struct HeaderLinkPagination: PaginationStyle {
     func isDetermined(byHeaders headers: TransportHeaders) -> Bool { true }
 }
 
+extension HeaderLinkPagination: HeaderPagination {
+    var decidingFields: [String] { ["Link"] }
+}
+
 extension HeaderLinkPagination {
     init(values: PaginationValues) throws(PaginationProblem) {
         relation = try values.required("rel")

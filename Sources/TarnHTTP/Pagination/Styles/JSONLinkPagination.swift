@@ -11,7 +11,11 @@ struct JSONLinkPagination: PaginationStyle {
 
     var name: String { "json_link" }
     var isCounted: Bool { false }
-    var wants: PageWants { PageWants(values: places + previousPlaces) }
+    var wants: PageWants {
+        var wants = PageWants(values: places + previousPlaces)
+        wants.scalars = [path]
+        return wants
+    }
     // Responses that were stored before previous pages were known stay valid.
     var storedWants: PageWants { PageWants(values: places) }
 
@@ -31,9 +35,17 @@ struct JSONLinkPagination: PaginationStyle {
         }
     }
 
-    func next(after page: FetchedPage) -> NextPage {
-        let link = places.lazy.compactMap { page.facts.values[$0] }.first
-        return link.flatMap { $0.isEmpty ? nil : .next($0) } ?? .end
+    func next(after page: FetchedPage) throws(PaginationError) -> NextPage {
+        let values = places.compactMap { page.facts.values[$0] }
+        guard let link = values.first(where: { $0 != PageFacts.container }) else {
+            guard values.isEmpty else {
+                throw .refused(
+                    by: name,
+                    reason: "`\(path)` is an object or a list without `href` or `url`: name the member that is the URL")
+            }
+            return .end
+        }
+        return link.isEmpty ? .end : .next(link)
     }
 }
 

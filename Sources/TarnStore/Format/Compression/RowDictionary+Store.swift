@@ -111,6 +111,43 @@ extension Store {
         }
     }
 
+    /// Whether this much suffices for an entity's first dictionary.
+    package static func isEnoughToTrain(rows: Int, bytes: Int) -> Bool {
+        rows >= RowCompression.rowsToTrain || bytes >= RowCompression.bytesToTrain
+    }
+
+    /// The roots of the entities whose rows are compressed, and have no dictionary yet.
+    package func rootsToTrain() throws -> [UInt16] {
+        try read { reader in
+            let access = reader.access
+            return access.catalog.entities.filter { entity in
+                entity.root == entity.id && entity.isCompressed && access.state.currentDictionary(of: entity) == nil
+            }.map(\.id)
+        }
+    }
+
+    /// Trains a dictionary from rows that are about to be written, if they suffice.
+    ///
+    /// - Parameters:
+    ///   - root: the id of an entity without a parent.
+    ///   - count: the number of the rows.
+    ///   - bytes: their total size.
+    ///   - body: returns the body of a row; nil if it is not of the entity.
+    /// - Returns: whether this call stored a dictionary.
+    package func trainDictionary(
+        ofRoot root: UInt16, count: Int, bytes: Int, body: (Int) -> RowBody?
+    ) throws -> Bool {
+        guard Store.isEnoughToTrain(rows: count, bytes: bytes), let entity = catalog.entity(id: root) else {
+            return false
+        }
+        var sample = RowSample()
+        for index in 0..<count where sample.wantsNext() {
+            if let body = body(index) { sample.add(body) }
+        }
+        guard let dictionary = sample.dictionary(.quick) else { return false }
+        return try add(dictionary, for: entity)
+    }
+
     private func trainedDictionary(_ entity: Catalog.Entity) throws -> [UInt8]? {
         try read { reader in
             let access = reader.access

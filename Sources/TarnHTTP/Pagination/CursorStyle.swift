@@ -1,0 +1,13 @@
+/// A style whose requests name a place among the records, and not a number of records or pages.
+///
+/// Records that are added, removed or moved before that place do not move what follows it.
+protocol CursorStyle: PaginationStyle {}
+
+extension CursorPagination: CursorStyle {}
+extension HeaderCursorPagination: CursorStyle {}
+extension RecordCursorPagination: CursorStyle {}
+
+extension Pagination {
+    /// Whether the requests name places among the records; see ``CursorStyle``.
+    package var namesPlaces: Bool { style is any CursorStyle }
+}

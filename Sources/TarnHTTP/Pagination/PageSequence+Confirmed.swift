@@ -1,0 +1,40 @@
+// The last page of a list, confirmed by a 304 that does not say whether it is still the last one.
+
+extension PageSequence {
+    /// Returns whether a 304 leaves open that the list goes on behind the current page, at which it
+    /// ended.
+    ///
+    /// The validator of a body does not change if only a header field does. A list that grows
+    /// behind a full page gets a `Link`, which a 304 need not have (RFC 9110 §15.4.5).
+    ///
+    /// - Parameters:
+    ///   - facts: the stored facts about the page.
+    ///   - headers: the header fields of the 304.
+    package func mayGoOn(_ facts: PageFacts, confirmedBy headers: TransportHeaders, answeredBy: String?) -> Bool {
+        guard facts.recordCount > 0 else { return false }
+        var style = pagination.style
+        if let chosen = choice ?? style.choice(at: request, facts), !(chosen.pagination.style is SinglePagePagination) {
+            style = chosen.pagination.style
+        }
+        guard let fields = (style as? any HeaderPagination)?.decidingFields,
+            !fields.contains(where: { headers[$0] != nil })
+        else { return false }
+        guard isFull(facts.recordCount) else { return false }
+        return isLast(facts, answeredBy: answeredBy)
+    }
+
+    /// Returns whether a page of this many records may be as long as the server makes them.
+    ///
+    /// The page size is the one that the request names, or the average of the pages before. Without
+    /// either it may be what servers choose: at least 10, and a multiple of 5 or 8.
+    private func isFull(_ count: Int) -> Bool {
+        let sizes = [
+            "per_page", "perpage", "page_size", "pagesize", "limit", "size", "count", "maxresults", "pagelen", "first",
+            "top", "$top", "take", "rows", "page[size]", "page[limit]",
+        ]
+        let named = QueryParameters.values(in: request.url).first { sizes.contains($0.name.lowercased()) }
+        if let size = named.flatMap({ Int($0.value) }), size > 0 { return count >= size }
+        if ordinal > 1 { return count >= listed / (ordinal - 1) }
+        return count >= 10 && (count % 5 == 0 || count % 8 == 0)
+    }
+}

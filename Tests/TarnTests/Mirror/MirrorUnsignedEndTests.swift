@@ -1,0 +1,177 @@
+// Ends of lists that nothing vouches for: the scan asks again, or fails, and loses no record.
+
+import Foundation
+import Synchronization
+import Tarn
+import TestSupport
+import Testing
+
+@Suite("Mirror: ends that nothing vouches for", .timeLimit(.minutes(5)))
+struct MirrorUnsignedEndTests {
+    /// Pages of three items. The tag covers the body, and a 304 has no other field than it.
+    private final class Growing: Sendable {
+        let count = Mutex(6)
+        let log = Mutex([String]())
+        let cursorField: String?
+
+        init(cursorField: String?) { self.cursorField = cursorField }
+
+        var transport: ClosureTransport {
+            ClosureTransport { [self] request in
+                let values = URLComponents(string: request.url)?.queryItems ?? []
+                let start = values.first { $0.name == "after" }?.value.flatMap { Int($0) } ?? 0
+                let count = count.withLock(\.self), end = min(start + 3, count)
+                let body = "[" + (start..<end).map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ",") + "]"
+                let tag = "\"\(start)-\(end)\""
+                log.withLock { $0.append("\(start)\(request.headers["If-None-Match"] == nil ? "" : "?")") }
+                var headers = TransportHeaders()
+                headers["ETag"] = tag
+                if request.headers["If-None-Match"] == tag { return TransportResponse(status: 304, headers: headers) }
+                if end < count {
+                    if let cursorField {
+                        headers[cursorField] = "\(end)"
+                    } else {
+                        headers["Link"] = "</v1/items?after=\(end)>; rel=next"
+                    }
+                }
+                return TransportResponse(status: 200, headers: headers, body: Array(body.utf8))
+            }
+        }
+    }
+
+    @Test(
+        "a list that has grown behind a full last page goes on, although the page is answered 304 without its Link",
+        arguments: [nil, "X-Next-Cursor"], [false, true])
+    func grown(field: String?, isAutomatic: Bool) async throws {
+        let style =
+            isAutomatic
+            ? "auto" : field.map { "{ header_cursor: { field: \($0), param: after } }" } ?? "header_link"
+        // `auto` sends a cursor as the parameter `cursor`.
+        guard !isAutomatic || field == nil else { return }
+        let server = Growing(cursorField: field), store = try MirrorStore(yaml: itemsYAML("paginate: \(style)"))
+        #expect(try await store.sync(nil, transport: server.transport).failures.isEmpty)
+        #expect(try store.items() == Array(0..<6))
+        server.log.withLock { $0 = [] }
+        server.count.withLock { $0 = 8 }
+        let report = try await store.sync(nil, transport: server.transport)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(try store.items() == Array(0..<8))
+        // The full page that ended the list is requested once more, without a condition.
+        #expect(server.log.withLock(\.self) == ["0?", "3?", "3", "6"])
+        // The last page is not full now: its 304 is believed.
+        server.log.withLock { $0 = [] }
+        #expect(try await store.sync(nil, transport: server.transport).notModified == 3)
+        #expect(server.log.withLock(\.self) == ["0?", "3?", "6?"])
+    }
+
+    @Test("records whose key is their position move with the pages before them, although their own is answered 304")
+    func positions() async throws {
+        let first = Mutex(["a", "b"])
+        let transport = ClosureTransport { request in
+            let isFirst = !request.url.contains("page=2"), first = first.withLock(\.self)
+            let names = isFirst ? first : ["x", "y"], tag = "\"\(names.joined())\""
+            var headers = TransportHeaders()
+            headers["ETag"] = tag
+            headers["Link"] = isFirst ? "</v1/items?page=2>; rel=next" : "</v1/items>; rel=first"
+            if request.headers["If-None-Match"] == tag { return TransportResponse(status: 304, headers: headers) }
+            let body = "[" + names.map { #"{"name":"\#($0)"}"# }.joined(separator: ",") + "]"
+            return TransportResponse(status: 200, headers: headers, body: Array(body.utf8))
+        }
+        let store = try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities:
+                  Item: { key: place, attributes: { place: { type: int, from: '@position' }, name: string } }
+                endpoints:
+                  items: { path: /items, entity: Item, paginate: header_link }
+                """)
+        func names() throws -> [String] {
+            try store.read { reader in
+                try reader.fetch(Query("Item")).map { "\($0["name"] ?? .null)" }
+            }
+        }
+        try await store.sync(nil, transport: transport)
+        #expect(try names().count == 4)
+        first.withLock { $0 = ["a", "b", "c"] }
+        let report = try await store.sync(nil, transport: transport)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        let found = try names().map { $0.filter(\.isLetter).suffix(1) }.joined()
+        #expect(found == "abcxy")
+    }
+
+    @Test("an answer with 202 or 205 and no records is no empty list", arguments: [202, 205])
+    func notReady(status: Int) async throws {
+        let store = try MirrorStore(yaml: itemsYAML("paginate: header_link"))
+        let isReady = Mutex(false)
+        let transport = ClosureTransport { _ in
+            isReady.withLock(\.self)
+                ? TransportResponse(status: 200, body: Array(#"[{"id":1,"name":"n"}]"#.utf8))
+                : TransportResponse(status: status, body: status == 202 ? Array("[]".utf8) : [])
+        }
+        let report = try await store.sync(nil, transport: transport)
+        #expect(report.texts.first?.contains("returned \(status): it lists no records") == true, "\(report.texts)")
+        #expect(try store.checkpoint("items")?.state != .complete)
+        isReady.withLock { $0 = true }
+        #expect(try await store.sync(nil, transport: transport).failures.isEmpty)
+        #expect(try store.items() == [1])
+    }
+
+    @Test(
+        "a declared cursor or link that is an object or a list fails the scan, and names the place",
+        arguments: [
+            ("{ cursor: { path: next, param: after } }", #"{"id":10}"#),
+            ("{ cursor: { path: next, param: after } }", "[10]"),
+            ("{ json_link: { path: next } }", #"{"page":2}"#),
+        ])
+    func containers(style: String, next: String) async throws {
+        let store = try MirrorStore(yaml: itemsYAML("records: items\n    paginate: \(style)"))
+        let transport = ClosureTransport { _ in
+            TransportResponse(status: 200, body: Array(#"{"items":[{"id":1,"name":"n"}],"next":\#(next)}"#.utf8))
+        }
+        for _ in 0..<2 {
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.texts.first?.contains("`next` is an object or a list") == true, "\(report.texts)")
+        }
+        #expect(try store.items() == [1])
+        // Empty ones end the list, as null does.
+        for empty in ["{}", "[]", "null"] {
+            let report = try await store.sync(
+                nil,
+                transport: ClosureTransport { _ in
+                    TransportResponse(
+                        status: 200, body: Array(#"{"items":[{"id":1,"name":"n"}],"next":\#(empty)}"#.utf8))
+                })
+            #expect(report.failures.isEmpty, "\(empty): \(report.texts)")
+        }
+    }
+
+    @Test("a total that a page contradicts is no total", arguments: [-1, 0])
+    func impossibleTotal(total: Int) async throws {
+        let store = try MirrorStore(
+            yaml: itemsYAML("records: items\n    paginate: { offset: { param: offset, total: total } }"))
+        let transport = ClosureTransport { request in
+            let start = URLComponents(string: request.url)?.queryItems?.first { $0.name == "offset" }?.value
+            let first = start.flatMap { Int($0) } ?? 0
+            let items = (first..<max(first, min(first + 10, 25))).map { #"{"id":\#($0),"name":"n"}"# }
+            return TransportResponse(
+                status: 200, body: Array(#"{"items":[\#(items.joined(separator: ","))],"total":\#(total)}"#.utf8))
+        }
+        let report = try await store.sync(nil, transport: transport)
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(try store.items() == Array(0..<25))
+    }
+
+    @Test("syncs with a limit continue behind what the ones before have listed, and reach the end")
+    func limits() async throws {
+        let server = Growing(cursorField: nil), store = try MirrorStore(yaml: itemsYAML("paginate: header_link"))
+        server.count.withLock { $0 = 11 }
+        var counts: [Int] = []
+        for _ in 0..<4 {
+            let report = try await store.sync(nil, transport: server.transport) { $0.limit = 3 }
+            #expect(report.failures.isEmpty, "\(report.texts)")
+            counts.append(try store.items().count)
+        }
+        #expect(counts == [3, 6, 9, 11])
+        #expect(try store.checkpoint("items")?.state == .complete)
+    }
+}

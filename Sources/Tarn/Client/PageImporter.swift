@@ -83,7 +83,10 @@ struct PageImporter {
         _ response: TransportResponse, _ page: Page, known stored: ResponseEntry? = nil, into importer: Importer
     ) throws -> Importer.Added {
         // 204 and other empty responses list nothing (RFC 9110 §15.3.5).
-        if response.body.isEmpty, response.status != 200 { return Importer.Added(listed: [], count: 0) }
+        if response.body.isEmpty, response.status != 200 {
+            try checkListsNothing(response, page)
+            return Importer.Added(listed: [], count: 0)
+        }
         let known = importer.diagnostics.count
         let lists: RecordLists =
             request.endpoint.envelope.isEmpty
@@ -92,13 +95,7 @@ struct PageImporter {
         let added = try importer.add(
             response.body, lists, context: context(response, page, isRead: importer.readsContext),
             asking: plan.questions, known: stored)
-        if added.count == 0, response.status == 202 || response.status == 205 {
-            // RFC 9110 §15.3.3 and §15.3.6: the answer is not there yet, or there is none.
-            throw MirrorError.status(
-                code: response.status, method: request.endpoint.method, url: page.shownURL,
-                message: "it lists no records, and does not say that there are none; sync again later, or declare "
-                    + "what it means (responses)")
-        }
+        if added.count == 0 { try checkListsNothing(response, page) }
         // Only diagnostics of this page: other pages of the unit have their own.
         if added.skipped > 0, added.listed.isEmpty,
             let diagnostic = importer.diagnostics.dropFirst(known).first(where: { $0.code == .keyMissing })
@@ -106,6 +103,16 @@ struct PageImporter {
             throw MirrorError.noKeys(diagnostic, url: page.shownURL, place: request.place)
         }
         return added
+    }
+
+    /// Checks that an answer without records says that there are none.
+    private func checkListsNothing(_ response: TransportResponse, _ page: Page) throws(MirrorError) {
+        // RFC 9110 §15.3.3 and §15.3.6: the answer is not there yet, or there is none.
+        guard response.status == 202 || response.status == 205 else { return }
+        throw MirrorError.status(
+            code: response.status, method: request.endpoint.method, url: page.shownURL,
+            message: "it lists no records, and does not say that there are none; sync again later, or declare "
+                + "what it means (responses)")
     }
 
     /// The relationship of listed records to the parent record.

@@ -220,7 +220,7 @@ extension EndpointScan {
         }
         if list.pages.mayGoOn(
             stored.pageFacts, confirmedBy: response.headers, answeredBy: stored.validation.answeredBy)
-            || importer.readsContext
+            || importer.takesSurroundings
                 && (stored.listing.position?.recordsBefore ?? 0) != list.target.checkpoint.records
         {
             // Another page may follow by now, or the records are at other positions of the list.

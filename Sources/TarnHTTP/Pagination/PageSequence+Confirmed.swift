@@ -34,7 +34,7 @@ extension PageSequence {
         ]
         let named = QueryParameters.values(in: request.url).first { sizes.contains($0.name.lowercased()) }
         if let size = named.flatMap({ Int($0.value) }), size > 0 { return count >= size }
-        if ordinal > 1 { return count >= listed / (ordinal - 1) }
+        if ordinal > 1 { return count >= listed.addingClamped(ordinal - 2) / (ordinal - 1) }
         return count >= 10 && (count % 5 == 0 || count % 8 == 0)
     }
 }

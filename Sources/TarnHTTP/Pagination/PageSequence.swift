@@ -68,6 +68,10 @@ package struct PageSequence: Sendable, Hashable {
     private let first: PageRequest
     private var visited: Set<Visit>
     private var lastDigest: Int?
+    /// The number of pages in a row that have listed the records of the page before.
+    private var repeated = 0
+    /// The number of such pages that a style which does not count may have.
+    private static let mostRepeated = 20
     /// The progress since the last restart, and the value behind which the scan restarted.
     private var window = Window()
     /// The smallest counts on pages of the window, by path or header field.
@@ -177,11 +181,17 @@ package struct PageSequence: Sendable, Hashable {
         request = next
         ordinal = ordinal.addingClamped(1)
         listed = step.listed
+        repeated = isRepeated(facts) ? repeated + 1 : 0
         lastDigest = facts.digest
         // A restart invalidates the counts: the restarted list has fewer records.
         counts = step.window.pages == 0 ? [:] : step.counts
         window = step.window
         return true
+    }
+
+    /// Whether a page lists the records of the page before, in the same order.
+    private func isRepeated(_ facts: PageFacts) -> Bool {
+        facts.recordCount > 0 && facts.digest != nil && facts.digest == lastDigest
     }
 
     /// Returns whether the list ends at the current page.
@@ -210,6 +220,7 @@ package struct PageSequence: Sendable, Hashable {
         if pagination.style.isCounted, let digest = facts.digest, digest == lastDigest, facts.recordCount > 0 {
             throw .samePage(url: request.url)
         }
+        if isRepeated(facts), repeated >= PageSequence.mostRepeated { throw .samePage(url: request.url) }
         let sum = self.listed.addingClamped(facts.recordCount)
         // After a restart, a total counts the records behind the restart.
         let listed = window.after == nil ? sum : window.records.addingClamped(facts.recordCount)

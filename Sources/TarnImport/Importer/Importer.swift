@@ -241,6 +241,9 @@ public final class Importer {
     /// usable key fails it, or the first of several objects of a record counts.
     package var dependsOnUnits: Bool { plan.dependsOnUnits }
 
+    /// Whether the mapping reads what surrounds a record, such as its position in a list.
+    package var takesSurroundings: Bool { plan.takesSurroundings }
+
     /// Whether the mapping reads header fields or parameters of an ``ImportContext``.
     package var readsContext: Bool { plan.readsContext }
 

@@ -63,15 +63,16 @@ extension StoreWriter {
         var operation = StoredOperation(0, .update, row.kind, key, at: .now)
         let earlier = try outbox.ids(.own, record)
         // A field that was changed locally without an operation is based on the server's value.
-        let mark =
-            earlier.isEmpty
+        let isFirst = try earlier.isEmpty && outbox.ids(.reference, record).isEmpty
+        let known =
+            isFirst
             ? try record.storageKey.withUnsafeBytes { try access.localChanges.mark(record.entity, $0) } : nil
         for (id, after) in values.sorted(by: { $0.key < $1.key }) {
             let before = row.value(of: id)
             if let before, after.isContained(in: before) { continue }
             operation.changes.append(
                 StoredOperation.FieldChange(
-                    kind: row.kind, field: id, before: mark?.serverValue(of: id) ?? before, after: after))
+                    kind: row.kind, field: id, before: known?.serverValue(of: id) ?? before, after: after))
         }
         guard !operation.changes.isEmpty else { return OutboxReceipt(operation: nil, key: key) }
         operation.wasPartial = row.isPartial

@@ -38,28 +38,29 @@ package struct RecordTable {
     var rowMark: Int { rows?._withUnsafeGuaranteedRef { $0.mark } ?? 0 }
     func release(to mark: Int) { rows?._withUnsafeGuaranteedRef { $0.release(to: mark) } }
 
-    /// Compresses a body with the dictionary of its entity, and appends it.
+    /// Compresses a body with the dictionary of its entity, as small as possible, and appends it.
     /// Nil if the body stays uncompressed; nothing is appended then.
     func compress(_ body: RowBody, of entity: Catalog.Entity, into writer: inout ByteWriter) -> (
         form: UInt8, dictionary: UInt16
     )? {
         !entity.isCompressed
-            ? nil : compress(body, ofRoot: entity.root, from: RowCompression.smallestBody, into: &writer)
+            ? nil : compress(body, ofRoot: entity.root, from: RowCompression.smallestBody, .thorough, into: &writer)
     }
 
     /// Compresses the body of a row that is being written, for an entity known to be compressed.
     func compressWritten(_ body: RowBody, ofRoot root: UInt16, into writer: inout ByteWriter) -> (
         form: UInt8, dictionary: UInt16
     )? {
-        compress(body, ofRoot: root, from: RowCompression.smallestWritten, into: &writer)
+        compress(body, ofRoot: root, from: RowCompression.smallestWritten, .quick, into: &writer)
     }
 
     private func compress(
-        _ body: RowBody, ofRoot root: UInt16, from smallest: Int, into writer: inout ByteWriter
+        _ body: RowBody, ofRoot root: UInt16, from smallest: Int, _ effort: RowDictionary.Effort,
+        into writer: inout ByteWriter
     ) -> (form: UInt8, dictionary: UInt16)? {
         guard body.bytes.count >= smallest, let context, let dictionary = state.currentDictionary(ofRoot: root)
         else { return nil }
-        let form = context.compress(body, dictionary, isPacking: state.packsDirectories, into: &writer)
+        let form = context.compress(body, dictionary, effort, isPacking: state.packsDirectories, into: &writer)
         return form.map { ($0, dictionary.id) }
     }
 

@@ -319,6 +319,18 @@ struct PaginationGuardTests {
         }
     }
 
+    @Test("new cursors with the same records again and again are seen at the 21st repetition, and not before")
+    func sameRecords() {
+        func pages(_ count: Int) -> [PageFacts] {
+            (0..<count).map { page(2, digest: 7, ["next": "c\($0)"]) }
+        }
+        let style = Pagination.cursor(path: "next", sends: .query("c"))
+        #expect(throws: Never.self) { try Styles.walk(style, pages(21) + [page(1, digest: 8)]) }
+        #expect(throws: PaginationError.samePage(url: "http://h/items?state=all&c=c20")) {
+            try Styles.walk(style, pages(30))
+        }
+    }
+
     @Test("a walk that would end before the server's own total is an error, not a short list")
     func shrinks() {
         let total = Pagination.offset(.query("o"), total: "total")

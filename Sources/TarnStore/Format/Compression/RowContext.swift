@@ -144,8 +144,12 @@ package final class RowContext {
 
     /// Appends the compressed body if that saves at least an eighth.
     /// Otherwise returns false and appends nothing.
-    func compress(_ body: Bytes, _ dictionary: RowDictionary, into writer: inout ByteWriter) -> Bool {
-        guard ZSTD_isError(ZSTD_CCtx_refCDict(writing, dictionary.forWriting)) == 0 else { return false }
+    func compress(
+        _ body: Bytes, _ dictionary: RowDictionary, _ effort: RowDictionary.Effort = .quick,
+        into writer: inout ByteWriter
+    ) -> Bool {
+        let digested = effort == .thorough ? dictionary.forRewriting ?? dictionary.forWriting : dictionary.forWriting
+        guard ZSTD_isError(ZSTD_CCtx_refCDict(writing, digested)) == 0 else { return false }
         let start = writer.count
         let room = writer.appendUninitialized(ZSTD_compressBound(body.count))
         let size = ZSTD_compress2(writing, room.baseAddress, room.count, body.baseAddress, body.count)

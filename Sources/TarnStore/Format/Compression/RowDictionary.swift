@@ -3,6 +3,7 @@
 
 import CZstd
 internal import LMDB
+import Locking
 
 /// A dictionary in zstd's digested forms.
 /// Both forms are immutable, and any number of threads may use them at once (zstd.h).
@@ -12,6 +13,13 @@ package final class RowDictionary: @unchecked Sendable {
     let bytes: [UInt8]
     let forReading: OpaquePointer
     let forWriting: OpaquePointer
+    /// The form for rewrites, once one has needed it.
+    private let thorough = Guarded(Thorough())
+
+    /// A form that is made when it is first needed. Nothing changes it afterwards.
+    private struct Thorough: @unchecked Sendable {
+        var digested: OpaquePointer?
+    }
 
     /// Digests a dictionary. Nil if zstd cannot use the bytes.
     init?(id: UInt16, bytes: [UInt8]) {
@@ -30,16 +38,30 @@ package final class RowDictionary: @unchecked Sendable {
         self.forWriting = forWriting
     }
 
+    /// The dictionary for `RowCompression.rewriteLevel`. Nil if there is no memory for it.
+    var forRewriting: OpaquePointer? {
+        let made = thorough.withLock { made in
+            if made.digested == nil {
+                made.digested = bytes.withUnsafeBytes {
+                    ZSTD_createCDict($0.baseAddress, $0.count, RowCompression.rewriteLevel)
+                }
+            }
+            return made
+        }
+        return made.digested
+    }
+
     deinit {
         ZSTD_freeDDict(forReading)
         ZSTD_freeCDict(forWriting)
+        ZSTD_freeCDict(thorough.withLock(\.self).digested)
     }
 
-    /// The trade-off between the time of a training and the quality of its dictionary.
+    /// The trade-off between time and quality: of a training, and of a compression.
     enum Effort {
         /// Fixed parameters that suit rows, for writers that wait.
         case quick
-        /// The best of several parameter sets, at several times the time.
+        /// The best of several parameter sets, or a high level of zstd, at several times the time.
         case thorough
     }
 

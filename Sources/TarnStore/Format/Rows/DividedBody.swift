@@ -113,12 +113,13 @@ extension RowContext {
     /// - Parameter isPacking: Whether the directory of a divided body is packed, if that pays.
     /// - Returns: The compression form for the row's header.
     func compress(
-        _ body: RowBody, _ dictionary: RowDictionary, isPacking: Bool = true, into writer: inout ByteWriter
+        _ body: RowBody, _ dictionary: RowDictionary, _ effort: RowDictionary.Effort = .quick, isPacking: Bool = true,
+        into writer: inout ByteWriter
     ) -> UInt8? {
         let bytes = body.bytes
         guard let divided = DividedBody(bytes, isWide: body.isWide), let lengths = divided.lengthsOfWhole,
             RowFormat.isDivided(longValues: lengths.long, of: bytes.count)
-        else { return compress(bytes, dictionary, into: &writer) ? RowFormat.zstd : nil }
+        else { return compress(bytes, dictionary, effort, into: &writer) ? RowFormat.zstd : nil }
         let start = writer.count
         let isPacked =
             isPacking && PackedDirectory.append(body, to: &writer) { divide(bytes, divided, lengths.long, into: &$0) }
@@ -126,7 +127,7 @@ extension RowContext {
             writer.append(bytes.slice(0..<divided.valuesStart))
             divide(bytes, divided, lengths.long, into: &writer)
         }
-        guard compress(longValues, dictionary, into: &writer) else {
+        guard compress(longValues, dictionary, effort, into: &writer) else {
             writer.truncate(to: start)
             return nil
         }

@@ -44,8 +44,8 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     /// - `nested`: read only in objects that are entered.
     /// - `objects`: the objects that are entered.
     package static let memberNames: (scalars: [String], nested: [String], objects: [String]) = (
-        Array(meanings.keys) + ["offset", "limit"],
-        ["href", "url", "uri", "rel", "relation", "after", "value", "number"],
+        Array(meanings.keys) + ["limit", "number"] + AutomaticPagination.offsetNames,
+        ["href", "url", "uri", "rel", "relation", "after", "value"],
         [
             "meta", "metadata", "pagination", "pager", "paging", "page", "pageInfo", "pagingInfo", "paginationInfo",
             "paginator", "links", "link", "info",
@@ -329,7 +329,7 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         return nil
     }
 
-    private static func isNoCursor(_ text: String) -> Bool { ["", "0", "-1", "null", "false"].contains(text) }
+    static func isNoCursor(_ text: String) -> Bool { ["", "0", "-1", "null", "false"].contains(text) }
 
     private static func shown(_ text: String) -> String { text.utf8.count > 60 ? text.prefix(40) + "…" : text }
 

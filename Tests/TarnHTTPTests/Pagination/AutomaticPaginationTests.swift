@@ -85,13 +85,53 @@ struct AutomaticPaginationTests {
         Row(name: "nothing", page: page(2), pagination: .singlePage),
     ]
 
-    @Test("the style follows from the first page, and the reason is said", arguments: rows)
+    static let numbers: [Row] = [
+        Row(
+            name: "Spring's page, at the top", page: page(10, ["number": "0", "totalPages": "3"]),
+            pagination: .pageNumber(.query("page"), start: 0, totalPages: "totalPages")),
+        Row(
+            name: "Spring's page that counts from 1", page: page(10, ["number": "1", "totalElements": "30"]),
+            pagination: .pageNumber(.query("page"), total: "totalElements")),
+        Row(
+            name: "page 0 of the request", url: "http://h/items?page=0", page: page(10, ["totalPages": "3"]),
+            pagination: .pageNumber(.query("page"), start: 0, totalPages: "totalPages")),
+        Row(
+            name: "Spring's slice", page: page(10, ["number": "0", "first": "true", "last": "false"]),
+            pagination: .pageNumber(.query("page"), start: 0)),
+        Row(
+            name: "the number of an issue", page: page(2, ["issue.number": "42", "issue.total": "9"]),
+            pagination: .singlePage),
+        Row(name: "a number alone", page: page(2, ["number": "0", "total_count": "2"]), pagination: .singlePage),
+        Row(
+            name: "a page with has_more", page: page(2, ["page": "1", "has_more": "true"]),
+            pagination: .pageNumber(.query("page"), hasMore: "has_more")),
+        Row(
+            name: "Jira", page: page(2, ["startAt": "0", "maxResults": "2", "total": "9"]),
+            pagination: .offset(.query("startAt"), total: "total")),
+        Row(
+            name: "Jira without a total", page: page(2, ["startAt": "0", "isLast": "false"]),
+            pagination: .offset(.query("startAt"))),
+        Row(
+            name: "DummyJSON", page: page(2, ["skip": "0", "limit": "2", "total": "9"]),
+            pagination: .offset(.query("skip"), total: "total")),
+        Row(
+            name: "SCIM, which counts from 1", page: page(2, ["startIndex": "1", "totalResults": "9"]),
+            pagination: .offset(.query("startIndex"), start: 1, total: "totalResults")),
+        Row(
+            name: "an offset with has_more", page: page(2, ["offset": "0", "has_more": "true"]),
+            pagination: .offset(.query("offset"), hasMore: "has_more")),
+    ]
+
+    @Test("the style follows from the first page, and the reason is said", arguments: rows + numbers)
     func choice(_ row: Row) throws {
         let choice = AutomaticPagination.choose(PageRequest(url: row.url), row.page)
         #expect(choice.pagination == row.pagination)
         #expect(!choice.reason.isEmpty && !choice.style.isEmpty)
         for path in row.page.values.keys {
-            #expect(PageEvidence.meaning(of: path) != nil || ["offset", "limit"].contains(path))
+            let name = path.split(separator: ".").last.map(String.init) ?? path
+            #expect(
+                PageEvidence.memberNames.scalars.contains { $0.lowercased() == name.lowercased() }
+                    || PageEvidence.meaning(of: path) != nil || ["first", "maxResults"].contains(name))
         }
     }
 

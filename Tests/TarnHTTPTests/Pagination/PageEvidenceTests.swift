@@ -214,6 +214,12 @@ struct PageEvidenceTests {
             name: "auto that follows what it finds", style: .automatic,
             pages: [page(2, ["next": "/items?page=2", "count": "3"]), page(1, ["count": "3"])], evidence: nil),
         Row(
+            name: "auto that follows Spring's slices to the empty one", style: .automatic,
+            pages: [
+                page(2, ["number": "0", "last": "false"]), page(2, ["number": "1", "last": "true"]),
+                page(0, ["number": "2", "last": "true"]),
+            ], evidence: nil),
+        Row(
             name: "a closure", style: .custom(name: "weeks") { _, _, _ in .end },
             pages: [page(2, ["total": "3"])],
             evidence: "total says that there are 3 records"),

@@ -93,6 +93,12 @@ struct MirrorTruncationTests {
         Row(
             name: "auto, total", paginate: "auto", pages: [("", [1, 2, 3], #""total":7"#, [])],
             error: "total says that there are 7 records"),
+        Row(
+            name: "auto, pages from 0 in an envelope of members", paginate: "auto",
+            pages: [
+                ("", [1, 2], #""number":0,"totalPages":2"#, []),
+                ("?page=1", [3], #""number":1,"totalPages":2"#, []),
+            ]),
     ]
 
     private static func recordings(_ row: Row) -> [String] {

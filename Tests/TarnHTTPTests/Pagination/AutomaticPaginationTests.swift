@@ -122,7 +122,43 @@ struct AutomaticPaginationTests {
             pagination: .offset(.query("offset"), hasMore: "has_more")),
     ]
 
-    @Test("the style follows from the first page, and the reason is said", arguments: rows + numbers)
+    static let positions: [Row] = [
+        Row(
+            name: "a cursor in next", page: page(10, ["next.cursor": "10"]),
+            pagination: .cursor(path: "next.cursor", sends: .query("cursor"))),
+        Row(
+            name: "Airtable", page: page(10, ["offset": "itrX9/recA1"]),
+            pagination: .cursor(path: "offset", sends: .query("offset"), endsAtEmptyPage: true)),
+        Row(
+            name: "the offset of the next page", page: page(10, ["offset": "10"]),
+            pagination: .cursor(path: "offset", sends: .query("offset"), endsAtEmptyPage: true)),
+        Row(
+            name: "a cursor alone", page: page(10, ["cursor": "10"]),
+            pagination: .cursor(path: "cursor", sends: .query("cursor"), endsAtEmptyPage: true)),
+        Row(
+            name: "a cursor and a flag", page: page(10, ["cursor": "10", "has_more": "true"]),
+            pagination: .cursor(
+                path: "cursor", sends: .query("cursor"), hasMore: "has_more", endsAtEmptyPage: true)),
+        Row(
+            name: "a cursor and a total that is not reached", page: page(10, ["cursor": "ab", "total": "30"]),
+            pagination: .cursor(path: "cursor", sends: .query("cursor"), endsAtEmptyPage: true)),
+        Row(name: "a cursor and a total", page: page(10, ["cursor": "ab", "total": "10"]), pagination: .singlePage),
+        Row(
+            name: "a cursor and a flag of the end", page: page(10, ["cursor": "ab", "has_more": "false"]),
+            pagination: .singlePage),
+        Row(
+            name: "the cursor of the request", url: "http://h/items?cursor=ab", page: page(10, ["cursor": "ab"]),
+            pagination: .singlePage),
+        Row(name: "an empty cursor", page: page(10, ["cursor": ""]), pagination: .singlePage),
+        Row(name: "the offset of the page", page: page(10, ["offset": "0"]), pagination: .singlePage),
+        Row(name: "the offset of a time zone", page: page(10, ["offset": "3600"]), pagination: .singlePage),
+        Row(name: "the offset of a time", page: page(10, ["offset": "+01:00:00"]), pagination: .singlePage),
+        // Their parameters are unknown: the scan fails.
+        Row(name: "Elasticsearch's scroll", page: page(10, ["_scroll_id": "DXF1"]), pagination: .singlePage),
+        Row(name: "DynamoDB", page: page(10, ["LastEvaluatedKey.id": "10"]), pagination: .singlePage),
+    ]
+
+    @Test("the style follows from the first page, and the reason is said", arguments: rows + numbers + positions)
     func choice(_ row: Row) throws {
         let choice = AutomaticPagination.choose(PageRequest(url: row.url), row.page)
         #expect(choice.pagination == row.pagination)
@@ -146,6 +182,16 @@ struct AutomaticPaginationTests {
         #expect("\(try #require(error))".contains("next names a next page, /items?page=9"))
         #expect(try !pages.advance(Self.page(2)))
         #expect(pages.choice?.style == "{ cursor: { path: next_cursor, param: cursor } }")
+    }
+
+    @Test("a cursor that was guessed and is ignored ends the scan, also if its value changes")
+    func ignoredCursor() throws {
+        var pages = try PageSequence(.automatic, PageRequest(url: "http://h/items"), .init(base: "http://h"))
+        var page = Self.page(2, ["cursor": "a"])
+        page.digest = 1
+        #expect(try pages.advance(page))
+        page.values["cursor"] = "b"
+        #expect(throws: PaginationError.samePage(url: "http://h/items?cursor=a")) { try pages.advance(page) }
     }
 
     @Test("a server that ignores the parameter that was guessed ends the walk with an error, not with a loop")

@@ -47,6 +47,7 @@ struct AutomaticPagination: PaginationStyle {
         ("pagination.next_cursor", "cursor"), ("pagination.nextCursor", "cursor"),
         ("response_metadata.next_cursor", "cursor"),
         ("cursors.next", "cursor"), ("paging.cursors.after", "after"), ("paging.next.after", "after"),
+        ("next.cursor", "cursor"), ("next.offset", "offset"),
         ("next_page_token", "page_token"),
         ("nextPageToken", "pageToken"), ("next_token", "next_token"), ("nextToken", "nextToken"),
         ("continuation_token", "continuation_token"),
@@ -118,19 +119,44 @@ struct AutomaticPagination: PaginationStyle {
                 style: "{ header_cursor: { field: X-Next-Cursor, param: cursor } }",
                 reason: "the answer has the field X-Next-Cursor")
         }
-        return numbered(facts, parameters)
+        return positioned(request, facts, names, hasMore: hasMore) ?? numbered(facts, parameters)
     }
 
     /// Returns the style of a cursor that is sent by its usual parameter, or by one of the request.
     private static func cursor(
-        at path: String, _ usual: String, _ names: [String], hasMore: String?
+        at path: String, _ usual: String, _ names: [String], hasMore: String?, endsAtEmptyPage: Bool = false
     ) -> PaginationChoice {
         let name = names.first { [usual, "cursor", "after", "page_token", "pageToken"].contains($0) } ?? usual
-        let flag = hasMore.map { ", has_more: \($0)" } ?? ""
+        let flag = hasMore.map { ", has_more: \($0)" } ?? "", end = endsAtEmptyPage ? ", end: empty" : ""
         return PaginationChoice(
-            pagination: .cursor(path: path, sends: .query(name), hasMore: hasMore),
-            style: "{ cursor: { path: \(path), param: \(name)\(flag) } }",
+            pagination: .cursor(
+                path: path, sends: .query(name), hasMore: hasMore, endsAtEmptyPage: endsAtEmptyPage),
+            style: "{ cursor: { path: \(path), param: \(name)\(flag)\(end) } }",
             reason: "the answer has a cursor at \(path), which is sent as \(name)")
+    }
+
+    /// Detects a cursor with the name of the parameter that sends it: `cursor`, or `offset`.
+    ///
+    /// Some servers name one on the last page too: a page without records ends the scan.
+    private static func positioned(
+        _ request: PageRequest, _ facts: PageFacts, _ names: [String], hasMore: String?
+    ) -> PaginationChoice? {
+        guard facts.recordCount > 0, paths(facts, .pages, .lastPage, .nextPage, .pageNumber).isEmpty,
+            !paths(facts, .last).contains(where: { facts.flag($0) == true })
+        else { return nil }
+        let totals = paths(facts, .total).compactMap { facts.number($0) }
+        guard totals.allSatisfy({ $0 > facts.recordCount }) else { return nil }
+        let records = facts.recordCount.addingClamped(request.passedOver.records)
+        for path in paths(facts, .position) {
+            let isOffset = PageEvidence.isOffset(path)
+            guard let text = facts.values[path], isOffset || path == "cursor" || path.hasSuffix(".cursor"),
+                // A number with a total is that of a style that counts.
+                !isOffset || totals.isEmpty || Int(text) == nil,
+                PageEvidence.leadsOn(path, text, request, records: records)
+            else { continue }
+            return cursor(at: path, isOffset ? "offset" : "cursor", names, hasMore: hasMore, endsAtEmptyPage: true)
+        }
+        return nil
     }
 
     // MARK: Numbers

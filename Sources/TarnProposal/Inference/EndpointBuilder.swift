@@ -147,8 +147,9 @@ struct EndpointBuilder {
 
     private func attribute(for field: String, of entity: String, _ entities: [ProposedEntity]) -> String? {
         entities.first { $0.name == entity }?.attributes.first { attribute in
-            attribute.from.map { $0.contains([field]) }
-                ?? (attribute.source == nil && NamingConvention().jsonKeys(for: attribute.name).contains(field))
+            if let source = attribute.source { return source == "{\(field)}" }
+            return attribute.from.map { $0.contains([field]) }
+                ?? NamingConvention().jsonKeys(for: attribute.name).contains(field)
         }?.name
     }
 

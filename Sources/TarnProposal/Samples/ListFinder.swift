@@ -36,7 +36,7 @@ enum ListFinder {
             guard !members.isEmpty else { return [] }
             // An object with a key of its own is a record, whatever lists it has.
             let isRecord = members.contains {
-                ["id", "_id", "uuid", "guid"].contains($0.key) && $0.value.scalarText != nil
+                ["id", "_id", "uuid", "guid"].contains($0.key) && $0.value.keyText != nil
             }
             if !isRecord {
                 let found = nested(json, [], depth: 0)

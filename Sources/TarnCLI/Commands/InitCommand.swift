@@ -159,7 +159,7 @@ extension Failure {
         switch error {
         case .transport(let error): self.init(Code(error), error.description)
         case .status(401, _), .status(403, _): self.init(.credentials, error.description)
-        case .status(429, _): self.init(.limited, error.description)
+        case .limited: self.init(.limited, error.description)
         case .unreadable: self.init(.usage, error.description)
         default: self.init(.failed, error.description)
         }

@@ -7,6 +7,8 @@ package enum SampleError: Error, CustomStringConvertible {
     case transport(TransportError)
     /// The server refused the request.
     case status(Int, url: String)
+    /// The server's rate limit is used up.
+    case limited(String)
     /// The server redirects to another server, which would get the credentials of later requests.
     case redirected(String, to: String)
     /// The body is no JSON.
@@ -24,6 +26,7 @@ package enum SampleError: Error, CustomStringConvertible {
             let advice =
                 code == 401 || code == 403 ? ": name the variable with a token by --auth-env, or add --header" : ""
             return "\(Redaction.url(url)): the server returned \(code)\(advice)"
+        case .limited(let reason): return reason
         case .redirected(let url, let target):
             return
                 "\(Redaction.url(url)): the server redirects to another one, \(Redaction.url(target)): name that URL if you trust it with your credentials"

@@ -67,7 +67,12 @@ package struct Sampler: Sendable {
         } catch {
             throw .transport(error)
         }
-        guard (200..<300).contains(response.status) else { throw .status(response.status, url: url) }
+        guard (200..<300).contains(response.status) else {
+            // The decision and the words of a sync.
+            let error = MirrorError.refusal(
+                response, method: "GET", url: Redaction.url(url), message: response.refusalMessage)
+            throw error.isLimited ? .limited(error.description) : .status(response.status, url: url)
+        }
         return response
     }
 

@@ -12,6 +12,10 @@ struct InitCommandTests {
             recording("/api/boxes", #"{"data":[{"id":7,"color":"red"},{"id":8,"color":"blue"}]}"#),
             recording("/api/secret", #"{"message":"no"}"#, status: "401 Unauthorized"),
             recording("/api/text", "hello"),
+            recording(
+                "/api/limited", #"{"message":"slow down"}"#, status: "403 Forbidden", "X-RateLimit-Remaining: 0",
+                "X-RateLimit-Reset: 4102444800"),
+            recording("/api/later", #"{"message":"slow down"}"#, status: "429 Too Many Requests", "Retry-After: 3000"),
             recording("/api/odd", "[{\"id\":1,\"a\\u001b[31m\":\"\\u0007\"}]"),
         ])
     }
@@ -49,7 +53,11 @@ struct InitCommandTests {
 
     @Test(
         "failures have their exit codes",
-        arguments: [("/api/secret", 4, "--auth-env"), ("/api/text", 1, "no JSON"), ("/api/none", 1, "404")])
+        arguments: [
+            ("/api/secret", 4, "--auth-env"), ("/api/text", 1, "no JSON"), ("/api/none", 1, "404"),
+            ("/api/limited", 7, "the server returned 403: slow down; wait until "),
+            ("/api/later", 7, "the server returned 429: slow down; wait until "),
+        ])
     func failures(path: String, status: Int32, text: String) async throws {
         let server = try server()
         let result = try await tarn("init", server.base + path, "--output", "-")

@@ -65,6 +65,30 @@ struct SamplerTests {
         #expect(try await ProposedMirror(CurlTransport(), proposal).report.failures.isEmpty)
     }
 
+    @Test("a map of records is no list: it is an error, and a remark beside a list")
+    func maps() async throws {
+        let map =
+            "{" + (1...3).map { #""k\#($0)":{"id":\#($0),"labels":[{"id":9,"name":"x"}]}"# }.joined(separator: ",")
+            + "}"
+        let server = try ScriptedServer { request in
+            switch request.target {
+            case "/map": .init(body: map)
+            case "/data": .init(body: #"{"data":\#(map)}"#)
+            case "/rates": .init(body: #"{"base":"EUR","rates":\#(map)}"#)
+            default: .init(body: #"{"items":[{"id":1}],"users":\#(map),"links":\#(map)}"#)
+            }
+        }
+        for (path, place) in [("/map", "the response is"), ("/data", "`data` is")] {
+            await #expect { try await sampler().sample(server.base + path) } throws: {
+                "\($0)".contains("\(place) an object of 3 records by their keys (k1, k2, k3, …)")
+            }
+        }
+        let proposal = try Proposal([try await sampler().sample(server.base + "/both")])
+        #expect(proposal.uncertain.count == 1 && proposal.uncertain[0].contains("`users` is an object of 3 records"))
+        #expect(proposal.entities == ["Both"] && proposal.text.contains("`users` is an object"), "\(proposal.text)")
+        #expect(try Proposal([try await sampler().sample(server.base + "/rates")]).uncertain == [])
+    }
+
     @Test("a redirect to another server is refused: the next sync would send it credentials")
     func redirect() async throws {
         let other = try ScriptedServer { _ in .init(body: #"[{"id":1}]"#) }

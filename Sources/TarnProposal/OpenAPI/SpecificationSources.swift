@@ -199,6 +199,7 @@ struct SpecificationSources {
             }
             sources[index].pages = sample.pages
             sources[index].notes += sample.notes
+            sources[index].gaps += sample.gaps
             sources[index].comments += sample.comments
             if sample.style.text != "single_page" || !sample.notes.isEmpty { sources[index].style = sample.style }
         }

@@ -37,6 +37,8 @@ package struct Sample: Sendable {
     var detail: Page?
     /// Remarks for the endpoint.
     package var notes: [String] = []
+    /// Remarks about records that the proposal does not reach: `tarn init` prints them.
+    var gaps: [String] = []
 
     /// Creates a sample.
     package init(origin: String, isURL: Bool, pages: [Page]) {

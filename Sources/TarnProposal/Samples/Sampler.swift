@@ -41,8 +41,9 @@ package struct Sampler: Sendable {
     package func sample(_ url: String) async throws(SampleError) -> Sample {
         let first = try await page(url)
         let lists = ListFinder.lists(in: first.json)
-        guard !lists.isEmpty else { throw .noRecords(Redaction.url(url)) }
+        guard !lists.isEmpty else { throw Sampler.noRecords(first.json, Redaction.url(url)) }
         var sample = Sample(origin: first.url, isURL: true, pages: [first])
+        sample.gaps = Sampler.gaps(first.json, lists)
         if lists.contains(where: \.isList) { await follow(&sample, lists) }
         if options.looksAtDetails, lists.count == 1, lists[0].isList { await lookAtDetail(&sample, lists[0]) }
         return sample
@@ -109,8 +110,24 @@ package struct Sampler: Sendable {
     static func sample(file path: String) throws(SampleError) -> Sample {
         let body = try contents(ofFile: path)
         let json = try parse(body, name: path)
-        guard !ListFinder.lists(in: json).isEmpty else { throw .noRecords(path) }
-        return Sample(origin: path, isURL: false, pages: [Sample.Page(url: "", body: body, json: json)])
+        let lists = ListFinder.lists(in: json)
+        guard !lists.isEmpty else { throw noRecords(json, path) }
+        var sample = Sample(origin: path, isURL: false, pages: [Sample.Page(url: "", body: body, json: json)])
+        sample.gaps = gaps(json, lists)
+        return sample
+    }
+
+    /// Returns the error of a response without lists of records.
+    private static func noRecords(_ json: JSONValue, _ name: String) -> SampleError {
+        RecordMap.maps(in: json).first.map { .mapOfRecords(name, map: $0.description) } ?? .noRecords(name)
+    }
+
+    /// Returns remarks about maps of records beside lists.
+    private static func gaps(_ json: JSONValue, _ lists: [FoundList]) -> [String] {
+        guard lists.contains(where: \.isList) else { return [] }
+        return RecordMap.maps(in: json).prefix(8).map {
+            "\($0.description): they are not described, because `records` names lists only."
+        }
     }
 
     /// Reads a file of at most 64 MiB.
@@ -185,7 +202,7 @@ package struct Sampler: Sendable {
             do throws(PaginationError) {
                 guard try sequence.advance(facts, answeredBy: page.url) else { return true }
             } catch {
-                sample.notes.append("The page after \(Redaction.url(page.url)) was not fetched: \(error)")
+                sample.gaps.append("The page after \(Redaction.url(page.url)) was not fetched: \(error)")
                 return false
             }
             guard sample.pages.count < options.pages else { return false }

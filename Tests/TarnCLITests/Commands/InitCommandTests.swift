@@ -16,6 +16,7 @@ struct InitCommandTests {
                 "/api/limited", #"{"message":"slow down"}"#, status: "403 Forbidden", "X-RateLimit-Remaining: 0",
                 "X-RateLimit-Reset: 4102444800"),
             recording("/api/later", #"{"message":"slow down"}"#, status: "429 Too Many Requests", "Retry-After: 3000"),
+            recording("/api/map", #"{"a":{"id":1,"n":1},"b":{"id":2,"n":2},"c":{"id":3,"n":3}}"#),
             recording("/api/odd", "[{\"id\":1,\"a\\u001b[31m\":\"\\u0007\"}]"),
         ])
     }
@@ -57,6 +58,7 @@ struct InitCommandTests {
             ("/api/secret", 4, "--auth-env"), ("/api/text", 1, "no JSON"), ("/api/none", 1, "404"),
             ("/api/limited", 7, "the server returned 403: slow down; wait until "),
             ("/api/later", 7, "the server returned 429: slow down; wait until "),
+            ("/api/map", 1, "an object of 3 records by their keys (a, b, c, …)"),
         ])
     func failures(path: String, status: Int32, text: String) async throws {
         let server = try server()

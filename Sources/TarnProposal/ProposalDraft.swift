@@ -69,7 +69,8 @@ struct ProposalDraft {
         ask(clusters)
         for (index, source) in sources.enumerated() where !source.pages.isEmpty {
             guard let name = endpoints.name(ofSource: index) else { continue }
-            uncertain += source.gaps.map { "endpoint \(name): \($0)" }
+            let gaps = source.gaps + (source.style.unreached.map { [$0.remark] } ?? [])
+            uncertain += gaps.map { "endpoint \(name): \($0)" }
             var pages = source.pages.map(\.body)
             bodies.append((name, pages))
             if let detail = source.detail, detail.isActive(for: source), let page = detail.page,

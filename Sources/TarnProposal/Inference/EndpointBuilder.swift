@@ -51,7 +51,10 @@ struct EndpointBuilder {
         endpoint.remarks = source.notes
         endpoint.pagination = source.style.text
         endpoint.paginationComment = source.style.reason
-        endpoint.more = source.style.more
+        if let unreached = source.style.unreached {
+            endpoint.paginationAlternatives = unreached.styles
+            endpoint.remarks.append(unreached.remark)
+        }
         for (list, entity) in zip(source.lists, entityNames[index]) {
             endpoint.lists.append(
                 ProposedEndpoint.List(keys: list.found.steps, entity: entity, isOptional: list.isOptional))

@@ -16,6 +16,7 @@ struct InitCommandTests {
                 "/api/limited", #"{"message":"slow down"}"#, status: "403 Forbidden", "X-RateLimit-Remaining: 0",
                 "X-RateLimit-Reset: 4102444800"),
             recording("/api/later", #"{"message":"slow down"}"#, status: "429 Too Many Requests", "Retry-After: 3000"),
+            recording("/api/more", #"{"items":[{"id":1}],"has_more":true}"#),
             recording("/api/map", #"{"a":{"id":1,"n":1},"b":{"id":2,"n":2},"c":{"id":3,"n":3}}"#),
             recording("/api/odd", "[{\"id\":1,\"a\\u001b[31m\":\"\\u0007\"}]"),
         ])
@@ -65,6 +66,19 @@ struct InitCommandTests {
         let result = try await tarn("init", server.base + path, "--output", "-")
         #expect(result.status == status, "\(result.error)")
         #expect(result.error.contains(text) && result.output.isEmpty, "\(result.error)")
+    }
+
+    @Test("a list that goes on by an unknown parameter is reported as uncertain, and the sync of the file fails")
+    func uncertain() async throws {
+        let server = try server(), folder = try TemporaryFolder(), file = folder("tarn.yaml")
+        let result = try await tarn("init", server.base + "/api/more", "--output", file)
+        #expect(
+            result.status == 0 && result.error.contains("UNCERTAIN: endpoint more: has_more is true"), "\(result.error)"
+        )
+        let printed = try await tarn("init", server.base + "/api/more", "--output", "-")
+        #expect(printed.error.contains("UNCERTAIN: ") && printed.output.contains("# or paginate: "), "\(printed.error)")
+        let synced = try await tarn("sync", "--file", file)
+        #expect(synced.status == 3 && synced.error.contains("has_more is true"), "\(synced.error)")
     }
 
     @Test("a file of JSON needs a base URL, or says that it must be changed")

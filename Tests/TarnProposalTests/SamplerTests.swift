@@ -154,6 +154,23 @@ struct SamplerTests {
         #expect(failures.count == 1 && "\(failures[0])".contains(sign), "\(failures)")
     }
 
+    @Test("a style that a specification declares wins over none for a list that goes on")
+    func declaredStyle() async throws {
+        let server = try ScriptedServer { _ in .init(body: #"{"has_more":true,"items":[{"id":2},{"id":1}]}"#) }
+        let text = """
+            {"openapi":"3.0.0","info":{"title":"x","version":"1"},"servers":[{"url":"\(server.base)"}],"paths":{"/items":{
+              "get":{"parameters":[{"name":"page","in":"query","schema":{"type":"integer"}}],"responses":{"200":{
+                "description":"x","content":{"application/json":{"schema":{"type":"object","properties":{"items":{
+                  "type":"array","items":{"type":"object","properties":{"id":{"type":"integer"}}}}}}}}}}}}}}
+            """
+        let specification = try OpenAPIDocument(Array(text.utf8), name: "openapi.json")
+        let sample = try await sampler().sample(server.base + "/items")
+        #expect(sample.style.unreached != nil)
+        let proposal = try Proposal([sample], specification: specification)
+        #expect(proposal.text.contains("paginate: { page_number: { param: page, start: 1 } }"), "\(proposal.text)")
+        #expect(proposal.uncertain == [] && !proposal.text.contains("UNCERTAIN"), "\(proposal.text)")
+    }
+
     @Test("a page whose members differ, and whose records are those of the page before, is the same page")
     func sameRecords() async throws {
         let count = Mutex(0)

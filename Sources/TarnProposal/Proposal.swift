@@ -29,6 +29,8 @@ package struct Proposal {
     package let entities: [String]
     /// The names of the endpoints in the order of the file.
     package let endpoints: [String]
+    /// Remarks about records that the description does not reach, each with its endpoint.
+    package let uncertain: [String]
     /// Uncertain guesses.
     package let questions: [Question]
 
@@ -69,6 +71,7 @@ package struct Proposal {
         records = check?.records ?? [:]
         entities = draft.description.entities.map(\.name)
         endpoints = draft.description.endpoints.filter { !$0.isCommentedOut }.map(\.name)
+        uncertain = draft.uncertain
         questions = draft.questions
     }
 }

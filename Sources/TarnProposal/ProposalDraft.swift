@@ -9,6 +9,8 @@ struct ProposalDraft {
     /// The bodies of the samples by the names of their endpoints.
     private(set) var bodies: [(endpoint: String, bodies: [[UInt8]])] = []
     private(set) var questions: [Proposal.Question] = []
+    /// Remarks about records that the description does not reach, each with its endpoint.
+    private(set) var uncertain: [String] = []
 
     init(_ samples: [Sample], _ specification: OpenAPIDocument?, _ options: ProposalOptions) {
         let builder = SourceBuilder(samples, options)
@@ -67,6 +69,8 @@ struct ProposalDraft {
         ask(clusters)
         for (index, source) in sources.enumerated() where !source.pages.isEmpty {
             guard let name = endpoints.name(ofSource: index) else { continue }
+            let gaps = source.gaps + (source.style.unreached.map { [$0.remark] } ?? [])
+            uncertain += gaps.map { "endpoint \(name): \($0)" }
             var pages = source.pages.map(\.body)
             bodies.append((name, pages))
             if let detail = source.detail, detail.isActive(for: source), let page = detail.page,

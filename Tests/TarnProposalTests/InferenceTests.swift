@@ -51,12 +51,27 @@ struct InferenceTests {
             ),
             (#"[{"v":1.5},{"v":2.5}]"#, "key: position"),
             (#"[{"thing_id":4,"v":1},{"thing_id":5,"v":1}]"#, "key: thingId"),
+            (#"[{"id":18446744073709551616,"name":"a"},{"id":18446744073709551617,"name":"b"}]"#, "key: id"),
+            (#"[{"_id":{"$oid":"0a"},"name":"a"},{"_id":{"$oid":"0b"},"name":"b"}]"#, "key: id"),
         ])
     func keys(body: String, key: String) throws {
         let proposal = try propose(body)
         #expect(proposal.text.contains("    \(key)"), "\(proposal.text)")
         #expect(proposal.findings == [])
         #expect(proposal.records.values.reduce(0, +) == (try JSONValue(body)).elements.count)
+    }
+
+    @Test("identifiers beyond 64 bits, and ObjectIds of MongoDB, are keys as text")
+    func textKeys() throws {
+        let large = try propose(#"[{"id":18446744073709551616,"name":"a"},{"id":18446744073709551617,"name":"a"}]"#)
+        #expect(line(large, "id: ").hasPrefix("id: { type: string, from: '{id}' }"), "\(large.text)")
+        #expect(large.records == ["Thing": 2] && large.findings == [])
+        let object = try propose(
+            #"[{"_id":{"$oid":"65a1f"},"name":"a","owner":{"$oid":"7"}},{"_id":{"$oid":"65a2f"},"name":"a","owner":null}]"#
+        )
+        #expect(line(object, "id: ").hasPrefix("id: { type: string, from: _id.$oid }"), "\(object.text)")
+        #expect(
+            object.records == ["Thing": 2] && object.findings == [] && object.entities == ["Thing"], "\(object.text)")
     }
 
     @Test(

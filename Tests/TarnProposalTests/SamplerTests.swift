@@ -1,5 +1,6 @@
 // Looking at live answers: which requests are sent, and where credentials go.
 
+import Foundation
 import Synchronization
 import Tarn
 import TestSupport
@@ -57,12 +58,156 @@ struct SamplerTests {
         #expect(sample.pages.count == 1 && sample.style.text == "single_page")
     }
 
-    @Test("a total that the pages do not reach is a remark, and the sync does not fail for it")
-    func total() async throws {
-        let server = try ScriptedServer { _ in .init(body: #"{"total":9,"items":[{"id":1},{"id":2}]}"#) }
+    /// An API of 25 records with its own parameters and members.
+    struct Form: Sendable, CustomTestStringConvertible {
+        var name: String
+        var target = "/items"
+        /// The parameter of the position, and its value for the first page.
+        var parameter: (name: String, first: Int)
+        /// The number of records of a step of the parameter; nil for ids.
+        var step: Int?
+        /// The members around the list, from the number of records before the page.
+        var body: @Sendable (_ before: Int, _ records: String) -> String
+        var style: String
+        var testDescription: String { name }
+    }
+
+    static let forms: [Form] = [
+        Form(
+            name: "Jira", parameter: ("startAt", 0), step: 1,
+            body: { #"{"startAt":\#($0),"maxResults":10,"total":25,"issues":\#($1)}"# },
+            style: "{ offset: { param: startAt, total: total } }"),
+        Form(
+            name: "DummyJSON", target: "/items?limit=10", parameter: ("skip", 0), step: 1,
+            body: { #"{"products":\#($1),"total":25,"skip":\#($0),"limit":10}"# },
+            style: "{ offset: { param: skip, total: total, per_page: { limit: 10 } } }"),
+        Form(
+            name: "SCIM", parameter: ("startIndex", 1), step: 1,
+            body: { #"{"totalResults":25,"startIndex":\#($0 + 1),"itemsPerPage":10,"Resources":\#($1)}"# },
+            style: "{ offset: { param: startIndex, start: 1, total: totalResults } }"),
+        Form(
+            name: "Spring's page", parameter: ("page", 0), step: 10,
+            body: { #"{"content":\#($1),"number":\#($0 / 10),"totalPages":3}"# },
+            style: "{ page_number: { param: page, start: 0, total_pages: totalPages } }"),
+        Form(
+            name: "Spring's page, from page 0", target: "/items?page=0", parameter: ("page", 0), step: 10,
+            body: { #"{"content":\#($1),"number":\#($0 / 10),"totalPages":3}"# },
+            style: "{ page_number: { param: page, start: 0, total_pages: totalPages } }"),
+        Form(
+            name: "Spring's slice", parameter: ("page", 0), step: 10,
+            body: { #"{"content":\#($1),"number":\#($0 / 10),"last":\#($0 >= 20)}"# },
+            style: "{ page_number: { param: page, start: 0 } }"),
+        Form(
+            name: "Stripe", target: "/items?limit=10", parameter: ("starting_after", 0),
+            body: { #"{"object":"list","data":\#($1),"has_more":\#($0 < 15)}"# },
+            style: "{ since_id: { param: starting_after } }"),
+        Form(
+            name: "Elasticsearch", parameter: ("from", 0), step: 1,
+            body: { #"{"took":\#($0),"hits":{"total":{"value":25},"hits":\#($1)}}"# },
+            style: "{ offset: { param: from, total: hits.total.value } }"),
+    ]
+
+    @Test(
+        "the style of an API whose answers say that there is more, and its sync reaches all records", arguments: forms)
+    func announced(_ form: Form) async throws {
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let value = QueryParameters.values(in: request.target).first { $0.name == form.parameter.name }
+            let before = (value.flatMap { Int($0.value) } ?? form.parameter.first) - form.parameter.first
+            let first = before * (form.step ?? 1)
+            let ids = first < 25 ? Array(first + 1...min(first + 10, 25)) : []
+            return .init(body: form.body(first, "[" + ids.map { #"{"id":\#($0)}"# }.joined(separator: ",") + "]"))
+        }
+        let proposal = try Proposal([try await sampler(pages: 2).sample(server.base + form.target)])
+        #expect(proposal.text.contains("paginate: \(form.style)"), "\(proposal.text)")
+        #expect(proposal.uncertain == [] && !proposal.text.contains("more:"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count(proposal.entities[0]) == 25)
+    }
+
+    @Test(
+        "a sign of more records without a known parameter is uncertain: the file names styles, and its sync fails",
+        arguments: [
+            (
+                #"{"total":9,"items":[{"id":1},{"id":2}]}"#, "total says that there are 9 records",
+                "offset: { param: offset"
+            ),
+            (#"{"has_more":true,"items":[{"id":2},{"id":1},{"id":3}]}"#, "has_more is true", "since_id: { param:"),
+            (#"{"has_more":true,"items":[{"id":1},{"id":2},{"id":3}]}"#, "has_more is true", "has_more: has_more"),
+            (#"{"last":false,"items":[{"id":1}]}"#, "last is false", "page_number: { param: page"),
+            (#"{"_scroll_id":"DXF1","items":[{"id":1}]}"#, "_scroll_id names", "param: _scroll_id"),
+            (
+                #"{"LastEvaluatedKey":{"id":"k"},"items":[{"id":1}]}"#, "LastEvaluatedKey.id names",
+                "path: LastEvaluatedKey.id"
+            ),
+        ])
+    func unreached(body: String, sign: String, style: String) async throws {
+        let server = try ScriptedServer { _ in .init(body: body) }
         let proposal = try Proposal([try await sampler().sample(server.base + "/items")])
-        #expect(proposal.text.contains("more: ignore"), "\(proposal.text)")
-        #expect(try await ProposedMirror(CurlTransport(), proposal).report.failures.isEmpty)
+        #expect(proposal.uncertain.count == 1 && proposal.uncertain[0].contains(sign), "\(proposal.uncertain)")
+        #expect(proposal.text.contains("paginate: single_page") && proposal.text.contains("UNCERTAIN"))
+        let lines = proposal.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        #expect(!lines.contains { $0.hasPrefix("more:") }, "\(proposal.text)")
+        #expect(lines.contains { $0.hasPrefix("# or paginate: ") && $0.contains(style) }, "\(proposal.text)")
+        let failures = try await ProposedMirror(CurlTransport(), proposal).report.failures
+        #expect(failures.count == 1 && "\(failures[0])".contains(sign), "\(failures)")
+    }
+
+    @Test("a style that a specification declares wins over none for a list that goes on")
+    func declaredStyle() async throws {
+        let server = try ScriptedServer { _ in .init(body: #"{"has_more":true,"items":[{"id":2},{"id":1}]}"#) }
+        let text = """
+            {"openapi":"3.0.0","info":{"title":"x","version":"1"},"servers":[{"url":"\(server.base)"}],"paths":{"/items":{
+              "get":{"parameters":[{"name":"page","in":"query","schema":{"type":"integer"}}],"responses":{"200":{
+                "description":"x","content":{"application/json":{"schema":{"type":"object","properties":{"items":{
+                  "type":"array","items":{"type":"object","properties":{"id":{"type":"integer"}}}}}}}}}}}}}}
+            """
+        let specification = try OpenAPIDocument(Array(text.utf8), name: "openapi.json")
+        let sample = try await sampler().sample(server.base + "/items")
+        #expect(sample.style.unreached != nil)
+        let proposal = try Proposal([sample], specification: specification)
+        #expect(proposal.text.contains("paginate: { page_number: { param: page, start: 1 } }"), "\(proposal.text)")
+        #expect(proposal.uncertain == [] && !proposal.text.contains("UNCERTAIN"), "\(proposal.text)")
+    }
+
+    @Test("a page whose members differ, and whose records are those of the page before, is the same page")
+    func sameRecords() async throws {
+        let count = Mutex(0)
+        let server = try ScriptedServer { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return .init(body: #"{"took":\#(number),"hits":{"total":9,"hits":[{"_id":"a"},{"_id":"b"}]}}"#)
+        }
+        let sample = try await sampler().sample(server.base + "/items")
+        #expect(sample.pages.count == 1 && sample.style.text == "single_page" && sample.style.unreached != nil)
+        #expect(server.targets.contains("/items?from=2"))
+    }
+
+    @Test("a map of records is no list: it is an error, and a remark beside a list")
+    func maps() async throws {
+        let map =
+            "{" + (1...3).map { #""k\#($0)":{"id":\#($0),"labels":[{"id":9,"name":"x"}]}"# }.joined(separator: ",")
+            + "}"
+        let server = try ScriptedServer { request in
+            switch request.target {
+            case "/map": .init(body: map)
+            case "/data": .init(body: #"{"data":\#(map)}"#)
+            case "/rates": .init(body: #"{"base":"EUR","rates":\#(map)}"#)
+            default: .init(body: #"{"items":[{"id":1}],"users":\#(map),"links":\#(map)}"#)
+            }
+        }
+        for (path, place) in [("/map", "the response is"), ("/data", "`data` is")] {
+            await #expect { try await sampler().sample(server.base + path) } throws: {
+                "\($0)".contains("\(place) an object of 3 records by their keys (k1, k2, k3, …)")
+            }
+        }
+        let proposal = try Proposal([try await sampler().sample(server.base + "/both")])
+        #expect(proposal.uncertain.count == 1 && proposal.uncertain[0].contains("`users` is an object of 3 records"))
+        #expect(proposal.entities == ["Both"] && proposal.text.contains("`users` is an object"), "\(proposal.text)")
+        #expect(try Proposal([try await sampler().sample(server.base + "/rates")]).uncertain == [])
     }
 
     @Test("a redirect to another server is refused: the next sync would send it credentials")

@@ -84,7 +84,9 @@ public enum MirrorError: Error, Sendable, CustomStringConvertible {
     /// Creates the error of a final refusal.
     ///
     /// Some servers answer 403 if a rate limit is used up: that is no failure of credentials.
-    static func refusal(_ response: TransportResponse, method: String, url: String, message: String) -> MirrorError {
+    package static func refusal(
+        _ response: TransportResponse, method: String, url: String, message: String
+    ) -> MirrorError {
         guard response.status == 403, RetryPolicy.isPassing(.answer(status: 403, headers: response.headers)) else {
             return .status(code: response.status, method: method, url: url, message: message)
         }

@@ -7,7 +7,7 @@ extension TransportResponse {
     /// The server's message about a refusal, on one line.
     ///
     /// It is one of the usual members of a JSON body, else the beginning of the text.
-    var refusalMessage: String {
+    package var refusalMessage: String {
         // Tarn's transports cut the body at this length. A transport of the user may not.
         let body = body.prefix(TransportRequest.ResponseLimits.records.refusal)
         let object = body.count == self.body.count ? JSONBody(parsing: body) : nil

@@ -132,6 +132,7 @@ struct InitCommand: AsyncParsableCommand {
     private func write(_ proposal: Proposal, to output: String) throws {
         guard output != "-" else {
             Output.data(proposal.text)
+            noteUncertain(proposal)
             return
         }
         do {
@@ -149,7 +150,16 @@ struct InitCommand: AsyncParsableCommand {
         let counts = proposal.records.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
         if !counts.isEmpty { Output.note("the samples import as: \(counts.joined(separator: ", "))") }
         for finding in proposal.findings.prefix(10) { Output.note("not clean: \(finding)") }
+        noteUncertain(proposal)
         Output.note("next: read it, then `tarn sync\(output == "tarn.yaml" ? "" : " --file \(output)")`")
+    }
+}
+
+extension InitCommand {
+    /// Prints the lists that the file does not reach as a whole.
+    private func noteUncertain(_ proposal: Proposal) {
+        guard !quiet else { return }
+        for text in proposal.uncertain.prefix(10) { Output.note("UNCERTAIN: \(text)") }
     }
 }
 
@@ -159,7 +169,7 @@ extension Failure {
         switch error {
         case .transport(let error): self.init(Code(error), error.description)
         case .status(401, _), .status(403, _): self.init(.credentials, error.description)
-        case .status(429, _): self.init(.limited, error.description)
+        case .limited: self.init(.limited, error.description)
         case .unreadable: self.init(.usage, error.description)
         default: self.init(.failed, error.description)
         }

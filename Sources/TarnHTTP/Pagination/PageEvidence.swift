@@ -44,20 +44,25 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
     /// - `nested`: read only in objects that are entered.
     /// - `objects`: the objects that are entered.
     package static let memberNames: (scalars: [String], nested: [String], objects: [String]) = (
-        Array(meanings.keys) + ["offset", "limit"],
-        ["href", "url", "uri", "rel", "relation", "after", "value", "number"],
+        Array(meanings.keys) + ["limit", "number"] + AutomaticPagination.offsetNames,
+        ["href", "url", "uri", "rel", "relation", "after", "value", "token", "id", "key", "pk", "sk", "s", "n"],
         [
             "meta", "metadata", "pagination", "pager", "paging", "page", "pageInfo", "pagingInfo", "paginationInfo",
             "paginator", "links", "link", "info",
             "response", "responseMetadata", "cursors", "cursor", "next", "nextPage", "resultInfo", "resultSet",
             "searchMetadata", "searchInfo", "total",
-            "hydra:view", "view", "summary", "pageable",
+            "hydra:view", "view", "summary", "pageable", "lastEvaluatedKey", "id", "key", "pk", "sk",
         ]
     )
 
     /// The kinds of members that matter to pagination.
     enum Meaning: Sendable {
         case link, cursor
+        /// A cursor that also repeats the one of the request in some APIs: `cursor`, `offset`,
+        /// `scroll_id`.
+        case position
+        /// The key of the last record, behind which the list goes on. Its parameter is unknown.
+        case lastKey
         /// The number or the URL of the next page.
         case nextPage
         /// A flag: `more` is true if there are more records, `last` if there are none.
@@ -81,10 +86,12 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
             .cursor,
             "nextcursor nexttoken nextpagetoken continuationtoken nextcontinuationtoken nextmarker nextkey nextoffset nextstart"
         )
+        add(.position, "cursor scrollid offset")
+        add(.lastKey, "lastevaluatedkey")
         add(.nextPage, "nextpage nextpagenumber")
         add(
             .more,
-            "hasmore hasnext hasnextpage hasmorepages hasmoreitems hasmoreresults morerecords moreresults moreitems more istruncated truncated exceededtransferlimit"
+            "hasmore hasnext hasnextpage hasmorepages hasmoreitems hasmoreresults morerecords moreresults moreitems moreavailable moreitemsincollection more istruncated truncated exceededtransferlimit"
         )
         add(.last, "islast islastpage last done")
         add(
@@ -130,11 +137,13 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         switch (last, before) {
         case ("href", let before?), ("url", let before?), ("uri", let before?):
             return before.hasPrefix("next") ? .link : nil
-        case ("after", "next"): return .cursor
+        case ("after", "next"), ("cursor", "next"), ("offset", "next"): return .cursor
+        case ("page", "next"), ("number", "next"): return .nextPage
+        case ("token", "next"), ("token", "pagination"), ("token", "paging"): return .position
         case ("next", "cursors"), ("next", "cursor"): return .cursor
         case ("value", "total"): return .total
         case ("number", "page"): return .pageNumber
-        default: return meanings[last]
+        default: return keys.dropLast().contains("lastevaluatedkey") ? .lastKey : meanings[last]
         }
     }
 
@@ -157,6 +166,8 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         var isTaken: (String) -> Bool = { _ in false }
         /// Whether a value that the style declares marks this page as the last one.
         var isDeclaredOver = false
+        /// Whether the client computes the next request.
+        var isCounted = false
 
         init(_ request: PageRequest, pages: Int, records: Int) {
             self.request = request
@@ -176,6 +187,7 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
             if passed.pages > 0 || before.pages > 0 { records = .max }
             endsAtEmptyPage = style.endsAtEmptyPage
             isDeclaredOver = style.isDeclaredLast(page.facts)
+            isCounted = style.isCounted
         }
     }
 
@@ -278,16 +290,14 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
                 if PageEvidence.isLink(text) ? !taken.isTaken(text) : leads(text) {
                     return PageEvidence(name: path, meaning: "is \(shown(text))")
                 }
-            case .cursor:
-                if !isNoCursor(text),
-                    !QueryParameters.values(in: taken.request.url).contains(where: { $0.value == text })
-                {
+            case .cursor, .lastKey:
+                if !isNoCursor(text), !taken.request.hasValue(text) {
                     return PageEvidence(name: path, meaning: "names what comes next, \(shown(text))")
                 }
             default: break
             }
         }
-        return linkList(facts, taken, rule)
+        return linkList(facts, taken, rule) ?? position(facts, taken, paths, rule)
     }
 
     /// Returns evidence from a list of links: `links: [{ rel: next, href: … }]`.
@@ -329,9 +339,9 @@ public struct PageEvidence: Sendable, Hashable, CustomStringConvertible {
         return nil
     }
 
-    private static func isNoCursor(_ text: String) -> Bool { ["", "0", "-1", "null", "false"].contains(text) }
+    static func isNoCursor(_ text: String) -> Bool { ["", "0", "-1", "null", "false"].contains(text) }
 
-    private static func shown(_ text: String) -> String { text.utf8.count > 60 ? text.prefix(40) + "…" : text }
+    static func shown(_ text: String) -> String { text.utf8.count > 60 ? text.prefix(40) + "…" : text }
 
     /// Returns whether a text is a link: a member named `next` may also hold a number or a cursor.
     static func isLink(_ text: String) -> Bool {

@@ -217,7 +217,9 @@ package struct PageSequence: Sendable, Hashable {
             choice = chosen
             pagination = chosen.pagination
         }
-        if pagination.style.isCounted, let digest = facts.digest, digest == lastDigest, facts.recordCount > 0 {
+        // A server may ignore a parameter that was computed or guessed.
+        let isGuessed = pagination.style.isCounted || choice != nil && pagination.style is CursorPagination
+        if isGuessed, let digest = facts.digest, digest == lastDigest, facts.recordCount > 0 {
             throw .samePage(url: request.url)
         }
         if isRepeated(facts), repeated >= PageSequence.mostRepeated { throw .samePage(url: request.url) }

@@ -161,7 +161,7 @@ struct ClusterFinder {
     /// Whether the keys are of one type.
     private func typesAgree(_ a: Place, _ b: Place) -> Bool {
         func isText(_ place: Place) -> Bool? {
-            guard let field = place.key.fields.first, let value = place.shape.fields[field] else { return nil }
+            guard let field = place.key.fields.first, let value = place.shape.fields[field]?.key else { return nil }
             if value.count > 0 { return value.scalars.texts > 0 }
             return value.declared.map { $0.types.contains("string") }
         }

@@ -51,7 +51,10 @@ struct EndpointBuilder {
         endpoint.remarks = source.notes
         endpoint.pagination = source.style.text
         endpoint.paginationComment = source.style.reason
-        endpoint.more = source.style.more
+        if let unreached = source.style.unreached {
+            endpoint.paginationAlternatives = unreached.styles
+            endpoint.remarks.append(unreached.remark)
+        }
         for (list, entity) in zip(source.lists, entityNames[index]) {
             endpoint.lists.append(
                 ProposedEndpoint.List(keys: list.found.steps, entity: entity, isOptional: list.isOptional))
@@ -147,8 +150,9 @@ struct EndpointBuilder {
 
     private func attribute(for field: String, of entity: String, _ entities: [ProposedEntity]) -> String? {
         entities.first { $0.name == entity }?.attributes.first { attribute in
-            attribute.from.map { $0.contains([field]) }
-                ?? (attribute.source == nil && NamingConvention().jsonKeys(for: attribute.name).contains(field))
+            if let source = attribute.source { return source == "{\(field)}" }
+            return attribute.from.map { $0.contains([field]) }
+                ?? NamingConvention().jsonKeys(for: attribute.name).contains(field)
         }?.name
     }
 

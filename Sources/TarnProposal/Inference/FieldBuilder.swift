@@ -37,7 +37,9 @@ struct FieldBuilder {
 
     private func isKey(_ leaf: Leaf) -> Bool {
         // The key from a URL takes the place of an `id` that only some records have.
-        leaf.keys.count == 1 && (cluster.key.fields.contains(leaf.name) || cluster.key.isByURL && leaf.name == "id")
+        if leaf.keys.count == 2, leaf.name == JSONValue.objectID { return cluster.key.fields.contains(leaf.keys[0]) }
+        return leaf.keys.count == 1
+            && (cluster.key.fields.contains(leaf.name) || cluster.key.isByURL && leaf.name == "id")
     }
 
     // MARK: Key
@@ -47,9 +49,17 @@ struct FieldBuilder {
         for field in guess.fields {
             guard let value = cluster.shape.fields[field] else { continue }
             var attribute = ProposedAttribute(name: names.unique(EnglishName.field(field)), type: "string")
-            let type = TypeChoice(of: value, name: "")
+            let type = TypeChoice(of: value.key, name: "")
             if ["int", "uuid"].contains(type.type) { attribute.type = type.type }
-            if !FieldNames.isFound(attribute.name, at: [field], in: cluster.shape) { attribute.from = [[field]] }
+            if value.key.scalars.hugeIntegers > 0 {
+                // A number is no key of this size. A composed text has its digits.
+                attribute.source = "{\(field)}"
+                attribute.comment = "integers beyond 64 bits, as text"
+            } else if value.isObjectID {
+                attribute.from = [[field, JSONValue.objectID]]
+            } else if !FieldNames.isFound(attribute.name, at: [field], in: cluster.shape) {
+                attribute.from = [[field]]
+            }
             key.append(attribute.name)
             fields.append(Field(attribute: attribute))
         }

@@ -45,6 +45,14 @@ struct FieldNames {
         return NamingConvention().jsonKeys(for: name).first { shape.fields[$0] != nil } == key
     }
 
+    /// Whether a key can be written between the braces of a composed text.
+    static func canBeComposed(_ key: String) -> Bool {
+        !key.isEmpty
+            && key.utf8.allSatisfy {
+                (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_")
+            }
+    }
+
     /// Whether keys can be written as a key path that leads back to them.
     static func canBeWritten(_ keys: [String]) -> Bool {
         // The YAML parser drops a byte order mark at the beginning of a scalar.

@@ -122,26 +122,25 @@ struct KeyChoice {
 
     /// Whether the value of a field may be a key: an integer or a text in every object.
     private func isUsable(_ field: String) -> Bool {
-        guard let value = shape.fields[field], value.isScalar else { return false }
+        guard let value = shape.fields[field]?.key, value.isScalar else { return false }
         guard value.count > 0 else {
             guard let declared = value.declared else { return false }
             return !declared.isNullable && !declared.types.contains("number")
         }
         let facts = value.scalars
-        return value.count == shape.count && value.nulls == 0 && facts.fractions == 0 && facts.hugeIntegers == 0
-            && facts.emptyTexts == 0
-            && facts.longestText <= 500
+        return value.count == shape.count && value.nulls == 0 && facts.fractions == 0 && facts.emptyTexts == 0
+            && facts.longestText <= 500 && (facts.hugeIntegers == 0 || FieldNames.canBeComposed(field))
     }
 
     /// Whether the values are short and no dates.
     private func isShort(_ field: String) -> Bool {
-        guard let facts = shape.fields[field]?.scalars else { return false }
+        guard let facts = shape.fields[field]?.key.scalars else { return false }
         let forms = facts.forms ?? []
         return facts.longestText <= 100 && !forms.contains { $0.dateFormat != nil }
     }
 
     private func value(_ fields: [String], _ sample: JSONValue) -> [String] {
-        fields.map { sample[$0]?.scalarText ?? "" }
+        fields.map { sample[$0]?.keyText ?? "" }
     }
 
     /// Whether fields together differ in all samples.

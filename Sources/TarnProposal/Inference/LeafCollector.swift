@@ -73,7 +73,7 @@ struct LeafCollector {
             guard place.shape.fields[name] != nil else { return false }
             var values: [String: JSONValue] = [:]
             return place.shape.samples.prefix(2000).contains { sample in
-                guard let key = sample[field]?.scalarText, let value = sample[name] else { return false }
+                guard let key = sample[field]?.keyText, let value = sample[name] else { return false }
                 guard let other = values[key] else {
                     values[key] = value
                     return false

@@ -34,7 +34,7 @@ final class Place {
         }
         guard key.fields.count == 1, let field = key.fields.first else { return objects }
         for sample in shape.samples.prefix(5000) {
-            if let text = sample[field]?.scalarText, objects[text] == nil { objects[text] = sample }
+            if let text = sample[field]?.keyText, objects[text] == nil { objects[text] = sample }
         }
         return objects
     }()

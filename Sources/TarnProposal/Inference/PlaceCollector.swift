@@ -1,5 +1,7 @@
 // The places of the samples with records: the lists, and the nested objects that have a key.
 
+import Tarn
+
 /// Collects the places of records.
 struct PlaceCollector {
     private(set) var places: [Place] = []
@@ -79,6 +81,7 @@ struct PlaceCollector {
 
     /// Returns the key of nested objects; nil if they are no records.
     private func key(of object: ObjectShape, _ name: String) -> KeyGuess? {
+        if object.names == [JSONValue.objectID] { return nil }
         if let guess = KeyChoice(object, name: name).nested() { return guess }
         // The key of a list with the same name, or with the same fields.
         let words = EnglishName.singularWords(of: name)

@@ -94,7 +94,7 @@ struct ReferenceFinder {
 
     /// Whether values may be keys of a cluster.
     private func fits(_ value: ValueShape, _ target: Int, isNamed: Bool) -> Bool {
-        guard let field = clusters[target].key.fields.first, let key = clusters[target].shape.fields[field] else {
+        guard let field = clusters[target].key.fields.first, let key = clusters[target].shape.fields[field]?.key else {
             return false
         }
         func isText(_ shape: ValueShape) -> Bool {

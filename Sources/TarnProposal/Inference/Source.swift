@@ -27,6 +27,8 @@ struct Source {
     /// The comment above the endpoint.
     var comments: [String] = []
     var notes: [String] = []
+    /// Remarks about records that the endpoint does not reach.
+    var gaps: [String] = []
     /// The responses of the samples; empty for a specification.
     var pages: [Sample.Page] = []
     /// The endpoint of single records.

@@ -19,8 +19,8 @@ struct ProposedEndpoint {
     /// The style as a description writes it.
     var pagination = "single_page"
     var paginationComment = ""
-    /// The treatment of signs of more records, as a description writes it.
-    var more: String?
+    /// Other styles that the samples allow, each with its condition.
+    var paginationAlternatives: [(text: String, condition: String)] = []
     var forEach: (entity: String, parent: String?)?
     /// The key `since` as a description writes it, and whether it is certain enough to be active.
     var since: (text: String, isActive: Bool)?

@@ -199,8 +199,14 @@ struct SpecificationSources {
             }
             sources[index].pages = sample.pages
             sources[index].notes += sample.notes
+            sources[index].gaps += sample.gaps
             sources[index].comments += sample.comments
-            if sample.style.text != "single_page" || !sample.notes.isEmpty { sources[index].style = sample.style }
+            // A declared style is more certain than none for a list that goes on.
+            let isUnreached = sample.style.unreached != nil && sources[index].style.text != "auto"
+            let isKnown = sample.style.text != "single_page" || sample.style.unreached != nil
+            if isKnown || !sample.notes.isEmpty, !isUnreached {
+                sources[index].style = sample.style
+            }
         }
     }
 

@@ -24,7 +24,7 @@ enum ListFinder {
         "collection", "member", "hydra:member", "_embedded", "features", "resources", "page", "search",
     ]
     /// Keys of lists that accompany the records.
-    private static let companions: Set = ["errors", "warnings", "links", "messages", "facets", "aggregations", "meta"]
+    static let companions: Set = ["errors", "warnings", "links", "messages", "facets", "aggregations", "meta"]
     private static let depthLimit = 4
 
     /// Returns the lists of records: at least one, unless the response has no objects.
@@ -36,16 +36,20 @@ enum ListFinder {
             guard !members.isEmpty else { return [] }
             // An object with a key of its own is a record, whatever lists it has.
             let isRecord = members.contains {
-                ["id", "_id", "uuid", "guid"].contains($0.key) && $0.value.scalarText != nil
+                ["id", "_id", "uuid", "guid"].contains($0.key) && $0.value.keyText != nil
             }
             if !isRecord {
+                if RecordMap.isMap(members) { return [] }
                 let found = nested(json, [], depth: 0)
                 let main = found.filter { !companions.contains($0.name.lowercased()) }
                 let scalars = members.count { !$0.value.isObject && $0.value.scalarText != nil }
                 let isEnvelope =
                     main.contains { wrappers.contains($0.name.lowercased()) } || scalars <= 6
                 if !main.isEmpty, isEnvelope { return preferred(main) }
-                if let inner = wrapped(members) { return [inner] }
+                if let inner = wrapped(members) {
+                    if case .object(let members)? = objects(json, inner).first, RecordMap.isMap(members) { return [] }
+                    return [inner]
+                }
             }
             return [FoundList(steps: [], isList: false)]
         default: return []
@@ -77,7 +81,9 @@ enum ListFinder {
             case .array(let elements)
             where elements.isEmpty && depth == 0 && wrappers.contains(member.key.lowercased()):
                 found.append(FoundList(steps: path, isList: true))
-            case .object: found += nested(member.value, path, depth: depth + 1)
+            // The lists of the records of a map are no lists of the response.
+            case .object(let inner) where !RecordMap.isMap(inner):
+                found += nested(member.value, path, depth: depth + 1)
             default: break
             }
         }

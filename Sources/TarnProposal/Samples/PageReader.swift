@@ -8,7 +8,9 @@ enum PageReader {
     private static let valueLimit = 200
 
     /// Returns the facts about a page.
-    static func facts(_ page: Sample.Page, _ lists: [FoundList]) -> PageFacts {
+    ///
+    /// - Parameter record: the path in a record whose values are read; nil for none.
+    static func facts(_ page: Sample.Page, _ lists: [FoundList], record: String? = nil) -> PageFacts {
         let objects = lists.flatMap { ListFinder.objects(page.json, $0) }
         var values: [String: String] = [:]
         if let first = lists.first, first.isList, !first.steps.isEmpty {
@@ -18,7 +20,17 @@ enum PageReader {
         for object in objects { hasher.combine(object) }
         var facts = PageFacts(headers: page.headers, recordCount: objects.count, values: values)
         facts.digest = hasher.finalize()
+        if let keys = record.flatMap({ JSONPath($0) })?.keys {
+            facts.records = PageFacts.RecordValues(objects.compactMap { $0.value(at: keys)?.scalarText })
+        }
         return facts
+    }
+
+    /// Returns the identifiers of the records of a page, or the records without one.
+    static func identities(_ page: Sample.Page) -> [JSONValue] {
+        ListFinder.lists(in: page.json).flatMap { ListFinder.objects(page.json, $0) }.map { object in
+            ["id", "_id", "uuid", "key", "url"].lazy.compactMap { object[$0] }.first ?? object
+        }
     }
 
     private static func collect(

@@ -37,6 +37,8 @@ package struct Sample: Sendable {
     var detail: Page?
     /// Remarks for the endpoint.
     package var notes: [String] = []
+    /// Remarks about records that the proposal does not reach: `tarn init` prints them.
+    var gaps: [String] = []
 
     /// Creates a sample.
     package init(origin: String, isURL: Bool, pages: [Page]) {
@@ -53,6 +55,6 @@ struct SampledStyle: Sendable {
     var reason = "nothing in the answer speaks of another page"
     /// Query parameters that the style sends: they do not belong under `with`.
     var parameters: Set<String> = []
-    /// The value of `more` in a description; nil for the default.
-    var more: String?
+    /// The sign of more records that ``text`` does not reach; nil without one.
+    var unreached: UnreachedRecords?
 }

@@ -7,12 +7,16 @@ package enum SampleError: Error, CustomStringConvertible {
     case transport(TransportError)
     /// The server refused the request.
     case status(Int, url: String)
+    /// The server's rate limit is used up.
+    case limited(String)
     /// The server redirects to another server, which would get the credentials of later requests.
     case redirected(String, to: String)
     /// The body is no JSON.
     case notJSON(String, reason: String)
     /// The response has no objects.
     case noRecords(String)
+    /// The records of the response are the members of an object, and not the elements of a list.
+    case mapOfRecords(String, map: String)
     /// The document is no OpenAPI 3 specification.
     case specification(String, reason: String)
 
@@ -24,11 +28,14 @@ package enum SampleError: Error, CustomStringConvertible {
             let advice =
                 code == 401 || code == 403 ? ": name the variable with a token by --auth-env, or add --header" : ""
             return "\(Redaction.url(url)): the server returned \(code)\(advice)"
+        case .limited(let reason): return reason
         case .redirected(let url, let target):
             return
                 "\(Redaction.url(url)): the server redirects to another one, \(Redaction.url(target)): name that URL if you trust it with your credentials"
         case .notJSON(let name, let reason): return "\(name): no JSON: \(reason)"
         case .noRecords(let name): return "\(name): the response has no objects, so there are no records to describe"
+        case .mapOfRecords(let name, let map):
+            return "\(name): \(map): they are not described, because `records` names lists only"
         case .specification(let name, let reason): return "\(name): \(reason)"
         }
     }

@@ -41,8 +41,9 @@ package struct Sampler: Sendable {
     package func sample(_ url: String) async throws(SampleError) -> Sample {
         let first = try await page(url)
         let lists = ListFinder.lists(in: first.json)
-        guard !lists.isEmpty else { throw .noRecords(Redaction.url(url)) }
+        guard !lists.isEmpty else { throw Sampler.noRecords(first.json, Redaction.url(url)) }
         var sample = Sample(origin: first.url, isURL: true, pages: [first])
+        sample.gaps = Sampler.gaps(first.json, lists)
         if lists.contains(where: \.isList) { await follow(&sample, lists) }
         if options.looksAtDetails, lists.count == 1, lists[0].isList { await lookAtDetail(&sample, lists[0]) }
         return sample
@@ -67,7 +68,12 @@ package struct Sampler: Sendable {
         } catch {
             throw .transport(error)
         }
-        guard (200..<300).contains(response.status) else { throw .status(response.status, url: url) }
+        guard (200..<300).contains(response.status) else {
+            // The decision and the words of a sync.
+            let error = MirrorError.refusal(
+                response, method: "GET", url: Redaction.url(url), message: response.refusalMessage)
+            throw error.isLimited ? .limited(error.description) : .status(response.status, url: url)
+        }
         return response
     }
 
@@ -104,8 +110,24 @@ package struct Sampler: Sendable {
     static func sample(file path: String) throws(SampleError) -> Sample {
         let body = try contents(ofFile: path)
         let json = try parse(body, name: path)
-        guard !ListFinder.lists(in: json).isEmpty else { throw .noRecords(path) }
-        return Sample(origin: path, isURL: false, pages: [Sample.Page(url: "", body: body, json: json)])
+        let lists = ListFinder.lists(in: json)
+        guard !lists.isEmpty else { throw noRecords(json, path) }
+        var sample = Sample(origin: path, isURL: false, pages: [Sample.Page(url: "", body: body, json: json)])
+        sample.gaps = gaps(json, lists)
+        return sample
+    }
+
+    /// Returns the error of a response without lists of records.
+    private static func noRecords(_ json: JSONValue, _ name: String) -> SampleError {
+        RecordMap.maps(in: json).first.map { .mapOfRecords(name, map: $0.description) } ?? .noRecords(name)
+    }
+
+    /// Returns remarks about maps of records beside lists.
+    private static func gaps(_ json: JSONValue, _ lists: [FoundList]) -> [String] {
+        guard lists.contains(where: \.isList) else { return [] }
+        return RecordMap.maps(in: json).prefix(8).map {
+            "\($0.description): they are not described, because `records` names lists only."
+        }
     }
 
     /// Reads a file of at most 64 MiB.
@@ -137,31 +159,33 @@ package struct Sampler: Sendable {
         if choice.pagination != .singlePage {
             sample.style = StyleGuess.completed(choice, url: url)
             sample.isComplete = await follow(choice.pagination, &sample, lists, &bounds)
-        } else if let guess = StyleGuess.guess(url: url, recordCount: facts.recordCount) {
-            var trial = sample
-            let isComplete = await follow(guess.pagination, &trial, lists, &bounds)
-            // Another page, or an empty one behind a full one.
-            if trial.pages.count > 1 || isComplete || options.pages == 1 {
+        } else {
+            for guess in StyleGuess.guesses(url: url, facts, lists, records) {
+                var trial = sample
+                let isComplete = await follow(guess.pagination, &trial, lists, &bounds)
+                // Another page; by parameters of the URL, also an empty one behind a full one.
+                let isByURL = !guess.isBySign && (isComplete || options.pages == 1)
+                guard trial.pages.count > 1 || isByURL else { continue }
                 trial.style = guess.style
                 if trial.pages.count == 1, !isComplete { trial.style.reason = "a guess: only one page was looked at" }
                 trial.isComplete = isComplete
                 sample = trial
+                break
             }
+            if sample.pages.count == 1, sample.style.text == "single_page" { noteSign(&sample, facts, bounds) }
         }
-        if choice.pagination == .singlePage, sample.pages.count == 1 { noteEvidence(&sample, facts, bounds) }
         sample.aliases = bounds.aliases
     }
 
-    /// Notes that the server speaks of more records than the page has.
-    private func noteEvidence(_ sample: inout Sample, _ facts: PageFacts, _ bounds: PageSequence.Bounds) {
+    /// Notes a sign of more records than the page has.
+    private func noteSign(_ sample: inout Sample, _ facts: PageFacts, _ bounds: PageSequence.Bounds) {
         guard var sequence = try? PageSequence(.singlePage, PageRequest(url: sample.origin), bounds) else { return }
         do throws(PaginationError) { _ = try sequence.advance(facts) } catch {
             guard case .more(let evidence, let listed, _, _, _) = error else { return }
             sample.isComplete = false
-            sample.style.more = "ignore"
-            sample.notes.append(
-                "\(evidence), but this page has \(listed): name the parameters of pages under `paginate`, such as { page_number: { param: page } }; until then, only this page is fetched."
-            )
+            sample.style.reason = "UNCERTAIN: the server has more, and its parameter is unknown"
+            sample.style.unreached = UnreachedRecords(
+                sign: evidence.description, name: evidence.name, listed: listed, styles: StyleGuess.likely(facts))
         }
     }
 
@@ -175,12 +199,12 @@ package struct Sampler: Sendable {
             return false
         }
         while let page = sample.pages.last {
-            var facts = PageReader.facts(page, ListFinder.lists(in: page.json))
-            facts.records = nil
+            let facts = PageReader.facts(
+                page, ListFinder.lists(in: page.json), record: pagination.style.wants.record)
             do throws(PaginationError) {
                 guard try sequence.advance(facts, answeredBy: page.url) else { return true }
             } catch {
-                sample.notes.append("The page after \(Redaction.url(page.url)) was not fetched: \(error)")
+                sample.gaps.append("The page after \(Redaction.url(page.url)) was not fetched: \(error)")
                 return false
             }
             guard sample.pages.count < options.pages else { return false }
@@ -191,8 +215,11 @@ package struct Sampler: Sendable {
                 {
                     return true
                 }
-                // A server that ignores the parameter answers with the same page for ever.
-                if pagination.style.isCounted, next.json == page.json { return false }
+                // A server that ignores the parameter answers with the same page for ever. The rest
+                // of the answer may differ.
+                if pagination.style.isCounted, PageReader.identities(next) == PageReader.identities(page) {
+                    return false
+                }
                 sample.pages.append(next)
             } catch {
                 sample.notes.append("\(error)")

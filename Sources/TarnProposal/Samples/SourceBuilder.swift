@@ -51,7 +51,8 @@ struct SourceBuilder {
         var source = sample.isURL ? fromURL(sample) : fromFile(sample)
         source.pages = sample.pages
         source.style = sample.style
-        source.notes = sample.notes
+        source.notes = sample.notes + sample.gaps
+        source.gaps = sample.gaps
         if !sample.isURL { source.notes.append("CHANGE the path: a file does not tell where it comes from.") }
         var shapes: [FoundList: ObjectShape] = [:], order: [FoundList] = [], pages: [FoundList: Int] = [:]
         for page in sample.pages {

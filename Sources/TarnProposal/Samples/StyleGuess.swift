@@ -1,8 +1,8 @@
-// Styles of pagination that only the parameters of a URL reveal.
+// Styles of pagination that only the parameters of a URL, or the next request, reveal.
 
 import Tarn
 
-/// The pagination that the query parameters of a URL suggest.
+/// A pagination that the query parameters of a URL, or a sign in an answer, suggest.
 struct StyleGuess {
     static let pageNames = ["page", "_page", "p", "page_number", "pageNumber", "pageno", "page[number]", "currentPage"]
     static let offsetNames = ["offset", "skip", "start", "startAt", "start_index", "startIndex", "_start", "from"]
@@ -14,6 +14,90 @@ struct StyleGuess {
     /// The style to follow.
     var pagination: Pagination
     var style: SampledStyle
+    /// Whether a sign in the answer suggests the style. Then the next page must have other records.
+    var isBySign = false
+
+    /// Returns the styles to try.
+    static func guesses(
+        url: String, _ facts: PageFacts, _ lists: [FoundList], _ records: [JSONValue]
+    ) -> [StyleGuess] {
+        [guess(url: url, recordCount: facts.recordCount), byRecord(facts, records, url), search(facts, lists, url)]
+            .compactMap(\.self)
+    }
+
+    /// Returns the style that sends the id of the last record, as Stripe's API does: for a flag of
+    /// more records, if the ids ascend or descend.
+    private static func byRecord(_ facts: PageFacts, _ records: [JSONValue], _ url: String) -> StyleGuess? {
+        guard let flag = StyleGuess.flag(facts) else { return nil }
+        let ids = records.compactMap { $0["id"]?.scalarText }
+        guard ids.count >= 3, ids.count == records.count else { return nil }
+        let pairs = zip(ids, ids.dropFirst()).filter { $0 != $1 }.compactMap { PageFacts.RecordValues([$0, $1]) }
+        guard pairs.count == ids.count - 1 else { return nil }
+        let isAscending = pairs.allSatisfy { $0.largest == $0.last }
+        guard isAscending || pairs.allSatisfy({ $0.smallest == $0.last }) else { return nil }
+        return StyleGuess(
+            PaginationChoice(
+                pagination: .recordCursor(isAscending ? .forward : .backward, sends: .query("starting_after")),
+                style: "{ \(isAscending ? "since_id" : "max_id"): { param: starting_after } }",
+                reason: "\(flag) is true, and the id of the last record leads to other records"), url)
+    }
+
+    /// Returns the style of Elasticsearch's search.
+    private static func search(_ facts: PageFacts, _ lists: [FoundList], _ url: String) -> StyleGuess? {
+        let paths: [String] = ["hits.total.value", "hits.total"]
+        guard lists.first?.steps == [.key("hits"), .key("hits")],
+            let total = paths.first(where: { facts.number($0) ?? 0 > facts.recordCount })
+        else { return nil }
+        return StyleGuess(
+            PaginationChoice(
+                pagination: .offset(.query("from"), total: total),
+                style: "{ offset: { param: from, total: \(total) } }",
+                reason:
+                    "the answer lists \(facts.recordCount) of \(facts.number(total) ?? 0) hits, and `from` leads to others"
+            ), url)
+    }
+
+    private init(_ choice: PaginationChoice, _ url: String) {
+        self.init(pagination: choice.pagination, style: StyleGuess.completed(choice, url: url), isBySign: true)
+    }
+
+    private init(pagination: Pagination, style: SampledStyle, isBySign: Bool = false) {
+        self.pagination = pagination
+        self.style = style
+        self.isBySign = isBySign
+    }
+
+    /// Returns the path of a flag of more records that is true; nil without one.
+    private static func flag(_ facts: PageFacts) -> String? {
+        facts.values.keys.sorted().first { PageEvidence.isMore($0) && facts.flag($0) == true }
+    }
+
+    /// Returns styles with their usual parameters for a list that goes on, each with its condition.
+    static func likely(_ facts: PageFacts) -> [(text: String, condition: String)] {
+        let flag = flag(facts), total = facts.values.keys.sorted().first { PageEvidence.isTotal($0) }
+        let end =
+            flag.map { ", has_more: \(YAMLText.scalar($0))" } ?? total.map { ", total: \(YAMLText.scalar($0))" } ?? ""
+        var styles: [(text: String, condition: String)] = []
+        if let path = facts.values.keys.sorted().first(where: PageEvidence.isPosition),
+            let name = path.split(separator: ".").last.map(String.init)
+        {
+            styles.append(
+                (
+                    "{ cursor: { path: \(YAMLText.scalar(path)), param: \(YAMLText.scalar(name)) } }",
+                    "if a parameter takes that value: write its name"
+                ))
+        }
+        styles.append(("{ page_number: { param: page\(end) } }", "if ?page=2 lists the next records"))
+        styles.append(
+            (
+                "{ offset: { param: offset\(end) } }",
+                "if ?offset=\(facts.recordCount) lists them; other names: skip, start, startAt, from"
+            ))
+        if flag != nil {
+            styles.append(("{ since_id: { param: starting_after } }", "if the id of a record lists those behind it"))
+        }
+        return styles
+    }
 
     /// Returns the style that parameters suggest, if the page is full; nil without such parameters.
     static func guess(url: String, recordCount: Int) -> StyleGuess? {

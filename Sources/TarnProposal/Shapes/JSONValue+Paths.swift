@@ -19,5 +19,16 @@ extension JSONValue {
         }
     }
 
+    /// The text of a key: of a number or string, or of an ObjectId of MongoDB, `{"$oid": "…"}`.
+    var keyText: String? {
+        guard case .object(let members) = self, members.count == 1, members[0].key == JSONValue.objectID else {
+            return scalarText
+        }
+        return members[0].value.scalarText
+    }
+
+    /// The only key of an ObjectId in MongoDB's Extended JSON.
+    static let objectID = "$oid"
+
     var isObject: Bool { if case .object = self { true } else { false } }
 }

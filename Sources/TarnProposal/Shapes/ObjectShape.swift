@@ -74,7 +74,7 @@ final class ObjectShape {
     }
 
     /// Whether a key begins with a letter, `_`, `@`, `$`, `+` or `-`, and is short.
-    private static func isName(_ key: String) -> Bool {
+    static func isName(_ key: String) -> Bool {
         guard let first = key.unicodeScalars.first, key.utf8.count <= 64 else { return false }
         return first.properties.isAlphabetic || "_@$+-#".unicodeScalars.contains(first)
     }

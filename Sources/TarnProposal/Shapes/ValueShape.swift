@@ -85,6 +85,12 @@ final class ValueShape {
     /// Whether all values except nulls are lists of objects.
     var isListOfObjects: Bool { isList && element?.isObject == true && element?.nulls == 0 }
 
+    /// Whether all objects are ObjectIds of MongoDB.
+    var isObjectID: Bool { isObject && object?.names == [JSONValue.objectID] }
+
+    /// The shape of the keys that the values are: of the texts in ObjectIds, else of the values.
+    var key: ValueShape { isObjectID ? object?.fields[JSONValue.objectID] ?? self : self }
+
     /// Whether all values are scalars or null, and at least one is a number or text.
     var isScalar: Bool {
         guard !isTooDeep else { return false }

@@ -168,7 +168,9 @@ struct ProposalWriter {
             }
         }
         line(4, "paginate: \(endpoint.pagination)", endpoint.paginationComment)
-        if let more = endpoint.more { line(4, "more: \(more)") }
+        for style in endpoint.paginationAlternatives {
+            line(4, "# or paginate: \(YAMLText.comment(style.text))", style.condition)
+        }
         if let since = endpoint.since {
             since.isActive
                 ? line(4, "since: \(since.text)")

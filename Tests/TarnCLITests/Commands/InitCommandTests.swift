@@ -12,6 +12,12 @@ struct InitCommandTests {
             recording("/api/boxes", #"{"data":[{"id":7,"color":"red"},{"id":8,"color":"blue"}]}"#),
             recording("/api/secret", #"{"message":"no"}"#, status: "401 Unauthorized"),
             recording("/api/text", "hello"),
+            recording(
+                "/api/limited", #"{"message":"slow down"}"#, status: "403 Forbidden", "X-RateLimit-Remaining: 0",
+                "X-RateLimit-Reset: 4102444800"),
+            recording("/api/later", #"{"message":"slow down"}"#, status: "429 Too Many Requests", "Retry-After: 3000"),
+            recording("/api/more", #"{"items":[{"id":1}],"has_more":true}"#),
+            recording("/api/map", #"{"a":{"id":1,"n":1},"b":{"id":2,"n":2},"c":{"id":3,"n":3}}"#),
             recording("/api/odd", "[{\"id\":1,\"a\\u001b[31m\":\"\\u0007\"}]"),
         ])
     }
@@ -49,12 +55,30 @@ struct InitCommandTests {
 
     @Test(
         "failures have their exit codes",
-        arguments: [("/api/secret", 4, "--auth-env"), ("/api/text", 1, "no JSON"), ("/api/none", 1, "404")])
+        arguments: [
+            ("/api/secret", 4, "--auth-env"), ("/api/text", 1, "no JSON"), ("/api/none", 1, "404"),
+            ("/api/limited", 7, "the server returned 403: slow down; wait until "),
+            ("/api/later", 7, "the server returned 429: slow down; wait until "),
+            ("/api/map", 1, "an object of 3 records by their keys (a, b, c, …)"),
+        ])
     func failures(path: String, status: Int32, text: String) async throws {
         let server = try server()
         let result = try await tarn("init", server.base + path, "--output", "-")
         #expect(result.status == status, "\(result.error)")
         #expect(result.error.contains(text) && result.output.isEmpty, "\(result.error)")
+    }
+
+    @Test("a list that goes on by an unknown parameter is reported as uncertain, and the sync of the file fails")
+    func uncertain() async throws {
+        let server = try server(), folder = try TemporaryFolder(), file = folder("tarn.yaml")
+        let result = try await tarn("init", server.base + "/api/more", "--output", file)
+        #expect(
+            result.status == 0 && result.error.contains("UNCERTAIN: endpoint more: has_more is true"), "\(result.error)"
+        )
+        let printed = try await tarn("init", server.base + "/api/more", "--output", "-")
+        #expect(printed.error.contains("UNCERTAIN: ") && printed.output.contains("# or paginate: "), "\(printed.error)")
+        let synced = try await tarn("sync", "--file", file)
+        #expect(synced.status == 3 && synced.error.contains("has_more is true"), "\(synced.error)")
     }
 
     @Test("a file of JSON needs a base URL, or says that it must be changed")

@@ -85,13 +85,89 @@ struct AutomaticPaginationTests {
         Row(name: "nothing", page: page(2), pagination: .singlePage),
     ]
 
-    @Test("the style follows from the first page, and the reason is said", arguments: rows)
+    static let numbers: [Row] = [
+        Row(
+            name: "Spring's page, at the top", page: page(10, ["number": "0", "totalPages": "3"]),
+            pagination: .pageNumber(.query("page"), start: 0, totalPages: "totalPages")),
+        Row(
+            name: "Spring's page that counts from 1", page: page(10, ["number": "1", "totalElements": "30"]),
+            pagination: .pageNumber(.query("page"), total: "totalElements")),
+        Row(
+            name: "page 0 of the request", url: "http://h/items?page=0", page: page(10, ["totalPages": "3"]),
+            pagination: .pageNumber(.query("page"), start: 0, totalPages: "totalPages")),
+        Row(
+            name: "Spring's slice", page: page(10, ["number": "0", "first": "true", "last": "false"]),
+            pagination: .pageNumber(.query("page"), start: 0)),
+        Row(
+            name: "the number of an issue", page: page(2, ["issue.number": "42", "issue.total": "9"]),
+            pagination: .singlePage),
+        Row(name: "a number alone", page: page(2, ["number": "0", "total_count": "2"]), pagination: .singlePage),
+        Row(
+            name: "a page with has_more", page: page(2, ["page": "1", "has_more": "true"]),
+            pagination: .pageNumber(.query("page"), hasMore: "has_more")),
+        Row(
+            name: "Jira", page: page(2, ["startAt": "0", "maxResults": "2", "total": "9"]),
+            pagination: .offset(.query("startAt"), total: "total")),
+        Row(
+            name: "Jira without a total", page: page(2, ["startAt": "0", "isLast": "false"]),
+            pagination: .offset(.query("startAt"))),
+        Row(
+            name: "DummyJSON", page: page(2, ["skip": "0", "limit": "2", "total": "9"]),
+            pagination: .offset(.query("skip"), total: "total")),
+        Row(
+            name: "SCIM, which counts from 1", page: page(2, ["startIndex": "1", "totalResults": "9"]),
+            pagination: .offset(.query("startIndex"), start: 1, total: "totalResults")),
+        Row(
+            name: "an offset with has_more", page: page(2, ["offset": "0", "has_more": "true"]),
+            pagination: .offset(.query("offset"), hasMore: "has_more")),
+    ]
+
+    static let positions: [Row] = [
+        Row(
+            name: "a cursor in next", page: page(10, ["next.cursor": "10"]),
+            pagination: .cursor(path: "next.cursor", sends: .query("cursor"))),
+        Row(
+            name: "Airtable", page: page(10, ["offset": "itrX9/recA1"]),
+            pagination: .cursor(path: "offset", sends: .query("offset"), endsAtEmptyPage: true)),
+        Row(
+            name: "the offset of the next page", page: page(10, ["offset": "10"]),
+            pagination: .cursor(path: "offset", sends: .query("offset"), endsAtEmptyPage: true)),
+        Row(
+            name: "a cursor alone", page: page(10, ["cursor": "10"]),
+            pagination: .cursor(path: "cursor", sends: .query("cursor"), endsAtEmptyPage: true)),
+        Row(
+            name: "a cursor and a flag", page: page(10, ["cursor": "10", "has_more": "true"]),
+            pagination: .cursor(
+                path: "cursor", sends: .query("cursor"), hasMore: "has_more", endsAtEmptyPage: true)),
+        Row(
+            name: "a cursor and a total that is not reached", page: page(10, ["cursor": "ab", "total": "30"]),
+            pagination: .cursor(path: "cursor", sends: .query("cursor"), endsAtEmptyPage: true)),
+        Row(name: "a cursor and a total", page: page(10, ["cursor": "ab", "total": "10"]), pagination: .singlePage),
+        Row(
+            name: "a cursor and a flag of the end", page: page(10, ["cursor": "ab", "has_more": "false"]),
+            pagination: .singlePage),
+        Row(
+            name: "the cursor of the request", url: "http://h/items?cursor=ab", page: page(10, ["cursor": "ab"]),
+            pagination: .singlePage),
+        Row(name: "an empty cursor", page: page(10, ["cursor": ""]), pagination: .singlePage),
+        Row(name: "the offset of the page", page: page(10, ["offset": "0"]), pagination: .singlePage),
+        Row(name: "the offset of a time zone", page: page(10, ["offset": "3600"]), pagination: .singlePage),
+        Row(name: "the offset of a time", page: page(10, ["offset": "+01:00:00"]), pagination: .singlePage),
+        // Their parameters are unknown: the scan fails.
+        Row(name: "Elasticsearch's scroll", page: page(10, ["_scroll_id": "DXF1"]), pagination: .singlePage),
+        Row(name: "DynamoDB", page: page(10, ["LastEvaluatedKey.id": "10"]), pagination: .singlePage),
+    ]
+
+    @Test("the style follows from the first page, and the reason is said", arguments: rows + numbers + positions)
     func choice(_ row: Row) throws {
         let choice = AutomaticPagination.choose(PageRequest(url: row.url), row.page)
         #expect(choice.pagination == row.pagination)
         #expect(!choice.reason.isEmpty && !choice.style.isEmpty)
         for path in row.page.values.keys {
-            #expect(PageEvidence.meaning(of: path) != nil || ["offset", "limit"].contains(path))
+            let name = path.split(separator: ".").last.map(String.init) ?? path
+            #expect(
+                PageEvidence.memberNames.scalars.contains { $0.lowercased() == name.lowercased() }
+                    || PageEvidence.meaning(of: path) != nil || ["first", "maxResults"].contains(name))
         }
     }
 
@@ -106,6 +182,16 @@ struct AutomaticPaginationTests {
         #expect("\(try #require(error))".contains("next names a next page, /items?page=9"))
         #expect(try !pages.advance(Self.page(2)))
         #expect(pages.choice?.style == "{ cursor: { path: next_cursor, param: cursor } }")
+    }
+
+    @Test("a cursor that was guessed and is ignored ends the scan, also if its value changes")
+    func ignoredCursor() throws {
+        var pages = try PageSequence(.automatic, PageRequest(url: "http://h/items"), .init(base: "http://h"))
+        var page = Self.page(2, ["cursor": "a"])
+        page.digest = 1
+        #expect(try pages.advance(page))
+        page.values["cursor"] = "b"
+        #expect(throws: PaginationError.samePage(url: "http://h/items?cursor=a")) { try pages.advance(page) }
     }
 
     @Test("a server that ignores the parameter that was guessed ends the walk with an error, not with a loop")

@@ -77,6 +77,20 @@ struct PageEvidenceTests {
         one(
             "an empty page that names a next one", ["next": "/items?page=2"], count: 0,
             says: "next names a next page, /items?page=2"),
+        one("a cursor in next", ["next.cursor": "10"], says: "next.cursor names what comes next, 10"),
+        one("the number of a page in next", ["next.page": "2"], says: "next.page is 2"),
+        one("a cursor alone", ["cursor": "10"], says: "cursor names what comes next, 10"),
+        one("Airtable", ["offset": "itrX9/recA1"], says: "offset names what comes next, itrX9/recA1"),
+        one("the offset of the next page", ["meta.offset": "10"], says: "meta.offset names what comes next, 10"),
+        one("Elasticsearch's scroll", ["_scroll_id": "DXF1"], says: "_scroll_id names what comes next, DXF1"),
+        one("a token of pages", ["pagination.token": "t1"], says: "pagination.token names what comes next, t1"),
+        one(
+            "DynamoDB", ["LastEvaluatedKey.id.S": "10", "Count": "10"],
+            says: "LastEvaluatedKey.id.S names what comes next, 10"),
+        one(
+            "DynamoDB, an empty page", ["LastEvaluatedKey": "k"], count: 0,
+            says: "LastEvaluatedKey names what comes next, k"),
+        one("moreAvailable", ["moreAvailable": "true"], says: "moreAvailable is true"),
         one("has_more against a total that is reached", ["has_more": "true", "total": "10"], says: "has_more is true"),
     ]
 
@@ -107,6 +121,15 @@ struct PageEvidenceTests {
         one(
             "a cursor that the request was sent with", ["next_cursor": "abc"], url: "http://h/items?cursor=abc",
             says: nil),
+        one("the cursor of the request", ["cursor": "abc"], url: "http://h/items?after=abc", says: nil),
+        one("a cursor that names nothing", ["cursor": "", "scroll_id": "0", "offset": "0"], says: nil),
+        one("a cursor, and a total that is reached", ["cursor": "x", "total": "10"], says: nil),
+        one("a scroll of a page without hits", ["_scroll_id": "DXF1"], count: 0, says: nil),
+        one("a cursor beside an empty one of the next page", ["cursor": "x", "next_cursor": ""], says: nil),
+        one("a cursor, and a flag of the end", ["cursor": "x", "has_more": "false"], says: nil),
+        one("an offset of a page", ["offset": "50", "limit": "10"], url: "http://h/items?page=6", says: nil),
+        one("an offset of something else", ["offset": "3600", "meta.offset": "+01:00:00"], says: nil),
+        one("the only record, counted from 1", ["offset": "1"], count: 1, says: nil),
         one(
             "other links", ["links.prev": "/items?page=1", "links.last": "/items?page=9", "url": "/x"],
             ["Link": "</a>; rel=last"], says: nil),
@@ -214,6 +237,22 @@ struct PageEvidenceTests {
             name: "auto that follows what it finds", style: .automatic,
             pages: [page(2, ["next": "/items?page=2", "count": "3"]), page(1, ["count": "3"])], evidence: nil),
         Row(
+            name: "page numbers that end at a short page, and a cursor for other purposes",
+            style: .pageNumber(parameter: "page", size: .init(parameter: "n", value: 2)),
+            pages: [page(2, ["cursor": "a"]), page(1, ["cursor": "b"])], evidence: nil),
+        Row(
+            name: "auto that follows a cursor to the page without one", style: .automatic,
+            pages: [page(2, ["cursor": "a"]), page(2, ["cursor": "b"]), page(1)], evidence: nil),
+        Row(
+            name: "auto that follows a cursor to the page without records", style: .automatic,
+            pages: [page(2, ["cursor": "a"]), page(0, ["cursor": "b"])], evidence: nil),
+        Row(
+            name: "auto that follows Spring's slices to the empty one", style: .automatic,
+            pages: [
+                page(2, ["number": "0", "last": "false"]), page(2, ["number": "1", "last": "true"]),
+                page(0, ["number": "2", "last": "true"]),
+            ], evidence: nil),
+        Row(
             name: "a closure", style: .custom(name: "weeks") { _, _, _ in .end },
             pages: [page(2, ["total": "3"])],
             evidence: "total says that there are 3 records"),
@@ -240,6 +279,19 @@ struct PageEvidenceTests {
             try PaginationStyleTests.walk(.singlePage, [Self.page(3, ["next": "/items?page=2"])])
         }
         #expect("\(try #require(error))".contains("Write paginate: { json_link: { path: 'next' } }"))
+    }
+
+    @Test("a cursor that the body of the request has sent is no sign, and another one is")
+    func cursorOfBody() throws {
+        for (cursor, isSign) in [("ab", false), ("10", false), ("1", true), ("abc", true)] {
+            let body = TransportBody.json(
+                .object([.init("page", .object([.init("after", .string("ab"))])), .init("first", .number("10"))]))
+            let request = PageRequest(url: "http://h/items", body: body)
+            let taken = PageEvidence.Taken(request, pages: 1, records: 5)
+            for name in ["cursor", "next_cursor"] {
+                #expect((PageEvidence.find(Self.page(5, [name: cursor]), taken) != nil) == isSign, "\(name) \(cursor)")
+            }
+        }
     }
 
     @Test("what the endpoint declares to be no sign does not count, and other signs do")

@@ -93,6 +93,31 @@ struct MirrorTruncationTests {
         Row(
             name: "auto, total", paginate: "auto", pages: [("", [1, 2, 3], #""total":7"#, [])],
             error: "total says that there are 7 records"),
+        Row(
+            name: "auto, pages from 0 in an envelope of members", paginate: "auto",
+            pages: [
+                ("", [1, 2], #""number":0,"totalPages":2"#, []),
+                ("?page=1", [3], #""number":1,"totalPages":2"#, []),
+            ]),
+        Row(
+            name: "auto, a cursor in next", paginate: "auto",
+            pages: [("", [1, 2], #""next":{"cursor":2}"#, []), ("?cursor=2", [3], #""next":null"#, [])]),
+        Row(
+            name: "auto, Airtable", paginate: "auto",
+            pages: [("", [1, 2], #""offset":"itrX9recA1""#, []), ("?offset=itrX9recA1", [3], "", [])]),
+        Row(
+            name: "auto, a cursor alone", paginate: "auto",
+            pages: [("", [1, 2], #""cursor":"b""#, []), ("?cursor=b", [3], #""cursor":null"#, [])]),
+        Row(
+            name: "auto, an offset and a cursor that name nothing", paginate: "auto",
+            pages: [("", [1, 2], #""offset":0,"cursor":null,"next":null"#, [])]),
+        Row(
+            name: "auto, DynamoDB", paginate: "auto",
+            pages: [("", [1, 2], #""LastEvaluatedKey":{"id":{"S":"2"}}"#, [])],
+            error: "2 records, but the page speaks of more: LastEvaluatedKey.id.S names what comes next, 2"),
+        Row(
+            name: "auto, a scroll", paginate: "auto", pages: [("", [1, 2], #""_scroll_id":"DXF1""#, [])],
+            error: "_scroll_id names what comes next, DXF1"),
     ]
 
     private static func recordings(_ row: Row) -> [String] {

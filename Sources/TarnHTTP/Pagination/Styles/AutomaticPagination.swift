@@ -47,6 +47,7 @@ struct AutomaticPagination: PaginationStyle {
         ("pagination.next_cursor", "cursor"), ("pagination.nextCursor", "cursor"),
         ("response_metadata.next_cursor", "cursor"),
         ("cursors.next", "cursor"), ("paging.cursors.after", "after"), ("paging.next.after", "after"),
+        ("next.cursor", "cursor"), ("next.offset", "offset"),
         ("next_page_token", "page_token"),
         ("nextPageToken", "pageToken"), ("next_token", "next_token"), ("nextToken", "nextToken"),
         ("continuation_token", "continuation_token"),
@@ -66,6 +67,10 @@ struct AutomaticPagination: PaginationStyle {
     static let totals = [
         "total", "total_count", "totalCount", "count", "meta.total", "meta.total_count", "pagination.total",
     ]
+
+    /// Common names of the number of records before a page, which are those of the parameters that
+    /// send it.
+    static let offsetNames = ["offset", "skip", "startAt", "startIndex"]
 
     /// Returns the paths of a page's members that have one of the meanings, sorted.
     private static func paths(_ facts: PageFacts, _ meanings: PageEvidence.Meaning...) -> [String] {
@@ -100,16 +105,13 @@ struct AutomaticPagination: PaginationStyle {
                 pagination: .jsonLink(path: named), style: "{ json_link: { path: '\(named)' } }",
                 reason: "the answer has the URL of a next page at \(path)")
         }
-        let names = QueryParameters.values(in: request.url).map(\.name), hasMore = paths(facts, .more).first
-        if hasMore.flatMap({ facts.flag($0) }) == false { return numbered(facts, names) }
+        let parameters = QueryParameters.values(in: request.url), names = parameters.map(\.name)
+        let hasMore = paths(facts, .more).first
+        if hasMore.flatMap({ facts.flag($0) }) == false { return numbered(facts, parameters) }
         let others = paths(facts, .cursor).filter { path in !cursors.contains { $0.0 == path } }.map { ($0, "cursor") }
         for (path, usual) in cursors + others {
-            guard let cursor = facts.values[path], !["", "0", "-1", "null", "false"].contains(cursor) else { continue }
-            let name = names.first { [usual, "cursor", "after", "page_token", "pageToken"].contains($0) } ?? usual
-            return PaginationChoice(
-                pagination: .cursor(path: path, sends: .query(name), hasMore: hasMore),
-                style: "{ cursor: { path: \(path), param: \(name)\(hasMore.map { ", has_more: \($0)" } ?? "") } }",
-                reason: "the answer has a cursor at \(path), which is sent as \(name)")
+            guard let cursor = facts.values[path], !PageEvidence.isNoCursor(cursor) else { continue }
+            return self.cursor(at: path, usual, names, hasMore: hasMore)
         }
         if let cursor = facts.headers["X-Next-Cursor"], !cursor.isEmpty {
             return PaginationChoice(
@@ -117,13 +119,54 @@ struct AutomaticPagination: PaginationStyle {
                 style: "{ header_cursor: { field: X-Next-Cursor, param: cursor } }",
                 reason: "the answer has the field X-Next-Cursor")
         }
-        return numbered(facts, names)
+        return positioned(request, facts, names, hasMore: hasMore) ?? numbered(facts, parameters)
     }
 
+    /// Returns the style of a cursor that is sent by its usual parameter, or by one of the request.
+    private static func cursor(
+        at path: String, _ usual: String, _ names: [String], hasMore: String?, endsAtEmptyPage: Bool = false
+    ) -> PaginationChoice {
+        let name = names.first { [usual, "cursor", "after", "page_token", "pageToken"].contains($0) } ?? usual
+        let flag = hasMore.map { ", has_more: \($0)" } ?? "", end = endsAtEmptyPage ? ", end: empty" : ""
+        return PaginationChoice(
+            pagination: .cursor(
+                path: path, sends: .query(name), hasMore: hasMore, endsAtEmptyPage: endsAtEmptyPage),
+            style: "{ cursor: { path: \(path), param: \(name)\(flag)\(end) } }",
+            reason: "the answer has a cursor at \(path), which is sent as \(name)")
+    }
+
+    /// Detects a cursor with the name of the parameter that sends it: `cursor`, or `offset`.
+    ///
+    /// Some servers name one on the last page too: a page without records ends the scan.
+    private static func positioned(
+        _ request: PageRequest, _ facts: PageFacts, _ names: [String], hasMore: String?
+    ) -> PaginationChoice? {
+        guard facts.recordCount > 0, paths(facts, .pages, .lastPage, .nextPage, .pageNumber).isEmpty,
+            !paths(facts, .last).contains(where: { facts.flag($0) == true })
+        else { return nil }
+        let totals = paths(facts, .total).compactMap { facts.number($0) }
+        guard totals.allSatisfy({ $0 > facts.recordCount }) else { return nil }
+        let records = facts.recordCount.addingClamped(request.passedOver.records)
+        for path in paths(facts, .position) {
+            let isOffset = PageEvidence.isOffset(path)
+            guard let text = facts.values[path], isOffset || path == "cursor" || path.hasSuffix(".cursor"),
+                // A number with a total is that of a style that counts.
+                !isOffset || totals.isEmpty || Int(text) == nil,
+                PageEvidence.leadsOn(path, text, request, records: records)
+            else { continue }
+            return cursor(at: path, isOffset ? "offset" : "cursor", names, hasMore: hasMore, endsAtEmptyPage: true)
+        }
+        return nil
+    }
+
+    // MARK: Numbers
+
     /// Detects a style that numbers pages or records.
-    private static func numbered(_ facts: PageFacts, _ names: [String]) -> PaginationChoice {
-        let page = names.first { ["page", "page_number", "pageNumber", "p"].contains($0) }, name = page ?? "page"
-        let current = paths(facts, .pageNumber).first
+    private static func numbered(
+        _ facts: PageFacts, _ parameters: [(name: String, value: String)]
+    ) -> PaginationChoice {
+        let page = parameters.first { ["page", "page_number", "pageNumber", "p"].contains($0.name) }
+        let name = page?.name ?? "page", current = paths(facts, .pageNumber).first ?? numberPath(facts)
         for path in paths(facts, .nextPage) {
             guard let next = facts.number(path), next > current.flatMap({ facts.number($0) }) ?? 1 else { continue }
             return PaginationChoice(
@@ -132,33 +175,36 @@ struct AutomaticPagination: PaginationStyle {
                 reason: "the answer has the number of a next page at \(path)")
         }
         // If the first page has the number 0, the second one has the number 1.
-        let isFromZero = page == nil && current.flatMap { facts.number($0) } == 0, start = isFromZero ? 0 : 1
+        let start = (page.map { Int($0.value) } ?? current.flatMap { facts.number($0) }) == 0 ? 0 : 1
+        func pages(
+            totalPages: String? = nil, total: String? = nil, hasMore: String? = nil, _ reason: String
+        ) -> PaginationChoice {
+            let keys = [("total_pages", totalPages), ("total", total), ("has_more", hasMore)]
+            return PaginationChoice(
+                pagination: .pageNumber(
+                    .query(name), start: start, totalPages: totalPages, total: total, hasMore: hasMore),
+                style: style("page_number", name, start: start == 0 ? 0 : nil, keys), reason: reason)
+        }
         let known = pageCounts.filter { facts.values[$0] != nil }
         for path in known + paths(facts, .pages, .lastPage).filter({ !known.contains($0) }) {
             guard let count = facts.number(path), count > 1 else { continue }
+            return pages(totalPages: path, "the answer says at \(path) that there are \(count) pages")
+        }
+        let offset = offset(facts, parameters)
+        func records(total: String? = nil, hasMore: String? = nil, _ reason: String) -> PaginationChoice? {
+            guard let offset else { return nil }
+            let keys = [("total", total), ("has_more", hasMore)]
             return PaginationChoice(
-                pagination: .pageNumber(.query(name), start: start, totalPages: path),
-                style: "{ page_number: { param: \(name),\(isFromZero ? " start: 0," : "") total_pages: \(path) } }",
-                reason: "the answer says at \(path) that there are \(count) pages")
+                pagination: .offset(.query(offset.name), start: offset.start, total: total, hasMore: hasMore),
+                style: style("offset", offset.name, start: offset.start == 0 ? nil : offset.start, keys),
+                reason: reason)
         }
         let usual = totals.filter { facts.values[$0] != nil }
         for path in usual + paths(facts, .total).filter({ !usual.contains($0) }) {
             guard let total = facts.number(path), total > facts.recordCount, facts.recordCount > 0 else { continue }
-            let place = facts.values.keys.first { $0 == "offset" || $0.hasSuffix(".offset") }
-            if place != nil || names.contains("offset") {
-                return PaginationChoice(
-                    pagination: .offset(.query("offset"), total: path),
-                    style: "{ offset: { param: offset, total: \(path) } }",
-                    reason:
-                        "the answer lists \(facts.recordCount) of \(total) records (\(path)) and speaks of an offset")
-            }
-            if page != nil || current != nil {
-                return PaginationChoice(
-                    pagination: .pageNumber(.query(name), start: start, total: path),
-                    style: "{ page_number: { param: \(name),\(isFromZero ? " start: 0," : "") total: \(path) } }",
-                    reason:
-                        "the answer lists \(facts.recordCount) of \(total) records (\(path)) and has a page's number")
-            }
+            let listed = "the answer lists \(facts.recordCount) of \(total) records (\(path))"
+            if let choice = records(total: path, "\(listed) and speaks of an offset") { return choice }
+            if page != nil || current != nil { return pages(total: path, "\(listed) and has a page's number") }
         }
         if let next = facts.headers["X-Next-Page"], Int(next) != nil {
             return PaginationChoice(
@@ -166,8 +212,61 @@ struct AutomaticPagination: PaginationStyle {
                 style: "{ header_cursor: { field: X-Next-Page, param: \(name) } }",
                 reason: "the answer has the field X-Next-Page")
         }
+        if let (flag, hasMore) = goesOn(facts) {
+            if current != nil { return pages(hasMore: hasMore, "the answer has a page's number, and \(flag)") }
+            if let choice = records(hasMore: hasMore, "the answer speaks of an offset, and \(flag)") { return choice }
+        }
         return PaginationChoice(
             pagination: .singlePage, style: "single_page", reason: "nothing in the answer speaks of another page")
+    }
+
+    /// Returns a style in the syntax of a description.
+    private static func style(
+        _ style: String, _ parameter: String, start: Int?, _ keys: [(key: String, path: String?)]
+    ) -> String {
+        let keys = keys.compactMap { key, path in path.map { ", \(key): \($0)" } }.joined()
+        return "{ \(style): { param: \(parameter)\(start.map { ", start: \($0)" } ?? "")\(keys) } }"
+    }
+
+    /// Returns the flag that there are more records, in words, and its path if it is of the kind
+    /// that `has_more` names; nil without such a flag.
+    private static func goesOn(_ facts: PageFacts) -> (text: String, hasMore: String?)? {
+        guard facts.recordCount > 0 else { return nil }
+        if let path = paths(facts, .more).first, facts.flag(path) == true { return ("\(path) is true", path) }
+        return paths(facts, .last).first { facts.flag($0) == false }.map { ("\($0) is false", nil) }
+    }
+
+    /// Returns the path of a `number` that is the first page's: beside a count or a flag of pages.
+    ///
+    /// A `number` may be anything else, such as that of an issue.
+    private static func numberPath(_ facts: PageFacts) -> String? {
+        facts.values.keys.sorted().first { path in
+            guard path == "number" || path.hasSuffix(".number"), let number = facts.number(path),
+                (0...1).contains(number)
+            else { return false }
+            let prefix = path.dropLast("number".count)
+            return paths(facts, .pages, .lastPage, .last, .total).contains {
+                $0.hasPrefix(prefix) && !$0.dropFirst(prefix.count).contains(".")
+            }
+        }
+    }
+
+    /// Returns the parameter of the number of records before a page, and its value for the first
+    /// page: from the request, or from a member of the answer.
+    private static func offset(
+        _ facts: PageFacts, _ parameters: [(name: String, value: String)]
+    ) -> (name: String, start: Int)? {
+        func start(_ value: Int?) -> Int { value == 1 && facts.recordCount > 1 ? 1 : 0 }
+        if let sent = parameters.first(where: { offsetNames.contains($0.name) }) {
+            return (sent.name, start(Int(sent.value)))
+        }
+        for path in facts.values.keys.sorted() {
+            let name = path.split(separator: ".").last.map(String.init) ?? path
+            if let number = facts.number(path), offsetNames.contains(where: { TransportHeaders.same($0, name) }) {
+                return (name, start(number))
+            }
+        }
+        return nil
     }
 
     private static func isLink(_ text: String) -> Bool { PageEvidence.isLink(text) }

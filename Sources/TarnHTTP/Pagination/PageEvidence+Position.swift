@@ -1,0 +1,81 @@
+// Cursors that name what comes next in some APIs, and the page itself in others: `cursor`,
+// `offset`, `scroll_id`.
+
+extension PageEvidence {
+    /// Returns evidence from a cursor that may be that of the request; nil if other members decide.
+    static func position(
+        _ facts: PageFacts, _ taken: Taken, _ paths: [(String, Meaning)], _ rule: Rule
+    ) -> PageEvidence? {
+        // A style that computes its requests stops at a short page: such a cursor contradicts it at
+        // the first page only.
+        guard facts.recordCount > 0, !taken.isCounted || taken.pages == 1 else { return nil }
+        for (_, meaning) in paths {
+            switch meaning {
+            case .link, .cursor, .nextPage, .total, .pages, .lastPage: return nil
+            default: break
+            }
+        }
+        for (path, meaning) in paths where meaning == .position && !rule.ignores(path) {
+            guard let text = facts.values[path], leadsOn(path, text, taken.request, records: taken.records) else {
+                continue
+            }
+            return PageEvidence(name: path, meaning: "names what comes next, \(shown(text))")
+        }
+        return nil
+    }
+
+    /// Returns whether a cursor names what comes next, and not the page itself.
+    ///
+    /// - Parameter records: the number of records up to the end of the page.
+    static func leadsOn(_ path: String, _ text: String, _ request: PageRequest, records: Int) -> Bool {
+        guard !isNoCursor(text), !request.hasValue(text) else { return false }
+        guard isOffset(path) else { return true }
+        // The offset of the page itself is smaller. An offset of something else, such as a time
+        // zone, is another number, or short.
+        if let number = Int(text) { return number > 1 && number == records }
+        return text.utf8.count >= 8 && !text.utf8.contains(UInt8(ascii: ":"))
+    }
+
+    /// Returns whether the last key of a path is `offset`.
+    static func isOffset(_ path: String) -> Bool {
+        path.split(separator: ".").last.map { TransportHeaders.same(String($0), "offset") } ?? false
+    }
+
+    // MARK: Meanings
+
+    /// Returns whether a value at a path is a flag that is true if there are more records.
+    package static func isMore(_ path: String) -> Bool { meaning(of: path) == .more }
+
+    /// Returns whether a value at a path is the number of all records.
+    package static func isTotal(_ path: String) -> Bool { meaning(of: path) == .total }
+
+    /// Returns whether a value at a path names what comes next, by an unknown parameter.
+    package static func isPosition(_ path: String) -> Bool {
+        meaning(of: path).map { $0 == .position || $0 == .lastKey } ?? false
+    }
+}
+
+extension TransportBody {
+    /// Returns whether a scalar of the body has this text.
+    fileprivate func hasValue(_ text: String) -> Bool {
+        switch self {
+        case .json(let value): TransportBody.has(text, value)
+        case .form(let fields): fields.contains { $0.value == text }
+        }
+    }
+
+    private static func has(_ text: String, _ value: JSONBody) -> Bool {
+        switch value {
+        case .array(let elements): elements.contains { has(text, $0) }
+        case .object(let members): members.contains { has(text, $0.value) }
+        default: value.scalarText == text
+        }
+    }
+}
+
+extension PageRequest {
+    /// Returns whether a query parameter, or a member of the body, has this text.
+    func hasValue(_ text: String) -> Bool {
+        QueryParameters.values(in: url).contains { $0.value == text } || body?.hasValue(text) == true
+    }
+}

@@ -1,4 +1,4 @@
-// The entries of tables: scans with findings, and lookups.
+// The entries of tables: scans with findings.
 
 import LMDBPages
 import TarnStore
@@ -101,15 +101,5 @@ extension StoreFile {
             .tableCounts, table,
             "it should have \(said.0) branches, \(said.1) leaves, \(said.2) pages of long values and \(said.3) entries, and has \(counted.0), \(counted.1), \(counted.2) and \(counted.3)"
         )
-    }
-
-    /// Returns the value of a key; nil if it does not exist or its checksum is wrong.
-    func value(_ key: Bytes, in table: String) -> [UInt8]? {
-        guard let record = snapshot.tables[table], record.flags == 0, var value = snapshot.value(key, in: record) else {
-            return nil
-        }
-        guard let count = value.withUnsafeBytes({ content($0, table, key)?.count }) else { return nil }
-        value.removeLast(value.count - count)
-        return value
     }
 }

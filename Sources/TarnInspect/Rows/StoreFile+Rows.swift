@@ -72,10 +72,13 @@ extension StoreFile {
         StoreInspector.Damage(place: "\(entity.name) \(describe(key))", reason: reason)
     }
 
-    /// Reports the findings about the file and its pages.
-    func reportPages(to damaged: (StoreInspector.Damage) -> Void) {
-        for finding in findings.list where finding.code.isOfPages {
-            damaged(StoreInspector.Damage(place: finding.place, reason: finding.detail, isOfPages: true))
+    /// Reports what the question has met besides damaged rows: faults of the file and its pages,
+    /// and damaged entries of other tables.
+    func reportFindings(to damaged: (StoreInspector.Damage) -> Void) {
+        for finding in findings.list where finding.code.concernsAnswers {
+            damaged(
+                StoreInspector.Damage(
+                    place: finding.place, reason: finding.detail, isOfPages: finding.code.isOfPages))
         }
     }
 }

@@ -58,7 +58,7 @@ extension StoreInspector {
                 scan.readRows(entity, damaged)
                 scan.readDerivedLists(entity, isWhole: name == nil || entity.root == entity.id)
             }
-            file.reportPages(to: damaged)
+            file.reportFindings(to: damaged)
             var result = scan.result
             result.tables = scan.tables(StoreStatistics(path, file).tables, of: name == nil ? nil : entities)
             result.aloneBecause = file.aloneBecause

@@ -97,6 +97,14 @@ extension StoreFile {
         let counted = (counts.branchPages, counts.leafPages, counts.overflowPages, counts.entries)
         let said = (record.branchPages, record.leafPages, record.overflowPages, record.entries)
         guard counted != said else { return }
+        // liblmdb 0.9.24 does not count the pages of the trees of keys with many values in the
+        // table's record, newer versions do. Both may have written to one file.
+        if said.2 == counted.2, said.3 == counted.3,
+            (counted.0...counted.0 + counts.valueBranches).contains(said.0),
+            (counted.1...counted.1 + counts.valueLeaves).contains(said.1)
+        {
+            return
+        }
         findings.add(
             .tableCounts, table,
             "it should have \(said.0) branches, \(said.1) leaves, \(said.2) pages of long values and \(said.3) entries, and has \(counted.0), \(counted.1), \(counted.2) and \(counted.3)"

@@ -103,6 +103,7 @@ extension StoreInspector {
             } catch {
                 return report("not a row")
             }
+            if let id = file.dictionaryOfInvalidJSON(row, stored: value) { return report(StoreFile.invalidJSON(id)) }
             if let filter {
                 do {
                     guard try filter.admits(key, row) else { return }

@@ -66,7 +66,11 @@ struct RecordLookup {
                 let view = try file.decoder.view(row)
                 header.wholeSize = RowFormat.headerSize + view.body.bytes.count
                 // A row with a wrong checksum may decode to anything.
-                if isRight { read(view, key) }
+                if let id = file.dictionaryOfInvalidJSON(view, stored: row), isRight {
+                    result.damage = StoreFile.invalidJSON(id)
+                } else if isRight {
+                    read(view, key)
+                }
             } catch .noDictionary(let id) {
                 result.damage = result.damage ?? "its dictionary \(id) is missing or damaged"
             } catch {

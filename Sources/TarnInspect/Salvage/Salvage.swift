@@ -129,6 +129,7 @@ final class Salvage {
                 return "unknown entity \(row.entity)"
             }
             guard row.body.isWellFormed else { return "its fields are inconsistent" }
+            if let id = file.dictionaryOfInvalidJSON(row, stored: value) { return StoreFile.invalidJSON(id) }
             guard key.count > 0, key.count <= StorageKey.digestLength else { return "its key is too long" }
             try wait(entity, key, row, isFound: isFound)
             return nil

@@ -26,7 +26,13 @@ struct SalvageCommand: ParsableCommand {
 
     func run() throws {
         let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal)
-        let report = try StoreInspector(at: damaged).salvage(to: new) { meter.show($0.pages, of: $0.total, "pages") }
+        let report: SalvageReport
+        do {
+            report = try StoreInspector(at: damaged).salvage(to: new) { meter.show($0.pages, of: $0.total, "pages") }
+        } catch StoreError.damagedCatalog(_, let detail) {
+            // The error's own advice is to salvage.
+            throw Failure(.store, "\(damaged): cannot read the catalog of the store: \(detail)")
+        }
         meter.clear()
         noteWithoutLocks(damaged, report.aloneBecause)
         for damage in report.lost { Output.error("\(damaged): \(damage)") }

@@ -119,8 +119,10 @@ extension RecordInspection.IndexEntry {
 
 extension RecordInspection.Referrers {
     fileprivate var line: String {
+        let name = "\(relationship)\(inverse.map { " (\($0))" } ?? "")"
+        guard !keys.isEmpty else { return "\(name): \(count) in all" }
         let more = count > keys.count ? ", and \(count - keys.count) more" : ""
-        return "\(relationship)\(inverse.map { " (\($0))" } ?? ""): " + keys.joined(separator: ", ") + more
+        return "\(name): " + keys.joined(separator: ", ") + more
     }
     fileprivate var json: String {
         var text = "{\"relationship\":"
@@ -130,9 +132,9 @@ extension RecordInspection.Referrers {
             text.appendJSONString(inverse)
         }
         text += ",\"count\":\(count),\"keys\":["
-        for (index, key) in keys.enumerated() {
+        for (index, key) in recordKeys.enumerated() {
             if index > 0 { text += "," }
-            text.appendJSONString(key)
+            key.appendJSON(to: &text)
         }
         return text + "]}"
     }

@@ -50,6 +50,8 @@ public struct RecordInspection: Sendable {
         public var inverse: String?
         /// The first keys, in the order of the index.
         public var keys: [String]
+        /// The same keys as values; of a missing record with a long key, its digest.
+        package var recordKeys: [RecordKey] = []
         /// The storage keys of the same records.
         package var storageKeys: [[UInt8]] = []
         /// The number of all of them.

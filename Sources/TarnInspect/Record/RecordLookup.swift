@@ -157,15 +157,17 @@ struct RecordLookup {
                 }
                 found.count += 1
                 guard found.keys.count < limit else { return }
-                found.keys.append(describe(key, owner))
+                let name = name(key, owner)
+                found.keys.append(name.description)
+                found.recordKeys.append(name)
                 found.storageKeys.append(Array(key))
             }
         }
     }
 
-    private func describe(_ key: Bytes, _ owner: Catalog.Entity) -> String {
-        let name = RecordKey(storageKey: key) ?? file.wholeKey(owner, ofDigest: key)
-        return name?.description ?? file.describe(key)
+    private func name(_ key: Bytes, _ owner: Catalog.Entity) -> RecordKey {
+        RecordKey(storageKey: key) ?? file.wholeKey(owner, ofDigest: key) ?? RecordKey(reference: key)
+            ?? RecordKey([.digest(Array(key))])
     }
 
     /// Reads the records whose attribute equals an attribute of this one.

@@ -112,6 +112,13 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
         return "\(place)\(message) (\(operation)\(reason))"
     }
 
+    /// The part of a message that applies only where a file can be opened as immutable.
+    private static let immutableAdvice =
+        ", or, if no process writes to the store, read it without locks (`isImmutable`, `--immutable`)"
+
+    /// The description for callers that cannot open a file as immutable.
+    package var descriptionForLocking: String { description.replacing(LMDBError.immutableAdvice, with: "") }
+
     private var message: String {
         switch kind {
         case .noSuchFile: "no such file or directory"
@@ -121,13 +128,13 @@ public struct LMDBError: Error, Sendable, Hashable, CustomStringConvertible {
         case .notAFile: "not a regular file, but a directory, a pipe, a socket or a device"
         case .permission: "permission denied; check the owner and the mode of the directory and its files"
         case .cannotLock:
-            "cannot write to this file, in which readers register; make the lock files (lock.mdb, store.lock) writable, or, if no process writes to the store, read it without locks (`isImmutable`, `--immutable`)"
+            "cannot write to this file, in which readers register; make the lock files (lock.mdb, store.lock) writable\(LMDBError.immutableAdvice)"
         case .fileReplaced:
             "the file was deleted or replaced while it was open, so other processes do not see its locks; nothing was written. Close it in every process and open it again"
         case .notImmutable:
             "another process wrote to the file while it was read without locks, so the result may mix several commits; read it with locks, or stop that process"
         case .diskFull where operation == "lock":
-            "the disk is full, and the lock file needs space; free some, or, if no process writes to the store, read it without locks (`isImmutable`, `--immutable`)"
+            "the disk is full, and the lock file needs space; free some\(LMDBError.immutableAdvice)"
         case .optionsConflict:
             "the file is already open in this process with other options; open it with the same options"
         case .nestedWrite:

@@ -10,7 +10,8 @@ struct InspectGetCommand: InspectingCommand {
         abstract: "Show one record with its row, index entries, referrers, responses and changes.",
         discussion: """
             The record may be missing or deleted: its referrers and its last changes are shown nevertheless, and the \
-            exit code is 1. It is 6 if the row is damaged.
+            exit code is 1. It is 6 if the row, or a page on the way to one of these parts, is damaged: \
+            what is unreadable is not reported as missing.
 
             Examples:
               tarn inspect get forge.tarn Issue 7

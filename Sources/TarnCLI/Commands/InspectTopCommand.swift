@@ -50,11 +50,15 @@ struct InspectTopCommand: InspectingCommand {
             ("largest records, as they are stored", top.stored), ("largest records, without compression", top.unpacked),
         ] {
             var table = Table(["stored", "unpacked", "entity", "key"], rightAligned: [0, 1])
-            for size in sizes { table.add([byteText(size.stored), byteText(size.unpacked), size.entity, size.key]) }
+            for size in sizes {
+                table.add([byteText(size.stored), byteText(size.unpacked), size.entity, size.key.description])
+            }
             show(title, table)
         }
         var lists = Table(["references", "list", "key"], rightAligned: [0])
-        for list in top.lists { lists.add(["\(list.count)", "\(list.entity).\(list.relationship)", list.key]) }
+        for list in top.lists {
+            lists.add(["\(list.count)", "\(list.entity).\(list.relationship)", list.key.description])
+        }
         show("longest lists", lists)
         var tables = Table(["size", "entries", "table", "what"], rightAligned: [0, 1])
         for table in top.tables { tables.add([byteText(table.bytes), "\(table.entries)", table.name, table.meaning]) }
@@ -63,12 +67,17 @@ struct InspectTopCommand: InspectingCommand {
 
     private func show(json top: StoreExtremes) throws {
         func sizes(_ sizes: [StoreExtremes.Size]) -> [[String: Any]] {
-            sizes.map { ["entity": $0.entity, "key": $0.key, "stored": $0.stored, "unpacked": $0.unpacked] }
+            sizes.map {
+                ["entity": $0.entity, "key": $0.key.jsonObject, "stored": $0.stored, "unpacked": $0.unpacked]
+            }
         }
         let values: [String: Any?] = [
             "stored": sizes(top.stored), "unpacked": sizes(top.unpacked),
             "lists": top.lists.map {
-                ["entity": $0.entity, "key": $0.key, "relationship": $0.relationship, "count": $0.count]
+                [
+                    "entity": $0.entity, "key": $0.key.jsonObject, "relationship": $0.relationship,
+                    "count": $0.count,
+                ]
                     as [String: Any]
             },
             "tables": top.tables.map {

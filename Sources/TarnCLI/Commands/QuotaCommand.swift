@@ -27,11 +27,18 @@ struct QuotaCommand: ParsableCommand {
     }
 
     func run() throws {
-        let store = try Store.open(at: store, options: Store.Options(isReadOnly: set == nil && !none))
-        if set != nil || none { try store.setQuota(set?.bytes) }
-        let size = (try? FileManager.default.attributesOfItem(atPath: store.path + "/data.mdb")[.size] as? Int) ?? 0
+        let open = try Failure.ofLocking {
+            try Store.open(at: store, options: Store.Options(isReadOnly: set == nil && !none))
+        }
+        do {
+            if set != nil || none { try open.setQuota(set?.bytes) }
+        } catch let error as StoreOpenError {
+            guard case .quotaOutOfRange = error else { throw error }
+            throw Failure(.usage, "--set: \(error)")
+        }
+        let size = (try? FileManager.default.attributesOfItem(atPath: open.path + "/data.mdb")[.size] as? Int) ?? 0
         Output.line(
-            "\(store.path): \(byteText(size)) "
-                + (try store.quota.map { "of \(byteText($0)) (\($0) bytes)" } ?? "used, no quota"))
+            "\(open.path): \(byteText(size)) "
+                + (try open.quota.map { "of \(byteText($0)) (\($0) bytes)" } ?? "used, no quota"))
     }
 }

@@ -38,18 +38,23 @@ struct RepairCommand: ParsableCommand {
 
     func run() throws {
         let before = try StoreInspector(at: store).verification()
-        if before.counts.keys.contains(where: \.isOfPages) || !before.isHeld {
-            let finding = before.findings.first { $0.code.isOfPages }
+        if let finding = before.findings.first(where: { $0.code.isOfPages }) {
             throw Failure(
                 .store,
-                "\(store): pages of the file are damaged (\(finding.map { "\($0.place): \($0.detail)" } ?? before.aloneBecause ?? "")); "
+                "\(store): pages of the file are damaged (\(finding.place): \(finding.detail)); "
                     + "nothing was changed. Bring the readable records into a new store: `tarn inspect salvage \(store) NEW`"
             )
+        }
+        // Without permission for the lock, this is the error that says so.
+        let open = try Failure.ofLocking { try Store.open(at: store) }
+        guard before.isHeld else {
+            throw Failure(
+                .store,
+                "\(store): the check could not lock the store (\(before.aloneBecause ?? "")); nothing was changed")
         }
         var options: Set<Store.RepairOption> = []
         if dryRun { options.insert(.dryRun) }
         if removeDamagedRows { options.insert(.removesDamagedRows) }
-        let open = try Store.open(at: store)
         if !dryRun, !before.isSound, !noBackup {
             let copy = backup ?? "\(store).before-repair-\(Int(Date().timeIntervalSince1970))"
             // Not compacted, so that the copy contains the damage.

@@ -11,8 +11,9 @@ struct SalvageCommand: ParsableCommand {
         discussion: """
             The damaged store is only read. Rows on pages that no tree reaches are found by their checksums; if both \
             meta pages are unreadable, the newest trees are found by searching all pages. Lost records are named as \
-            far as a page still has their key. If anything was lost, the new store has no responses and no checkpoints, so that the next sync fetches \
-            everything again; the exit code is then 3. If another process writes to the damaged store meanwhile, no \
+            far as a page still has their key. If anything was lost, the new store has no responses and no \
+            checkpoints, so that the next sync fetches everything again; the exit code is then 3. Local changes that \
+            were not sent cannot be fetched: if some may be lost, the message says so. If another process writes to the damaged store meanwhile, no \
             new store is made, and the exit code is 9.
 
             Example:
@@ -25,7 +26,13 @@ struct SalvageCommand: ParsableCommand {
 
     func run() throws {
         let meter = ProgressMeter(isShown: progress || Output.errorIsTerminal)
-        let report = try StoreInspector(at: damaged).salvage(to: new) { meter.show($0.pages, of: $0.total, "pages") }
+        let report: SalvageReport
+        do {
+            report = try StoreInspector(at: damaged).salvage(to: new) { meter.show($0.pages, of: $0.total, "pages") }
+        } catch StoreError.damagedCatalog(_, let detail) {
+            // The error's own advice is to salvage.
+            throw Failure(.store, "\(damaged): cannot read the catalog of the store: \(detail)")
+        }
         meter.clear()
         noteWithoutLocks(damaged, report.aloneBecause)
         for damage in report.lost { Output.error("\(damaged): \(damage)") }
@@ -47,7 +54,11 @@ struct SalvageCommand: ParsableCommand {
         throw Failure(
             .partly,
             "\(damaged): \(countText(report.lostCount, "row or page", plural: "rows or pages")) could not be read; "
-                + "run `tarn sync` on the new store to fetch them again"
+                + (report.mayLackLocalChanges
+                    ? "local changes that were not sent may be among them. `tarn sync` on the new store fetches the rest "
+                        + "again, but overwrites local values that have no mark any more: keep the damaged store, and compare "
+                        + "the records with it (`tarn inspect diff \(damaged) \(new)`) after the sync"
+                    : "run `tarn sync` on the new store to fetch them again")
         )
     }
 }

@@ -48,6 +48,7 @@ struct TarnCommand: AsyncParsableCommand {
     static var _errorPrefix: String { "tarn: " }
 
     static func main() async {
+        openStandardDescriptors()
         let arguments = CommandLine.arguments.dropFirst()
         do {
             if answered(Array(arguments)) { end(0) }
@@ -102,9 +103,9 @@ struct TarnCommand: AsyncParsableCommand {
     /// Returns ArgumentParser's message, with a suggestion if a command or an option is unknown.
     private static func usageError(_ message: String, _ arguments: ArraySlice<String>) -> String {
         let text = UsageMessage.text(message, arguments: arguments)
-        guard let program = CommandOutline.program(), let advice = UsageAdvice.message(arguments, program) else {
-            return text
-        }
+        guard let program = CommandOutline.program(),
+            let advice = UsageAdvice.dashedValue(message, arguments) ?? UsageAdvice.message(arguments, program)
+        else { return text }
         // The first line is ArgumentParser's own message; the usage follows.
         let usage = text.split(separator: "\n", omittingEmptySubsequences: false).drop { !$0.hasPrefix("Usage:") }
         return (["tarn: \(advice)"] + usage.map(String.init)).joined(separator: "\n")
@@ -125,6 +126,18 @@ struct TarnCommand: AsyncParsableCommand {
             }
             path += " \(name)"
             command = subcommand
+        }
+    }
+
+    /// Opens the standard descriptors that the caller has closed.
+    ///
+    /// Otherwise the next file that is opened, such as a store, would be read as input, or written
+    /// to as output. Reading from such an input, and writing to such an output, still fail.
+    private static func openStandardDescriptors() {
+        for (descriptor, mode) in [(0, O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)]
+        where fcntl(Int32(descriptor), F_GETFD) < 0 {
+            // The lowest free number is used (open(2)).
+            _ = open("/dev/null", mode)
         }
     }
 

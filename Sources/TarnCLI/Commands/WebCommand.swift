@@ -40,5 +40,6 @@ struct WebCommand: AsyncParsableCommand {
         let interrupts = Interrupts { task.cancel() }
         defer { interrupts.stop() }
         do { try await task.value } catch { throw Failure(.failed, "port \(port): \(error)") }
+        if task.isCancelled { throw Failure(.interrupted, "") }
     }
 }

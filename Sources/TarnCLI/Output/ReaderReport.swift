@@ -7,7 +7,7 @@ enum ReaderReport {
     ///
     /// - Parameter clear: Whether the slots of dead processes are freed.
     static func show(_ store: String, clear: Bool, _ format: ReportFormat) throws {
-        let slots = try Store.readers(ofStoreAt: store, clearing: clear)
+        let slots = try Failure.ofLocking { try Store.readers(ofStoreAt: store, clearing: clear) }
         var table = Table(
             ["process", "name", "state", "transaction", "behind", "running"], rightAligned: [0, 3, 4, 5])
         for slot in slots {

@@ -50,6 +50,19 @@ struct Failure: Error {
             .map { $0.isEmpty || $0.hasPrefix(" ") ? String($0) : "tarn: " + $0 }.joined(separator: "\n")
     }
 
+    /// Runs a closure of a command that has no option `--immutable`: its errors do not advise it.
+    static func ofLocking<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as any StoreFailure {
+            switch error {
+            case StoreOpenError.store(.lmdb(let reason)), StoreError.lmdb(let reason):
+                throw Failure(Code(error), reason.descriptionForLocking)
+            default: throw error
+            }
+        }
+    }
+
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure

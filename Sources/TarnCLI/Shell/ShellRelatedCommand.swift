@@ -32,12 +32,15 @@ struct ShellRelatedCommand: InspectingCommand {
             damaged: damage.add
         ) { related in
             guard let record = related.record else {
+                var key = ""
+                related.key.appendJSON(to: &key)
                 return rows.add(
-                    members: [("missing", .text(related.key))], cells: [.text("missing"), .text(related.key), .absent])
+                    members: [("missing", .json(key))],
+                    cells: [.text("missing"), .text(related.key.description), .absent])
             }
             rows.add(
                 members: [("entity", .text(record.entity))] + ShellListCommand.members(record),
-                cells: [.text(record.entity), .text(related.key), Self.name(of: record)])
+                cells: [.text(record.entity), .text(related.key.description), Self.name(of: record)])
         }
         rows.end()
         try damage.end("read")

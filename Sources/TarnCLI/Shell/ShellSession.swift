@@ -116,7 +116,8 @@ final class ShellSession {
         } catch {
             if ShellLine.exitCode(for: error) == .success { return help(name) }
             let message = ShellLine.message(for: error)
-            throw Failure(.usage, UsageAdvice.message(words, outline) ?? message)
+            let advice = UsageAdvice.dashedValue(message, words) ?? UsageAdvice.message(words, outline)
+            throw Failure(.usage, advice ?? message)
         }
         guard let command = parsed as? any InspectingCommand else { return help(name) }
         try command.run(on: inspector)

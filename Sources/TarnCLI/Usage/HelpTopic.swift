@@ -22,6 +22,8 @@ enum HelpTopic: String, CaseIterable {
         lines.append(row("129", "Interrupted by SIGHUP."))
         lines.append(row("130", "Interrupted by SIGINT (Ctrl-C). Committed pages stay; the next sync resumes."))
         lines.append(row("143", "Interrupted by SIGTERM."))
+        lines.append("")
+        lines.append("`tarn proxy` is stopped by these signals and exits with 0.")
         return lines.joined(separator: "\n")
     }
 

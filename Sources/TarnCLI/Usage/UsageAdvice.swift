@@ -38,6 +38,20 @@ enum UsageAdvice {
         argument.utf8.count > 1 && argument.utf8.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
     }
 
+    /// Returns the message for an option whose value begins with a dash: ArgumentParser calls the
+    /// value missing.
+    ///
+    /// - Parameter message: The message of ArgumentParser.
+    static func dashedValue(_ message: String, _ arguments: some Sequence<String>) -> String? {
+        guard message.contains("Missing value for") else { return nil }
+        let arguments = Array(arguments)
+        for (name, value) in zip(arguments, arguments.dropFirst())
+        where message.contains("'\(name) ") && name.hasPrefix("--") && value.hasPrefix("-") && Double(value) != nil {
+            return VisibleText.line("a value that begins with a dash is written \(name)=\(value)", limit: 512)
+        }
+        return nil
+    }
+
     private static func unknown(_ kind: String, _ name: String, _ known: [String]) -> String {
         // Short options are not near to anything.
         let message = Spelling.unknown(kind, name, among: known.filter { $0.utf8.count > 2 })

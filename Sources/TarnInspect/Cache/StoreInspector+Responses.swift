@@ -22,7 +22,7 @@ extension StoreInspector {
             try file.forEach(in: TableName.responses) { key, value in
                 if let (id, entry) = StoreInspector.response(key, value, damaged) { try body(id, entry) }
             }
-            file.reportPages(to: damaged)
+            file.reportFindings(to: damaged)
             return file.aloneBecause
         }
     }
@@ -52,7 +52,7 @@ extension StoreInspector {
                     if let (id, entry) = StoreInspector.response(key, value, damaged) { body(id, entry) }
                 }
             }
-            file.reportPages(to: damaged)
+            file.reportFindings(to: damaged)
             return hasMore
         }
     }

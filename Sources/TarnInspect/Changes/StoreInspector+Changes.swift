@@ -72,7 +72,7 @@ extension StoreInspector {
                 }
                 if part.hasMore { break }
             }
-            file.reportPages(to: damaged)
+            file.reportFindings(to: damaged)
             part.aloneBecause = file.aloneBecause
             return part
         }

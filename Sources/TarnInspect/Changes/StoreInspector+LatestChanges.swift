@@ -37,7 +37,7 @@ extension StoreInspector {
                     page.changes.append(change)
                 }
             }
-            file.reportPages { page.damages.append($0) }
+            file.reportFindings { page.damages.append($0) }
             return page
         }
     }

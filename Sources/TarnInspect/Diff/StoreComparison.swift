@@ -33,7 +33,7 @@ final class StoreComparison {
             try withoutActuallyEscaping(damaged) { damaged in
                 let reports = Reports(difference: difference, damaged: damaged) { [self] in report(progress) }
                 for root in roots(of: name) { try compare(root, of: name, reports) }
-                reportPages(reports)
+                reportFindings(reports)
             }
         }
         return StoreDifferences(
@@ -70,12 +70,11 @@ final class StoreComparison {
         return names
     }
 
-    private func reportPages(_ reports: Reports) {
+    private func reportFindings(_ reports: Reports) {
         for (number, file) in [first, second].enumerated() {
-            for finding in file.findings.list where finding.code.isOfPages {
+            file.reportFindings { damage in
                 isComplete = false
-                reports.damaged(
-                    number, StoreInspector.Damage(place: finding.place, reason: finding.detail, isOfPages: true))
+                reports.damaged(number, damage)
             }
         }
     }
@@ -84,12 +83,6 @@ final class StoreComparison {
 
     private func compare(_ root: String, of name: String?, _ reports: Reports) throws {
         let a = RowSide(0, first, root), b = RowSide(1, second, root)
-        for side in [a, b].compactMap({ $0 }) where side.file.snapshot.tables[TableName.records(side.root.id)] == nil {
-            isComplete = false
-            let damage = StoreInspector.Damage(
-                place: TableName.records(side.root.id), reason: "the table of \(root) is missing", isOfPages: true)
-            reports.damaged(side.number, damage)
-        }
         let rows = RowComparison(a, b, name)
         a?.advance()
         b?.advance()

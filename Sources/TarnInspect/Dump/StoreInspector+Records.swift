@@ -48,7 +48,7 @@ extension StoreInspector {
                     }
                 }
             }
-            file.reportPages(to: damaged)
+            file.reportFindings(to: damaged)
             return file.aloneBecause
         }
     }
@@ -103,6 +103,7 @@ extension StoreInspector {
             } catch {
                 return report("not a row")
             }
+            if let id = file.dictionaryOfInvalidJSON(row, stored: value) { return report(StoreFile.invalidJSON(id)) }
             if let filter {
                 do {
                     guard try filter.admits(key, row) else { return }
@@ -134,4 +135,9 @@ extension StoreInspector {
 extension Finding.Code {
     /// Whether the finding concerns the file, its pages or LMDB's tables, not their content.
     public var isOfPages: Bool { ["file", "page", "free", "table"].contains(rawValue.prefix { $0 != "." }) }
+
+    /// Whether an answer may be incomplete because of the finding.
+    ///
+    /// Opening a file checks all settings of the store, and few answers depend on them.
+    var concernsAnswers: Bool { !rawValue.hasPrefix("store.") }
 }

@@ -31,7 +31,7 @@ extension StoreInspector {
                 chosen = known
                 progress.begin()
                 try StoreInspector.select(name, known, file, &progress, damaged, body)
-                file.reportPages(to: damaged)
+                file.reportFindings(to: damaged)
                 reason = reason ?? file.aloneBecause
             }
         } while !progress.isDone

@@ -45,7 +45,7 @@ extension StoreInspector {
                 }
                 try StoreInspector.dump(name, file, form, line, damaged)
             }
-            file.reportPages(to: damaged)
+            file.reportFindings(to: damaged)
             return file.aloneBecause
         }
     }

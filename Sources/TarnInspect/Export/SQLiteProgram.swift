@@ -77,6 +77,6 @@ final class SQLiteProgram {
         throw Failure(
             description: process.terminationStatus == 127
                 ? "the program sqlite3 is not installed: install it, or use --sql"
-                : "sqlite3: \(text.prefix(500))")
+                : "sqlite3: \(text.prefix(500).trimmingCharacters(in: .whitespacesAndNewlines))")
     }
 }

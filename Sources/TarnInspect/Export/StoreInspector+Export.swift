@@ -84,9 +84,7 @@ extension StoreInspector {
                 try body(row, number)
             }
         }
-        for finding in file.findings.list where finding.code.isOfPages {
-            report(Damage(place: finding.place, reason: finding.detail, isOfPages: true))
-        }
+        file.reportFindings(to: report)
         result.records = file.catalog.entities.map { .init(name: $0.name, count: records[$0.name, default: 0]) }
         result.rows =
             zip(layout.tables, rows).map { .init(name: $0.name, count: $1) }

@@ -50,7 +50,7 @@ extension StoreInspector {
                     try visit(found)
                 }
             }
-            file.reportPages(to: damaged)
+            file.reportFindings(to: damaged)
             return file.aloneBecause
         }
     }

@@ -54,7 +54,12 @@ struct FileState: Sendable {
                 if isLent { throw error }
                 if error is FileSnapshot.Moved { continue }
                 reason = (error as? any StoreFailure)?.description ?? "\(error)"
-                if case StoreError.lmdb(let error) = error { isTruncated = error.kind == .truncated }
+                switch error {
+                case StoreError.lmdb(let error), StoreOpenError.store(.lmdb(let error)):
+                    reason = error.descriptionForLocking
+                    isTruncated = error.kind == .truncated
+                default: break
+                }
                 break
             }
         }

@@ -12,6 +12,11 @@ struct KeyInterval {
         (self.lower, self.upper) = (lower, upper)
     }
 
+    func contains(_ key: Bytes) -> Bool {
+        let isAbove = lower.map { $0.withUnsafeBytes { Bytes.compare(key, $0) >= 0 } } ?? true
+        return isAbove && upper.map { $0.withUnsafeBytes { Bytes.compare(key, $0) < 0 } } ?? true
+    }
+
     /// Creates the interval of the keys that begin with a prefix.
     init(prefix: [UInt8]) {
         lower = prefix

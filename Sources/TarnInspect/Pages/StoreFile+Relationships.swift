@@ -12,7 +12,12 @@ extension StoreFile: QueryRecords {
     }
 
     func row(_ entity: Catalog.Entity, _ key: Bytes) throws -> EncodedRow? {
-        guard let bytes = value(key, in: TableName.records(entity.root)) else { return nil }
+        let bytes: [UInt8]
+        switch lookUp(key, in: TableName.records(entity.root)) {
+        case .found(let row): bytes = row
+        case .absent: return nil
+        case .unreadable: throw StoreError.damagedRow(entity: entity.name, key: describe(key))
+        }
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(bytes.count, 1), alignment: 8)
         lentRows.append(memory)
         memory.copyBytes(from: bytes)

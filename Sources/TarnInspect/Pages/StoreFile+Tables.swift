@@ -1,4 +1,4 @@
-// The entries of tables: scans with findings, and lookups.
+// The entries of tables: scans with findings.
 
 import LMDBPages
 import TarnStore
@@ -97,19 +97,17 @@ extension StoreFile {
         let counted = (counts.branchPages, counts.leafPages, counts.overflowPages, counts.entries)
         let said = (record.branchPages, record.leafPages, record.overflowPages, record.entries)
         guard counted != said else { return }
+        // liblmdb 0.9.24 does not count the pages of the trees of keys with many values in the
+        // table's record, newer versions do. Both may have written to one file.
+        if said.2 == counted.2, said.3 == counted.3,
+            (counted.0...counted.0 + counts.valueBranches).contains(said.0),
+            (counted.1...counted.1 + counts.valueLeaves).contains(said.1)
+        {
+            return
+        }
         findings.add(
             .tableCounts, table,
             "it should have \(said.0) branches, \(said.1) leaves, \(said.2) pages of long values and \(said.3) entries, and has \(counted.0), \(counted.1), \(counted.2) and \(counted.3)"
         )
-    }
-
-    /// Returns the value of a key; nil if it does not exist or its checksum is wrong.
-    func value(_ key: Bytes, in table: String) -> [UInt8]? {
-        guard let record = snapshot.tables[table], record.flags == 0, var value = snapshot.value(key, in: record) else {
-            return nil
-        }
-        guard let count = value.withUnsafeBytes({ content($0, table, key)?.count }) else { return nil }
-        value.removeLast(value.count - count)
-        return value
     }
 }

@@ -33,6 +33,10 @@ final class StoreFile: RecordSource {
     var counts: [String: TreeScan.Counts] = [:]
     /// The counts of the table of tables.
     let mainCounts: TreeScan.Counts
+    /// Whether faults that look-ups meet are findings. Not if scans report all of them anyway.
+    var notesLookUps = true
+    /// The pages that look-ups have checked: `sound` or `unsound`.
+    var lookedUp = PageMap()
     /// The number of owners of pages when the file was opened: the tables that opening reads.
     private(set) var openedOwners = 0
     private let state: FileState

@@ -83,12 +83,7 @@ final class TableCursor {
 
     private func begin() {
         hasBegun = true
-        guard let record = file.snapshot.tables[table] else {
-            isWhole = false
-            return
-        }
-        guard record.flags == 0 else {
-            file.findings.add(.tableRecord, table, "it has the options \(record.flags), as no table of Tarn")
+        guard case .found(let record) = file.record(of: table) else {
             isWhole = false
             return
         }
@@ -127,7 +122,7 @@ final class TableCursor {
     private func content(_ stored: Bytes, _ key: Bytes) -> Bytes? {
         guard isChecksummed else { return stored }
         if let content = file.content(stored, table, key) { return content }
-        file.findings.add(.changeForm, "\(table) \(file.describe(key))", "the checksum is wrong")
+        file.note(StoreFile.damageCode(table), "\(table) \(file.describe(key))", "the checksum is wrong")
         isWhole = false
         return nil
     }
@@ -213,7 +208,7 @@ final class TableCursor {
     @discardableResult
     private func fault(_ code: Finding.Code, _ number: UInt64, _ detail: @autoclosure () -> String) -> Bool {
         isWhole = false
-        file.findings.add(code, "page \(number) of \(table)", detail())
+        file.note(code, "page \(number) of \(table)", detail())
         return false
     }
 }

@@ -7,7 +7,7 @@ extension RecordInspection {
     ///
     /// - Parameter bytes: Whether the stored bytes of the row are included.
     public func lines(bytes: Bool = false) -> [String] {
-        var lines = ["\(entity) \(key)" + (isStored ? "" : " (not stored)")]
+        var lines = ["\(entity) \(key)" + (isStored ? "" : isUnreadable ? " (unreadable)" : " (not stored)")]
         if let damage { lines.append("  damaged: \(damage)") }
         if isChangedLocally { lines.append("  changed locally: the change has not reached the server") }
         for field in record?.fields ?? [] { lines.append("  \(field.name): \(field.value.jsonText)") }
@@ -70,7 +70,9 @@ extension RecordInspection {
         text.appendJSONString(entity)
         text += ",\"key\":"
         key.appendJSON(to: &text)
-        text += ",\"stored\":\(isStored),\"changedLocally\":\(isChangedLocally)"
+        // Unknown if a damaged page is on the way.
+        text += ",\"stored\":\(isUnreadable ? "null" : "\(isStored)")"
+        text += ",\"changedLocally\":\(isMarkUnreadable ? "null" : "\(isChangedLocally)")"
         if let damage {
             text += ",\"damage\":"
             text.appendJSONString(damage)
@@ -104,19 +106,23 @@ extension RecordInspection {
 extension RecordInspection.IndexEntry {
     fileprivate var digits: String { bytes.withUnsafeBytes { StoreInspector.hexadecimal($0) } }
     fileprivate var line: String {
-        "\(index)  \(digits)" + (isPresent ? "" : isBuilding ? "  (not yet: being built)" : "  (missing)")
+        let note = isUnreadable ? "unreadable" : isBuilding ? "not yet: being built" : "missing"
+        return "\(index)  \(digits)" + (isPresent ? "" : "  (\(note))")
     }
     fileprivate var json: String {
         var text = "{\"index\":"
         text.appendJSONString(index)
-        return text + ",\"entry\":\"\(digits)\",\"present\":\(isPresent),\"building\":\(isBuilding)}"
+        let present = isUnreadable ? "null" : "\(isPresent)"
+        return text + ",\"entry\":\"\(digits)\",\"present\":\(present),\"building\":\(isBuilding)}"
     }
 }
 
 extension RecordInspection.Referrers {
     fileprivate var line: String {
+        let name = "\(relationship)\(inverse.map { " (\($0))" } ?? "")"
+        guard !keys.isEmpty else { return "\(name): \(count) in all" }
         let more = count > keys.count ? ", and \(count - keys.count) more" : ""
-        return "\(relationship)\(inverse.map { " (\($0))" } ?? ""): " + keys.joined(separator: ", ") + more
+        return "\(name): " + keys.joined(separator: ", ") + more
     }
     fileprivate var json: String {
         var text = "{\"relationship\":"
@@ -126,9 +132,9 @@ extension RecordInspection.Referrers {
             text.appendJSONString(inverse)
         }
         text += ",\"count\":\(count),\"keys\":["
-        for (index, key) in keys.enumerated() {
+        for (index, key) in recordKeys.enumerated() {
             if index > 0 { text += "," }
-            text.appendJSONString(key)
+            key.appendJSON(to: &text)
         }
         return text + "]}"
     }

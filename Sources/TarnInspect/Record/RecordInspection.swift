@@ -36,6 +36,8 @@ public struct RecordInspection: Sendable {
         public var bytes: [UInt8]
         /// Whether the index has the entry.
         public var isPresent: Bool
+        /// Whether a page on the way to the entry is damaged, so that its presence is unknown.
+        public internal(set) var isUnreadable = false
         /// Whether the index is still being built, so that entries may be missing.
         public var isBuilding: Bool
     }
@@ -48,6 +50,8 @@ public struct RecordInspection: Sendable {
         public var inverse: String?
         /// The first keys, in the order of the index.
         public var keys: [String]
+        /// The same keys as values; of a missing record with a long key, its digest.
+        package var recordKeys: [RecordKey] = []
         /// The storage keys of the same records.
         package var storageKeys: [[UInt8]] = []
         /// The number of all of them.
@@ -109,6 +113,8 @@ public struct RecordInspection: Sendable {
     public internal(set) var listings: [Listing] = []
     /// Whether the record has local changes that have not reached the server.
     public internal(set) var isChangedLocally = false
+    /// Whether a page on the way to the mark of local changes is damaged.
+    package internal(set) var isMarkUnreadable = false
     /// The last changes in the log, the newest first.
     public internal(set) var changes: [Change] = []
     /// Whether the whole log was searched for them, or as much as they needed.
@@ -116,6 +122,9 @@ public struct RecordInspection: Sendable {
     /// The reason why no read transaction held the state; nil if one did.
     public internal(set) var aloneBecause: String?
 
-    /// Whether the store has a row of the record, readable or not.
+    /// Whether the store has a row of the record, readable or not; also false if a damaged page is
+    /// on the way to it.
     public var isStored: Bool { row != nil }
+    /// Whether a page on the way to the row is damaged, so that the record may be stored.
+    public internal(set) var isUnreadable = false
 }

@@ -29,8 +29,8 @@ struct RecordLookup {
         lookup.readReferrers()
         lookup.readListings()
         lookup.readChanges()
-        if let finding = file.findings.list.first(where: { $0.code.isOfPages }), lookup.result.damage == nil {
-            lookup.result.damage = "\(finding.place): \(finding.detail)"
+        file.reportFindings { damage in
+            if lookup.result.damage == nil { lookup.result.damage = damage.description }
         }
         return lookup.result
     }
@@ -38,8 +38,14 @@ struct RecordLookup {
     // MARK: - The row
 
     private mutating func readRow() {
-        let found = storageKey.withUnsafeBytes { file.value($0, in: result.table) }
-        guard let found else { return }
+        let found: [UInt8]
+        switch storageKey.withUnsafeBytes({ file.lookUp($0, in: result.table) }) {
+        case .found(let row): found = row
+        case .absent: return
+        case .unreadable:
+            result.isUnreadable = true
+            return
+        }
         result.row = found
         storageKey.withUnsafeBytes { key in found.withUnsafeBytes { readRow(key, $0) } }
     }
@@ -60,7 +66,11 @@ struct RecordLookup {
                 let view = try file.decoder.view(row)
                 header.wholeSize = RowFormat.headerSize + view.body.bytes.count
                 // A row with a wrong checksum may decode to anything.
-                if isRight { read(view, key) }
+                if let id = file.dictionaryOfInvalidJSON(view, stored: row), isRight {
+                    result.damage = StoreFile.invalidJSON(id)
+                } else if isRight {
+                    read(view, key)
+                }
             } catch .noDictionary(let id) {
                 result.damage = result.damage ?? "its dictionary \(id) is missing or damaged"
             } catch {
@@ -91,15 +101,20 @@ struct RecordLookup {
         }
         result.record = record
         result.entity = record.entity
+        // The caller may know the digest of a long key only.
+        result.key = record.key
         guard let rules = file.rules[entity.id] else { return }
         var entries: [RecordInspection.IndexEntry] = []
         try? file.forEachEntry(rules, key, row.body) { index, entry, _ in
-            let table = TableName.index(index)
-            entries.append(
-                RecordInspection.IndexEntry(
-                    index: file.catalog.fullName(ofIndex: index), bytes: Array(entry),
-                    isPresent: file.value(entry, in: table) != nil,
-                    isBuilding: file.marks[index]?.phase == .building))
+            var inspected = RecordInspection.IndexEntry(
+                index: file.catalog.fullName(ofIndex: index), bytes: Array(entry), isPresent: false,
+                isBuilding: file.marks[index]?.phase == .building)
+            switch file.lookUp(entry, in: TableName.index(index)) {
+            case .found: inspected.isPresent = true
+            case .absent: break
+            case .unreadable: inspected.isUnreadable = true
+            }
+            entries.append(inspected)
         }
         result.indexEntries = entries
     }
@@ -143,15 +158,17 @@ struct RecordLookup {
                 }
                 found.count += 1
                 guard found.keys.count < limit else { return }
-                found.keys.append(describe(key, owner))
+                let name = name(key, owner)
+                found.keys.append(name.description)
+                found.recordKeys.append(name)
                 found.storageKeys.append(Array(key))
             }
         }
     }
 
-    private func describe(_ key: Bytes, _ owner: Catalog.Entity) -> String {
-        let name = RecordKey(storageKey: key) ?? file.wholeKey(owner, ofDigest: key)
-        return name?.description ?? file.describe(key)
+    private func name(_ key: Bytes, _ owner: Catalog.Entity) -> RecordKey {
+        RecordKey(storageKey: key) ?? file.wholeKey(owner, ofDigest: key) ?? RecordKey(reference: key)
+            ?? RecordKey([.digest(Array(key))])
     }
 
     /// Reads the records whose attribute equals an attribute of this one.
@@ -180,18 +197,27 @@ struct RecordLookup {
             }
             if let id = id ?? nil { result.listings.append(listing(id)) }
         }
-        let mark = prefix.withUnsafeBytes { file.value($0, in: TableName.local) }
-        result.isChangedLocally = mark != nil
+        switch prefix.withUnsafeBytes({ file.lookUp($0, in: TableName.local) }) {
+        case .found: result.isChangedLocally = true
+        case .absent: break
+        case .unreadable: result.isMarkUnreadable = true
+        }
     }
 
     private func listing(_ id: UInt64) -> RecordInspection.Listing {
         var listing = RecordInspection.Listing(response: id)
         withUnsafeBytes(of: id.bigEndian) { key in
-            guard let value = file.value(key, in: TableName.responses) else { return }
+            let value: [UInt8]
+            switch file.lookUp(key, in: TableName.responses) {
+            case .found(let found): value = found
+            case .absent:
+                return file.note(.responseExtra, "response \(id)", "an entry refers to it, and it does not exist")
+            case .unreadable: return
+            }
             value.withUnsafeBytes { value in
                 guard EncodedRow.hasValidChecksum(value, table: 0, key: key), let row = EncodedRow(value),
                     row.body.isWellFormed, let entry = ResponseEntry(row)
-                else { return }
+                else { return file.note(.responseForm, "response \(id)", "unreadable, or the checksum is wrong") }
                 listing.method = entry.request.method
                 listing.url = entry.request.url
                 listing.endpoint = String(entry.request.endpoint.prefix { $0 != " " })
@@ -220,10 +246,17 @@ struct RecordLookup {
     }
 
     private func change(_ key: Bytes, _ value: Bytes) -> RecordInspection.Change? {
-        guard let entry = ChangeEntry(key, value), let entity = catalog.entity(id: entry.entity),
-            entity.root == root.id, storageKey.withUnsafeBytes({ Bytes.equal($0, entry.storageKey) })
+        guard let entry = ChangeEntry(key, value) else {
+            file.note(.changeForm, "the change log", "an entry is unreadable")
+            return nil
+        }
+        guard let entity = catalog.entity(id: entry.entity), entity.root == root.id,
+            storageKey.withUnsafeBytes({ Bytes.equal($0, entry.storageKey) })
         else { return nil }
         let values = entry.values.flatMap { $0.isWellFormed ? (try? file.fields(entity, $0)) ?? nil : nil }
+        if entry.values != nil, values == nil {
+            file.note(.changeForm, "change \(entry.sequence).\(entry.ordinal)", "undecodable value")
+        }
         let operation =
             switch entry.operation {
             case .create: "created"

@@ -31,7 +31,7 @@ struct RecordPageReader {
                 entry.withUnsafeBytes { follow($0, into: &page, where: isWanted) }
             }
         }
-        file.reportPages { page.damages.append($0) }
+        file.reportFindings { page.damages.append($0) }
         return page
     }
 
@@ -41,10 +41,12 @@ struct RecordPageReader {
             let place = "index \(file.catalog.fullName(ofIndex: order.index ?? 0))"
             return page.damages.append(StoreInspector.Damage(place: place, reason: "an entry is unreadable"))
         }
-        guard let row = file.value(key, in: TableName.records(entity.root)) else {
-            return page.damages.append(file.damage(key, entity, "an index has it, and it is not stored"))
+        switch file.lookUp(key, in: TableName.records(entity.root)) {
+        case .found(let row): row.withUnsafeBytes { read(key, $0, into: &page, where: isWanted) }
+        case .absent: page.damages.append(file.damage(key, entity, "an index has it, and it is not stored"))
+        // The page is among the findings.
+        case .unreadable: page.damages.append(file.damage(key, entity, StoreInspector.unreachable))
         }
-        row.withUnsafeBytes { read(key, $0, into: &page, where: isWanted) }
     }
 
     private func read(_ key: Bytes, _ row: Bytes, into page: inout RecordPage, where isWanted: (Record) -> Bool) {

@@ -4,8 +4,8 @@ import TarnStore
 
 /// A record that a relationship leads to.
 package struct RelatedRecord: Sendable {
-    /// The key in words; of a missing record with a long key, its digest.
-    package var key: String
+    /// The key; of a missing record with a long key, its digest.
+    package var key: RecordKey
     /// The record; nil if it is not stored.
     package var record: Record?
 }
@@ -13,7 +13,7 @@ package struct RelatedRecord: Sendable {
 extension StoreInspector {
     /// Calls the closure with the records of a relationship, in its order, in either direction.
     ///
-    /// Damaged rows are reported, and left out.
+    /// Damaged rows, and rows on damaged pages, are reported and left out.
     ///
     /// - Parameters:
     ///   - name: The name of the record's entity.
@@ -39,6 +39,10 @@ extension StoreInspector {
             let storageKey = try key(entity).storageKey
             var count = 0
             let isStored = try storageKey.withUnsafeBytes { key in
+                if case .unreadable = file.lookUp(key, in: TableName.records(entity.root)) {
+                    damaged(file.damage(key, entity, StoreInspector.unreachable))
+                    return true
+                }
                 guard try file.row(entity, key) != nil else { return false }
                 try file.targets(of: key, found) { target in
                     guard count < limit else { return false }
@@ -48,7 +52,7 @@ extension StoreInspector {
                 }
                 return true
             }
-            file.reportPages(to: damaged)
+            file.reportFindings(to: damaged)
             return isStored
         }
     }
@@ -57,13 +61,22 @@ extension StoreInspector {
         _ target: Bytes, _ entity: Catalog.Entity, _ file: StoreFile, _ damaged: (Damage) -> Void,
         _ visit: (RelatedRecord) throws -> Void
     ) throws {
-        guard let row = file.value(target, in: TableName.records(entity.root)) else {
-            return try visit(RelatedRecord(key: file.describe(target), record: nil))
-        }
-        try row.withUnsafeBytes { row in
-            try read(target, row, of: entity, file, damaged: damaged) { record in
-                try visit(RelatedRecord(key: record.key.description, record: record))
+        switch file.lookUp(target, in: TableName.records(entity.root)) {
+        case .found(let row):
+            try row.withUnsafeBytes { row in
+                try read(target, row, of: entity, file, damaged: damaged) { record in
+                    try visit(RelatedRecord(key: record.key, record: record))
+                }
             }
+        case .absent:
+            guard let key = RecordKey(reference: target) else {
+                return damaged(file.damage(target, entity, "a reference with an unreadable key"))
+            }
+            try visit(RelatedRecord(key: key, record: nil))
+        case .unreadable: damaged(file.damage(target, entity, unreachable))
         }
     }
+
+    /// The reason why a row is unreadable; the page itself is a finding.
+    static let unreachable = "a page on the way to it is damaged"
 }

@@ -64,18 +64,45 @@ extension StoreFile {
             } catch {
                 return damaged(damage(key, entity, "not a row"))
             }
+            if let id = dictionaryOfInvalidJSON(decoded, stored: row) {
+                return damaged(damage(key, entity, StoreFile.invalidJSON(id)))
+            }
             try body(decoded)
         }
+    }
+
+    /// Returns the dictionary of a row whose JSON is invalid; nil if the row is sound.
+    ///
+    /// The checksum of a row covers its compressed bytes. Formats 1 and 2 have no checksum of the
+    /// dictionary: with a damaged one, a row decompresses to other bytes.
+    ///
+    /// - Parameter row: The stored bytes of the row.
+    func dictionaryOfInvalidJSON(_ decoded: EncodedRow, stored row: Bytes) -> UInt16? {
+        guard format < ChecksummedTable.firstFormat, let dictionary = EncodedRow.dictionary(of: row) else { return nil }
+        for index in 0..<decoded.body.count {
+            guard let value = decoded.body.value(at: index) else { return dictionary }
+            // The tag precedes the text.
+            let text = value.bytes.slice(1..<value.bytes.count)
+            if value.tag == ValueTag.json, !JSONForm.isValid(text) { return dictionary }
+        }
+        return nil
+    }
+
+    static func invalidJSON(_ dictionary: UInt16) -> String {
+        "its JSON is invalid: its dictionary \(dictionary) is damaged"
     }
 
     func damage(_ key: Bytes, _ entity: Catalog.Entity, _ reason: String) -> StoreInspector.Damage {
         StoreInspector.Damage(place: "\(entity.name) \(describe(key))", reason: reason)
     }
 
-    /// Reports the findings about the file and its pages.
-    func reportPages(to damaged: (StoreInspector.Damage) -> Void) {
-        for finding in findings.list where finding.code.isOfPages {
-            damaged(StoreInspector.Damage(place: finding.place, reason: finding.detail, isOfPages: true))
+    /// Reports what the question has met besides damaged rows: faults of the file and its pages,
+    /// and damaged entries of other tables.
+    func reportFindings(to damaged: (StoreInspector.Damage) -> Void) {
+        for finding in findings.list where finding.code.concernsAnswers {
+            damaged(
+                StoreInspector.Damage(
+                    place: finding.place, reason: finding.detail, isOfPages: finding.code.isOfPages))
         }
     }
 }

@@ -4,7 +4,8 @@ import TarnStore
 
 extension Salvage {
     /// Salvages the rows of lost pages, identified by their checksums; of two rows of a record, the
-    /// newer one. Then the unreadable rows of these pages are reported.
+    /// newer one. Marks and operations are salvaged, too, if they are certainly of the newest
+    /// commit. Then the unreadable rows of these pages are reported.
     func takeRowsOfNoTree() throws {
         let pages = LostPages(file)
         try pages.forEach { page in
@@ -14,6 +15,7 @@ extension Salvage {
                 else { return }
                 _ = try take(root, key, value, isFound: true)
             }
+            try takeOwnRows(ofLostPage: page, isCertain: pages.isCertain && !file.snapshot.isFound)
         }
         try flush()
         try reportLostRows(of: pages)

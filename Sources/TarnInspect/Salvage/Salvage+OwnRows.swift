@@ -5,36 +5,130 @@ import TarnStore
 extension Salvage {
     func takeLocalMarks() throws {
         try restoring(TableName.local) { restore in
-            try file.forEach(in: TableName.local) { key, value in
-                guard EncodedRow.hasValidChecksum(value, table: 0, key: key), key.count > 2,
-                    EncodedRow(value).flatMap({ LocalMark($0) }) != nil
-                else {
-                    return report.lose("mark \(file.describe(key))", "unreadable, or the checksum is wrong")
+            let isWhole = try file.forEach(in: TableName.local) { key, value in
+                guard isMark(key, value) else {
+                    return loseOwnRow("mark \(file.describe(key))", "unreadable, or the checksum is wrong")
                 }
                 report.localChanges += 1
                 try restore(key, value)
             }
+            check(TableName.local, "marks of local changes", isWhole)
         }
     }
 
-    /// Copies the readable entries of the outbox. Its index entries are made anew.
+    private func isMark(_ key: Bytes, _ value: Bytes) -> Bool {
+        EncodedRow.hasValidChecksum(value, table: 0, key: key) && key.count > 2
+            && EncodedRow(value).flatMap { LocalMark($0) } != nil
+    }
+
+    /// Copies the readable entries of the outbox.
     func takeOutbox() throws {
-        var audit = OutboxAudit(OutboxSchema(file.catalog)), hasEntries = false
         try restoring(TableName.outbox) { restore in
-            try file.forEach(in: TableName.outbox) { key, value in
+            let isWhole = try file.forEach(in: TableName.outbox) { key, value in
                 // Index entries have no value, and follow from the others.
                 if value.isEmpty { return }
-                guard audit.add(key, value) == .sound else {
-                    return report.lose(
+                guard outbox.add(key, value) == .sound else {
+                    return loseOwnRow(
                         "outbox \(OutboxEntryKey.describe(key))", "unreadable, or the checksum is wrong")
                 }
-                hasEntries = true
                 try restore(key, value)
             }
+            check(TableName.outbox, "operations that wait to be sent", isWhole)
         }
-        report.operations = audit.counts.total
-        if hasEntries { try store.write { try $0.repairOutbox() } }
     }
+
+    /// Makes the index entries and the counters of the outbox anew.
+    func finishOutbox() throws {
+        report.operations = outbox.counts.total
+        if outbox.hasEntries { try store.write { try $0.repairOutbox() } }
+    }
+
+    private func loseOwnRow(_ place: String, _ reason: String) {
+        report.lose(place, reason)
+        report.mayLackLocalChanges = true
+    }
+
+    /// Notes that a table of local changes is missing or incomplete.
+    private func check(_ table: String, _ content: String, _ isWhole: Bool) {
+        if file.snapshot.tables[table] != nil {
+            if !isWhole { report.mayLackLocalChanges = true }
+        } else if table != TableName.local || mayHaveLostTables {
+            report.lose(table, "the table of \(content) is missing", isOfPages: true)
+            report.mayLackLocalChanges = true
+        }
+    }
+
+    /// Whether a table that a store need not have may have existed.
+    ///
+    /// A table without a name that is known may be one whose name is damaged.
+    private var mayHaveLostTables: Bool {
+        file.findings.list.contains { $0.code.isOfPages && $0.code != .noMeta }
+            || file.snapshot.names.contains {
+                !TableName.all.contains($0) && !$0.hasPrefix("r/") && !$0.hasPrefix("i/")
+            }
+    }
+
+    // MARK: - Pages of no tree
+
+    /// Salvages the marks and the entries of the outbox on a page that no tree reaches.
+    ///
+    /// An outdated operation would be sent again, and an outdated mark would keep a value from
+    /// being synced. Therefore rows that may be outdated are reported, and not salvaged.
+    ///
+    /// - Parameter isCertain: Whether such pages have rows of the newest commit only.
+    func takeOwnRows(ofLostPage page: UInt64, isCertain: Bool) throws {
+        var rows: [(table: String, key: [UInt8], value: [UInt8])] = []
+        file.forEachLostNode(of: page) { key, value in
+            guard let value, let table = ownTable(of: key, value) else { return }
+            rows.append((table, Array(key), Array(value)))
+        }
+        guard !rows.isEmpty else { return }
+        // Pages after the last one are of a commit that was not completed. A page with another
+        // number may have been overwritten with an older one.
+        let isCertain =
+            isCertain && page <= file.snapshot.meta.lastPage
+            && file.snapshot.file.page(page)?.withView(\.number) == page
+        try store.write { writer in
+            for row in rows {
+                try row.key.withUnsafeBytes { key in
+                    try row.value.withUnsafeBytes { value in
+                        // The row that a tree leads to is the newest one.
+                        guard try !writer.hasOwnRow(row.table, key) else { return }
+                        guard isCertain else {
+                            let name = row.table == TableName.local ? file.describe(key) : OutboxEntryKey.describe(key)
+                            return loseOwnRow(
+                                "\(row.table) \(name)",
+                                "found on page \(page), which no tree reaches: it may be outdated")
+                        }
+                        try writer.restore(row.table, key, value)
+                        if row.table == TableName.local {
+                            report.localChanges += 1
+                        } else {
+                            _ = outbox.add(key, value)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the table of a row that is a mark or an entry of the outbox; nil for other rows.
+    ///
+    /// The checksum of a row of entity 0 does not cover its table, but the fields differ. Field 1
+    /// is a number in the outbox's counters, bytes in an alias, and a text in the others:
+    /// `underWay` or `complete` in a checkpoint. Field 3 is a date in a mark, bytes in an
+    /// operation, and a text in a response.
+    private func ownTable(of key: Bytes, _ value: Bytes) -> String? {
+        guard value.count >= RowFormat.headerSize, value.load(6, UInt16.self) == 0 else { return nil }
+        var probe = OutboxAudit(outboxSchema)
+        if probe.add(key, value) == .sound { return TableName.outbox }
+        guard isMark(key, value), let mark = EncodedRow(value).flatMap({ LocalMark($0) }),
+            file.catalog.entity(id: mark.entity)?.root == key.loadBigEndian(0, UInt16.self)
+        else { return nil }
+        return TableName.local
+    }
+
+    // MARK: - Writing
 
     /// Writes rows of one table in transactions of limited size.
     private func restoring(

@@ -5,6 +5,9 @@ final class Salvage {
     let file: StoreFile
     let store: StoreRestoration
     var report = SalvageReport()
+    let outboxSchema: OutboxSchema
+    /// The check of the outbox's entries that the new store has.
+    var outbox: OutboxAudit
     private var counts: [UInt16: Int] = [:]
     private var highestVersion: UInt64 = 0
     /// The rows to be written with the next batch.
@@ -25,6 +28,10 @@ final class Salvage {
 
     init(_ file: StoreFile, to new: String) throws {
         self.file = file
+        // Every table with rows is scanned.
+        file.notesLookUps = false
+        outboxSchema = OutboxSchema(file.catalog)
+        outbox = OutboxAudit(outboxSchema)
         let carried = [MetaKey.quota, MetaKey.changeRetention, MetaKey.changeValues].map { "\($0)" }
         var settings = file.settings.filter { name, value in
             carried.contains(name)
@@ -58,6 +65,7 @@ final class Salvage {
         try takeLocalMarks()
         try takeOutbox()
         if hasUnreachedRows { try takeRowsOfNoTree() }
+        try finishOutbox()
         for finding in file.findings.list where finding.code.isOfPages {
             report.lose(finding.place, finding.detail, isOfPages: true)
         }
@@ -100,6 +108,7 @@ final class Salvage {
     private var hasUnreachedRows: Bool {
         file.findings.list.contains { $0.code.isOfPages && $0.code != .noMeta }
             || roots.contains { file.snapshot.tables[TableName.records($0.id)] == nil }
+            || report.mayLackLocalChanges
     }
 
     /// Reads a row and queues it for writing.
@@ -123,6 +132,7 @@ final class Salvage {
                 return "unknown entity \(row.entity)"
             }
             guard row.body.isWellFormed else { return "its fields are inconsistent" }
+            if let id = file.dictionaryOfInvalidJSON(row, stored: value) { return StoreFile.invalidJSON(id) }
             guard key.count > 0, key.count <= StorageKey.digestLength else { return "its key is too long" }
             try wait(entity, key, row, isFound: isFound)
             return nil

@@ -25,6 +25,10 @@ public struct SalvageReport: Sendable {
     public internal(set) var localChanges = 0
     /// The number of operations of the outbox: local changes that wait to be sent.
     public internal(set) var operations = 0
+    /// Whether marks or operations may be among the losses: their tables are missing or incomplete.
+    ///
+    /// A sync overwrites local changes without a mark and an operation with the server's values.
+    public internal(set) var mayLackLocalChanges = false
     /// The reason why no read transaction held the damaged file; nil if one did.
     public internal(set) var aloneBecause: String?
     /// The commit sequence of the new store.

@@ -11,7 +11,8 @@ extension StoreInspector {
     /// starts anew, and the new store has an incarnation of its own.
     ///
     /// If both meta pages are unreadable, the newest trees are found by the content of all pages.
-    /// Rows on pages that no tree reaches are found by their checksums. Lost records are named as
+    /// Rows on pages that no tree reaches are found by their checksums, and so are marks of local
+    /// changes and operations of the outbox, unless they may be outdated. Lost records are named as
     /// far as a page has their key. Memory does not grow with the size of the file.
     ///
     /// - Parameters:

@@ -60,7 +60,7 @@ extension StoreInspector {
             do {
                 for entity in entities { try search.run(entity, damaged: damaged, match: match) }
             } catch is RecordSearch.Finished {}
-            file.reportPages(to: damaged)
+            file.reportFindings(to: damaged)
             search.summary.aloneBecause = file.aloneBecause
             return search.summary
         }

@@ -6,8 +6,8 @@ package struct StoreExtremes: Sendable {
     package struct Size: Sendable, Hashable {
         /// The name of the entity.
         package var entity: String
-        /// The key as text.
-        package var key: String
+        /// The key; without components if it cannot be decoded.
+        package var key: RecordKey
         /// The size of the stored row, in bytes.
         package var stored: Int
         /// The size of the row without compression, in bytes.
@@ -18,8 +18,8 @@ package struct StoreExtremes: Sendable {
     package struct List: Sendable, Hashable {
         /// The name of the record's entity.
         package var entity: String
-        /// The key of the record as text.
-        package var key: String
+        /// The key of the record; of a missing record with a long key, its digest.
+        package var key: RecordKey
         /// The name of the relationship, which may be the derived side.
         package var relationship: String
         /// The number of references.
@@ -58,7 +58,7 @@ extension StoreInspector {
                 scan.readRows(entity, damaged)
                 scan.readDerivedLists(entity, isWhole: name == nil || entity.root == entity.id)
             }
-            file.reportPages(to: damaged)
+            file.reportFindings(to: damaged)
             var result = scan.result
             result.tables = scan.tables(StoreStatistics(path, file).tables, of: name == nil ? nil : entities)
             result.aloneBecause = file.aloneBecause
@@ -92,7 +92,7 @@ private struct ExtremesScan {
             file.withDecoded(row, key, entity, damaged: damaged) { decoded in
                 let concrete = file.catalog.entity(id: decoded.entity) ?? entity
                 let whole = RowFormat.headerSize + decoded.body.bytes.count
-                func name() -> String { (file.key(concrete, key, decoded) ?? RecordKey([])).description }
+                func name() -> RecordKey { file.key(concrete, key, decoded) ?? RecordKey([]) }
                 func size() -> StoreExtremes.Size {
                     StoreExtremes.Size(entity: concrete.name, key: name(), stored: row.count, unpacked: whole)
                 }
@@ -143,8 +143,8 @@ private struct ExtremesScan {
         func finish(_ lists: inout Largest<StoreExtremes.List>) {
             guard count > 0, lists.takes(count) else { return }
             let key = target.withUnsafeBytes { target in
-                (RecordKey(storageKey: target) ?? file.wholeKey(destination, ofDigest: target))?.description
-                    ?? file.describe(target)
+                RecordKey(storageKey: target) ?? file.wholeKey(destination, ofDigest: target)
+                    ?? RecordKey(reference: target) ?? RecordKey([])
             }
             lists.add(
                 count,

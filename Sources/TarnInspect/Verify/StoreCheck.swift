@@ -33,6 +33,8 @@ final class StoreCheck {
 
     init(_ file: StoreFile) {
         self.file = file
+        // Every table is scanned.
+        file.notesLookUps = false
         trimmedChanges = file.number(MetaKey.trimmedChanges) ?? 0
     }
 

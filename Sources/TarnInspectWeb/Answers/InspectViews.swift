@@ -60,11 +60,17 @@ struct InspectViews: Sendable {
         guard let entity = request.query["entity"], let key = request.query["key"].flatMap(Hexadecimal.bytes) else {
             return .failure(400, "a parameter is missing: entity, key")
         }
-        guard let key = key.withUnsafeBytes({ RecordKey(storageKey: $0) }) else {
+        // Of a long key, the storage key has the beginning and a digest. The row has the whole key.
+        guard let key = key.withUnsafeBytes({ RecordKey(reference: $0) }) else {
             return .failure(400, "the parameter key is not a storage key")
         }
         let limit = request.number("limit", default: 20, in: 0...1000)
-        let found = try inspector.record(entity, limit: limit, most: Self.entries) { _ in key }
-        return try .json(RecordAnswer(found, try inspector.storedCatalog()))
+        do {
+            let found = try inspector.record(entity, limit: limit, most: Self.entries) { _ in key }
+            return try .json(RecordAnswer(found, try inspector.storedCatalog()))
+        } catch let error as StoreError {
+            guard case .unknownEntity = error else { throw error }
+            return .failure(404, "\(error)")
+        }
     }
 }

@@ -57,6 +57,7 @@ struct RecordAnswer: Encodable {
             Change(sequence: String($0.sequence), operation: $0.operation, fields: $0.fields?.map(\.name) ?? [])
         }
         isLogWhole = found.isLogWhole
-        missingIndexEntries = found.indexEntries.filter { !$0.isPresent && !$0.isBuilding }.map(\.index)
+        missingIndexEntries = found.indexEntries.filter { !$0.isPresent && !$0.isUnreadable && !$0.isBuilding }.map(
+            \.index)
     }
 }

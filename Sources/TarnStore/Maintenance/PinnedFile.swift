@@ -36,7 +36,9 @@ package struct PinnedFile {
                 isReadOnly: true, creates: false, minimumMapSize: 1 << 20, maximumTables: 4)
             options.keepsDeadReaders = keepsDeadReaders
             // A lock file of another program keeps its size: this is liblmdb's own number of slots.
-            if lock == nil { options.maximumReaders = 126 }
+            // A directory without one may be a restored backup, whose reader table begins here and
+            // cannot grow while any process has the file open.
+            if lock == nil, access(path + "/lock.mdb", F_OK) == 0 { options.maximumReaders = 126 }
             do throws(LMDBError) { environment = try Environment.open(at: path, options: options) } catch {
                 throw StoreError.lmdb(error)
             }

@@ -14,7 +14,7 @@ public enum StoreMaintenanceError: StoreFailure, Hashable {
 
     public var description: String {
         switch self {
-        case .destinationExists(let path): "\(path): already exists; name a new directory"
+        case .destinationExists(let path): "\(path): already exists; name another path"
         case .changedMeanwhile(let path, let detail):
             "\(path): another process wrote to the store while it was read without locks, so the result may mix several commits; repeat the read, or give this user permission to lock the store. Reason for reading without locks: \(detail)"
         case .inUse(let entity, let name, let by):

@@ -127,15 +127,24 @@ extension StoreWriter {
 
     /// Stores a system row unchanged: a checkpoint, a mark, a scan member, an entry of the outbox.
     package func restore(_ table: String, _ key: Bytes, _ value: Bytes) throws {
+        if table == TableName.scans { return try access.raw.put(access.state.scanTable(), key, value) }
+        try access.raw.put(ownTable(table), key, value)
+    }
+
+    /// Whether a checkpoint, a mark or an entry of the outbox is stored.
+    package func hasOwnRow(_ table: String, _ key: Bytes) throws -> Bool {
+        try access.raw.get(ownTable(table), key) != nil
+    }
+
+    private func ownTable(_ name: String) -> Table {
         let state = access.state
-        if table == TableName.scans { return try access.raw.put(state.scanTable(), key, value) }
         let tables = [
             TableName.checkpoints: state.checkpoints, TableName.local: state.local, TableName.outbox: state.outbox,
         ]
-        guard let table = tables[table] ?? nil else {
-            preconditionFailure("not a table of the store's own rows: \(table)")
+        guard let table = tables[name] ?? nil else {
+            preconditionFailure("not a table of the store's own rows: \(name)")
         }
-        try access.raw.put(table, key, value)
+        return table
     }
 
     /// Whether a record is stored.

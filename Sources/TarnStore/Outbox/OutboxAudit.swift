@@ -77,6 +77,9 @@ package struct OutboxAudit {
         }
     }
 
+    /// Whether any entry was taken in.
+    package var hasEntries: Bool { counters != nil || !expected.isEmpty || !found.isEmpty }
+
     /// The index entries that operations and aliases must have and that are missing.
     package var missing: [[UInt8]] { expected.subtracting(found).sorted { $0.lexicographicallyPrecedes($1) } }
     /// The index entries that belong to no operation or alias.

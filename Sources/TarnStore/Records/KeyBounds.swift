@@ -8,7 +8,7 @@ package struct KeyBounds {
     package private(set) var lower: [UInt8] = []
     /// Exclusive. Nil for no bound.
     package private(set) var upper: [UInt8]?
-    /// Bounds that are longer than the part of a key in its storage key.
+    /// Bounds that are as long as the part of a key in its storage key, or longer.
     /// Rows of long keys with the same beginning are compared by their whole keys.
     private var exactLower: [UInt8]?, exactUpper: (bytes: [UInt8], isIncluded: Bool)?
 
@@ -39,9 +39,9 @@ package struct KeyBounds {
     }
 
     private mutating func setUpper(_ bytes: [UInt8], isIncluded: Bool) {
-        guard bytes.count > StorageKey.longest else {
-            // No element begins with FF, so bytes with this prefix and FF are a longer text with an
-            // escaped NUL.
+        // No element begins with FF, so bytes with this prefix and FF are a longer text with an
+        // escaped NUL. Only at the end of the part of a long key, FF precedes a digest.
+        guard bytes.count >= StorageKey.longest, isIncluded || bytes.count > StorageKey.longest else {
             upper = isIncluded ? bytes + [0xFF] : bytes
             return
         }
@@ -88,12 +88,18 @@ package struct KeyBounds {
 
     func isFromLower(_ key: Bytes) -> Bool { lower.withUnsafeBytes { Bytes.compare(key, $0) >= 0 } }
 
-    /// Indicates that a bound is longer than the part of a key in its storage key.
+    /// Indicates that storage keys do not decide: a bound is as long as the part of a key in its
+    /// storage key, or longer.
     package var comparesWholeKeys: Bool { exactLower != nil || exactUpper != nil }
 
     /// Returns whether only the whole key of a row decides if it is in the range.
+    ///
+    /// A key that ends where the part of a long bound in its storage key ends is less than the
+    /// bound if the bound goes on with an escaped NUL.
     func needsWholeKey(_ storageKey: Bytes) -> Bool {
-        guard exactLower != nil || exactUpper != nil, StorageKey.isDigest(storageKey) else { return false }
+        guard exactLower != nil || exactUpper != nil,
+            StorageKey.isDigest(storageKey) || storageKey.count == StorageKey.longest
+        else { return false }
         let start = storageKey.slice(0..<StorageKey.longest)
         return [exactLower, exactUpper?.bytes].contains { $0?.starts(with: start) ?? false }
     }

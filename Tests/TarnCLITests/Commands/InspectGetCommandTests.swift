@@ -29,7 +29,7 @@ struct InspectGetCommandTests {
         let store = try Store.open(at: path, options: Store.Options(isReadOnly: true))
         let wanted = try store.read { try $0.count(Query("Issue", where: try Condition(text: "author = 2770443"))) }
         #expect(authored["count"] as? Int == wanted && wanted > 2)
-        #expect((authored["keys"] as? [String])?.count == 2)
+        #expect((authored["keys"] as? [Int])?.count == 2)
     }
 
     @Test("a missing record has exit code 1, an unknown entity or a wrong key 2, a damaged row 6")

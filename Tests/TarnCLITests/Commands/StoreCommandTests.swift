@@ -113,7 +113,7 @@ struct StoreCommandTests {
         #expect(try await Forge.dump(backup) == Forge.dump(copy))
         #expect(
             try await tarn("store", "backup", copy, backup).error
-                == "tarn: \(backup): already exists; name a new directory\n")
+                == "tarn: \(backup): already exists; name another path\n")
         let rewritten = try await tarn("store", "rewrite", copy)
         #expect(rewritten.status == 0 && rewritten.output.hasPrefix("965 rows, "), "\(rewritten.output)")
         #expect(try await tarn("store", "compact", copy).output.contains(" before, "))

@@ -127,6 +127,38 @@ struct WebPageTests {
         #expect(followed > 10)
     }
 
+    @Test("a record with a key of more than 207 bytes opens by its place in the list; an unknown entity is not found")
+    func longKeys() throws {
+        let folder = try TemporaryFolder(), path = folder.path + "/long.tarn"
+        let schema = Schema([
+            EntityDefinition("Label", key: ["name"], attributes: [.init("name", .string)]),
+            EntityDefinition(
+                "Note", key: ["id"], attributes: [.init("id", .int)],
+                relationships: [.init("label", to: "Label", inverse: "notes")]),
+        ])
+        let names = ["short", String(repeating: "long ", count: 80), String(repeating: "x", count: 205)]
+        let store = try Store.open(at: path, schema: schema, options: .init(durability: .relaxed))
+        try store.write { writer in
+            for (number, name) in names.enumerated() {
+                try writer.put("Label", RecordKey(name), [])
+                try writer.put(
+                    "Note", RecordKey(Int64(number)), [.init("label", .reference(RecordKey(name)))])
+            }
+        }
+        let page = InspectPage(store: path)
+        let labels = try #require(try object(page, "records?entity=Label")["records"] as? [[String: Any]])
+        #expect(labels.count == names.count)
+        for label in labels {
+            let id = try #require(label["id"] as? String)
+            let found = try object(page, "record?entity=Label&key=\(id)")
+            #expect(found["isStored"] as? Bool == true && found["key"] as? String == label["key"] as? String)
+            #expect((found["fields"] as? [Any])?.count == 1 && (found["referrers"] as? [Any])?.count == 1)
+        }
+        let unknown = page.answer(
+            "GET", page.path + "api/record?entity=Nope&key=1507", host: "127.0.0.1:\(port)", port: port)
+        #expect(unknown.status == 404)
+    }
+
     @Test("a filter that nothing fulfils reads a bounded number of rows, and says where it goes on")
     func bounds() async throws {
         let inspector = StoreInspector(at: try await Forge.store)

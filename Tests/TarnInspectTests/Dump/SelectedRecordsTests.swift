@@ -104,6 +104,25 @@ struct SelectedRecordsTests {
         }
     }
 
+    @Test("a range of keys at the limit of storage keys has the longer keys, too", arguments: 203...208)
+    func longRanges(length: Int) throws {
+        let shelf = String(repeating: "s", count: length)
+        let store = try InspectedStore { writer in
+            for (name, number) in [(shelf, Int64(1)), (shelf, 2), (shelf + "\u{0}", 3), (shelf + "a", 4)] {
+                let key = RecordKey([.string(name), .int(number)])
+                try writer.put("Book", key, [.init("title", .string("t")), .init("author", .null)])
+            }
+        }
+        for range in [KeyRange.prefix(RecordKey(shelf)), KeyRange(RecordKey(shelf)...RecordKey(shelf))] {
+            for isReversed in [false, true] {
+                let found = try select(store.path, "Book") { selection, _ in
+                    (selection.keys, selection.isReversed) = (.range(range), isReversed)
+                }
+                #expect(Set(found.map { "\($0.key.components[1])" }) == ["1", "2"], "\(range)")
+            }
+        }
+    }
+
     @Test("the reverse of a dump of all entities is the dump from its end")
     func reverse() throws {
         let rich = try RichStore()

@@ -158,6 +158,31 @@ struct ForeignFileTests {
         #expect(report.findings.map(\.code) == [.noStore], "\(report.findings.prefix(3))")
     }
 
+    @Test("the record of a table may count the pages of values or not, as versions of liblmdb differ, but no others")
+    func countsOfValues() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let table = ForeignFileTests.tables[0]
+        let path = try load(ForeignFileTests.section(table.name, table.options, table.entries), "counts")
+        var image = try DamagedPagesTests.Image(path)
+        let counts = try StoreFile.open(at: path) { file in
+            file.forEachEntry(inAnyTable: table.name) { _, _ in }
+            return try #require(file.counts[table.name])
+        }
+        try #require(counts.valueLeaves > 1 && counts.valueBranches > 0)
+        let record = try image.record(table.name)
+        for (branches, leaves, isSound) in [
+            (UInt64(0), UInt64(0), true), (counts.valueBranches, counts.valueLeaves, true),
+            (counts.valueBranches + 1, counts.valueLeaves, false), (0, counts.valueLeaves + 1, false),
+        ] {
+            image.set(record + 8, 8, Int(counts.branchPages + branches))
+            image.set(record + 16, 8, Int(counts.leafPages + leaves))
+            try Data(image.bytes).write(to: URL(fileURLWithPath: path + "/data.mdb"))
+            var found: [StoreInspector.Damage] = []
+            try StoreInspector(at: path).dumpTables(line: { _ in }, damaged: { found.append($0) })
+            #expect(found.isEmpty == isSound, "\(branches) \(leaves) \(found)")
+        }
+    }
+
     @Test("a damaged page of values is a finding, and the rest is dumped")
     func damagedValues() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }

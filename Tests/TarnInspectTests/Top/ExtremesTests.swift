@@ -30,12 +30,14 @@ struct ExtremesTests {
         let top = try StoreInspector(at: store.path).extremes(limit: 5, damaged: { damaged.append($0) })
         #expect(damaged.isEmpty)
         // Issue 5 has 1,200 parts, and every issue the long label; two users write two issues each.
-        #expect(top.lists.first == StoreExtremes.List(entity: "Issue", key: "5", relationship: "parts", count: 1200))
+        #expect(
+            top.lists.first
+                == StoreExtremes.List(entity: "Issue", key: RecordKey(5), relationship: "parts", count: 1200))
         #expect(top.lists.contains { $0.relationship == "issues" && $0.entity == "Label" && $0.count == 60 })
         for (size, other) in zip(top.stored, top.stored.dropFirst()) { #expect(size.stored >= other.stored) }
         for (size, other) in zip(top.unpacked, top.unpacked.dropFirst()) { #expect(size.unpacked >= other.unpacked) }
         let first = try #require(top.stored.first)
-        let record = try StoreInspector(at: store.path).record(first.entity, RecordKey(try #require(Int64(first.key))))
+        let record = try StoreInspector(at: store.path).record(first.entity, first.key)
         #expect(record.header?.storedSize == first.stored && record.header?.wholeSize == first.unpacked)
         #expect(top.tables.count == 5)
         let labels = try StoreInspector(at: store.path).extremes(limit: 3, of: "Label", damaged: { _ in })

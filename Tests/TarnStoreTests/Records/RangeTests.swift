@@ -110,6 +110,40 @@ struct RangeTests {
             ])
     }
 
+    @Test("bounds as long as the part of a key that a storage key has include the longer keys", arguments: 203...208)
+    func boundsAtTheLimit(length: Int) throws {
+        // The encoding of a text has two more bytes.
+        let stem = String(repeating: "k", count: length)
+        let pages = [
+            Page("a", "z", 1), Page(stem, "anvil", 1), Page(stem, "anvil", 2), Page(stem, "bolt", 1),
+            Page(stem + "\u{0}", "anvil", 1), Page(stem + "a", "anvil", 1), Page("z", "z", 1),
+        ]
+        try typed.put(pages)
+        // Digests are not in the order of their keys.
+        func find(_ range: KeyRange) throws -> [Int] {
+            try typed.store.read { reader in
+                let there = try reader.fetch(Page.self, in: range)
+                #expect(try reader.fetch(Page.self, in: range, reversed: true) == there.reversed())
+                #expect(try reader.count(Page.self, in: range) == there.count)
+                return there.compactMap { pages.firstIndex(of: $0) }.sorted()
+            }
+        }
+        let bound = RecordKey(stem)
+        #expect(try find(.prefix(bound)) == [1, 2, 3])
+        #expect(try find(KeyRange(bound...bound)) == [1, 2, 3])
+        #expect(try find(KeyRange(...bound)) == [0, 1, 2, 3])
+        #expect(try find(KeyRange(..<bound)) == [0])
+        #expect(try find(KeyRange(bound...)) == [1, 2, 3, 4, 5, 6])
+        #expect(try find(.prefix([.string(stem), "anvil"])) == [1, 2])
+
+        // A key that is as long, and less than a bound that goes on with a NUL.
+        try typed.put([Person(stem), Person(stem + "\u{0}b"), Person(stem + "\u{0}d")])
+        let logins = try typed.store.read { reader in
+            try reader.fetch(Person.self, in: KeyRange(RecordKey(stem + "\u{0}c")...)).map(\.login)
+        }
+        #expect(logins == [stem + "\u{0}d"])
+    }
+
     @Test("a walk ends where the closure says so, and a limit limits")
     func walksEnd() throws {
         try typed.put((0..<100).map { Ticket($0, "t") })

@@ -24,7 +24,8 @@ struct SyncSummary {
         self.completedAt = completedAt
     }
 
-    /// The number of records that were skipped for lack of a usable key.
+    /// The number of records that were skipped: without a usable key, or with a unique value of
+    /// another record.
     var skipped: Int { report.report.skipped }
 
     func lines(isVerbose: Bool) -> [String] {

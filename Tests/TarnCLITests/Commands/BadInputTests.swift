@@ -216,7 +216,7 @@ struct BadInputTests {
         let server = try LocalServer([recording("/items", "[" + wrong.joined(separator: ",") + "]")])
         let result = try await tarn("sync", "--file", file, "--base", server.base)
         #expect(result.status == 3, "\(result.error)")
-        #expect(result.error.contains("tarn: skipped 1 record without a usable key"), "\(result.error)")
+        #expect(result.error.contains("tarn: skipped 1 record: without a usable key, or"), "\(result.error)")
     }
 
     @Test("what cannot be written to standard output is an error, not silence")

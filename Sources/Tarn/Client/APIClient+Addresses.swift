@@ -17,6 +17,7 @@ extension APIClient {
             base: api.base, aliases: api.aliases + [base].compactMap(\.self), follows: api.follows,
             pageLimit: endpoint.limits.pages ?? options.pageLimit)
         bounds.recordLimit = endpoint.limits.records
+        bounds.partLimit = endpoint.limits.part
         bounds.stopsAtLimit = endpoint.limits.stopsQuietly
         bounds.secretParameter = api.authentication.queryParameter
         bounds.more = endpoint.more

@@ -95,6 +95,8 @@ public struct Endpoint: Sendable, Hashable {
         package var pages: Int?
         /// The maximum number of listed records; nil for no limit.
         package var records: Int?
+        /// The number of records that one sync lists; nil for no limit. The next sync continues.
+        var part: Int?
         /// Whether an incomplete scan stops at a limit without an error.
         var stopsQuietly: Bool
 

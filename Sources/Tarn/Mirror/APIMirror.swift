@@ -218,8 +218,8 @@ public struct APIMirror: Sendable {
     func request(_ endpoint: Endpoint, authScope: String) -> EndpointRequest {
         var limited = endpoint
         if options.isDryRun { limited.limits.pages = 1 }
-        if let limit = options.limit { limited.limits.records = min(limited.limits.records ?? .max, max(1, limit)) }
-        if options.isPartial { limited.limits.stopsQuietly = true }
+        if let limit = options.limit { limited.limits.part = max(1, limit) }
+        if options.isDryRun { limited.limits.stopsQuietly = true }
         return EndpointRequest(
             client: client.client(of: endpoint), endpoint: limited, fingerprint: description.fingerprint(of: endpoint),
             authScope: authScope)

@@ -38,6 +38,14 @@ extension EndpointScan {
         return request.increments?.largest([known, seen]) ?? seen
     }
 
+    /// The value that an interrupted scan leaves to the next one.
+    ///
+    /// In a list in the order of the field, what has moved past the scan has no smaller value.
+    func held(by checkpoint: Checkpoint, _ request: EndpointRequest) -> String? {
+        let values = [checkpoint.since, checkpoint.heldSince].compactMap(\.self)
+        return request.increments?.largest(values) ?? values.last
+    }
+
     /// Begins a list again without its value, which the server no longer accepts.
     func beginAnew(_ list: ListScan) throws {
         var request = list.target.request

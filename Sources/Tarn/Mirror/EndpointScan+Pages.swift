@@ -22,15 +22,12 @@ extension EndpointScan {
             return nil
         }
         let begins = options.beginsAnew && (syncRun == nil || old?.sync != syncRun?.id)
-        var continued = old.flatMap { old in
+        let continued = old.flatMap { old in
             old.state == .underWay && old.plan == plan && old.nextURL != nil && !begins ? old : nil
         }
         var request = request
         let known = old?.plan == plan ? old?.since : nil
         request.since = try continued.map(\.begunSince) ?? beginning(of: request, after: known)
-        // No later scan would list what has moved past this one: its values are smaller than the
-        // next value.
-        if request.since != nil, request.endpoint.movesWhileInterrupted { continued = nil }
         var pages = try request.since == nil ? request.pages(from: first) : request.pages()
         let importer = try PageImporter(request, pages.wants, like: lastImporter)
         lastImporter = importer
@@ -45,9 +42,11 @@ extension EndpointScan {
             let members = continued.members == checkpoint.members ? continued.members : nil
             checkpoint = continued
             checkpoint.members = members
+            if continued.pages > 0, request.endpoint.movesWhileInterrupted {
+                checkpoint.heldSince = continued.heldSince ?? continued.seen
+            }
             if next != pages.position {
-                try pages.resume(
-                    at: next, ordinal: continued.pages + 1, listed: continued.records, isLimitAnew: options.isPartial)
+                try pages.resume(at: next, ordinal: continued.pages + 1, listed: continued.records)
             }
             report.isResumed = report.isResumed || continued.pages > 0 && !isRepeated
             if !isRepeated {
@@ -151,9 +150,10 @@ extension EndpointScan {
             throw error
         }
         if let choice = list.pages.choice { report.pagination = choice }
-        if !hasNext, list.pages.isCutOff, options.isPartial {
+        let behindPart = list.pages.positionBehindPart
+        if !hasNext, behindPart != nil || list.pages.isCutOff && options.isDryRun {
             report.wasLimited = true
-            checkpoint.nextURL = list.pages.positionBehindLimit
+            checkpoint.nextURL = behindPart
             batch.add(page, checkpoint, list.target.name)
             return false
         }
@@ -268,13 +268,11 @@ extension EndpointScan {
         if isCutOff {
             report.cutOff += 1
         } else {
-            // Whatever moved past an interrupted scan is found by listing everything once more.
-            let mayLack =
-                endpoint.movesWhileInterrupted && target.request.since == nil && target.beginning.pages > 0
-            report.listsAgain = report.listsAgain || mayLack
-            checkpoint.since = mayLack ? nil : next(after: checkpoint, target.request)
+            checkpoint.since =
+                target.beginning.pages > 0 && endpoint.movesWhileInterrupted
+                ? held(by: checkpoint, target.request) : next(after: checkpoint, target.request)
         }
-        (checkpoint.seen, checkpoint.begunSince) = (nil, nil)
+        (checkpoint.seen, checkpoint.begunSince, checkpoint.heldSince) = (nil, nil, nil)
         // The sync is complete with its last endpoint, unless an earlier one was interrupted.
         let isLast = lists.isEmpty && queue.isEmpty && overtaken.isEmpty
         if isLast, !holdsCommits, let run = syncRun, run.isLast(endpoint.name) {

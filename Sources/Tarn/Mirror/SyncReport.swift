@@ -28,9 +28,6 @@ public struct SyncReport: Sendable {
         ///
         /// The next sync continues it.
         package var wasLimited = false
-        /// Whether the next sync lists everything, because records may have moved while the scan
-        /// was interrupted.
-        package var listsAgain = false
         /// Lists that were not begun because of the limit of the sync, or in a dry run.
         package var leftOut = 0
         /// Whether the scan was stopped because another endpoint has failed for all.

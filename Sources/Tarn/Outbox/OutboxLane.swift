@@ -88,7 +88,10 @@ struct OutboxLane: Sendable {
             failure.kind = "authentication"
             return SentOperation(operation: operation, outcome: .stopped(.authentication(failure.message), failure))
         case .refused:
-            if operation.kind == .update, response.status == 404 || response.status == 410 {
+            // A path that is wrong is answered with 404, too: only the declared one is evidence.
+            if operation.kind == .update, rule == nil, message.isReadDeclared,
+                response.status == 404 || response.status == 410
+            {
                 return await missing(operation, message, failure)
             }
             return SentOperation(operation: operation, outcome: .refused(failure))

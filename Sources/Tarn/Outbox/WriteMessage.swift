@@ -9,6 +9,8 @@ struct WriteMessage: Sendable {
     var message: TransportRequest
     /// The URL of the record, as the API names it; nil if the operation has none of its own.
     var recordURL: String?
+    /// Whether the description declares where the record is read.
+    var isReadDeclared = false
     /// The key path of the record in the answer.
     var records: JSONPath
     /// The name of the header field with the idempotency key.
@@ -66,7 +68,7 @@ struct WriteMessageBuilder {
             case .create, .add, .remove: break
             }
             return WriteMessage(
-                message: message, recordURL: recordURL, records: request.records,
+                message: message, recordURL: recordURL, isReadDeclared: requests.read != nil, records: request.records,
                 idempotencyField: requests.idempotency)
         } catch let error as StoreError {
             throw error

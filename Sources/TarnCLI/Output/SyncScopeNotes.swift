@@ -33,11 +33,6 @@ struct SyncScopeNotes {
         for endpoint in report.endpoints {
             if let since = endpoint.since { lines.append("\(endpoint.name): only changes since \(since)") }
         }
-        for endpoint in report.endpoints where endpoint.listsAgain {
-            lines.append(
-                "\(endpoint.name): the scan was interrupted, and records may have moved past it; "
-                    + "the next sync lists everything once more")
-        }
         for missing in report.missing {
             lines.append(
                 "still missing: \(countText(missing.count, "record")) of \(missing.entity)"

@@ -2,8 +2,9 @@
 
 /// A parser of `Link` fields by the algorithms of RFC 8288 appendix B.
 ///
-/// One difference: text that is not a link is skipped up to the next comma. One malformed link does
-/// not hide the links after it.
+/// Three differences: text that is not a link is skipped up to the next comma, so that one
+/// malformed link does not hide the links after it; a target may lack its brackets, and a relation
+/// may be in single quotes. A list must not end because a server writes its next page that way.
 package enum LinkHeader {
     /// Returns the target of the first link with a relation type in all `Link` fields, or nil.
     ///
@@ -41,13 +42,7 @@ package enum LinkHeader {
         // RFC 8288 B.2
         mutating func link() -> Link? {
             skipWhitespace()
-            guard hasBracket, rest.first == UInt8(ascii: "<") else { return nil }
-            guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else {
-                hasBracket = false
-                return nil
-            }
-            let target = rest[rest.index(after: rest.startIndex)..<end]
-            rest = rest[(end + 1)...]
+            guard let target = target() else { return nil }
             var relations: [String]?
             var anchor: String?
             while let (name, value) = parameter() {
@@ -66,6 +61,31 @@ package enum LinkHeader {
         private func unquoted(_ value: String) -> Substring {
             guard value.count >= 2, value.first == "'", value.last == "'" else { return value[...] }
             return value.dropFirst().dropLast()
+        }
+
+        /// The target in its brackets, or a URL reference without them.
+        private mutating func target() -> ArraySlice<UInt8>? {
+            guard rest.first == UInt8(ascii: "<") else { return bareTarget() }
+            guard hasBracket, let end = rest.firstIndex(of: UInt8(ascii: ">")) else {
+                hasBracket = false
+                return nil
+            }
+            defer { rest = rest[(end + 1)...] }
+            return rest[rest.index(after: rest.startIndex)..<end]
+        }
+
+        private mutating func bareTarget() -> ArraySlice<UInt8>? {
+            guard let first = rest.first, first == UInt8(ascii: "/") || first == UInt8(ascii: "?") || isHTTP else {
+                return nil
+            }
+            let end = rest.firstIndex { [UInt8(ascii: ";"), UInt8(ascii: ","), 0x20, 0x09].contains($0) }
+            defer { rest = rest[(end ?? rest.endIndex)...] }
+            return rest[..<(end ?? rest.endIndex)]
+        }
+
+        /// Whether an absolute URL follows.
+        private var isHTTP: Bool {
+            ["http://", "https://"].contains { rest.prefix($0.utf8.count).elementsEqual($0.utf8) }
         }
 
         // RFC 8288 B.3: one iteration of its loop.

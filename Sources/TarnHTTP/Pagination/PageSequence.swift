@@ -25,6 +25,10 @@ package struct PageSequence: Sendable, Hashable {
         package var pageLimit: Int
         /// The maximum number of records; nil for no limit.
         package var recordLimit: Int?
+        /// The number of records of this part of the scan; nil for no limit.
+        ///
+        /// Another scan continues behind it: see ``PageSequence/positionBehindPart``.
+        package var partLimit: Int?
         /// Whether the scan stops at a limit without an error.
         package var stopsAtLimit = false
         /// The query parameter that carries a key.
@@ -59,10 +63,11 @@ package struct PageSequence: Sendable, Hashable {
     package private(set) var choice: PaginationChoice?
     /// Whether a limit stopped the scan before its last page.
     package private(set) var isCutOff = false
-    /// The position behind the page at which a limit stopped the scan; nil if none did.
-    package private(set) var positionBehindLimit: String?
+    /// The position behind the page at which ``Bounds/partLimit`` stopped the scan; nil if it did
+    /// not.
+    package private(set) var positionBehindPart: String?
 
-    /// The number of records that do not count for the limit: an earlier sync has listed them.
+    /// The number of records that earlier parts of the scan have listed.
     private var listedBefore = 0
 
     private let first: PageRequest
@@ -144,7 +149,9 @@ package struct PageSequence: Sendable, Hashable {
     /// Returns nil if the whole page must be read first, or if the scan ends or fails at this page;
     /// ``advance(_:answeredBy:)`` distinguishes these cases.
     package func next(byHeaders headers: TransportHeaders, answeredBy: String? = nil) -> PageRequest? {
-        guard deep == nil, bounds.recordLimit == nil, !(pagination.style is SinglePagePagination) else { return nil }
+        guard deep == nil, bounds.recordLimit == nil, bounds.partLimit == nil,
+            !(pagination.style is SinglePagePagination)
+        else { return nil }
         guard (choice?.pagination ?? pagination).style.isDetermined(byHeaders: headers) else { return nil }
         guard ordinal < bounds.pageLimit else { return nil }
         // A copy that advances would copy the digests of all requests.
@@ -172,10 +179,15 @@ package struct PageSequence: Sendable, Hashable {
         choice = step.choice
         guard let next = step.next else { return false }
         guard ordinal < bounds.pageLimit else {
-            return try stop(.tooManyPages(limit: bounds.pageLimit, url: next.url), before: next, step.window)
+            return try stop(.tooManyPages(limit: bounds.pageLimit, url: next.url))
         }
-        if let limit = bounds.recordLimit, step.listed - listedBefore >= limit {
-            return try stop(.tooManyRecords(limit: limit, url: next.url), before: next, step.window)
+        if let limit = bounds.recordLimit, step.listed >= limit {
+            return try stop(.tooManyRecords(limit: limit, url: next.url))
+        }
+        if let limit = bounds.partLimit, step.listed - listedBefore >= limit {
+            isCutOff = true
+            positionBehindPart = PageSequence.position(of: next, step.window)
+            return false
         }
         visited.insert(Visit(next))
         request = next
@@ -272,12 +284,9 @@ package struct PageSequence: Sendable, Hashable {
     }
 
     /// Stops the scan at a limit: without an error if `bounds.stopsAtLimit` is true.
-    private mutating func stop(
-        _ error: PaginationError, before next: PageRequest, _ window: Window
-    ) throws(PaginationError) -> Bool {
+    private mutating func stop(_ error: PaginationError) throws(PaginationError) -> Bool {
         guard bounds.stopsAtLimit else { throw error }
         isCutOff = true
-        positionBehindLimit = PageSequence.position(of: next, window)
         return false
     }
 
@@ -328,19 +337,16 @@ package struct PageSequence: Sendable, Hashable {
     ///   - position: the ``position`` of the earlier scan.
     ///   - ordinal: the ordinal of the page, counted from 1.
     ///   - listed: the number of records on the pages before it.
-    ///   - isLimitAnew: whether the limit of records counts from here on.
     /// - Throws: `PaginationError.malformed` or `.foreign`: the URL may come from a store of
     ///   another description.
-    package mutating func resume(
-        at position: String, ordinal: Int, listed: Int = 0, isLimitAnew: Bool = false
-    ) throws(PaginationError) {
+    package mutating func resume(at position: String, ordinal: Int, listed: Int = 0) throws(PaginationError) {
         let position = PagePosition(text: position, like: request)
         var resumed = position.request
         resumed.url = try permitted(resumed.url, relativeTo: request.url)
         request = resumed
         self.ordinal = ordinal
         self.listed = listed
-        listedBefore = isLimitAnew ? listed : 0
+        listedBefore = listed
         window = Window(
             pages: position.pages, records: position.records, after: position.after, lastValue: position.last)
         visited.insert(Visit(request))

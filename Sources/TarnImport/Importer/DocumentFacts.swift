@@ -9,7 +9,7 @@ package struct DocumentFacts: Sendable, Hashable {
     /// Nil stands for an absent value, null, or a value that is no scalar. Strings are unquoted;
     /// numbers and booleans are as written.
     package var values: [String?] = []
-    /// The positions of the values that are objects or lists, and not empty.
+    /// The positions of the values that are objects or lists with values, and no links.
     package var containers: Set<Int> = []
     /// The scalar of each listed record that has one, in the order of the records.
     package var records: [String] = []
@@ -73,7 +73,7 @@ extension Importer {
         }
         for (position, path) in questions.values.enumerated() {
             let place = tape.value(at: path.steps[...], from: Tape.root)
-            if let place, tape.isContainerWithMembers(place) { facts.containers.insert(position) }
+            if let place, tape.isOtherContainer(place) { facts.containers.insert(position) }
             facts.values.append(place.flatMap(tape.scalarText))
         }
         facts.documents = questions.documents.map { path in

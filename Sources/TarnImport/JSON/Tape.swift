@@ -85,11 +85,23 @@ struct Tape {
         }
     }
 
-    /// Whether a value is an object or an array, and not empty.
-    func isContainerWithMembers(_ index: Int) -> Bool {
+    /// Whether a value is an object or an array that names no next page and should: it has values,
+    /// and is no object of a link, whose `href` or `url` may be null.
+    func isOtherContainer(_ index: Int) -> Bool {
         switch kind(index) {
-        case .object?, .array?: !isEmpty(index)
-        default: false
+        case .object?:
+            guard value(of: "href", in: index) == nil, value(of: "url", in: index) == nil else { return false }
+            var member = index + 1
+            while member < end(index) {
+                if kind(member + 1) != .null { return true }
+                member = next(member + 1)
+            }
+            return false
+        case .array?:
+            var hasValue = false
+            forEachElement(index) { hasValue = hasValue || kind($0) != .null }
+            return hasValue
+        default: return false
         }
     }
 

@@ -135,7 +135,7 @@ public final class ImportPipeline {
         let started = ContinuousClock.now, commit = UnitCommit(), end = End()
         importer.cancellation = commit.cancellation
         // Units are enqueued in their order: none is started before one that trains has been.
-        let trainsFirst = trains && !isDryRun && underWay.isEmpty && importer.mayTrain
+        let trainsFirst = trains && !isDryRun && underWay.isEmpty && importer.mayTrain && chain.takesTraining()
         let enqueue = enqueuing(importer, store, commit)
         if !trainsFirst { enqueue() }
         let task = Task.detached { [chain, isDryRun, whenEnded] () async throws -> Outcome in

@@ -6,10 +6,14 @@ internal import TarnStore
 final class UnitChain: Sendable {
     private let isBroken = Atomic(false)
     private let training = Lock()
+    private let hasTrained = Atomic(false)
 
     var hasFailed: Bool { isBroken.load(ordering: .acquiring) }
     func fail() { isBroken.store(true, ordering: .releasing) }
     func mend() { isBroken.store(false, ordering: .releasing) }
+
+    /// Returns true for the first unit that may train from its drafts.
+    func takesTraining() -> Bool { !hasTrained.exchange(true, ordering: .relaxed) }
 
     /// Trains dictionaries from the drafts of a unit, unless another unit is training.
     func train(_ store: Store, from importer: Importer) throws {

@@ -191,6 +191,9 @@ extension StoreWriter {
         if isCurrent, form == divided { return keep(&rows) }
         let view = try access.records.view(stored, entity, key)
         if isCurrent, !RowFormat.isDivided(view.body) { return keep(&rows) }
+        if isCurrent, form == RowFormat.zstdLongValues, PackedDirectory.mapSize(of: view.body) == nil {
+            return keep(&rows)
+        }
         compressed.removeAll()
         let compression = access.records.compress(view.body, of: entity, into: &compressed)
         let body = compression == nil ? view.body.bytes : compressed.bytes

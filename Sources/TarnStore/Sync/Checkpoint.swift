@@ -51,6 +51,10 @@ package struct Checkpoint: Sendable, Hashable {
     package var begunSince: String?
     /// The value that this scan has found so far.
     package var seen: String?
+    /// The value that this scan had found when it was first interrupted; nil if it was not.
+    ///
+    /// Records that moved past the scan meanwhile have no smaller value: the next scan begins here.
+    package var heldSince: String?
     /// Whether the last complete scan ended at the limit of the description, with pages left.
     package var isCutOff = false
 
@@ -108,6 +112,7 @@ package struct Checkpoint: Sendable, Hashable {
         static let sync: UInt16 = 12, failureKind: UInt16 = 13, failureText: UInt16 = 14, continuedAt: UInt16 = 15
         static let failedAt: UInt16 = 16, lastFailure: UInt16 = 17
         static let since: UInt16 = 18, begunSince: UInt16 = 19, seen: UInt16 = 20, isCutOff: UInt16 = 21
+        static let heldSince: UInt16 = 22
     }
 
     package init?(_ row: EncodedRow) {
@@ -129,6 +134,7 @@ package struct Checkpoint: Sendable, Hashable {
         since = row.text(ID.since)
         begunSince = row.text(ID.begunSince)
         seen = row.text(ID.seen)
+        heldSince = row.text(ID.heldSince)
         isCutOff = row.number(ID.isCutOff) == 1
     }
 
@@ -155,6 +161,7 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.begunSince, begunSince)
         row.field(ID.seen, seen)
         if isCutOff { row.field(ID.isCutOff, 1) }
+        row.field(ID.heldSince, heldSince)
         try row.store(raw, table, key, sequence: sequence)
     }
 }

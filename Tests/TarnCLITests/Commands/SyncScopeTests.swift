@@ -65,7 +65,7 @@ struct SyncScopeTests {
     }
 
     @Test(
-        "--limit stops with a whole page, and the next sync continues; everything is listed once more, then only changes, unless --full or --since"
+        "--limit stops with a whole page, and the next sync continues; then only changes are requested, unless --full or --since"
     )
     func limitAndChanges() async throws {
         let bed = try Bed()
@@ -73,12 +73,12 @@ struct SyncScopeTests {
         #expect(limited.status == 0 && limited.error.contains("stopped at --limit; the next sync continues: items"))
         #expect(bed.server.targets == ["/items"])
         var asked = bed.server.targets.count
-        let continued = try await bed.sync("items")
-        #expect(continued.status == 0 && bed.asked(since: asked) == ["/items?page=2"])
-        #expect(continued.error.contains("the next sync lists everything once more"), "\(continued.error)")
-        asked = bed.server.targets.count
         try await expectSuccess(bed.sync("items"))
-        #expect(bed.asked(since: asked) == ["/items", "/items?page=2"])
+        #expect(bed.asked(since: asked) == ["/items?page=2"])
+        asked = bed.server.targets.count
+        // From the largest value of the first page on: records may have moved since.
+        try await expectSuccess(bed.sync("items"))
+        #expect(bed.asked(since: asked).first?.hasPrefix("/items?since=2026-01-0") == true)
         asked = bed.server.targets.count
         let changes = try await bed.sync("items")
         #expect(bed.asked(since: asked) == ["/items?since=2026-01-04T00%3A00%3A00Z"])

@@ -106,7 +106,7 @@ struct OutboxConflictTests {
         "an update of a record that the server has deleted: the policy server deletes it here, the others hold the change",
         arguments: [true, false], [true, false])
     func deletedAtServer(isServer: Bool, canBeRead: Bool) async throws {
-        let (fixture, _) = try await fixture { _ in }
+        let (fixture, _) = try await fixture("read: '/items/{id}'") { _ in }
         let outbox = fixture.outbox(isServer ? .server : .perField)
         try await outbox.update("Item", Self.key, [.init("title", .string("mine"))])
         // An update that may not be found, of a record that is there, is refused.

@@ -244,10 +244,8 @@ extension PackedDirectory {
     static func append(
         _ body: RowBody, to writer: inout ByteWriter, shortValues: (inout ByteWriter) -> Void
     ) -> Bool {
-        guard body.count > 0 else { return false }
-        let mapSize = Int(body.id(at: body.count - 1)) / 8 + 1
-        // A length of a long value has up to five bytes, but three suffice for 2 MB.
-        guard mapSize <= Int(UInt8.max), 1 + mapSize < body.count * 2 else { return false }
+        precondition(!body.isDivided, "a whole body is packed")
+        guard let mapSize = mapSize(of: body) else { return false }
         let start = writer.count
         writer.append(UInt8(mapSize))
         let map = writer.count
@@ -273,6 +271,15 @@ extension PackedDirectory {
             previous = end
         }
         return true
+    }
+
+    /// Returns the size of the map for a whole body. Nil if the directory is smaller as it is, or
+    /// has an id that no map holds.
+    static func mapSize(of body: RowBody) -> Int? {
+        guard body.count > 0 else { return nil }
+        let size = Int(body.id(at: body.count - 1)) / 8 + 1
+        // A length of a long value has up to five bytes, but three suffice for 2 MB.
+        return size <= Int(UInt8.max) && 1 + size < body.count * 2 ? size : nil
     }
 
     private static func append(varint value: Int, to writer: inout ByteWriter) {

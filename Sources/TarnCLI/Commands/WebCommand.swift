@@ -1,6 +1,7 @@
 // `tarn inspect web`: the inspector as a page in a browser of this machine.
 
 import ArgumentParser
+import Locking
 import Tarn
 import TarnInspect
 import TarnInspectWeb
@@ -31,14 +32,25 @@ struct WebCommand: AsyncParsableCommand {
         // A path without a store is an error here, not in the browser.
         noteWithoutLocks(store, try StoreInspector(at: store).statistics().aloneBecause)
         let page = InspectPage(store: store), server = WebServer(page)
+        // Signals are handled before the address is known.
+        let running = Guarded((task: Task<Void, any Error>?.none, isInterrupted: false))
+        let interrupts = Interrupts {
+            running.withLock { running in
+                running.isInterrupted = true
+                running.task?.cancel()
+            }
+        }
+        defer { interrupts.stop() }
         let task = Task {
             try await server.run(port: port) { port in
                 Output.line("http://127.0.0.1:\(port)\(page.path)")
                 Output.flush()
             }
         }
-        let interrupts = Interrupts { task.cancel() }
-        defer { interrupts.stop() }
+        running.withLock { running in
+            running.task = task
+            if running.isInterrupted { task.cancel() }
+        }
         do { try await task.value } catch { throw Failure(.failed, "port \(port): \(error)") }
         if task.isCancelled { throw Failure(.interrupted, "") }
     }

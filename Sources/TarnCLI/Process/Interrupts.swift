@@ -12,14 +12,22 @@ final class Interrupts {
     /// The exit code after a signal, as in shells: 128 plus the signal number.
     static var status: Int32 { 128 + first.withLock { $0 == 0 ? SIGINT : $0 } }
 
+    /// The longest wait for the registration of the handlers.
+    private static let registration = DispatchTimeInterval.seconds(1)
+
+    /// Handles signals from its return on. One that comes before ends the process.
     init(_ action: @escaping @Sendable () -> Void) {
         let queue = DispatchQueue(label: "tarn.interrupts")
-        let count = Counter()
+        let count = Counter(), registered = DispatchSemaphore(value: 0)
         sources = [SIGINT, SIGTERM, SIGHUP].compactMap { number in
             // `nohup` ignores SIGHUP, and it must remain ignored.
             if number == SIGHUP, Interrupts.isIgnored(number) { return nil }
-            signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+            source.setRegistrationHandler {
+                // Ignored any earlier, a signal would be lost.
+                signal(number, SIG_IGN)
+                registered.signal()
+            }
             source.setEventHandler {
                 Interrupts.first.withLock { if $0 == 0 { $0 = number } }
                 if count.next() > 1 { _exit(Interrupts.status) }
@@ -29,6 +37,7 @@ final class Interrupts {
             return source
         }
         signal(SIGPIPE, SIG_IGN)
+        for _ in sources { _ = registered.wait(timeout: .now() + Interrupts.registration) }
     }
 
     func stop() { sources.forEach { $0.cancel() } }

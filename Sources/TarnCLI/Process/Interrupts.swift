@@ -23,11 +23,9 @@ final class Interrupts {
             // `nohup` ignores SIGHUP, and it must remain ignored.
             if number == SIGHUP, Interrupts.isIgnored(number) { return nil }
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            source.setRegistrationHandler {
-                // Ignored any earlier, a signal would be lost.
-                signal(number, SIG_IGN)
-                registered.signal()
-            }
+            // With its registration, the source takes the place of the signal's default action.
+            // Ignored before, a signal would be lost.
+            source.setRegistrationHandler { registered.signal() }
             source.setEventHandler {
                 Interrupts.first.withLock { if $0 == 0 { $0 = number } }
                 if count.next() > 1 { _exit(Interrupts.status) }

@@ -79,8 +79,12 @@ package enum LinkHeader {
                 return nil
             }
             let end = rest.firstIndex { [UInt8(ascii: ";"), UInt8(ascii: ","), 0x20, 0x09].contains($0) }
-            defer { rest = rest[(end ?? rest.endIndex)...] }
-            return rest[..<(end ?? rest.endIndex)]
+            let target = rest[..<(end ?? rest.endIndex)]
+            // RFC 3986 §2: what is none of a URI's characters is no URL.
+            let others = Array("<>\"\\".utf8)
+            guard target.allSatisfy({ (0x21...0x7E).contains($0) && !others.contains($0) }) else { return nil }
+            rest = rest[target.endIndex...]
+            return target
         }
 
         /// Whether an absolute URL follows.

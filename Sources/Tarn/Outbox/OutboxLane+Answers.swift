@@ -231,19 +231,12 @@ extension OutboxLane {
         _ operation: OutboxOperation, _ message: WriteMessage, _ failure: OutboxFailure
     ) async -> SentOperation {
         var sent = SentOperation(operation: operation, outcome: .refused(failure))
-        guard let url = message.recordURL else { return sent }
-        let response: TransportResponse
-        do throws(TransportError) { response = try await transport.sendDirectly(client.request(url)) } catch {
-            sent.outcome = outcome(of: error)
-            return sent
-        }
+        guard let url = message.recordURL, let response = await read(url, for: &sent) else { return sent }
         switch response.status {
         case 404, 410: sent.outcome = .gone(failure)
-        case 401, 407: sent.outcome = .stopped(.authentication(failure.message), failure)
-        default:
-            if RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers)) {
-                sent.outcome = .later(after: nil, failure)
-            }
+        // The record is there: the server refuses the update for another reason.
+        case 200..<300: break
+        default: sent.outcome = outcome(ofUnread: response, failure)
         }
         return sent
     }
@@ -253,12 +246,7 @@ extension OutboxLane {
         _ operation: OutboxOperation, _ message: WriteMessage, _ sentWith: Validators, _ failure: OutboxFailure
     ) async -> SentOperation {
         var sent = SentOperation(operation: operation, outcome: .refused(failure))
-        guard let url = message.recordURL else { return sent }
-        let response: TransportResponse
-        do throws(TransportError) { response = try await transport.sendDirectly(client.request(url)) } catch {
-            sent.outcome = outcome(of: error)
-            return sent
-        }
+        guard let url = message.recordURL, let response = await read(url, for: &sent) else { return sent }
         switch response.status {
         case 200:
             let validators = Validators(response.headers)
@@ -273,11 +261,25 @@ extension OutboxLane {
             let isSame = failure.status == 409 || validators == sentWith || validators.isEmpty
             sent.outcome = .refreshed(failure, isSameVersion: isSame)
         case 404, 410: sent.outcome = operation.kind == .delete ? .done(adopting: nil) : .gone(failure)
-        case 401: sent.outcome = .stopped(.authentication(failure.message), failure)
-        default:
-            let isPassing = RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers))
-            sent.outcome = isPassing ? .later(after: nil, failure) : .refused(failure)
+        default: sent.outcome = outcome(ofUnread: response, failure)
         }
         return sent
+    }
+
+    /// Requests a record at its URL. Nil if there is no answer, which is the operation's outcome.
+    private func read(_ url: String, for sent: inout SentOperation) async -> TransportResponse? {
+        do throws(TransportError) { return try await transport.sendDirectly(client.request(url)) } catch {
+            sent.outcome = outcome(of: error)
+            return nil
+        }
+    }
+
+    /// The outcome if the answer has no record and does not say that it is gone.
+    private func outcome(ofUnread response: TransportResponse, _ failure: OutboxFailure) -> SentOperation.Outcome {
+        if response.status == 401 || response.status == 407 {
+            return .stopped(.authentication(failure.message), failure)
+        }
+        let isPassing = RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers))
+        return isPassing ? .later(after: nil, failure) : .refused(failure)
     }
 }

@@ -50,7 +50,7 @@ public struct RecordInspection: Sendable {
         public var inverse: String?
         /// The first keys, in the order of the index.
         public var keys: [String]
-        /// The same keys as values; of a missing record with a long key, its digest.
+        /// The keys as values. A missing record with a long key has its digest.
         package var recordKeys: [RecordKey] = []
         /// The storage keys of the same records.
         package var storageKeys: [[UInt8]] = []

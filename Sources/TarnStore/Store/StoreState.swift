@@ -33,7 +33,7 @@ package final class StoreState: Sendable {
     let outboxSchema: OutboxSchema
     /// The options of the change log.
     let changeOptions: ChangeOptions
-    /// What a reader must know in addition to the format.
+    /// The features that the store requires of its readers in addition to the format.
     let features: Set<StoreFeature>
     /// Indicates that the directories of divided rows are packed when they are written.
     let packsDirectories: Bool

@@ -93,7 +93,7 @@ struct PackedDirectory {
         preconditionFailure("a place beyond the fields")
     }
 
-    /// What a row says about the value at a place.
+    /// The location of the value at a place.
     enum Found {
         /// The range in the stored body.
         case short(Range<Int>)

@@ -26,6 +26,18 @@ extension PreparedRequest {
         return (next, false)
     }
 
+    /// Returns whether a 304 leaves open that the list goes on behind this page, at which it ended.
+    func mayGoOn(_ stored: ResponseEntry, confirmedBy headers: TransportHeaders) -> Bool {
+        let facts = stored.pageFacts
+        var pages = pages
+        if !isPositioned {
+            let position = stored.listing.position.map { ($0.page, $0.recordsBefore) }
+            // A URL that is no page of the list has no next page either.
+            guard (try? pages.move(to: url, position: position, facts)) != nil else { return false }
+        }
+        return pages.mayGoOn(facts, confirmedBy: headers, answeredBy: stored.validation.answeredBy)
+    }
+
     /// The page before this one.
     func preceding(_ end: PageEnd) -> PageSequence.Preceding {
         var pages = pages

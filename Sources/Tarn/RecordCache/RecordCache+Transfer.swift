@@ -34,6 +34,9 @@ extension RecordCache {
             guard let stored, let known else {
                 throw refusal(response, prepared, "not modified, but the request had no condition")
             }
+            if try prepared.mayGoOn(stored, confirmedBy: response.headers) || hasMoved(stored, prepared) {
+                return try await perform(prepared, isConditional: false)
+            }
             guard case .confirmed(let headers) = options.rules.validate(known, with: response),
                 let transfer = try await !prepared.options.isPersisted
                     ? Transfer(stored, .revalidated) : confirm(stored, headers, prepared, sent, received)
@@ -47,6 +50,17 @@ extension RecordCache {
             }
             throw refusal(response, prepared, nil)
         }
+    }
+
+    /// Returns whether the records of a stored page are at other positions of the list by now, and
+    /// their mapping reads these.
+    private func hasMoved(_ stored: ResponseEntry, _ prepared: PreparedRequest) throws -> Bool {
+        guard prepared.isPositioned, (stored.listing.position?.recordsBefore ?? 0) != prepared.pages.listed else {
+            return false
+        }
+        let lent = try importers.take(store)
+        defer { importers.give(back: lent) }
+        return lent.value.takesSurroundings
     }
 
     private func refusal(_ response: TransportResponse, _ prepared: PreparedRequest, _ message: String?) -> MirrorError

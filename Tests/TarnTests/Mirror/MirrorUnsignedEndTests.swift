@@ -8,37 +8,6 @@ import Testing
 
 @Suite("Mirror: ends that nothing vouches for", .timeLimit(.minutes(5)))
 struct MirrorUnsignedEndTests {
-    /// Pages of three items. The tag covers the body, and a 304 has no other field than it.
-    private final class Growing: Sendable {
-        let count = Mutex(6)
-        let log = Mutex([String]())
-        let cursorField: String?
-
-        init(cursorField: String?) { self.cursorField = cursorField }
-
-        var transport: ClosureTransport {
-            ClosureTransport { [self] request in
-                let values = URLComponents(string: request.url)?.queryItems ?? []
-                let start = values.first { $0.name == "after" }?.value.flatMap { Int($0) } ?? 0
-                let count = count.withLock(\.self), end = min(start + 3, count)
-                let body = "[" + (start..<end).map { #"{"id":\#($0),"name":"n"}"# }.joined(separator: ",") + "]"
-                let tag = "\"\(start)-\(end)\""
-                log.withLock { $0.append("\(start)\(request.headers["If-None-Match"] == nil ? "" : "?")") }
-                var headers = TransportHeaders()
-                headers["ETag"] = tag
-                if request.headers["If-None-Match"] == tag { return TransportResponse(status: 304, headers: headers) }
-                if end < count {
-                    if let cursorField {
-                        headers[cursorField] = "\(end)"
-                    } else {
-                        headers["Link"] = "</v1/items?after=\(end)>; rel=next"
-                    }
-                }
-                return TransportResponse(status: 200, headers: headers, body: Array(body.utf8))
-            }
-        }
-    }
-
     @Test(
         "a list that has grown behind a full last page goes on, although the page is answered 304 without its Link",
         arguments: [nil, "X-Next-Cursor"], [false, true])
@@ -48,7 +17,7 @@ struct MirrorUnsignedEndTests {
             ? "auto" : field.map { "{ header_cursor: { field: \($0), param: after } }" } ?? "header_link"
         // `auto` sends a cursor as the parameter `cursor`.
         guard !isAutomatic || field == nil else { return }
-        let server = Growing(cursorField: field), store = try MirrorStore(yaml: itemsYAML("paginate: \(style)"))
+        let server = GrowingList(cursorField: field), store = try MirrorStore(yaml: itemsYAML("paginate: \(style)"))
         #expect(try await store.sync(nil, transport: server.transport).failures.isEmpty)
         #expect(try store.items() == Array(0..<6))
         server.log.withLock { $0 = [] }
@@ -166,7 +135,7 @@ struct MirrorUnsignedEndTests {
 
     @Test("syncs with a limit continue behind what the ones before have listed, and reach the end")
     func limits() async throws {
-        let server = Growing(cursorField: nil), store = try MirrorStore(yaml: itemsYAML("paginate: header_link"))
+        let server = GrowingList(cursorField: nil), store = try MirrorStore(yaml: itemsYAML("paginate: header_link"))
         server.count.withLock { $0 = 11 }
         var counts: [Int] = []
         for _ in 0..<4 {

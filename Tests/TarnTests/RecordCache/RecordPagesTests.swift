@@ -69,4 +69,24 @@ struct RecordPagesTests {
         #expect(try await client.all(request.policy(.cacheOnly)).map { Int($0.id) } == expected.flatMap(\.self))
         #expect(server.requests.count == expected.count)
     }
+
+    @Test(
+        "a list that has grown behind a full last page goes on, although the page is answered 304 without its Link",
+        arguments: [nil, "X-Next-Cursor"])
+    func grown(field: String?) async throws {
+        let style = field.map { "{ header_cursor: { field: \($0), param: after } }" } ?? "header_link"
+        let server = GrowingList(cursorField: field), fixture = try CacheFixture(yaml: itemsYAML("paginate: \(style)"))
+        let pagination = fixture.mirrored.description.endpoints[0].pagination
+        let client = RecordClient(
+            try APIClient(fixture.mirrored.description, store: fixture.store, transport: server.transport))
+        let request = RecordRequest<Item>.get("/items", pagination: pagination).policy(.networkFirst)
+        #expect(try await client.all(request).map(\.id) == Array(0..<6))
+        server.log.withLock { $0 = [] }
+        server.count.withLock { $0 = 8 }
+        #expect(try await client.all(request).map(\.id) == Array(0..<8))
+        #expect(server.log.withLock(\.self) == ["0?", "3?", "3", "6"])
+        server.log.withLock { $0 = [] }
+        #expect(try await client.all(request).map(\.id) == Array(0..<8))
+        #expect(server.log.withLock(\.self) == ["0?", "3?", "6?"])
+    }
 }

@@ -79,7 +79,7 @@ class Store:
         self.has_checksums = (self.transaction.get(b"format", db=meta) or b"")[:-4] == b"3"
         settings = {key: self.content("meta", key, value) for key, value in self.transaction.cursor(db=meta)}
         features = set(settings.get(b"features", b"").split())
-        if settings.get(b"format") not in (b"1", b"2", b"3") or features - {b"packed-directories"}:
+        if settings.get(b"format") not in (b"1", b"2", b"3") or features - {b"packed-directories", b"grouped-changes"}:
             raise SystemExit(f"{path}: not a store of format 1, 2 or 3, or one that uses more")
         self.entities = json.loads(settings[b"catalog"])["entities"]
         self.dictionaries = {int(key[11:]): value[2:] for key, value in settings.items() if key.startswith(b"dictionary ")}

@@ -20,7 +20,8 @@ struct Replay {
     /// Adds an entry of the change log.
     ///
     /// Key = commit sequence (u64, big-endian) ++ ordinal (u32, big-endian); value = operation
-    /// (u8), entity (u16, little-endian), storage key.
+    /// (u8), entity (u16, little-endian), storage key; or operation + 64, entity, and for each change
+    /// the length (u8) and the storage key.
     mutating func add(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         guard key.count == 12, value.count > 3 else { throw Problem("an entry of the change log has another form") }
         let sequence = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
@@ -33,10 +34,20 @@ struct Replay {
             self.sequence = sequence
         }
         guard ordinal == self.ordinal else { throw Problem("change \(self.ordinal) of commit \(sequence) is missing") }
-        self.ordinal += 1
         let id = UInt16(littleEndian: value.loadUnaligned(fromByteOffset: 1, as: UInt16.self))
         guard let entity = entities[id] else { throw Problem("commit \(sequence) names the entity \(id)") }
-        let change = Workload.Change(value[0], entity: entity, key: Array(value.dropFirst(3)))
+        guard value[0] & 64 != 0 else { return try add(value[0], entity, Array(value.dropFirst(3))) }
+        var keys = value.dropFirst(3)
+        while let length = keys.popFirst() {
+            guard length > 0, keys.count >= Int(length) else { throw Problem("a group of changes is cut off") }
+            try add(value[0] & ~64, entity, Array(keys.prefix(Int(length))))
+            keys = keys.dropFirst(Int(length))
+        }
+    }
+
+    private mutating func add(_ operation: UInt8, _ entity: String, _ key: [UInt8]) throws {
+        ordinal += 1
+        let change = Workload.Change(operation, entity: entity, key: key)
         let isThere = live[entity]?[change.key] != nil
         guard isThere == (change.operation != Workload.Change.create) else {
             throw Problem(

@@ -51,24 +51,28 @@ extension StoreInspector {
             var count = 0
             while cursor.next() {
                 try cursor.withEntry { key, value in
-                    guard let entry = ChangeEntry(key, value) else {
+                    guard let group = ChangeGroup(key, value) else {
                         return damaged(Damage(place: "the change log", reason: "an entry is unreadable"))
                     }
-                    guard let entity = file.catalog.entity(id: entry.entity) else {
-                        part.unknown += 1
-                        return
+                    for entry in group {
+                        guard let entity = file.catalog.entity(id: entry.entity) else {
+                            part.unknown += 1
+                            continue
+                        }
+                        guard wanted?.contains(where: { file.catalog.isKind(entity.id, of: $0.id) }) ?? true else {
+                            continue
+                        }
+                        guard count < limit else {
+                            part.hasMore = true
+                            return
+                        }
+                        guard let copied = Change(entry, of: entity, in: file) else {
+                            damaged(entry.damage)
+                            continue
+                        }
+                        count += 1
+                        try change(copied)
                     }
-                    guard wanted?.contains(where: { file.catalog.isKind(entity.id, of: $0.id) }) ?? true else { return }
-                    guard count < limit else {
-                        part.hasMore = true
-                        return
-                    }
-                    guard let copied = Change(entry, of: entity, in: file) else {
-                        return damaged(
-                            Damage(place: "change \(entry.sequence).\(entry.ordinal)", reason: "undecodable value"))
-                    }
-                    count += 1
-                    try change(copied)
                 }
                 if part.hasMore { break }
             }
@@ -76,5 +80,12 @@ extension StoreInspector {
             part.aloneBecause = file.aloneBecause
             return part
         }
+    }
+}
+
+extension ChangeEntry {
+    /// The damage of a change whose values cannot be decoded.
+    var damage: StoreInspector.Damage {
+        StoreInspector.Damage(place: "change \(sequence).\(ordinal)", reason: "undecodable value")
     }
 }

@@ -239,17 +239,20 @@ struct RecordLookup {
                 result.isLogWhole = false
                 break
             }
-            read += 1
-            let found: RecordInspection.Change?? = cursor.withEntry { change($0, $1) }
-            if let found = found ?? nil { result.changes.append(found) }
+            let changes: [RecordInspection.Change]? = cursor.withEntry { key, value in
+                guard let group = ChangeGroup(key, value) else {
+                    file.note(.changeForm, "the change log", "an entry is unreadable")
+                    read += 1
+                    return []
+                }
+                read += group.count
+                return group.reversed().compactMap { change($0) }
+            }
+            result.changes += changes?.prefix(limit - result.changes.count) ?? []
         }
     }
 
-    private func change(_ key: Bytes, _ value: Bytes) -> RecordInspection.Change? {
-        guard let entry = ChangeEntry(key, value) else {
-            file.note(.changeForm, "the change log", "an entry is unreadable")
-            return nil
-        }
+    private func change(_ entry: ChangeEntry) -> RecordInspection.Change? {
         guard let entity = catalog.entity(id: entry.entity), entity.root == root.id,
             storageKey.withUnsafeBytes({ Bytes.equal($0, entry.storageKey) })
         else { return nil }

@@ -51,17 +51,23 @@ extension StoreCheck {
     func scanChanges() -> ChangeScan {
         let sequence = file.number(MetaKey.sequence) ?? 0, trimmed = trimmedChanges
         let roots = Dictionary(catalog.entities.map { ($0.id, $0.root) }) { first, _ in first }
-        var scan = ChangeScan()
+        var result = ChangeScan()
         let before = findings.total
         let isWhole = file.forEach(in: TableName.changes) { key, value in
+            guard let group = ChangeGroup(key, value), group.allSatisfy({ $0.values?.isWellFormed ?? true }) else {
+                changeCount += 1
+                let place = key.count == ChangeEntry.keySize ? "change \(position(key))" : "changes"
+                return findings.add(.changeForm, place, "unreadable")
+            }
+            for entry in group { scan(entry) }
+        }
+        result.isSound = isWhole && findings.total == before
+        return result
+
+        func scan(_ entry: ChangeEntry) {
             changeCount += 1
-            func place() -> String {
-                key.count == ChangeEntry.keySize ? "change \(position(key))" : "changes"
-            }
-            guard let entry = ChangeEntry(key, value), entry.values?.isWellFormed ?? true else {
-                return findings.add(.changeForm, place(), "unreadable")
-            }
             highestVersion = max(highestVersion, entry.sequence)
+            func place() -> String { "change \(entry.sequence).\(entry.ordinal)" }
             if entry.sequence > sequence {
                 findings.add(.changeExtra, place(), "the newest commit of the store is \(sequence)")
             }
@@ -71,14 +77,12 @@ extension StoreCheck {
             }
             // The entity of the change was removed.
             guard let root = roots[entry.entity] else { return }
-            scan.count += 1
-            if entry.operation == .delete { scan.hasDeletions = true }
-            if entry.sequence > trimmed { return scan.named.add(root, entry.storageKey, entry.sequence) }
+            result.count += 1
+            if entry.operation == .delete { result.hasDeletions = true }
+            if entry.sequence > trimmed { return result.named.add(root, entry.storageKey, entry.sequence) }
             // Part of this commit may be trimmed: its rows are compared one by one.
-            if scan.isSimple { scan.isSimple = (version(of: entry.storageKey, root) ?? 0) >= trimmed }
+            if result.isSimple { result.isSimple = (version(of: entry.storageKey, root) ?? 0) >= trimmed }
         }
-        scan.isSound = isWhole && findings.total == before
-        return scan
     }
 
     /// Returns whether the change log can be compared with the rows; notes it if not.
@@ -102,10 +106,13 @@ extension StoreCheck {
         for part in parts {
             newest.removeAll(keepingCapacity: true)
             file.again(TableName.changes) { key, value in
-                guard let entry = ChangeEntry(key, value), let root = roots[entry.entity] else { return }
-                let name = Name(root, entry.storageKey)
-                guard name.isIn(part, of: count) else { return }
-                newest[name] = Newest(sequence: entry.sequence, isDeleted: entry.operation == .delete)
+                guard let group = ChangeGroup(key, value) else { return }
+                for entry in group {
+                    guard let root = roots[entry.entity] else { continue }
+                    let name = Name(root, entry.storageKey)
+                    guard name.isIn(part, of: count) else { continue }
+                    newest[name] = Newest(sequence: entry.sequence, isDeleted: entry.operation == .delete)
+                }
             }
             try compare(&newest, part, of: count)
         }

@@ -1,14 +1,15 @@
-// An entry of the change log, byte by byte.
+// A change in the change log, byte by byte.
 //
 //   key     u64 commit sequence, u32 ordinal (both big-endian)
 //   value   u8 operation, u16 entity, storage key
+//           or, if the operation has the flag 64, the changes of `ChangeGroup`
 //           or, if the operation has flags (16, 32):
 //           u8 operation, u16 entity, u8 length, storage key,
 //             16  u32 length, the tuple of the whole key: if the storage key is a digest
 //             32  u8 flags of the row (1 = partial, 2 = wide directory), a body: the changed
 //                 fields, all fields of a new record; long lists in the form of short ones
 
-/// An entry of the change log, as it is stored.
+/// A change in the change log, as it is stored.
 package struct ChangeEntry {
     package enum Operation: UInt8 {
         case create = 1, update = 2, delete = 3
@@ -31,8 +32,8 @@ package struct ChangeEntry {
     package let values: RowBody?
     let isPartial: Bool
 
-    /// Decodes an entry; nil if it is malformed.
-    package init?(_ key: Bytes, _ value: Bytes) {
+    /// Decodes an entry with one change; nil if it is malformed.
+    init?(_ key: Bytes, _ value: Bytes) {
         guard key.count == ChangeEntry.keySize, value.count > 3,
             let operation = Operation(rawValue: value[0] & ChangeEntry.operationMask)
         else { return nil }
@@ -68,6 +69,18 @@ package struct ChangeEntry {
         else { return nil }
         values = body
         isPartial = value[end] & RowFormat.partial != 0
+    }
+
+    /// A change of a group.
+    init(
+        _ sequence: UInt64, _ ordinal: UInt32, _ operation: Operation, entity: UInt16, storageKey: Bytes
+    ) {
+        self.sequence = sequence
+        self.ordinal = ordinal
+        self.operation = operation
+        self.entity = entity
+        self.storageKey = storageKey
+        (wholeKey, values, isPartial) = (nil, nil, false)
     }
 
     /// The position in the key of an entry, which has 12 bytes.

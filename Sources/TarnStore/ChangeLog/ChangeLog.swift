@@ -36,25 +36,38 @@ struct ChangeLog {
         }
     }
 
-    /// Calls the closure with the entries after a position, until it returns false.
+    /// Calls the closure with the changes after a position, until it returns false.
     ///
     /// - Throws: `.damagedChange`.
     func forEachEntry(after sequence: UInt64, _ ordinal: UInt32, _ body: (ChangeEntry) throws -> Bool) throws {
         let log = state.changes, cursor = try raw.cursor(log.table)
         defer { cursor.close() }
-        var entry = try ChangeEntry.withKey(sequence, ordinal) { try cursor.seek($0) }
-        if let key = entry?.key, key.count == ChangeEntry.keySize, ChangeEntry.position(of: key) == (sequence, ordinal)
-        {
-            entry = try cursor.next()
-        }
+        var entry = try ChangeLog.seek(cursor, sequence, ordinal)
         while let (key, value) = entry {
-            guard let change = log.content(value, key: key).flatMap({ ChangeEntry(key, $0) }) else {
+            guard let group = log.content(value, key: key).flatMap({ ChangeGroup(key, $0) }) else {
                 let position = key.count == ChangeEntry.keySize ? ChangeEntry.position(of: key) : (sequence, ordinal)
                 throw ChangeLogError.damagedChange(sequence: position.0, ordinal: position.1)
             }
-            guard try body(change) else { return }
+            for change in group where (change.sequence, change.ordinal) > (sequence, ordinal) {
+                guard try body(change) else { return }
+            }
             entry = try cursor.next()
         }
+    }
+
+    /// Moves a cursor to the entry that contains a position, or to the first one after it.
+    private static func seek(_ cursor: RawCursor, _ sequence: UInt64, _ ordinal: UInt32) throws -> RawCursor.Entry? {
+        func isBefore(_ entry: RawCursor.Entry?) -> Bool {
+            guard let key = entry?.key, key.count == ChangeEntry.keySize else { return false }
+            let position = ChangeEntry.position(of: key)
+            return position.sequence == sequence && position.ordinal <= ordinal
+        }
+        let next = try ChangeEntry.withKey(sequence, ordinal) { try cursor.seek($0) }
+        // The end of a commit, or the first change of an entry.
+        if ordinal == .max || isBefore(next) { return next }
+        let previous = next == nil ? try cursor.last() : try cursor.previous()
+        if isBefore(previous) { return previous }
+        return previous == nil ? try cursor.first() : try cursor.next()
     }
 
     /// Appends entries, each as u32 length of the value, key, value.
@@ -72,11 +85,42 @@ struct ChangeLog {
         }
     }
 
-    /// Removes the entry of a change that was undone.
-    func remove(_ sequence: UInt64, _ ordinal: UInt32) throws(LMDBError) {
-        var key = ByteWriter()
-        key.appendBigEndian(sequence)
-        key.appendBigEndian(ordinal)
-        _ = try raw.delete(state.changes, key.bytes)
+    /// Removes a change that was undone.
+    func remove(_ sequence: UInt64, _ ordinal: UInt32) throws {
+        var first: UInt32?, before = ByteWriter(), after = ByteWriter()
+        do {
+            let cursor = try raw.cursor(state.changes.table)
+            defer { cursor.close() }
+            guard let (key, value) = try ChangeLog.seek(cursor, sequence, ordinal),
+                let group = state.changes.content(value, key: key).flatMap({ ChangeGroup(key, $0) }),
+                group.contains(where: { ($0.sequence, $0.ordinal) == (sequence, ordinal) })
+            else { return }
+            for change in group {
+                if first == nil { first = change.ordinal }
+                if change.ordinal < ordinal { change.append(to: &before) }
+                if change.ordinal > ordinal { change.append(to: &after) }
+            }
+        }
+        guard let first else { return }
+        try ChangeEntry.withKey(sequence, first) { key in
+            if before.count > 0 {
+                try raw.put(state.changes, key, before.bytes)
+            } else {
+                _ = try raw.delete(state.changes, key)
+            }
+        }
+        guard after.count > 0 else { return }
+        try ChangeEntry.withKey(sequence, ordinal + 1) { try raw.put(state.changes, $0, after.bytes) }
+    }
+}
+
+extension ChangeEntry {
+    /// Appends the change to the value of a group, which it begins if the value is empty.
+    fileprivate func append(to group: inout ByteWriter) {
+        if group.count == 0 {
+            ChangeGroup.append(operation, entity, storageKey, to: &group)
+        } else {
+            ChangeGroup.append(storageKey, to: &group)
+        }
     }
 }

@@ -345,16 +345,19 @@ private struct Repair: ~Copyable {
         defer { cursor.close() }
         var entry = try cursor.first()
         while let (key, value) = entry, isSound {
-            if let change = changes.content(value, key: key).flatMap({ ChangeEntry(key, $0) }),
-                change.values?.isWellFormed ?? true, change.sequence >= trimmed, change.sequence <= sequence
-            {
+            let group = changes.content(value, key: key).flatMap { ChangeGroup(key, $0) }
+            if group == nil { isSound = false }
+            for change in group.map(Array.init) ?? [] {
+                guard change.values?.isWellFormed ?? true, change.sequence >= trimmed, change.sequence <= sequence
+                else {
+                    isSound = false
+                    break
+                }
                 if let entity = access.catalog.entity(id: change.entity) {
                     newest[ListedRecord(entity: entity.root, storageKey: Array(change.storageKey))] = (
                         change.sequence, change.operation == .delete
                     )
                 }
-            } else {
-                isSound = false
             }
             entry = try cursor.next()
         }

@@ -4,9 +4,11 @@ internal import LMDB
 package enum StoreFeature: String {
     /// Divided rows may have packed directories (`PackedDirectory`).
     case packedDirectories = "packed-directories"
+    /// An entry of the change log may have several changes (`ChangeGroup`).
+    case groupedChanges = "grouped-changes"
 
     /// The features of a new store.
-    static let all: Set<StoreFeature> = [.packedDirectories]
+    static let all: Set<StoreFeature> = [.packedDirectories, .groupedChanges]
 
     private static func names(_ text: Bytes?) -> [String] {
         String(decoding: text ?? .empty, as: UTF8.self).split(separator: " ").map(String.init)

@@ -37,6 +37,8 @@ package final class StoreState: Sendable {
     let features: Set<StoreFeature>
     /// Indicates that the directories of divided rows are packed when they are written.
     let packsDirectories: Bool
+    /// Indicates that changes of one kind that follow each other get one entry of the change log.
+    let groupsChanges: Bool
     /// The indexes that may lack entries of existing rows.
     private let incomplete: Set<UInt32>
     /// Indicates that some index is being built or checked.
@@ -89,6 +91,7 @@ package final class StoreState: Sendable {
         changeOptions = settings.changeOptions.resolved(catalog)
         features = settings.features
         packsDirectories = features.contains(.packedDirectories)
+        groupsChanges = features.contains(.groupedChanges)
         incomplete = Set(settings.marks.filter { $0.value.phase == .building }.keys)
         hasIndexWork = !settings.marks.isEmpty
         generation = settings.generation

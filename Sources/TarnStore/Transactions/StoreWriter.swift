@@ -31,6 +31,7 @@ public struct StoreWriter: ~Copyable {
     /// Entries for the change log that are not in its table yet.
     /// For each: u32 length of the value, key, value.
     private var pendingLog = ByteWriter(capacity: 4096)
+    private var pendingGroup: PendingGroup?
     private static let pendingLogLimit = 1 << 20
     /// The switches of the change log: it exists, and it records values of some entity.
     private let keepsChanges: Bool, keepsValues: Bool
@@ -353,18 +354,32 @@ public struct StoreWriter: ~Copyable {
             changeCount += 1
             return
         }
+        let hasDetails = keepsValues || StorageKey.isDigest(key), groups = !hasDetails && access.state.groupsChanges
+        if groups, let group = pendingGroup, group.takes(operation, rules.id, key, end: pendingLog.count) {
+            ChangeGroup.append(key, to: &pendingLog)
+            finishEntry(at: group.start)
+            return
+        }
         let start = pendingLog.count
         pendingLog.appendLittleEndian(UInt32(0))
         pendingLog.appendBigEndian(sequence)
         pendingLog.appendBigEndian(changeCount)
-        if keepsValues || StorageKey.isDigest(key) {
+        pendingGroup = nil
+        if hasDetails {
             try appendWithDetails(operation, rules, key, old, new, isPartial)
+        } else if groups {
+            ChangeGroup.append(operation, rules.id, key, to: &pendingLog)
+            pendingGroup = PendingGroup(start: start, operation: operation, entity: rules.id)
         } else {
             ChangeEntry.append(operation, rules.id, key, to: &pendingLog)
         }
+        finishEntry(at: start)
+        if pendingLog.count > StoreWriter.pendingLogLimit { try writeLog() }
+    }
+
+    private mutating func finishEntry(at start: Int) {
         pendingLog.store(UInt32(pendingLog.count - start - 4 - ChangeEntry.keySize), at: start)
         changeCount += 1
-        if pendingLog.count > StoreWriter.pendingLogLimit { try writeLog() }
     }
 
     /// Appends an entry's value with the whole of a long key and the values of changed fields.
@@ -387,6 +402,7 @@ public struct StoreWriter: ~Copyable {
         guard pendingLog.count > 0 else { return }
         try access.changes.append(pendingLog.bytes)
         pendingLog.removeAll()
+        pendingGroup = nil
     }
 }
 

@@ -147,7 +147,7 @@ struct DamagedPagesTests {
             try $0.shiftKey(of: 3, in: "changes", by: 1)
         },
         Fault("a branch whose key is no more than the last one before it", .pageKeyOrder) {
-            try $0.shiftKey(of: 3, in: "changes", by: -1)
+            try $0.shiftKey(of: 3, in: "changes", by: -1, byte: 1)
         },
         Fault("a value that needs more pages than it says", .pageForm) { image in
             image.set(image.number(try image.overflowingNode("r/2"), 8) * 4096 + 12, 4, 0)
@@ -250,9 +250,11 @@ extension DamagedPagesTests.Image {
     }
 
     /// Makes the key of a node of a table's root branch a little more or less than it is.
-    mutating func shiftKey(of index: Int, in table: String, by distance: Int) throws {
-        let node = node(try root(table), index), last = node + 8 + number(node + 6, 2) - 1
-        bytes[last] = try #require(UInt8(exactly: Int(bytes[last]) + distance))
+    ///
+    /// - Parameter byte: the byte that changes, counted from the last one.
+    mutating func shiftKey(of index: Int, in table: String, by distance: Int, byte: Int = 0) throws {
+        let node = node(try root(table), index), place = node + 8 + number(node + 6, 2) - 1 - byte
+        bytes[place] = try #require(UInt8(exactly: Int(bytes[place]) + distance))
     }
 
     /// The location of the number of the first page of a value with its own pages.

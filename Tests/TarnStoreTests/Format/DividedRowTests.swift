@@ -260,7 +260,7 @@ struct DividedRowTests {
                 String(decoding: $0, as: UTF8.self)
             }
         }
-        #expect(features == "packed-directories")
+        #expect(features == "grouped-changes packed-directories")
     }
 
     @Test(

@@ -169,17 +169,19 @@ enum ModelChecks {
                 throw fail("an entry of the log has the key \(Array(key))")
             }
             last = Array(key)
-            guard let change = ChangeEntry(key, value) else { throw fail("an entry of the log cannot be read") }
-            guard let kind = reader.catalog.entity(id: change.entity)?.name else {
-                throw fail("an entry of the log has no entity")
+            guard let group = ChangeGroup(key, value) else { throw fail("an entry of the log cannot be read") }
+            for change in group {
+                guard let kind = reader.catalog.entity(id: change.entity)?.name else {
+                    throw fail("an entry of the log has no entity")
+                }
+                let root = ModelKind.named(kind).root
+                guard let position = ModelKeys.pool(root).positions[Array(change.storageKey)] else {
+                    throw fail("an entry of the log has a key that no \(root) has")
+                }
+                entries.append(
+                    Oracle.LogEntry(
+                        operation: change.operation.rawValue, kind: kind, place: Place(root: root, key: position)))
             }
-            let root = ModelKind.named(kind).root
-            guard let position = ModelKeys.pool(root).positions[Array(change.storageKey)] else {
-                throw fail("an entry of the log has a key that no \(root) has")
-            }
-            entries.append(
-                Oracle.LogEntry(
-                    operation: change.operation.rawValue, kind: kind, place: Place(root: root, key: position)))
             entry = try cursor.next()
         }
         return entries

@@ -129,7 +129,7 @@ struct KillLoopTests {
         arguments: [
             ("row", "is missing, and 0 more"), ("byte", "is damaged"), ("index", "the index Line.amount"),
             ("extra", "the index Line.amount"), ("inverse", "the index Line.order"),
-            ("entry", "of commit 2 is missing"),
+            ("entry", "commit 2 is of the streams []"),
             ("tail", "shared counter"), ("pages", "of tables"),
         ])
     func checkFindsDamage(_ kind: String, _ finding: String) async throws {

@@ -144,11 +144,11 @@ extension Store {
             defer { cursor.close() }
             var entry = try cursor.first()
             while let (key, value) = entry {
-                let change = try #require(ChangeEntry(key, value))
-                result.append(
+                result += try #require(ChangeGroup(key, value)).map { change in
                     Change(
                         sequence: change.sequence, operation: change.operation.rawValue, entity: change.entity,
-                        key: Array(change.storageKey)))
+                        key: Array(change.storageKey))
+                }
                 entry = try cursor.next()
             }
             return result

@@ -53,9 +53,14 @@ extension Outbox {
             guard let known = R.Key(resolved), var record = try writer.reader().get(type, known) else {
                 throw OutboxError.recordMissing(entity: R.entity, key: key.recordKey.description)
             }
-            let before = try writer.access.fields(of: record).fields
+            // By their bytes: texts of other code points can be equal in Swift, as 0.0 and -0.0 are.
+            func bytes(_ fields: [Record.Field]) -> [String: [UInt8]] {
+                Dictionary(fields.map { ($0.name, $0.value.withEncoded { Array($0.bytes) }) }) { $1 }
+            }
+            let before = bytes(try writer.access.fields(of: record).fields)
             try change(&record)
-            let changed = try writer.access.fields(of: record).fields.filter { !before.contains($0) }
+            let fields = try writer.access.fields(of: record).fields, after = bytes(fields)
+            let changed = fields.filter { before[$0.name] != after[$0.name] }
             return changed.isEmpty ? nil : try update(R.entity, resolved, changed, in: &writer)
         }
     }

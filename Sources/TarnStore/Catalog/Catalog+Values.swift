@@ -65,7 +65,7 @@ extension Value {
     }
 
     /// Calls a closure with the value in the encoding of rows.
-    func withEncoded<Result>(_ body: (EncodedValue) throws -> Result) rethrows -> Result {
+    package func withEncoded<Result>(_ body: (EncodedValue) throws -> Result) rethrows -> Result {
         var writer = ByteWriter()
         writer.appendValue(self)
         return try body(EncodedValue(writer.bytes))

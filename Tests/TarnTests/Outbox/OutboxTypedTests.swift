@@ -76,6 +76,16 @@ struct OutboxTypedTests {
         #expect(fixture.server.with(\.items).isEmpty)
     }
 
+    @Test("a text of the same letters in other code points is a change")
+    func codePoints() async throws {
+        let fixture = try OutboxFixture(), outbox = fixture.outbox()
+        try await fixture.stored(7, title: "caf\u{e9}")
+        try #require("caf\u{e9}" == "cafe\u{301}")
+        #expect(try await outbox.update(ItemRecord.self, 7) { $0.title = "cafe\u{301}" } != nil)
+        _ = try await outbox.drain()
+        #expect(fixture.server.with { $0.items[7].map { Array($0.title.utf8) } } == Array("cafe\u{301}".utf8))
+    }
+
     @Test("a struct is created with its own key")
     func ownKey() async throws {
         let fixture = try OutboxFixture(write: ""), outbox = fixture.outbox()

@@ -62,6 +62,7 @@ extension StoreWriter {
         }
         if operation.kind == .create {
             if try removeRow(own) { records.insert(own) }
+            try forgetDeleted(own)
         } else {
             for place in operation.touchedFields(own) where try rollBack(place, of: operation) {
                 records.insert(place.record)
@@ -70,6 +71,19 @@ extension StoreWriter {
         // Rolling back may have stored the operation's neighbours, and never itself.
         try removeEntry(operation)
         for record in operation.touchedRecords(own) { try renewMark(record, after: operation) }
+    }
+
+    /// Removes the row of a record that will never exist from the operations that have deleted it.
+    private mutating func forgetDeleted(_ record: ListedRecord) throws {
+        let schema = access.state.outboxSchema
+        for known in try outbox.touching(record) {
+            var operation = known
+            operation.rows.removeAll { $0.record == record && known.record(access.catalog) != record }
+            operation.edits.removeAll {
+                $0.target == record.storageKey && schema.destinationRoot($0.kind, $0.field) == record.entity
+            }
+            if operation != known { try replace(known, by: operation) }
+        }
     }
 
     /// Restores a deleted row with the values that later responses have brought.

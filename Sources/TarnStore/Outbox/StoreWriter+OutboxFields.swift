@@ -23,8 +23,13 @@ extension StoredOperation {
             changes[index].before = value
             value = changes[index].after
         }
+        // A deletion takes a member out of a list only if it is there, and puts only that back.
+        if kind == .delete {
+            let targets = (value ?? []).referenceList
+            edits.removeAll { $0.isOf(place, own) && !$0.isInsertion && !targets.contains($0.target) }
+        }
         for index in edits.indices where edits[index].isOf(place, own) {
-            edits[index].empty = ListEdit.Empty(value)
+            edits[index].replay(in: value)
             value = edits[index].applied(to: value, isUndone: false)
         }
         return value
@@ -74,6 +79,13 @@ extension StoredOperation.FieldChange {
 extension StoredOperation.ListEdit {
     func isOf(_ place: RecordFieldPlace, _ own: ListedRecord) -> Bool {
         field == place.field && (record ?? own) == place.record
+    }
+
+    /// Takes over the form of an empty list, and the position of a member that is to be removed.
+    mutating func replay(in list: [UInt8]?) {
+        empty = Empty(list)
+        guard !isInsertion, let index = (list ?? []).referenceList.firstIndex(of: target) else { return }
+        position = UInt32(clamping: index)
     }
 
     /// Returns a list with the edit, or without it. Nil is absent.
@@ -208,7 +220,17 @@ extension StoreWriter {
         }
         var value = visible
         for operation in all.reversed() { value = operation.undone(value, place, operation.record(catalog)) }
-        if all.count == 1, row != nil, let server = try serverValue(place) { value = server }
+        if row != nil, let server = try serverValue(place) {
+            // Later operations continue from the server's value if it is that of the ended one,
+            // whose answer may have been lost, or if they only edit a list. Others conflict with it.
+            let own = ended.record(catalog)
+            let isReached = ended.changes.contains { $0.isOf(place, own) && $0.after == server }
+            let areEdits = all.allSatisfy { operation in
+                operation.id == ended.id
+                    || !operation.changes.contains { $0.isOf(place, operation.record(catalog)) }
+            }
+            if areEdits || isReached && all.first?.id == ended.id { value = server }
+        }
         for var operation in all where operation.id != ended.id {
             let known = operation
             value = operation.replayed(value, place, operation.record(catalog))

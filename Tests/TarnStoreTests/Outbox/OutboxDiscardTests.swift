@@ -125,4 +125,87 @@ struct OutboxDiscardTests {
             try store.write { try $0.replaceChanges(ofOperation: 3, []) }
         }
     }
+
+    /// Users with ordered lists of posts, and notes that belong to a post.
+    private func lists() throws -> OutboxBed {
+        let schema = Schema([
+            EntityDefinition(
+                "Post", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                relationships: [
+                    RelationshipDefinition("fans", to: "User", many: true, inverse: "favourites", onDelete: .nullify),
+                    RelationshipDefinition("notes", to: "Note", many: true, inverse: "post", onDelete: .cascade),
+                ]),
+            EntityDefinition(
+                "User", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                relationships: [
+                    RelationshipDefinition("favourites", to: "Post", many: true, ordered: true, inverse: "fans")
+                ]),
+            EntityDefinition(
+                "Note", key: ["id"], attributes: [AttributeDefinition("id", .int)],
+                relationships: [RelationshipDefinition("post", to: "Post", inverse: "notes")]),
+        ])
+        let folder = try TemporaryFolder()
+        let bed = OutboxBed(folder, try Store.open(at: folder("s"), schema: schema, options: Forge.quick))
+        try bed.store.put("Post", 1)
+        try bed.store.put("Post", 2)
+        try bed.store.put("User", 7, ["favourites": .references([2, 1])])
+        try bed.store.put("User", 8, ["favourites": .references([1])])
+        return bed
+    }
+
+    @Test("deletions that are discarded in any order leave a list as it was", arguments: [[1, 2], [2, 1]])
+    func listOrder(_ order: [UInt64]) throws {
+        let bed = try lists()
+        try bed.delete("Post", 2)
+        try bed.delete("Post", 1)
+        #expect(try bed.store.record("User", 7)?["favourites"] == .references([]))
+        for id in order { try bed.discard(id) }
+        #expect(try bed.store.record("User", 7)?["favourites"] == .references([2, 1]))
+        #expect(try bed.store.record("User", 8)?["favourites"] == .references([1]))
+        #expect(try bed.marks() == [])
+    }
+
+    @Test(
+        "a deletion does not bring a reference back that only a discarded change had set",
+        arguments: [[1, 2], [2, 1]])
+    func listMember(_ order: [UInt64]) throws {
+        let bed = try lists()
+        try bed.update(8, ["favourites": .references([2])], "User")
+        try bed.delete("Post", 2)
+        for id in order { try bed.discard(id) }
+        #expect(try bed.store.record("User", 8)?["favourites"] == .references([1]))
+        #expect(try bed.marks() == [] && bed.counts.isEmpty)
+    }
+
+    @Test("a creation that is discarded stays away when the deletion of its owner is", arguments: [[1, 2], [2, 1]])
+    func deletedCreation(_ order: [UInt64]) throws {
+        let bed = try lists()
+        try bed.create("Note", .temporary, ["post": .reference(1)])
+        try bed.claim(1)
+        try bed.bury(1)
+        try bed.delete("Post", 1)
+        for id in order { try bed.discard(id) }
+        #expect(try bed.store.count("Note") == 0 && bed.store.record("Post", 1) != nil)
+        #expect(try bed.marks() == [] && bed.counts.isEmpty)
+    }
+
+    @Test("a later change continues from the value of a settled one: the server has it")
+    func settled() throws {
+        try bed.update(17, ["title": .string("a")])
+        try bed.claim(1)
+        try bed.update(17, ["title": .string("b")])
+        try store.write { writer in
+            let key = RecordKey(17).storageKey
+            try key.withUnsafeBytes { key in
+                let root = try #require(writer.catalog.entity("Issue"))
+                var mark = try #require(try writer.access.localChanges.mark(root.id, key))
+                let field = try #require(root.field("title")?.id)
+                Value.string("a").withEncoded { _ = mark.remember(field, $0) }
+                try writer.putLocalMark(mark, root.id, key)
+            }
+        }
+        #expect(try store.write { try $0.replaceChanges(ofOperation: 1, []) } == nil)
+        #expect(try bed.operations() == ["2 update Issue 17 title:a>b"])
+        #expect(try title() == .string("b") && bed.marks() == ["update Issue 17 title"])
+    }
 }

@@ -10,6 +10,8 @@ final class PageFetch: Sendable {
     let key: RequestKey
     /// The stored entry of the request; nil if it is sent without a condition.
     let stored: ResponseEntry?
+    /// The revision of the outbox before the request was sent.
+    let outboxRevision: UInt64
     /// The message that was sent, before credentials were added.
     let message: TransportRequest
     private let transfer = DirectTransfer()
@@ -62,8 +64,10 @@ final class PageFetch: Sendable {
     ///   - arrivals: the signal of the response; nil for none.
     init(
         _ page: PageRequest, _ message: TransportRequest, _ client: APIClient, key: RequestKey,
-        revalidating stored: ResponseEntry?, over transport: RetryingTransport, arrivals: Arrivals? = nil
+        revalidating stored: ResponseEntry?, outboxRevision: UInt64, over transport: RetryingTransport,
+        arrivals: Arrivals? = nil
     ) {
+        self.outboxRevision = outboxRevision
         self.page = page
         self.stored = stored
         self.key = key

@@ -15,6 +15,8 @@ struct Batch {
         var target: Int
         /// The name under which the listed records are noted; nil if no orphans are looked for.
         var members: String?
+        /// The revision of the outbox before the page was requested.
+        var outboxRevision: UInt64?
         /// The size of the body, and the time that drafting its records took.
         var byteCount = 0
         var drafting = Duration.zero

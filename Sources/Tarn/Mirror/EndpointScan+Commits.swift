@@ -155,6 +155,7 @@ extension Batch {
     fileprivate func unit(_ client: APIClient) -> ImportUnit {
         let pages = pages
         var unit = ImportUnit(responses: pages.filter(\.isImported).map(\.entry), checkpoints: checkpoints)
+        unit.outboxRevision = pages.filter(\.isImported).compactMap(\.outboxRevision).min()
         unit.revalidated = pages.compactMap { page in
             page.asked.map { RevalidatedResponse(asked: $0, entry: page.entry) }
         }

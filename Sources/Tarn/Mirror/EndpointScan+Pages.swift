@@ -79,10 +79,14 @@ extension EndpointScan {
         // A matching condition yields a 304 only for GET and HEAD (RFC 9110 §13.1.2).
         let isConditional =
             endpoint.method == "GET" && !options.refetches && !isUnconditional && !overtakenRequests.contains(key)
-        let stored = try isConditional ? client.store.read { try $0.response(to: key) } : nil
+        let (stored, revision) = try client.store.read { reader in
+            (try isConditional ? reader.response(to: key) : nil, try reader.outbox.revision)
+        }
         let message = request.message(for: page)
         progress(snapshot(requesting: Redaction.shown(message.url)))
-        return PageFetch(page, message, client, key: key, revalidating: stored, over: transport, arrivals: arrivals)
+        return PageFetch(
+            page, message, client, key: key, revalidating: stored, outboxRevision: revision, over: transport,
+            arrivals: arrivals)
     }
 
     /// Prefetches the next page while the current one is committed.
@@ -254,8 +258,8 @@ extension EndpointScan {
         let entry = target.pages.entry(
             fetch.key, response, headers: response.headers, added, known: fetch.stored, at: client.now)
         return Batch.Page(
-            entry: entry, asked: nil, target: list.index, byteCount: response.body.count,
-            drafting: ContinuousClock.now - started)
+            entry: entry, asked: nil, target: list.index, outboxRevision: fetch.outboxRevision,
+            byteCount: response.body.count, drafting: ContinuousClock.now - started)
     }
 
     /// Marks the current scan as complete.

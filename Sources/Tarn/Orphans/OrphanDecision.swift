@@ -20,6 +20,8 @@ struct OrphanDecision: Sendable {
     let mark: (@Sendable (RecordKey, inout StoreWriter) throws -> Void)?
     /// Endpoints that request each record of the entity: a record's own detail does not list it.
     let details: [Endpoint]
+    /// The name of the scan's checkpoint, which has the time of its beginning.
+    let checkpointName: String
     /// Entities whose records are kept if they were changed locally.
     let keepsLocal: Set<String>
 
@@ -36,6 +38,9 @@ struct OrphanDecision: Sendable {
         // All conditions are checked before the first deletion: they may depend on other
         // candidates.
         let kept = try kept(candidates.map(\.record), &writer)
+        // Pages that were requested before a change reached the server do not list a new record.
+        let began = try writer.access.checkpoints.checkpoint(checkpointName)?.startedAt
+        let settled = try began.map { try writer.access.outbox.settledRecords(since: $0) } ?? []
         var deleted = 0
         for (index, candidate) in candidates.enumerated() {
             // Cascades of earlier candidates count, too.
@@ -51,7 +56,8 @@ struct OrphanDecision: Sendable {
             var outcome = OrphanReport()
             outcome.candidates = 1
             let isDue = try isDue(
-                member, candidate.answer, record, isKept: kept.contains(candidate.record), &writer, &outcome)
+                member, candidate.answer, record, isKept: kept.contains(candidate.record),
+                isSettled: settled.contains(candidate.record), &writer, &outcome)
             if isDue, !isDryRun {
                 switch try remove(record, candidate.record, &writer, &outcome, &imported) {
                 case .done(let count): deleted += count
@@ -85,8 +91,8 @@ struct OrphanDecision: Sendable {
 
     /// Whether a record is to be removed; otherwise the reason is counted.
     private func isDue(
-        _ member: ScanMember, _ answer: OrphanPass.Answer, _ record: Record, isKept: Bool, _ writer: inout StoreWriter,
-        _ outcome: inout OrphanReport
+        _ member: ScanMember, _ answer: OrphanPass.Answer, _ record: Record, isKept: Bool, isSettled: Bool,
+        _ writer: inout StoreWriter, _ outcome: inout OrphanReport
     ) throws -> Bool {
         let access = writer.access
         if answer == .exists {
@@ -97,6 +103,8 @@ struct OrphanDecision: Sendable {
             outcome.listedElsewhere = 1
         } else if isKept {
             outcome.kept = 1
+        } else if isSettled, answer != .gone {
+            outcome.changedLocally = 1
         } else if keepsLocal.contains(record.entity), try access.localChanges.contains(member.record) {
             outcome.changedLocally = 1
         } else if let mayDelete, !mayDelete(record) {

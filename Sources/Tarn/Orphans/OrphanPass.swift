@@ -15,6 +15,7 @@ struct OrphanPass {
     let identity: ScanIdentity
     let parent: RecordKey?
     let scan: UInt64
+    private let checkpointName: String
     private(set) var report = OrphanReport()
     private(set) var imported: ImportReport
     /// The ids of entities that are excluded from the pass.
@@ -31,6 +32,7 @@ struct OrphanPass {
         identity = completed.identity
         parent = completed.parent
         scan = completed.scan
+        checkpointName = completed.checkpointName
         checksLeft = options.orphanCheckLimit
         report.isDryRun = options.reportsOrphansOnly
         imported = ImportReport(keyLimit: request.client.options.keyLimit)
@@ -212,6 +214,7 @@ struct OrphanPass {
             endpoint: endpoint, rules: rules, identity: identity, parent: parent, scan: scan, limit: options.orphanStep,
             isDryRun: options.reportsOrphansOnly, mayDelete: options.mayDelete,
             decides: options.decidesOrphan, mark: options.marksOrphan, details: details,
+            checkpointName: checkpointName,
             keepsLocal: Set(schema.entities.map(\.name).filter { mapping.local(of: $0, in: schema) != .server }))
         let keyLimit = client.options.keyLimit
         let step = try await client.store.write(alone: true) { writer in

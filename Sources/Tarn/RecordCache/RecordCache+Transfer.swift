@@ -12,7 +12,9 @@ private struct NotStored: Error {
 
 extension RecordCache {
     func perform(_ prepared: PreparedRequest, isConditional: Bool) async throws -> Transfer {
-        let stored = try store.read { try $0.access.responses.view(prepared.digest)?.entry }
+        let (stored, revision) = try store.read { reader in
+            (try reader.access.responses.view(prepared.digest)?.entry, try reader.outbox.revision)
+        }
         let known = isConditional ? stored.map(CachedResponse.init) : nil
         let request = known.map { options.rules.validation(of: $0, for: prepared.message) } ?? prepared.message
         let client = prepared.request.client
@@ -25,7 +27,8 @@ extension RecordCache {
         await client.pause()
         switch prepared.request.decision(about: response, sent: request.headers) {
         case .records(let isEmpty):
-            var transfer = try await take(response, prepared, stored, isEmpty: isEmpty, sent, received)
+            var transfer = try await take(
+                response, prepared, stored, isEmpty: isEmpty, outboxRevision: revision, sent, received)
             if prepared.options.keepsBody { transfer.body = isEmpty ? [] : response.body }
             return transfer
         case .failed(let message): throw refusal(response, prepared, message)
@@ -121,7 +124,7 @@ extension RecordCache {
     /// Imports a response, and stores its entry if that is allowed.
     func take(
         _ response: TransportResponse, _ prepared: PreparedRequest, _ stored: ResponseEntry?, isEmpty: Bool,
-        _ sent: Timestamp, _ received: Timestamp
+        outboxRevision revision: UInt64?, _ sent: Timestamp, _ received: Timestamp
     ) async throws -> Transfer {
         let started = ContinuousClock.now, lent = try importers.take(store)
         defer { importers.give(back: lent) }
@@ -156,7 +159,7 @@ extension RecordCache {
             if stored != nil { try await forget(prepared) }
             return logged(transfer, response, prepared, since: started)
         }
-        return logged(try await keep(entry, prepared, lent), response, prepared, since: started)
+        return logged(try await keep(entry, prepared, lent, revision), response, prepared, since: started)
     }
 
     private func logged(
@@ -180,9 +183,9 @@ extension RecordCache {
         request.hooks.following(options.hooks?(endpoint) ?? ImportHooks())
     }
 
-    private func keep(_ entry: ResponseEntry, _ prepared: PreparedRequest, _ lent: ImporterPool.Lent) async throws
-        -> Transfer
-    {
+    private func keep(
+        _ entry: ResponseEntry, _ prepared: PreparedRequest, _ lent: ImporterPool.Lent, _ outboxRevision: UInt64?
+    ) async throws -> Transfer {
         let taken = uses.take(), known = uses.all, options = options, client = prepared.request.client
         let now = client.now
         lent.value.unit = ImportUnit(responses: [entry]) { _, writer in
@@ -195,6 +198,7 @@ extension RecordCache {
                 random: client.options.time.random)
             try client.saveBudgets(&writer)
         }
+        lent.value.unit.outboxRevision = outboxRevision
         let report = try await lent.value.commit(to: store)
         // Rows are stored uncompressed until there is a dictionary.
         inBackground([], "training of dictionaries") { [store] in try store.trainDictionaries() }

@@ -40,7 +40,8 @@ extension RecordClient {
             let stored = try store.read { try $0.access.responses.view(prepared.digest)?.entry }
             let isEmpty = try isEmpty(response, to: prepared.message, prepared.request)
             let now = client.now
-            let transfer = try await cache.take(response, prepared, stored, isEmpty: isEmpty, now, now)
+            let transfer = try await cache.take(
+                response, prepared, stored, isEmpty: isEmpty, outboxRevision: nil, now, now)
             let records = try records(of: transfer, request)
             var page = ResponsePage(transfer, records, request)
             page.next = prepared.next(transfer.page).map { .init(place: .cached($0)) }

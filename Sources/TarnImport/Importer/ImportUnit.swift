@@ -20,6 +20,13 @@ package struct ImportUnit: Sendable {
     /// Writes further parts of the unit, in its transaction, after the merge.
     package var additions: (@Sendable (ImportReport, inout StoreWriter) throws -> Void)?
 
+    /// The revision of the outbox when the first of the unit's requests was sent; nil if the unit
+    /// cannot be older than a local change that the server has.
+    ///
+    /// A record whose operation has reached the server since then keeps its values, and the entries
+    /// of the unit cannot be confirmed by a 304: they may lack the change.
+    package var outboxRevision: UInt64?
+
     /// Creates the parts of a unit.
     package init(
         responses: [ResponseEntry] = [], checkpoints: [String: Checkpoint] = [:],

@@ -33,6 +33,8 @@ public final class Importer {
     var draftedAgain = 0
     /// The elements of the document that is being added; nil if it is not recognised.
     var wanted: WantedElements?, recognition: ElementRecognition?
+    /// The records that the unit's responses may be older than: see ``ImportUnit/outboxRevision``.
+    var overtaken: Set<ListedRecord> = []
     /// The cancellation of the waiting task, checked during the merge.
     var cancellation: Cancellation?
     /// The paths of one-to-one references, built on first use.

@@ -19,8 +19,13 @@ extension Importer {
         try unit.checkRevalidated(writer)
         let repeated = try checkRepeated(writer)
         // The merge discards the drafts, and the rest of the unit with them.
-        let unit = unit, kept = kept
-        var canRecognize = try canRecognizeDrafts && !writer.access.localChanges.hasMarks
+        var unit = unit
+        let kept = kept
+        overtaken = try overtakenRecords(writer)
+        defer { overtaken = [] }
+        let areOvertaken = !overtaken.isEmpty
+        if areOvertaken { for index in unit.responses.indices { unit.responses[index].validation.outdate() } }
+        var canRecognize = try canRecognizeDrafts && !areOvertaken && !writer.access.localChanges.hasMarks
         // Before the records: their deletions also invalidate the entries that list them.
         if !canRecognize { try unit.putResponses(&writer, importedAt: nil) }
         writer.watched = repeated
@@ -47,6 +52,16 @@ extension Importer {
         // The last moment before the commit.
         try cancellation?.check()
         return report
+    }
+
+    /// The records of the mapping whose operations have reached the server after the unit's
+    /// requests were sent.
+    private func overtakenRecords(_ writer: borrowing StoreWriter) throws -> Set<ListedRecord> {
+        guard let revision = unit.outboxRevision else { return [] }
+        let settled = try writer.access.outbox.settledRecords(after: revision)
+        guard !settled.isEmpty else { return [] }
+        let roots = Set(plan.plans.map(\.entity.root))
+        return settled.filter { roots.contains($0.entity) }
     }
 
     /// Commits the unit in a transaction of its own, and begins a new unit. Suspends the task.

@@ -9,7 +9,7 @@ extension Importer {
         defer { writer.remembersRecords = false }
         var merge = UnitMerge(
             tally: ImportTally(plans: plan.plans.count, drafts: drafter.list.count, keyLimit: keyLimit),
-            hasLocal: try writer.access.localChanges.hasMarks)
+            hasLocal: try !overtaken.isEmpty || writer.access.localChanges.hasMarks)
         try mergeDrafts(&merge, &writer)
         try connectDerived(&writer, &merge.tally, except: merge.olderRecords, hasLocal: merge.hasLocal)
         try settleConflicts(&writer, &merge.tally)
@@ -61,6 +61,7 @@ extension Importer {
         if merge.hasLocal {
             switch try respectLocal(planIndex, key, body, into: &merge.localBody, &writer) {
             case .whole: break
+            case .older: return merge.tally.older(planIndex)
             case .nothing:
                 // A diagnostic says so. The record is not lost: the operation to delete it waits.
                 merge.report.dropped.append(ListedRecord(entity: owner.entity.root, storageKey: Array(key)))

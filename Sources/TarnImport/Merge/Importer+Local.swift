@@ -9,6 +9,8 @@ extension Importer {
         case whole
         /// Nothing: the record was deleted locally.
         case nothing
+        /// Nothing: the response may be older than a change that the server has.
+        case older
         /// A part, which was written.
         ///
         /// `isWide` is of the written body. `kept` is the plan of the concrete entity that the
@@ -21,6 +23,9 @@ extension Importer {
         _ planIndex: Int, _ key: Bytes, _ body: RowBody, into rest: inout ByteWriter, _ writer: inout StoreWriter
     ) throws -> LocalOutcome {
         let access = writer.access, plan = plan.plans[planIndex], entity = plan.entity
+        if isOvertaken(entity.root, key) {
+            return try access.lending { try access.records.row(root(of: entity), key) } == nil ? .nothing : .older
+        }
         guard let mark = try access.localChanges.mark(entity.root, key) else { return .whole }
         // The root entity: the record may be of any concrete entity.
         let tree = root(of: entity)
@@ -30,7 +35,7 @@ extension Importer {
                 false, entity.id
             )
         // A record that is not stored has no local values to keep.
-        guard plan.policies.local != .server, mark.operation == .delete || row != nil else {
+        guard try !yieldsToServer(plan, key, writer), mark.operation == .delete || row != nil else {
             try writer.removeLocalMark(entity.root, key)
             return .whole
         }
@@ -154,7 +159,7 @@ extension Importer {
             try writer.putLocalMark(mark, plan.entity.root, key)
             return false
         }
-        guard plan.policies.local != .server, mark.operation != .delete else {
+        guard try !yieldsToServer(plan, key, writer), mark.operation != .delete else {
             // Both sides agree, or the server takes precedence.
             try writer.removeLocalMark(plan.entity.root, key)
             return false
@@ -169,11 +174,26 @@ extension Importer {
         return true
     }
 
+    /// Returns whether a record was changed by an operation that has reached the server after the
+    /// unit's requests were sent.
+    func isOvertaken(_ root: UInt16, _ key: Bytes) -> Bool {
+        !overtaken.isEmpty && overtaken.contains(ListedRecord(entity: root, storageKey: Array(key)))
+    }
+
+    /// Returns whether responses replace local changes of a record.
+    ///
+    /// Not while operations wait: the conflict policy of the outbox decides about them.
+    private func yieldsToServer(_ plan: EntityPlan, _ key: Bytes, _ writer: borrowing StoreWriter) throws -> Bool {
+        try plan.policies.local == .server && !writer.access.outbox.hasOperations(plan.entity.root, key)
+    }
+
     /// Returns whether a reference keeps its local value against another record's list.
     func keepsLocalReference(
         _ plan: EntityPlan, _ key: Bytes, _ field: UInt16, to target: [UInt8]?, _ writer: inout StoreWriter
     ) throws -> Bool {
-        guard plan.policies.local != .server, var mark = try writer.access.localChanges.mark(plan.entity.root, key),
+        if isOvertaken(plan.entity.root, key) { return true }
+        guard try !yieldsToServer(plan, key, writer),
+            var mark = try writer.access.localChanges.mark(plan.entity.root, key),
             mark.operation != .update || plan.policies.local == .keep || mark.covers(field)
         else { return false }
         var value = ByteWriter()

@@ -36,6 +36,8 @@ package struct OutboxAudit {
             guard value.isEmpty, key.count > 9 else { return .malformed }
             found.insert(Array(key))
             return .sound
+        case .settled:
+            return value.isEmpty && OutboxEntryKey.settled(key) != nil ? .sound : .malformed
         case .counters, .operation, .alias: break
         }
         guard EncodedRow.hasValidChecksum(value, table: 0, key: key), let row = EncodedRow(value) else {

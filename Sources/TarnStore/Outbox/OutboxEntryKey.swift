@@ -6,8 +6,10 @@
 //   03 ++ u16 root ++ storage key ++ u64 id       the operations that refer to a record
 //   04 ++ u16 root ++ temporary storage key       an alias
 //   05 ++ u64 time ++ key of the alias            the aliases by age
+//   06 ++ u64 revision ++ u64 time ++ u16 root ++ storage key
+//                                                 a record whose operation reached the server
 //
-// Numbers are big-endian. Entries of the kinds 02, 03 and 05 have no value.
+// Numbers are big-endian. Entries of the kinds 02, 03, 05 and 06 have no value.
 
 internal import LMDB
 
@@ -15,7 +17,7 @@ internal import LMDB
 package enum OutboxEntryKey {
     /// The first byte of a key.
     package enum Kind: UInt8 {
-        case counters = 0, operation, own, reference, alias, aliasTime
+        case counters = 0, operation, own, reference, alias, aliasTime, settled
     }
 
     package static let counters: [UInt8] = [Kind.counters.rawValue]

@@ -40,10 +40,14 @@ extension StoreWriter {
             guard let mark = try mark(of: record) else { continue }
             try renewMark(noted(mark, operation, record), record, after: operation)
         }
+        try noteSettled(operation.touchedRecords(own), at: now)
+        // The answer to a creation that was repeated may have brought the record back.
+        if operation.kind == .delete, try outbox.ids(.own, own).isEmpty { _ = try removeRow(own) }
         guard let key, key != operation.key, let root = catalog.entity(id: own.entity) else { return completion }
         completion.key = key
         completion.isMerged = try wholeRow(ListedRecord(entity: root.id, storageKey: key.storageKey)) != nil
         completion.rekeyed = try adopt(root, operation.key, key, at: now)
+        try noteSettled([ListedRecord(entity: root.id, storageKey: key.storageKey)], at: now)
         return completion
     }
 }

@@ -28,6 +28,17 @@ extension ResponseEntry {
             self.answeredBy = answeredBy
         }
 
+        /// Makes the response stale, and removes its validators: no 304 can confirm it.
+        package mutating func outdate() {
+            isInvalidated = true
+            var kept: [String] = []
+            for index in stride(from: 0, to: headers.count - 1, by: 2)
+            where !["etag", "last-modified"].contains(headers[index].lowercased()) {
+                kept += headers[index...index + 1]
+            }
+            headers = kept
+        }
+
         /// Returns whether the validation is of the same response as an earlier copy, and was not
         /// invalidated since.
         func isUnchanged(since copy: Validation) -> Bool {

@@ -135,4 +135,18 @@ struct OutboxAdoptionTests {
         #expect(try store.record("Issue", first) == nil && store.record("Issue", second)?.key == 99)
         #expect(try store.read { try $0.outbox.counters.aliases } == 1)
     }
+
+    @Test("a record that was deleted under its new key does not come back with the answer to its creation")
+    func deletedBeforeAdoption() throws {
+        let bed = try OutboxBed(), made = try bed.create("Issue", .temporary, ["title": .string("t")])
+        // The answer was lost, and a sync has brought the record.
+        try bed.store.put("Issue", 50, ["title": .string("t")])
+        try bed.delete("Issue", 50)
+        try bed.complete(1, 50)
+        try bed.complete(2)
+        #expect(try bed.store.record("Issue", 50) == nil)
+        #expect(try bed.store.record("Issue", made.key) == nil)
+        #expect(try bed.operations() == [])
+        #expect(try bed.marks() == [] && bed.counts.isEmpty)
+    }
 }

@@ -86,7 +86,7 @@ extension OutboxLane {
                 sent.invalidated += CacheRules.invalidated(by: message, response)
                 if let url = declared.recordURL {
                     let isRecord = message.url == declared.message.url
-                    outbox.validators.set(url, isRecord ? Validators(response.headers) : Validators())
+                    outbox.validators.set(url, isRecord ? Validators(response.headers) : Validators(), at: client.now)
                 }
                 // A deletion of a record that is gone has its effect.
                 guard (200..<300).contains(response.status) else { continue }

@@ -41,7 +41,7 @@ extension WriteMessageBuilder {
     func change(for operation: OutboxOperation, _ declared: WriteMessage) throws -> RemoteChange {
         var record = Record(entity: operation.entity, key: operation.key, fields: [])
         if let entity = access.catalog.entity(operation.entity) {
-            record = local(operation, try serverRecord(of: operation, entity))
+            record = local(operation, try serverRecord(of: operation, entity).record)
         }
         return RemoteChange(
             operation: operation, record: record,

@@ -43,6 +43,10 @@ public struct APIClient: Sendable {
         /// Requests are logged at `debug`, imports at `info`, their diagnostics and retries at
         /// `notice`.
         public var logger: Logger?
+        /// Whether the client requires that secrets can be read when it is created.
+        ///
+        /// Without it, a missing secret is the failure of the first request that needs it.
+        package var requiresSecrets = true
         /// The maximum number of keys that the report of an import names for each outcome; 0 for
         /// none.
         ///
@@ -178,7 +182,7 @@ public struct APIClient: Sendable {
         let options = context.options, environment = context.environment
         let isFirst = name == context.description.apiName
         let base = name.flatMap { options.bases[$0] } ?? (isFirst ? options.base : nil)
-        try APIClient.check(api.authentication.sources, environment)
+        if options.requiresSecrets { try APIClient.check(api.authentication.sources, environment) }
         let secrets = Set([api.authentication.queryParameter].compactMap(\.self))
         var pace = api.pace
         if options.ignoresLimits { pace.obeysHeaders = false }

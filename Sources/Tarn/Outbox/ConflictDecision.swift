@@ -20,17 +20,22 @@ enum ConflictDecision: Sendable, Hashable {
     /// - Parameters:
     ///   - changes: the changes of the operation.
     ///   - server: the server's values of changed fields, as far as responses have brought them.
+    ///   - unordered: the relationships whose order has no meaning.
     static func decide(
-        _ rule: ConflictRule, _ changes: [OutboxOperation.Change], server: [String: Value]
+        _ rule: ConflictRule, _ changes: [OutboxOperation.Change], server: [String: Value],
+        unordered: Set<String> = []
     ) -> ConflictDecision {
         var kept: [OutboxOperation.Change] = [], overlapping: [OutboxOperation.Change] = []
         for change in changes {
-            guard let remote = server[change.name], remote != change.before ?? .null else {
+            let isUnordered = unordered.contains(change.name)
+            guard let remote = server[change.name],
+                !remote.isSame(as: change.before ?? .null, isUnordered: isUnordered)
+            else {
                 kept.append(change)
                 continue
             }
             // Both sides have made the same change: nothing is left to send.
-            if remote == change.after { continue }
+            if remote.isSame(as: change.after, isUnordered: isUnordered) { continue }
             overlapping.append(OutboxOperation.Change(change.name, before: remote, after: change.after))
         }
         if kept.count == changes.count { return .send }
@@ -65,5 +70,31 @@ struct OpenConflict: Sendable {
         } catch {
             return .failed("the conflict was not resolved: \(error)")
         }
+    }
+}
+
+extension Value {
+    /// Whether two values of a field are equal.
+    ///
+    /// - Parameter isUnordered: whether the order of a list of references has no meaning.
+    func isSame(as other: Value, isUnordered: Bool) -> Bool {
+        guard isUnordered, case .references(let keys) = self, case .references(let others) = other else {
+            return self == other
+        }
+        return keys.count == others.count && Set(keys) == Set(others)
+    }
+}
+
+extension Catalog {
+    /// The stored to-many relationships of an entity whose order has no meaning.
+    func unorderedLists(of name: String) -> Set<String> {
+        guard let entity = entity(name) else { return [] }
+        return Set(
+            entity.fields.compactMap { field in
+                guard case .reference(let reference) = field.kind, reference.isToMany, !reference.isOrdered else {
+                    return nil
+                }
+                return field.name
+            })
     }
 }

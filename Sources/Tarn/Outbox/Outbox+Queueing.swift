@@ -7,6 +7,7 @@ extension Outbox {
     ///
     /// - Parameters:
     ///   - fields: the fields of the record. Values of other types are converted as in a condition.
+    ///     Those that the declared request does not send stay local changes.
     ///   - key: the key that the program chooses; nil for a temporary one, which the server's key
     ///     replaces.
     /// - Returns: the key of the record.
@@ -17,11 +18,15 @@ extension Outbox {
         try await store.writeRepeatably { try create(entity, fields, key: key, in: &$0) }
     }
 
-    /// Changes fields of a record locally, and queues the change of those that differ.
+    /// Changes fields of a record locally, and queues the change of those that differ from the
+    /// server's values.
+    ///
+    /// A field that the declared request does not send stays a local change, beside others that it
+    /// sends.
     ///
     /// - Returns: the operation that has the change; nil if nothing differs.
-    /// - Throws: `WriteError.noRequest`, `.nothingToSend`; `OutboxError.recordMissing`,
-    ///   `.tooLarge`; otherwise as `StoreWriter.put`.
+    /// - Throws: `WriteError.noRequest`, `.nothingToSend`, `.request` if no changed field can be
+    ///   sent; `OutboxError.recordMissing`, `.tooLarge`; otherwise as `StoreWriter.put`.
     @discardableResult
     public func update(_ entity: String, _ key: RecordKey, _ fields: [Record.Field]) async throws -> UInt64? {
         try await store.writeRepeatably { try update(entity, key, fields, in: &$0) }
@@ -62,13 +67,23 @@ extension Outbox {
     public func create(
         _ entity: String, _ fields: [Record.Field], key: RecordKey? = nil, in writer: inout StoreWriter
     ) throws -> RecordKey {
+        let unsent = try unsent(.create, entity, fields.map(\.name), writer.access).map(\.name)
+        return try create(entity, fields, key: key, keepingLocal: Set(unsent), in: &writer)
+    }
+
+    /// Creates a record within a write.
+    ///
+    /// - Parameter unsent: the fields that stay local changes when the server has the record.
+    func create(
+        _ entity: String, _ fields: [Record.Field], key: RecordKey?, keepingLocal unsent: Set<String>,
+        in writer: inout StoreWriter
+    ) throws -> RecordKey {
         _ = try request(.create, entity, nil, writer.access)
         let fields = try fitting(fields, entity, writer.access)
         let record = Record(entity: entity, key: key ?? RecordKey([]), fields: fields)
-        let related = try builder(writer.access).related(.create, nil, of: record)
-        return try writer.enqueueCreate(
-            entity, key.map { .client($0) } ?? .temporary, fields, OutboxRequest(related: related)
-        ).key
+        var queued = OutboxRequest(related: try builder(writer.access).related(.create, nil, of: record))
+        queued.unsent = unsent
+        return try writer.enqueueCreate(entity, key.map { .client($0) } ?? .temporary, fields, queued).key
     }
 
     /// Changes fields of a record within a write, as ``update(_:_:_:)`` does.
@@ -77,23 +92,45 @@ extension Outbox {
         _ entity: String, _ key: RecordKey, _ fields: [Record.Field], in writer: inout StoreWriter
     ) throws -> UInt64? {
         let request = try request(.update, entity, nil, writer.access)
-        let names = fields.map(\.name)
-        if let sent = request.fields, request.content(for: .update) == .changed, !names.isEmpty,
-            !names.contains(where: sent.contains)
-        {
-            throw WriteError.nothingToSend(entity: entity, fields: names)
-        }
+        let names = fields.map(\.name), unsent = try unsent(.update, entity, names, writer.access)
         let fields = try fitting(fields, entity, writer.access)
         let related = try related(.update, nil, entity, key, writer.access)
-        return try writer.enqueueUpdate(entity, key, fields, OutboxRequest(related: related)).operation
+        var queued = OutboxRequest(related: related), operation: UInt64?, left = Set(unsent.map(\.name))
+        if try writer.outbox.endsWithOpenCreation(entity, key) {
+            // A change that only the creation can send is folded into it, and any other one is not.
+            let late = Set(try self.unsent(.create, entity, names, writer.access).map(\.name))
+            let early = fields.filter { !late.contains($0.name) }
+            if !early.isEmpty { operation = try writer.enqueueUpdate(entity, key, early, queued).operation }
+            left.formIntersection(late)
+            if !left.isEmpty { try writer.changeLocally(entity, key, fields.filter { left.contains($0.name) }) }
+            queued.staysSeparate = true
+            let rest = fields.filter { late.contains($0.name) && !left.contains($0.name) }
+            return rest.isEmpty ? operation : try writer.enqueueUpdate(entity, key, rest, queued).operation
+        }
+        if let first = unsent.first, left.count == Set(names).count {
+            guard unsent.allSatisfy({ $0.reason == nil }), let found = writer.access.catalog.entity(entity) else {
+                throw (unsent.first { $0.reason != nil } ?? first).error(entity, request)
+            }
+            throw WriteError.nothingToSend(entity: found.name, fields: names)
+        }
+        try builder(writer.access).checkURL(request, entity, writer.outbox.resolvedKey(entity, key))
+        if !left.isEmpty { try writer.changeLocally(entity, key, fields.filter { left.contains($0.name) }) }
+        operation = try writer.enqueueUpdate(
+            entity, key, fields.filter { !left.contains($0.name) }, queued
+        ).operation
+        return operation
     }
 
     /// Deletes a record within a write, as ``delete(_:_:)`` does.
     @discardableResult
     public func delete(_ entity: String, _ key: RecordKey, in writer: inout StoreWriter) throws -> UInt64? {
-        _ = try request(.delete, entity, nil, writer.access)
-        let related = try related(.delete, nil, entity, key, writer.access)
-        return try writer.enqueueDelete(entity, key, OutboxRequest(related: related)).operation
+        let request = try request(.delete, entity, nil, writer.access)
+        try builder(writer.access).checkURL(request, entity, writer.outbox.resolvedKey(entity, key))
+        var queued = OutboxRequest(related: try related(.delete, nil, entity, key, writer.access))
+        // The deletion removes the record from the responses that had it.
+        let version = try version(entity, key, writer.access)
+        (queued.etag, queued.lastModified) = (version.etag, version.lastModified)
+        return try writer.enqueueDelete(entity, key, queued).operation
     }
 
     /// Adds members within a write, as ``add(_:to:of:_:)`` does.
@@ -117,7 +154,8 @@ extension Outbox {
         _ kind: OutboxOperation.Kind, _ members: [RecordKey], _ relationship: String, _ entity: String,
         _ key: RecordKey, _ writer: inout StoreWriter
     ) throws {
-        _ = try request(kind, entity, relationship, writer.access)
+        let declared = try request(kind, entity, relationship, writer.access)
+        try builder(writer.access).checkURL(declared, entity, writer.outbox.resolvedKey(entity, key))
         let request = OutboxRequest(related: try related(kind, relationship, entity, key, writer.access))
         for member in members {
             if kind == .add {
@@ -141,6 +179,26 @@ extension Outbox {
 
     func builder(_ access: StoreAccess) -> WriteMessageBuilder {
         WriteMessageBuilder(client: client, access: access, plans: plans)
+    }
+
+    /// The fields among the given ones that the request of an operation does not send.
+    package func unsent(
+        _ kind: OutboxOperation.Kind, _ name: String, _ fields: [String], _ access: StoreAccess
+    ) throws -> [UnsentField] {
+        guard let entity = access.catalog.entity(name) else { return [] }
+        return try builder(access).unsent(fields, kind, request(kind, name, nil, access), entity)
+    }
+
+    /// The version of a record to delete: the validators of the newest response to its URL,
+    /// whatever its credentials were.
+    private func version(_ name: String, _ key: RecordKey, _ access: StoreAccess) throws -> Validators {
+        let api = api(ofEntity: name)
+        let client = client.all.first { ($0.apiName ?? "") == api } ?? client
+        let builder = WriteMessageBuilder(client: client, access: access, plans: plans)
+        let key = try access.outbox.resolvedKey(name, key)
+        guard let url = try builder.recordURL(ofDeletion: name, key) else { return Validators() }
+        let scopes = try access.responses.scopes().union([""]).sorted()
+        return try client.newestResponse(to: url, scopes: scopes, access)?.validators ?? Validators()
     }
 
     /// The declared request of an operation.

@@ -6,7 +6,7 @@ import TarnStore
 
 extension Outbox {
     /// The name of the lock; no endpoint has such a name.
-    private var lockName: String { "! outbox " + client.description.api.base }
+    private var lockName: String { OutboxClaim.name(ofAPI: client.description.api.base) }
 
     /// The process that is sending this outbox; nil if none is.
     public var sender: Int32? { SyncLock.holder(of: lockName, directory: store.path) }

@@ -115,21 +115,28 @@ public struct Outbox: Sendable {
 
     /// Queues a dead operation again, or ends the back-off of a failed one.
     ///
+    /// An operation whose sender was killed is queued again, too. Its idempotency key stays.
+    ///
     /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent.
     public func retry(_ id: UInt64) async throws {
-        try await store.write { _ = try $0.retryOperation(id) }
+        let claim = OutboxClaim(base: client.description.api.base, directory: store.path)
+        try await store.write { _ = try $0.retryOperation(id, evenIfSending: claim != nil) }
+        withExtendedLifetime(claim) {}
     }
 
     /// Discards an operation, and rolls its local change back.
     ///
     /// A record that it creates is deleted, with all operations that depend on it; a record that it
-    /// deletes is restored.
+    /// deletes is restored. If the sender of the operation was killed, the server may have it.
     ///
     /// - Returns: the discarded operations.
     /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent.
     @discardableResult
     public func discard(_ id: UInt64) async throws -> [OutboxOperation] {
-        try await store.write { try $0.discardOperation(id).operations }
+        let claim = OutboxClaim(base: client.description.api.base, directory: store.path)
+        let discarded = try await store.write { try $0.discardOperation(id, evenIfSending: claim != nil).operations }
+        withExtendedLifetime(claim) {}
+        return discarded
     }
 }
 

@@ -38,7 +38,8 @@ extension OutboxDrain {
         for (operation, conflict) in ready {
             guard let operation = try writer.claimOperation(operation, at: now) else { continue }
             claimed.append(operation.id)
-            effects.claimed.append(ClaimedOperation(operation: operation, conflict: conflict))
+            let wasRead = state.withLock { $0.read.contains(operation.id) }
+            effects.claimed.append(ClaimedOperation(operation: operation, conflict: conflict, wasRead: wasRead))
         }
         // Other writes of the same commit must not claim them as well.
         state.withLock { $0.claimed.formUnion(claimed) }
@@ -61,15 +62,17 @@ extension OutboxDrain {
         }
         let isRefused = operation.failure?.kind == "conflict"
         let server = try serverValues(of: operation, &writer)
+        let unordered = server.isEmpty ? [] : writer.access.catalog.unorderedLists(of: operation.entity)
         switch (operation.kind, policy(of: operation, writer.access)) {
         case (.update, .rule(let rule)):
-            let decision = ConflictDecision.decide(rule, operation.changes, server: server)
+            let decision = ConflictDecision.decide(rule, operation.changes, server: server, unordered: unordered)
             if decision != .send { effects.report.conflicts += 1 }
             return try carryOut(decision, operation, &effects, &writer).map { ($0, nil) }
         case (.update, .code(let code)):
-            let differs = ConflictDecision.decide(.client, operation.changes, server: server) != .send
+            let differs =
+                ConflictDecision.decide(.client, operation.changes, server: server, unordered: unordered) != .send
             guard differs || isRefused else { return (operation, nil) }
-            if isSettled(operation, server) {
+            if isSettled(operation, server, unordered) {
                 return try carryOut(.replace([]), operation, &effects, &writer).map { ($0, nil) }
             }
             return (operation, try conflict(operation, server, code, &writer))
@@ -80,7 +83,11 @@ extension OutboxDrain {
             case .server, .perField(.server):
                 return try carryOut(.withdraw, operation, &effects, &writer).map { ($0, nil) }
             case .perField(.hold):
-                let fields = server.filter { $0.value != operation.deleted?[$0.key] ?? .null }.keys.sorted()
+                // Without earlier changes that have not reached the server.
+                let base = try writer.outbox.serverRecord(ofDeletion: operation.id, takingServer: false)?.record
+                let fields = server.filter { name, value in
+                    !value.isSame(as: base?[name] ?? .null, isUnordered: unordered.contains(name))
+                }.keys.sorted()
                 if fields.isEmpty { return (operation, nil) }
                 return try carryOut(.hold([], fields: fields), operation, &effects, &writer).map { ($0, nil) }
             }

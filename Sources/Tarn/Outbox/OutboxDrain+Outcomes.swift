@@ -35,11 +35,20 @@ extension OutboxDrain {
             } else {
                 try later(operation, after: nil, failure, &effects, &writer)
             }
+        case .limited(let until, let failure): try writer.postponeOperation(id, until: until, failure)
         case .cancelled: try writer.releaseOperations([id])
         case .unsent: try writer.unclaimOperations([id])
-        case .refreshed(let failure, let isSameVersion):
+        case .refreshed(let failure, let validators, let isSameVersion):
+            let before = try writer.outbox.serverRecord(ofDeletion: id)?.record
             if let importer = sent.importer?.value { _ = try importer.commit(into: &writer) }
-            try refreshed(operation, failure, isSameVersion, &effects, &writer)
+            let isChanged = try isChanged(operation, since: before, &writer)
+            // The refusal has another reason: sending it again would not help.
+            guard isChanged || !isSameVersion else { return try refuse(operation, failure, &effects, &writer) }
+            try refreshed(operation, failure, validators, &effects, &writer)
+        case .completed:
+            if let importer = sent.importer?.value { _ = try importer.commit(into: &writer) }
+            state.withLock { _ = $0.read.insert(id) }
+            try writer.unclaimOperations([id])
         case .gone(let failure):
             if case .rule(.server) = policy(of: operation, writer.access) {
                 try writer.discardOperation(id, evenIfSending: true)
@@ -70,41 +79,72 @@ extension OutboxDrain {
         _ writer: inout StoreWriter
     ) throws {
         let backOff = outbox.options.backOff.delay(afterAttempt: operation.attempts, client.options.time.random())
-        let wait = max(delay ?? .zero, backOff)
+        // Some servers name a date that is far away.
+        let wait = max(min(delay ?? .zero, client.api.pace.longestLimit), backOff)
         let notBefore = Timestamp(client.options.time.now().addingTimeInterval(wait.inSeconds))
         if try writer.retryOperationLater(operation.id, notBefore: notBefore, failure) {
             effects.report.note(operation, failure, isDead: false)
         }
     }
 
-    /// Continues after the server's record was read because of a conflict.
+    /// Whether the server's record has other values than those on which an operation is based.
+    ///
+    /// - Parameter before: the server's record of a deletion, as it was known before it was read.
+    private func isChanged(
+        _ operation: OutboxOperation, since before: Record?, _ writer: inout StoreWriter
+    ) throws -> Bool {
+        let server = try serverValues(of: operation, &writer)
+        let unordered = writer.access.catalog.unorderedLists(of: operation.entity)
+        guard operation.kind == .delete else {
+            return ConflictDecision.decide(.client, operation.changes, server: server, unordered: unordered) != .send
+        }
+        return server.contains { name, value in
+            !value.isSame(as: before?[name] ?? .null, isUnordered: unordered.contains(name))
+        }
+    }
+
+    /// The most times that a drain sends an operation again because of the record's version.
+    ///
+    /// A server may give each answer another validator.
+    private static let refusalLimit = 8
+
+    /// Continues after the server's record was read because of a conflict, and is another version.
     private func refreshed(
-        _ operation: OutboxOperation, _ failure: OutboxFailure, _ isSameVersion: Bool, _ effects: inout Effects,
+        _ operation: OutboxOperation, _ failure: OutboxFailure, _ validators: Validators, _ effects: inout Effects,
         _ writer: inout StoreWriter
     ) throws {
         let rule = policy(of: operation, writer.access), server = try serverValues(of: operation, &writer)
-        let isChanged: Bool
-        if let deleted = operation.deleted {
-            isChanged = server.contains { $0.value != deleted[$0.key] ?? .null }
-        } else {
-            isChanged = ConflictDecision.decide(.client, operation.changes, server: server) != .send
-        }
-        // The refusal has another reason: sending it again would not help.
-        guard isChanged || !isSameVersion else {
-            return try refuse(operation, failure, &effects, &writer)
-        }
-        if case .rule(.server) = rule, !isSettled(operation, server) {
+        let unordered = writer.access.catalog.unorderedLists(of: operation.entity)
+        if case .rule(.server) = rule, !isSettled(operation, server, unordered) {
             try writer.discardOperation(operation.id, evenIfSending: true)
             effects.report.withdrawn += 1
             effects.report.conflicts += 1
             return
         }
-        try writer.retryOperationLater(operation.id, notBefore: nil, failure)
+        let count = state.withLock { state in
+            state.refusals[operation.id, default: 0] += 1
+            return state.refusals[operation.id] ?? 0
+        }
+        guard count < OutboxDrain.refusalLimit else {
+            var failure = failure
+            failure.message = (failure.message + "; the record was another version \(count) times in a row").printable(
+                OutboxFailure.longestText)
+            return try refuse(operation, failure, &effects, &writer)
+        }
+        let isDeletion = operation.kind == .delete
+        try writer.requeueOperation(
+            operation.id, failure, etag: isDeletion ? validators.etag : nil,
+            lastModified: isDeletion ? validators.lastModified : nil)
     }
 
     /// Whether the server has all changes of an update already.
-    func isSettled(_ operation: OutboxOperation, _ server: [String: Value]) -> Bool {
-        operation.kind == .update && operation.changes.allSatisfy { server[$0.name] == $0.after }
+    ///
+    /// - Parameter unordered: the relationships whose order has no meaning.
+    func isSettled(_ operation: OutboxOperation, _ server: [String: Value], _ unordered: Set<String>) -> Bool {
+        operation.kind == .update
+            && operation.changes.allSatisfy { change in
+                server[change.name]?.isSame(as: change.after, isUnordered: unordered.contains(change.name)) ?? false
+            }
     }
 
     /// Bases later changes of the fields that an operation has changed on the server's answer.

@@ -18,6 +18,10 @@ final class OutboxDrain: Sendable {
         /// process that ended.
         var claimed: Set<UInt64> = []
         var report = OutboxReport()
+        /// The numbers of refusals because of a record's version, by operation.
+        var refusals: [UInt64: Int] = [:]
+        /// The operations whose records were read for their bodies.
+        var read: Set<UInt64> = []
         /// The numbers of attempts in a row that failed for a passing reason, by API.
         var failuresInARow: [String: Int] = [:]
         /// The APIs whose operations wait, by name.
@@ -101,6 +105,11 @@ final class OutboxDrain: Sendable {
         try store.read { reader in
             report.remaining = try reader.outbox.counts
             report.nextAttempt = try reader.outbox.nextBackOff(after: client.now)
+            if report.remaining.dead > 0, report.remaining.pending > 0 {
+                report.blocked = try reader.outbox.window(limit: 1000, now: client.now).count { entry in
+                    entry.waitsFor.contains(where: \.isDead)
+                }
+            }
         }
         return report
     }
@@ -224,11 +233,15 @@ final class OutboxDrain: Sendable {
         state.withLock { state in
             switch sent.outcome {
             case .later(_, let failure):
+                if failure.status == 429 { state.report.isLimited = true }
                 state.failuresInARow[api, default: 0] += 1
                 if state.failuresInARow[api, default: 0] >= outbox.options.failureLimit {
                     state.stop(api, .failing(failure.message))
                 }
             case .stopped(let stop, _): state.stop(api, stop)
+            case .limited(_, let failure):
+                state.report.isLimited = true
+                state.stop(api, .failing(failure.message))
             case .cancelled, .unsent: break
             default: state.failuresInARow[api] = 0
             }

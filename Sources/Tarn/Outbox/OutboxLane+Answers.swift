@@ -27,17 +27,23 @@ extension OutboxLane {
         }
         if let url = message.recordURL {
             // An answer that could not be read may validate another record than ours.
-            outbox.validators.set(url, sent.unread == nil ? Validators(response.headers) : Validators())
+            let validators = sent.unread == nil ? Validators(response.headers) : Validators()
+            outbox.validators.set(url, validators, at: client.now)
             if sent.unread != nil { sent.invalidated.append(url) }
         }
         guard operation.kind == .create else { return sent }
-        if key == nil, let location = response.headers["Location"] ?? response.headers["Content-Location"] {
+        if key == nil, let location = WriteAnswer.location(status: response.status, response.headers) {
             guard let base = try? HTTPURL(request.url), let url = try? base.resolving(location) else {
                 return identified(sent, nil, "its URL cannot be read: \(location.printable(200))")
             }
             return await located(sent, client.canonicalURL(url.description), message)
         }
-        return identified(sent, key, "its answer names neither its key nor its URL")
+        let isAccepted = response.status == 202
+        return identified(
+            sent, key,
+            isAccepted
+                ? "its answer (202) names no key: it carries the creation out later"
+                : "its answer names neither its key nor its URL")
     }
 
     /// The failure of reading an answer to an operation that is done.
@@ -65,8 +71,8 @@ extension OutboxLane {
             if let key = lent.value.key(ofURL: location, entity: operation.entity) { return identified(sent, key, "") }
         } catch { return identified(sent, nil, "\(error)") }
         // A server that the API's credentials must not reach is not asked for the record.
-        guard let base = try? HTTPURL(message.message.url), let url = try? HTTPURL(location),
-            base.hasSameOrigin(as: url)
+        guard let url = try? HTTPURL(location),
+            [message.message.url, client.api.base].contains(where: { url.hasSameOrigin(asURL: $0) })
         else { return identified(sent, nil, "its URL leads to another server: \(Redaction.shown(location))") }
         let request = client.request(location), response: TransportResponse
         do throws(TransportError) { response = try await transport.sendDirectly(request) } catch {
@@ -124,7 +130,7 @@ extension OutboxLane {
                 OutboxFailure(
                     kind: "unidentified", status: sent.unread?.status,
                     message:
-                        "the server has created the record, but \(details); discard the operation, and fetch the record"
+                        "the server has accepted the creation, but \(details); discard the operation, and fetch the record"
                         .printable(OutboxFailure.longestText), excerpt: sent.unread?.excerpt, at: client.now))
             sent.unread = nil
             return sent
@@ -155,7 +161,7 @@ extension OutboxLane {
         guard operation.kind == .add || operation.kind == .remove else {
             return draft(response, message, operation.entity, into: &sent) { added in
                 guard added.listed.count == 1 else { return "it has \(added.listed.count) records with a key" }
-                guard operation.kind == .update, added.listed[0].storageKey != operation.key.storageKey else {
+                guard operation.kind != .create, added.listed[0].storageKey != operation.key.storageKey else {
                     return nil
                 }
                 return "it is not \(operation.record)"
@@ -257,11 +263,42 @@ extension OutboxLane {
                 sent.outcome = .refused(failure)
                 return sent
             }
-            outbox.validators.set(url, validators)
-            let isSame = failure.status == 409 || validators == sentWith || validators.isEmpty
-            sent.outcome = .refreshed(failure, isSameVersion: isSame)
+            outbox.validators.set(url, validators, at: client.now)
+            // Without a precondition, a 409 does not say that the version is another one.
+            let isUnconditional = failure.status == 409 && !sentWith.areRequired
+            let isSame = isUnconditional || validators == sentWith || validators.isEmpty
+            sent.outcome = .refreshed(failure, validators, isSameVersion: isSame)
         case 404, 410: sent.outcome = operation.kind == .delete ? .done(adopting: nil) : .gone(failure)
         default: sent.outcome = outcome(ofUnread: response, failure)
+        }
+        return sent
+    }
+
+    /// Reads the record of an update whose body needs all of the server's values.
+    ///
+    /// - Parameter wasRead: whether the record was read before, and did not have them.
+    func completed(
+        _ operation: OutboxOperation, _ message: WriteMessage, _ incomplete: WriteError, wasRead: Bool
+    ) async -> SentOperation {
+        let failure = OutboxFailure(kind: "request", message: "\(incomplete)", at: client.now)
+        var sent = SentOperation(operation: operation, outcome: .refused(failure))
+        guard message.isReadDeclared, !wasRead, let url = message.recordURL,
+            let response = await read(url, for: &sent)
+        else { return sent }
+        switch response.status {
+        case 200:
+            if case .unreadable(let reason) = read(response, message, into: &sent) {
+                var failure = failure
+                failure.message = (failure.message + "; the server's record cannot be read: \(reason)").printable(
+                    OutboxFailure.longestText)
+                sent.outcome = .refused(failure)
+                return sent
+            }
+            outbox.validators.set(url, Validators(response.headers), at: client.now)
+            sent.outcome = .completed
+        case 404, 410: sent.outcome = .gone(response.failure(of: client.request(url), at: client.now))
+        default:
+            sent.outcome = outcome(ofUnread: response, response.failure(of: client.request(url), at: client.now))
         }
         return sent
     }
@@ -281,5 +318,11 @@ extension OutboxLane {
         }
         let isPassing = RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers))
         return isPassing ? .later(after: nil, failure) : .refused(failure)
+    }
+}
+
+extension HTTPURL {
+    fileprivate func hasSameOrigin(asURL text: String) -> Bool {
+        (try? HTTPURL(text)).map { $0.hasSameOrigin(as: self) } ?? false
     }
 }

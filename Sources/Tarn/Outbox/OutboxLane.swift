@@ -20,6 +20,10 @@ struct OutboxLane: Sendable {
         self.outbox = outbox
         self.client = client
         do { authScope = .success(try await client.authScope()) } catch let error as TransportError {
+            // No request has failed: the message names the API.
+            var error = error
+            error.url = client.api.base
+            error.detail = error.detail.replacingOccurrences(of: "no credentials for :", with: "no credentials:")
             authScope = .failure(error)
         }
         let endpoint = Endpoint(name: "outbox", path: "/", entity: "")
@@ -42,7 +46,7 @@ struct OutboxLane: Sendable {
         do {
             (message, known) = try client.store.read { reader in
                 let message = try builder(reader.access).message(for: operation)
-                return (message, Result { try self.known(message.recordURL, reader) })
+                return (message, Result { try self.known(message.recordURL, of: operation, reader) })
             }
         } catch {
             let failure = OutboxFailure(kind: "request", message: "\(error)", at: client.now)
@@ -50,6 +54,9 @@ struct OutboxLane: Sendable {
         }
         if case .failure(let error) = authScope {
             return SentOperation(operation: operation, outcome: outcome(of: error))
+        }
+        if let incomplete = message.isIncomplete {
+            return await completed(operation, message, incomplete, wasRead: claimed.wasRead)
         }
         // The server has created the record already.
         if let location = operation.location {
@@ -101,6 +108,9 @@ struct OutboxLane: Sendable {
     func outcome(of error: TransportError) -> SentOperation.Outcome {
         let failure = OutboxFailure(kind: error.kind.rawValue, message: "\(error)", at: client.now)
         if error.kind == .cancelled { return .cancelled }
+        if let until = error.until { return .limited(until: Timestamp(until), failure) }
+        // The next attempt would be redirected as well.
+        if error.isRefusedRedirect { return .refused(failure) }
         if error.isUnreachable { return .stopped(.unreachable(failure.message), failure) }
         switch WriteAnswer.classify(error.kind) {
         case .authentication: return .stopped(.authentication(failure.message), failure)
@@ -111,11 +121,28 @@ struct OutboxLane: Sendable {
 
     // MARK: Validators
 
-    /// The validators of the newest response to a record's URL; none without a response, or
-    /// without credentials.
-    private func known(_ url: String?, _ reader: StoreReader) throws -> Validators {
+    /// The validators of the version on which an operation is based: those of the newest response
+    /// to the record's URL. None without a response, or without credentials.
+    private func known(_ url: String?, of operation: OutboxOperation, _ reader: StoreReader) throws -> Validators {
         guard let url, case .success(let scope) = authScope else { return Validators() }
-        if let known = outbox.validators[url] { return known }
+        let written = outbox.validators[url]
+        let queued = Validators(etag: operation.etag, lastModified: operation.lastModified)
+        if operation.kind == .delete, !queued.isEmpty {
+            // The conflict with a later response is noticed by the server only.
+            if let written, written.at > operation.queuedAt { return written.validators }
+            return queued
+        }
+        let newest = try client.newestResponse(to: url, scopes: [scope], reader.access)
+        if let written, newest.map({ $0.at <= written.at }) ?? true { return written.validators }
+        return newest?.validators ?? Validators()
+    }
+}
+
+extension APIClient {
+    /// The validators of the newest usable response to a URL, and the time when it was validated.
+    func newestResponse(
+        to url: String, scopes: [String], _ access: StoreAccess
+    ) throws -> (validators: Validators, at: Timestamp)? {
         var newest: (at: Timestamp, headers: [String])?
         func note(_ view: ResponseView) -> Bool {
             if view.status == 200, !view.isInvalidated, view.validatedAt > newest?.at ?? Timestamp(microseconds: 0) {
@@ -123,13 +150,16 @@ struct OutboxLane: Sendable {
             }
             return true
         }
-        try reader.access.responses.forEach(to: url, scope: scope, note)
-        try reader.access.responses.forEachWhole(to: client.requestURL(url), note)
-        return newest.map { Validators(TransportHeaders(flat: $0.headers)) } ?? Validators()
+        for scope in scopes { try access.responses.forEach(to: url, scope: scope, note) }
+        try access.responses.forEachWhole(to: requestURL(url), note)
+        return newest.map { (Validators(TransportHeaders(flat: $0.headers)), $0.at) }
     }
 }
 
 extension Validators {
+    /// Whether a write with these validators has a precondition.
+    var areRequired: Bool { lastModified != nil || etag.map { !$0.hasPrefix("W/") } ?? false }
+
     /// Makes a write conditional on the version that was seen.
     ///
     /// A weak entity tag never matches `If-Match` (RFC 9110 §13.1.1): the date replaces it.

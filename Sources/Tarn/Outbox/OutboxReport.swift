@@ -32,6 +32,11 @@ public struct OutboxReport: Sendable, Hashable {
     /// The next end of a back-off; nil if no operation waits for one.
     public var nextAttempt: Timestamp?
 
+    /// Whether the rate limit of a server was used up.
+    package var isLimited = false
+    /// The number of operations that wait for a dead one, of the first 1,000.
+    package var blocked = 0
+
     /// Creates an empty report.
     package init() {}
 

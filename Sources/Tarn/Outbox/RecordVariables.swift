@@ -46,7 +46,7 @@ struct RecordVariables {
             case .reference(let reference)? = entity.field(name)?.kind,
             let destination = access.catalog.entity(id: reference.destination)
         else { return nil }
-        return try access.serverRecord(destination, key)
+        return try access.serverRecord(destination, key)?.record
             ?? Record(entity: destination.name, key: key, fields: []).withKeyFields(destination)
     }
 }
@@ -58,12 +58,11 @@ extension StoreAccess {
     }
 
     /// A stored record without the changes that have not reached the server.
-    func serverRecord(_ entity: Catalog.Entity, _ key: RecordKey) throws -> Record? {
-        guard var record = try storedRecord(entity, key) else { return nil }
-        for operation in try outbox.operations(of: entity.name, key).reversed() where operation.kind == .update {
-            for change in operation.changes { record.set(change.name, change.before) }
-        }
-        return record
+    func serverRecord(_ entity: Catalog.Entity, _ key: RecordKey) throws -> ServerRecord? {
+        let listed = ListedRecord(entity: entity.root, storageKey: key.storageKey)
+        guard var found = try outbox.serverRecord(listed) else { return nil }
+        found.record = found.record.withKeyFields(entity)
+        return found
     }
 }
 

@@ -16,12 +16,15 @@ struct ClaimedOperation: Sendable {
     private let way: OperationOnItsWay
     /// The conflict that code has to decide before the operation is sent.
     let conflict: OpenConflict?
+    /// Whether this drain has read the record for the operation's body.
+    let wasRead: Bool
 
     var operation: OutboxOperation { way.operation }
 
-    init(operation: OutboxOperation, conflict: OpenConflict? = nil) {
+    init(operation: OutboxOperation, conflict: OpenConflict? = nil, wasRead: Bool = false) {
         way = OperationOnItsWay(operation)
         self.conflict = conflict
+        self.wasRead = wasRead
     }
 }
 
@@ -35,11 +38,15 @@ struct SentOperation: Sendable {
         /// The operation cannot be sent, or the server refuses it for good.
         case refused(OutboxFailure)
         /// The server has refused a precondition, and its record was read.
-        case refreshed(OutboxFailure, isSameVersion: Bool)
+        case refreshed(OutboxFailure, Validators, isSameVersion: Bool)
+        /// Nothing was sent: the record was read, because the body needs all of its values.
+        case completed
         /// The server no longer has the record.
         case gone(OutboxFailure)
         /// Code has decided a conflict.
         case decided(ConflictDecision)
+        /// Nothing was sent: the rate limit of the API is used up.
+        case limited(until: Timestamp, OutboxFailure)
         /// Nothing was sent: the operations of the API wait.
         case stopped(OutboxReport.Stop, OutboxFailure)
         case cancelled

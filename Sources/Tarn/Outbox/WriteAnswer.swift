@@ -38,8 +38,9 @@ enum WriteAnswer: Sendable, Hashable {
         }
         switch status {
         case 200..<300:
-            let location = headers["Location"] ?? headers["Content-Location"]
-            if kind == .create, !hasBody, let location, !location.isEmpty { return .location(location) }
+            if kind == .create, !hasBody, let location = self.location(status: status, headers) {
+                return .location(location)
+            }
             return .done
         case 401, 407: return .authentication
         // RFC 9110 §9.3.5: the deletion has its effect, whichever request caused it.
@@ -52,6 +53,16 @@ enum WriteAnswer: Sendable, Hashable {
             let isPassing = RetryPolicy.isPassing(.answer(status: status, headers: headers))
             return isPassing ? retry(status, headers, now) : .refused
         }
+    }
+
+    /// Returns the URL of a created record that an answer names; nil if it names none.
+    ///
+    /// That of a 202 leads to a status monitor (RFC 9110 §15.3.3).
+    static func location(status: Int, _ headers: TransportHeaders) -> String? {
+        guard status != 202, let location = headers["Location"] ?? headers["Content-Location"], !location.isEmpty else {
+            return nil
+        }
+        return location
     }
 
     private static func retry(_ status: Int, _ headers: TransportHeaders, _ now: Date) -> WriteAnswer {

@@ -15,6 +15,9 @@ struct WriteMessage: Sendable {
     var records: JSONPath
     /// The name of the header field with the idempotency key.
     var idempotencyField: String?
+    /// The reason why the body would replace values that are not known here; nil if it has
+    /// everything that the server has.
+    var isIncomplete: WriteError?
 }
 
 /// Builds the requests of operations from a snapshot of the store.
@@ -39,14 +42,14 @@ struct WriteMessageBuilder {
             let (request, base) = requests.request(for: operation.kind, relationship: operation.relationship)
         else { throw WriteError.noRequest(entity: operation.entity, operation: operation.declaration) }
         do {
-            let server =
+            let known =
                 try isKeyEnough(operation, requests, request, entity)
-                ? Record(entity: operation.entity, key: operation.key, fields: []).withKeyFields(entity)
+                ? ServerRecord(Record(entity: operation.entity, key: operation.key, fields: []).withKeyFields(entity))
                 : serverRecord(of: operation, entity)
+            let server = known.record
             let member = try operation.members.first.flatMap { try self.member($0, operation) }
-            let urls = RecordVariables(
-                access: access, record: operation.kind == .create ? local(operation, server) : server, member: member)
-            let url = try expanded(request.url, urls, base)
+            let urls = RecordVariables(access: access, record: named(operation, server, entity), member: member)
+            let url = try expanded(request.url, urls, base, known)
             var message = client.request(url, headers: request.headers)
             message.method = request.method
             if let body = try body(of: operation, request, server, member, entity, urls) {
@@ -64,19 +67,62 @@ struct WriteMessageBuilder {
             case .update, .delete:
                 let read = requests.read ?? requests.update?.url ?? request.url
                 let isSame = read == request.url && requests.base == base
-                recordURL = isSame ? url : try expanded(read, urls, requests.base)
+                recordURL = isSame ? url : try expanded(read, urls, requests.base, known)
             case .create, .add, .remove: break
             }
             return WriteMessage(
                 message: message, recordURL: recordURL, isReadDeclared: requests.read != nil, records: request.records,
-                idempotencyField: requests.idempotency)
+                idempotencyField: requests.idempotency, isIncomplete: try incomplete(operation, request, known, entity))
         } catch let error as StoreError {
             throw error
+        } catch WriteError.request(let place, let reason) {
+            throw WriteError.request(place: place.isEmpty ? request.place : place, reason: reason)
         } catch let error as WriteError {
             throw error
         } catch {
             throw WriteError.request(place: request.place, reason: "\(error)")
         }
+    }
+
+    /// Checks that the server's values of the fields in the URL of an operation are known.
+    ///
+    /// - Throws: `WriteError.request`.
+    func checkURL(_ request: WriteRequest, _ name: String, _ key: RecordKey) throws {
+        guard let entity = catalog.entity(name) else { return }
+        let keys = entity.key.compactMap { entity.field(id: $0)?.name }
+        let heads = try plans.template(request.url).variables.map { String($0.prefix { $0 != "." }) }
+            .filter { !keys.contains($0) }
+        guard !heads.isEmpty else { return }
+        let mark = try key.storageKey.withUnsafeBytes { try access.localChanges.mark(entity.root, $0) }
+        guard mark?.operation == .update, let known = try access.serverRecord(entity, key),
+            let unknown = heads.first(where: { known.unknown.contains($0) })
+        else { return }
+        throw WriteError.request(place: request.place, reason: WriteMessageBuilder.unknown(unknown))
+    }
+
+    /// The URL of a stored record as the API names it; nil if a variable has no value yet.
+    func recordURL(ofDeletion name: String, _ key: RecordKey) throws -> String? {
+        guard let entity = catalog.entity(name), let requests = requests(of: name), let request = requests.delete,
+            let known = try access.serverRecord(entity, key)
+        else { return nil }
+        let read = requests.read ?? requests.update?.url ?? request.url
+        let variables = RecordVariables(access: access, record: known.record, member: nil)
+        do { return try expanded(read, variables, requests.base, known) } catch is PathTemplateError { return nil }
+    }
+
+    /// The record whose fields the URL of an operation names.
+    private func named(_ operation: OutboxOperation, _ server: Record, _ entity: Catalog.Entity) -> Record {
+        guard operation.kind == .create else { return server }
+        var record = local(operation, server)
+        guard operation.hasTemporaryKey else { return record }
+        // The server assigns the key.
+        for name in entity.temporaryFields(of: operation.key) { record.set(name, nil) }
+        return record
+    }
+
+    private static func unknown(_ field: String) -> String {
+        "the server's value of \(field) is not known: it was changed here without being queued; fetch the record, "
+            + "or queue the change"
     }
 
     /// The records that the URL of an operation refers to.
@@ -112,10 +158,18 @@ struct WriteMessageBuilder {
         }
     }
 
-    private func expanded(_ template: String, _ variables: RecordVariables, _ base: String?) throws -> String {
+    private func expanded(
+        _ template: String, _ variables: RecordVariables, _ base: String?, _ known: ServerRecord
+    ) throws -> String {
         let path = try plans.template(template)
         var values: [String: String] = [:]
-        for name in path.variables { values[name] = try variables.value(of: name)?.urlText }
+        for name in path.variables {
+            values[name] = try variables.value(of: name)?.urlText
+            let head = String(name.prefix { $0 != "." })
+            if values[name] == nil, known.unknown.contains(head) {
+                throw WriteError.request(place: "", reason: WriteMessageBuilder.unknown(head))
+            }
+        }
         let text = try path.expanded(values)
         return text.hasPrefix("/") ? (base ?? client.api.base) + text : text
     }
@@ -123,11 +177,16 @@ struct WriteMessageBuilder {
     // MARK: Records
 
     /// The record as the server has it: without the changes that have not reached it.
-    func serverRecord(of operation: OutboxOperation, _ entity: Catalog.Entity) throws -> Record {
-        if let deleted = operation.deleted { return deleted.withKeyFields(entity) }
-        let empty = Record(entity: operation.entity, key: operation.key, fields: []).withKeyFields(entity)
+    func serverRecord(of operation: OutboxOperation, _ entity: Catalog.Entity) throws -> ServerRecord {
+        let empty = ServerRecord(
+            Record(entity: operation.entity, key: operation.key, fields: []).withKeyFields(entity))
         guard operation.kind != .create else { return empty }
-        return try access.serverRecord(entity, operation.key) ?? empty
+        guard let deleted = operation.deleted else {
+            return try access.serverRecord(entity, operation.key) ?? empty
+        }
+        var found = try access.outbox.serverRecord(ofDeletion: operation.id) ?? ServerRecord(deleted)
+        found.record = found.record.withKeyFields(entity)
+        return found
     }
 
     /// The record with the values of an operation.
@@ -139,7 +198,7 @@ struct WriteMessageBuilder {
 
     func member(_ key: RecordKey, _ operation: OutboxOperation) throws -> Record? {
         guard let entity = operation.memberEntity.flatMap({ catalog.entity($0) }) else { return nil }
-        return try access.serverRecord(entity, key)
+        return try access.serverRecord(entity, key)?.record
             ?? Record(entity: entity.name, key: key, fields: []).withKeyFields(entity)
     }
 
@@ -163,6 +222,10 @@ struct WriteMessageBuilder {
             let omitted = operation.hasTemporaryKey ? entity.temporaryFields(of: operation.key) : []
             body = try json(of: local(operation, server), request, fields: request.fields, omitting: omitted)
         }
+        if operation.kind == .update, content != .none {
+            let names = operation.changes.map(\.name), left = try unsent(names, .update, request, entity)
+            if let first = left.first, left.count == names.count { throw first.error(entity.name, request) }
+        }
         guard body != nil || !request.values.isEmpty else { return nil }
         var result = body ?? .object([])
         for value in request.values { result.force(try filled(value.value, variables), at: value.place.keys) }
@@ -182,7 +245,8 @@ struct WriteMessageBuilder {
         of record: Record, _ request: WriteRequest, fields: Set<String>?, omitting omitted: Set<String> = []
     ) throws -> JSONValue {
         var options = BodyOptions()
-        options.fields = fields
+        // A field without a value is not known, or the server has none: null would be a change.
+        options.fields = fields?.filter { record[$0] != nil }
         options.omitted = omitted
         options.places = request.places
         options.references = request.references
@@ -191,6 +255,58 @@ struct WriteMessageBuilder {
         return try writer.body(of: record, options) { entity, key in
             try catalog.entity(entity).flatMap { try access.storedRecord($0, key) }
         }.json
+    }
+
+    // MARK: Fields that are not sent
+
+    /// Returns the fields among the given ones that a request does not send.
+    func unsent(
+        _ names: [String], _ kind: OutboxOperation.Kind, _ request: WriteRequest, _ entity: Catalog.Entity
+    ) throws -> [UnsentField] {
+        guard request.content(for: kind) != .none, !names.isEmpty else { return [] }
+        var options = BodyOptions()
+        options.places = request.places
+        options.references = request.references
+        options.referenceForms = request.referenceForms
+        let writer = BodyWriter(description.mapping, catalog, plans: plans.bodies)
+        let reasons = try writer.unsendable(among: names, of: entity, options)
+        var inRequest: Set<String> = []
+        if kind == .create {
+            let forced = request.values.flatMap { $0.value.placeholders }
+            let variables = try plans.template(request.url).variables + forced
+            inRequest = Set(variables.map { String($0.prefix { $0 != "." }) })
+        }
+        return names.compactMap { name in
+            guard let field = entity.field(name), !entity.key.contains(field.id), !inRequest.contains(name) else {
+                return nil
+            }
+            if let fields = request.fields, !fields.contains(name) { return UnsentField(name: name) }
+            return reasons[name].map { UnsentField(name: name, reason: $0) }
+        }
+    }
+
+    /// The reason why a body that replaces the whole record lacks values of the server.
+    private func incomplete(
+        _ operation: OutboxOperation, _ request: WriteRequest, _ known: ServerRecord, _ entity: Catalog.Entity
+    ) throws -> WriteError? {
+        guard operation.kind == .update, request.content(for: .update) == .all else { return nil }
+        let changed = Set(operation.changes.map(\.name))
+        let unsent = try unsent(known.unknown.sorted(), .update, request, entity).map(\.name)
+        let unknown = known.unknown.subtracting(changed).subtracting(unsent).sorted()
+        let wayOut = "fetch the record, or declare entities.\(entity.name).write.read"
+        if let first = unknown.first {
+            return .request(
+                place: request.place,
+                reason: "\(request.method) replaces the whole record, and the server's value of \(first) is not known: "
+                    + "it was changed here without being queued; \(wayOut)")
+        }
+        guard known.record.isPartial else { return nil }
+        let missing = request.fields?.filter { !changed.contains($0) && known.record[$0] == nil }.sorted()
+        if let missing, missing.isEmpty { return nil }
+        let lacking = missing.map { " (\($0.joined(separator: ", ")))" } ?? ""
+        return .request(
+            place: request.place,
+            reason: "\(request.method) replaces the whole record, and only a part of it is known\(lacking); \(wayOut)")
     }
 
     /// Replaces texts that are `{variable}` by the variable's value.
@@ -207,6 +323,18 @@ struct WriteMessageBuilder {
         case .object(let members):
             return .object(try members.map { JSONValue.Member($0.key, try filled($0.value, variables)) })
         case .null, .bool, .number: return value
+        }
+    }
+}
+
+extension JSONValue {
+    /// The variables of texts that are `{variable}`.
+    fileprivate var placeholders: [String] {
+        switch self {
+        case .string(let text): TransportBody.placeholder(text).map { [String($0)] } ?? []
+        case .array(let values): values.flatMap(\.placeholders)
+        case .object(let members): members.flatMap(\.value.placeholders)
+        case .null, .bool, .number: []
         }
     }
 }

@@ -33,6 +33,7 @@ struct CreateCommand: AsyncParsableCommand {
         let fields = values.sorted { $0.key < $1.key }.map { Record.Field($0.key, $0.value) }
         let made = try await outbox.create(entity.name, fields, key: key)
         Output.line("\(made)")
+        try outbox.warnOfUnsent(.create, entity.name, fields.map(\.name))
         if send { try await outbox.sendAndReport(isJSON: false) }
     }
 }

@@ -5,8 +5,10 @@ import Tarn
 struct OutboxRetryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Queue dead changes again; the next push sends them.",
+        abstract: "Queue dead changes again, or end a delay; the next push sends them.",
         discussion: """
+            A change whose push was killed is queued again, too, with the same idempotency key.
+
             Examples:
               tarn outbox retry 12 13
               tarn outbox retry --all
@@ -22,6 +24,7 @@ struct OutboxRetryCommand: ParsableCommand {
 
     func run() throws {
         let store = try store.open(forWriting: true)
+        let claim = self.store.outboxClaim(store)
         let count = try store.write { writer in
             var wanted = ids
             if all {
@@ -30,9 +33,10 @@ struct OutboxRetryCommand: ParsableCommand {
                     return true
                 }
             }
-            for id in wanted { try writer.retryOperation(id) }
+            for id in wanted { try writer.retryOperation(id, evenIfSending: claim != nil) }
             return wanted.count
         }
+        withExtendedLifetime(claim) {}
         Output.line("\(countText(count, "change")) queued again")
     }
 }

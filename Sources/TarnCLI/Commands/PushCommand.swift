@@ -7,9 +7,10 @@ struct PushCommand: AsyncParsableCommand {
         commandName: "push",
         abstract: "Send the queued local changes to the server.",
         discussion: """
-            Changes of one record are sent in their order, and after the creation of records that they refer to. A \
-            failure that may pass is retried by the next push; a refusal becomes a dead letter, which `tarn outbox` \
-            shows. Interrupting it loses nothing.
+            Changes of one record are sent in their order, and after the creation of records that they refer to. After \
+            a failure that may pass, a change waits for a delay that doubles with each attempt: a push before its end \
+            leaves the change, and `tarn outbox retry` ends the delay. A refusal becomes a dead letter, which `tarn \
+            outbox` shows. Interrupting it loses nothing.
 
             Examples:
               tarn push

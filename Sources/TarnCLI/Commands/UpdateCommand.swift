@@ -10,7 +10,7 @@ struct UpdateCommand: AsyncParsableCommand {
         discussion: """
             The fields are marked as changed locally: a sync keeps their values, and reports them, until a program \
             clears the mark. With --queue, `tarn push` sends the change; --send sends it at once, with everything that \
-            is queued. With --as-server, nothing is marked, and the next sync may overwrite the values.
+            is queued. A change that was made without them is queued by repeating it. With --as-server, nothing is marked, and the next sync may overwrite the values.
 
             Examples:
               tarn update Issue --where 'milestone = 7' --set state=closed --dry-run
@@ -35,7 +35,9 @@ struct UpdateCommand: AsyncParsableCommand {
         if options.isQueued {
             return try await options.queue(entity) { outbox, query in
                 let values = try Assignment.values(set, entity: query.entity, outbox.store.catalog)
-                return try await outbox.update(query, set: values, step: options.step)
+                let result = try await outbox.update(query, set: values, step: options.step)
+                if result.matched > 0 { try outbox.warnOfUnsent(.update, query.entity, values.keys.sorted()) }
+                return result
             }
         }
         try options.run(entity, "changed") { store, query in

@@ -32,7 +32,11 @@ struct WriteOptions: ParsableArguments {
     func queue(
         _ entity: String, _ change: (Outbox, Query) async throws -> (matched: Int, operations: [UInt64])
     ) async throws {
-        let outbox = try Outbox.open(store.description, store: store.store), catalog = outbox.store.catalog
+        if store.immutable.immutable {
+            throw Failure(.usage, "--immutable is only for reading: a write needs locks")
+        }
+        let outbox = try Outbox.open(store.description, store: store.store, creatingStore: false)
+        let catalog = outbox.store.catalog
         let query = try condition.query(catalog.requireEntity(entity), catalog)
         let (matched, operations) = try await change(outbox, query)
         switch format.format {

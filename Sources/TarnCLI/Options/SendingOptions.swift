@@ -24,11 +24,13 @@ struct SendingOptions: ParsableArguments {
 }
 
 extension Outbox {
-    /// Opens the outbox of a description.
+    /// Opens the outbox of a description. Credentials are read when a request needs them.
     ///
+    /// - Parameter creatingStore: whether a missing store is created.
     /// - Throws: `Failure` with `.usage` if the description declares no requests.
     static func open(
-        _ option: DescriptionOption, store: String?, base: String? = nil, _ conflicts: ConflictPolicy = .perField
+        _ option: DescriptionOption, store: String?, base: String? = nil, _ conflicts: ConflictPolicy = .perField,
+        creatingStore: Bool = true
     ) throws -> Outbox {
         let description = try option.load()
         guard !description.writes.isEmpty else {
@@ -38,11 +40,14 @@ extension Outbox {
                     + "write: { update: 'PATCH /issues/{id}' }")
         }
         var options = APIClient.Options()
+        options.requiresSecrets = false
         if let base {
             guard (try? HTTPURL(base)) != nil else { throw Failure(.usage, "--base \(base): not an http or https URL") }
             options.base = base
         }
-        let store = try Store.open(at: store ?? description.storePath, schema: description.schema)
+        let path = store ?? description.storePath
+        if !creatingStore { _ = try Store.open(at: path, options: Store.Options(isReadOnly: true)) }
+        let store = try Store.open(at: path, schema: description.schema)
         let client = try APIClient(description, store: store, options: options) { CurlTransport($1.transport) }
         return client.outbox(conflicts: conflicts)
     }
@@ -78,6 +83,14 @@ extension Outbox {
     }
 }
 
+extension Outbox {
+    /// Warns of fields that a request does not send.
+    func warnOfUnsent(_ kind: OutboxOperation.Kind, _ entity: String, _ fields: [String]) throws {
+        let unsent = try store.read { try self.unsent(kind, entity, fields, $0.access) }
+        for field in unsent { Output.note("warning: " + field.warning("entities.\(entity).write.\(kind.rawValue)")) }
+    }
+}
+
 extension OutboxReport {
     /// Prints the counts, and each failure and warning on standard error.
     func show(isJSON: Bool) {
@@ -103,6 +116,7 @@ extension OutboxReport {
         if unread > 0 { parts.append("\(countText(unread, "unread answer"))") }
         var text = parts.joined(separator: ", ")
         if remaining.total > 0 { text += "; \(remaining.total) left" }
+        if blocked > 0 { text += ", \(blocked) behind dead ones" }
         if let nextAttempt { text += ", next attempt at \(nextAttempt)" }
         return text
     }
@@ -112,6 +126,7 @@ extension OutboxReport {
         text += ",\"withdrawn\":\(withdrawn),\"remaining\":{\"pending\":\(remaining.pending)"
         text += ",\"sending\":\(remaining.sending),\"failed\":\(remaining.failed),\"dead\":\(remaining.dead)}"
         if unread > 0 { text += ",\"unread_answers\":\(unread)" }
+        if blocked > 0 { text += ",\"behind_dead\":\(blocked)" }
         if let nextAttempt { text += ",\"next_attempt\":\"\(nextAttempt)\"" }
         if let stop {
             text += ",\"stopped\":"
@@ -123,6 +138,7 @@ extension OutboxReport {
     /// The exit code and message of a drain; nil if everything was sent.
     fileprivate var end: Failure? {
         let isSome = sent > 0
+        if isLimited { return Failure(.limited, stop.map { "stopped: \($0.message)" } ?? "") }
         switch stop {
         case .unreachable(let text)?: return Failure(isSome ? .partly : .noNetwork, "offline: \(text); nothing is lost")
         case .authentication(let text)?: return Failure(.credentials, text)

@@ -60,6 +60,9 @@ struct Scrubber: Sendable {
 
     /// Returns the error without secrets.
     func error(_ error: TransportError, of request: TransportRequest) -> TransportError {
-        TransportError(error.kind, method: error.method, url: request.url, detail: links(error.detail))
+        var scrubbed = error
+        scrubbed.url = request.url
+        scrubbed.detail = links(error.detail)
+        return scrubbed
     }
 }

@@ -154,11 +154,15 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
                 // The body was meant for the original server and may be confidential.
                 guard next.body == nil || target.hasSameOrigin(as: url) else {
                     throw HTTPURLError(
-                        target.description, "the request has a body, which is not sent to another server")
+                        target.description,
+                        "the request has a body, which is not sent to another server; make that the base URL of the "
+                            + "request")
                 }
                 url = target
             } catch let problem {
-                throw error(.protocol, "cannot follow a redirect: \(problem)")
+                var refusal = error(.protocol, "cannot follow a redirect: \(problem)")
+                refusal.isRefusedRedirect = true
+                throw refusal
             }
         }
     }

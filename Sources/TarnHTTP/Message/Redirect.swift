@@ -46,6 +46,13 @@ enum Redirect {
             // The server may repeat the key of the request.
             return scope.secretParameter.map { target.removing(parameter: $0) } ?? target
         }
+        guard request.body == nil else {
+            throw HTTPURLError(
+                target.description,
+                "leads from \(home.origin) to another server, \(target.origin), and the request has a body, which is "
+                    + "not sent there. If it is the same API, make it the base URL: `base`, or `write.base` of the entity"
+            )
+        }
         throw HTTPURLError(
             target.description,
             "leads from \(home.origin) to another server, \(target.origin)"

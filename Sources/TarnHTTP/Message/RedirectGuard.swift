@@ -39,9 +39,10 @@ package final class RedirectGuard: DirectTransport, Sendable {
         do throws(HTTPURLError) {
             _ = try Redirect.destination(try HTTPURL(answeredBy), of: request)
         } catch {
-            throw TransportError(
-                .protocol, method: request.method, url: request.url, detail: "redirect not followed: \(error)"
-            )
+            var refusal = TransportError(
+                .protocol, method: request.method, url: request.url, detail: "redirect not followed: \(error)")
+            refusal.isRefusedRedirect = true
+            throw refusal
         }
         return response
     }

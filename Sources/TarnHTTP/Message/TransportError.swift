@@ -1,3 +1,5 @@
+import Foundation
+
 /// The reason why there is no response.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of a failure.
@@ -38,6 +40,11 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     public var url: String
     /// The message of the lower layer.
     public var detail: String
+    /// Whether the server has answered with a redirect that is not followed: the same request fails
+    /// again.
+    package var isRefusedRedirect = false
+    /// The end of the wait for a used-up rate limit; nil for other failures.
+    package var until: Date?
 
     /// Creates a failure of one request.
     public init(_ kind: Kind, method: String, url: String, detail: String) {

@@ -162,11 +162,13 @@ package final class PacedTransport: DirectTransport, Sendable {
             return TransportError(
                 .cancelled, method: request.method, url: request.url, detail: "the task was cancelled")
         case .tooLong(let wait):
-            let until = HTTPDate.text(time.now().addingTimeInterval(wait.inSeconds))
-            return TransportError(
+            let end = time.now().addingTimeInterval(wait.inSeconds), until = HTTPDate.text(end)
+            var limited = TransportError(
                 .rateLimit, method: request.method, url: request.url,
                 detail: "the rate limit of \(origin) is used up until \(until), longer than a request may wait "
                     + "(\(Int(pace.longestWait.inSeconds)) s, `pace: { longest_wait }`)")
+            limited.until = end
+            return limited
         }
     }
 

@@ -42,7 +42,7 @@ package struct BodyWriter: Sendable {
         if let unknown = named.sorted().first(where: { entity.field($0) == nil }) {
             throw BodyError.unknownField(entity: entity.name, field: unknown)
         }
-        let plan = try plans?.plan(entity, mapping, catalog, options) ?? BodyPlan(entity, mapping, catalog, options)
+        let plan = try plan(entity, options)
         var body = JSONValue.object([]), unsent: [RecordBody.UnsentField] = [], rest: JSONValue?
         for field in plan.fields where !options.omitted.contains(field.name) {
             let isNamed = options.fields?.contains(field.name) ?? false
@@ -77,6 +77,10 @@ package struct BodyWriter: Sendable {
             body.force(forced.value, at: forced.place.keys)
         }
         return RecordBody(json: body, unsent: unsent)
+    }
+
+    func plan(_ entity: Catalog.Entity, _ options: BodyOptions) throws -> BodyPlan {
+        try plans?.plan(entity, mapping, catalog, options) ?? BodyPlan(entity, mapping, catalog, options)
     }
 
     private func json(

@@ -90,6 +90,10 @@ public struct OutboxOperation: Sendable, Hashable, Identifiable {
     ///
     /// The next attempt reads the record there, and creates nothing.
     package var location: String?
+    /// The entity tag of the record's version at the server on which the operation is based.
+    package var etag: String?
+    /// The date of that version.
+    package var lastModified: String?
 
     /// The record of the operation.
     public var record: OutboxRecord { OutboxRecord(entity, key) }

@@ -9,6 +9,16 @@ package struct OutboxRequest: Sendable, Hashable {
     ///
     /// The operation waits for the creation of these records.
     package var related: [OutboxRecord]
+    /// The entity tag of the record's version at the server on which the operation is based.
+    package var etag: String?
+    /// The date of that version.
+    package var lastModified: String?
+    /// The fields of a creation that no request sends.
+    ///
+    /// They stay local changes when the record was created at the server.
+    package var unsent: Set<String> = []
+    /// Whether the operation is not folded into the creation of its record.
+    package var staysSeparate = false
 
     package init(options: String? = nil, related: [OutboxRecord] = []) {
         self.options = options

@@ -20,7 +20,8 @@ extension OutboxTable {
             members: stored.members, idempotencyKey: stored.idempotencyKey, state: stored.state,
             attempts: stored.attempts, queuedAt: stored.queuedAt, attemptedAt: stored.attemptedAt,
             notBefore: stored.notBefore, failure: stored.failure, options: stored.options,
-            related: stored.related.map(decoded), location: stored.location)
+            related: stored.related.map(decoded), location: stored.location, etag: stored.etag,
+            lastModified: stored.lastModified)
     }
 
     func decoded(_ record: ListedRecord) -> OutboxRecord {
@@ -50,7 +51,7 @@ extension OutboxTable {
         }
     }
 
-    private func decoded(_ row: StoredOperation.DeletedRow) throws -> Record? {
+    func decoded(_ row: StoredOperation.DeletedRow) throws -> Record? {
         guard let entity = access.catalog.entity(id: row.kind) else { return nil }
         return try row.body.withUnsafeBytes { bytes in
             guard let body = RowBody(bytes, isWide: row.isWide), let fields = try access.fields(entity, body) else {

@@ -71,6 +71,14 @@ extension OutboxTable {
         return nil
     }
 
+    /// Whether the last operation of a record is its creation, into which changes are folded.
+    package func endsWithOpenCreation(_ name: String, _ key: RecordKey) throws -> Bool {
+        let entity = try access.state.entity(name)
+        let record = ListedRecord(entity: entity.root, storageKey: try resolved(entity, key).storageKey)
+        guard let last = try ids(.own, record).last, let operation = try stored(last) else { return false }
+        return operation.kind == .create && (operation.isUntouched || operation.isCorrectable)
+    }
+
     /// Adds the last earlier operation of the record that is not dead: it waits for the others.
     private func waitForSameRecord(
         _ operation: StoredOperation, _ own: ListedRecord,

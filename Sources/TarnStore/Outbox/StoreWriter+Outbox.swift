@@ -36,6 +36,7 @@ extension StoreWriter {
         let given = Set(values.compactMap { found.field($0.name)?.id }).union(found.key)
             .subtracting(new.temporaryFields)
         let stored = try wholeRow(record)?.values ?? [:]
+        operation.unsent = Set(request.unsent.compactMap { found.field($0)?.id }).subtracting(found.key)
         operation.changes = given.sorted().compactMap { id in
             stored[id].map { StoredOperation.FieldChange(kind: found.id, field: id, before: nil, after: $0) }
         }
@@ -48,7 +49,8 @@ extension StoreWriter {
     ///
     /// If nothing differs, nothing is queued. The change is folded into the record's last operation
     /// if that creates or updates the record, was never sent, has the same options, and no
-    /// operation that the change depends on is later.
+    /// operation that the change depends on is later. A creation that the server has refused takes
+    /// the change as well, and stays dead until it is retried.
     ///
     /// - Throws: `OutboxError.recordMissing`, `.tooLarge`; otherwise as `put`.
     @discardableResult
@@ -62,27 +64,46 @@ extension StoreWriter {
         let values = try encoded(resolving(values, found), key, found)
         var operation = StoredOperation(0, .update, row.kind, key, at: .now)
         let earlier = try outbox.ids(.own, record)
-        // A field that was changed locally without an operation is based on the server's value.
-        let isFirst = try earlier.isEmpty && outbox.ids(.reference, record).isEmpty
-        let known =
-            isFirst
-            ? try record.storageKey.withUnsafeBytes { try access.localChanges.mark(record.entity, $0) } : nil
+        // A field that was changed locally without an operation is based on the server's value, and
+        // the server does not have the local one.
+        let known = try mark(of: record), drafts = try drafts(among: Set(values.keys), known, record, earlier)
         for (id, after) in values.sorted(by: { $0.key < $1.key }) {
-            let before = row.value(of: id)
-            if let before, after.isContained(in: before) { continue }
+            let before = row.value(of: id), server = drafts.contains(id) ? known?.serverValue(of: id) : nil
+            let isKnown = !drafts.contains(id) || (server.map { after.isContained(in: $0) } ?? false)
+            if isKnown, let before, after.isContained(in: before) { continue }
             operation.changes.append(
-                StoredOperation.FieldChange(
-                    kind: row.kind, field: id, before: known?.serverValue(of: id) ?? before, after: after))
+                StoredOperation.FieldChange(kind: row.kind, field: id, before: server ?? before, after: after))
         }
         guard !operation.changes.isEmpty else { return OutboxReceipt(operation: nil, key: key) }
         operation.wasPartial = row.isPartial
         try operation.take(request, try resolving(request.related))
         try store(operation.changes, record)
-        if let last = earlier.last, let receipt = try fold(operation, into: last, record) { return receipt }
+        if let last = earlier.last, let receipt = try fold(operation, into: last, record, request) { return receipt }
         if !earlier.isEmpty { operation.hasTemporaryKey = try outbox.creation(of: record)?.hasTemporaryKey ?? false }
         try insert(&operation)
         try mark(operation)
         return OutboxReceipt(operation: operation.id, key: key)
+    }
+
+    /// The fields that were changed locally without an operation.
+    ///
+    /// - Parameter own: the record's own operations.
+    private func drafts(
+        among fields: Set<UInt16>, _ mark: LocalMark?, _ record: ListedRecord, _ own: [UInt64]
+    ) throws -> Set<UInt16> {
+        guard let mark, mark.operation == .update else { return [] }
+        var left = fields.filter { mark.covers($0) }
+        func remove(_ operations: [StoredOperation]) {
+            for operation in operations {
+                for place in operation.touchedFields(operation.record(access.catalog)) where place.record == record {
+                    left.remove(place.field)
+                }
+            }
+        }
+        remove(try own.compactMap { try outbox.stored($0) })
+        // Operations of other records may be many.
+        if !left.isEmpty { remove(try outbox.touching(record)) }
+        return left
     }
 
     /// Stores the new values of a record's fields, which were checked.
@@ -97,12 +118,37 @@ extension StoreWriter {
         _ = try record.storageKey.withUnsafeBytes { try merge(rules, $0, body, isComplete: false) }
     }
 
+    /// Changes fields that no request sends: they stay local changes.
+    ///
+    /// - Throws: `OutboxError.recordMissing`; otherwise as `put`.
+    package mutating func changeLocally(_ entity: String, _ key: RecordKey, _ values: [Record.Field]) throws {
+        let (record, key, row) = try existing(entity, key)
+        guard let found = access.catalog.entity(id: row.kind) else {
+            throw OutboxError.recordMissing(entity: entity, key: key.description)
+        }
+        let changes = try encoded(resolving(values, found), key, found).filter { id, after in
+            !(row.value(of: id).map { after.isContained(in: $0) } ?? false)
+        }
+        guard !changes.isEmpty else { return }
+        let ids = changes.keys.sorted()
+        try store(
+            ids.compactMap { id in
+                changes[id].map { StoredOperation.FieldChange(kind: row.kind, field: id, before: nil, after: $0) }
+            }, record)
+        try markLocal(found.name, key, fields: ids.compactMap { found.field(id: $0)?.name })
+        guard let creation = try outbox.creation(of: record) else { return }
+        var changed = creation
+        changed.unsent.formUnion(ids)
+        try replace(creation, by: changed)
+    }
+
     /// Folds an update into the last operation of its record; nil if that is not possible.
     private mutating func fold(
-        _ update: StoredOperation, into id: UInt64, _ record: ListedRecord
+        _ update: StoredOperation, into id: UInt64, _ record: ListedRecord, _ request: OutboxRequest
     ) throws -> OutboxReceipt? {
-        guard let known = try outbox.stored(id), known.isUntouched,
-            known.kind == .update || known.kind == .create, known.options == update.options
+        guard let known = try outbox.stored(id), known.isUntouched || known.isCorrectable,
+            known.kind == .update || (known.kind == .create && !request.staysSeparate),
+            known.options == update.options
         else { return nil }
         // Another record's operation may have changed the same fields since.
         let fields = update.touchedFields(record)
@@ -113,6 +159,8 @@ extension StoreWriter {
         for needed in update.neededRecords(access.state.outboxSchema) {
             if let creation = try outbox.creation(of: needed), creation.id > id { return nil }
         }
+        // The record refers to itself: the server's key is known after the creation.
+        if known.kind == .create, known.hasTemporaryKey, update.refersToItself(access.state.outboxSchema) { return nil }
         var folded = known
         for change in update.changes {
             guard let index = folded.changes.firstIndex(where: { $0.field == change.field && $0.record == nil }) else {
@@ -124,6 +172,7 @@ extension StoreWriter {
         }
         folded.changes.sort { $0.field < $1.field }
         if known.kind == .create { for index in folded.changes.indices { folded.changes[index].before = nil } }
+        if known.isCorrectable { folded.idempotencyKey = .drawn() }
         folded.related += update.related.filter { !known.related.contains($0) }
         guard !folded.changes.isEmpty else {
             // Everything is as it was before.
@@ -259,6 +308,7 @@ extension StoredOperation {
         try OutboxError.check("options", request.options?.utf8.count ?? 0, limit: OutboxRequest.longestOptions)
         options = request.options
         self.related = related
+        (etag, lastModified) = (request.etag, request.lastModified)
     }
 }
 

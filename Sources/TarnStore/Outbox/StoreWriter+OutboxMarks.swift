@@ -103,6 +103,12 @@ extension StoreWriter {
                 mark?.fields = known.fields.isEmpty ? [] : others.union(union.fields).sorted()
             }
         }
+        if ended.kind == .create, !ended.unsent.isEmpty, record == ended.record(catalog), mark?.operation != .delete {
+            // No request has sent them.
+            var left = mark ?? LocalMark(.update, ended.unsent.sorted(), entity: known.entity, since: known.since)
+            if !left.fields.isEmpty { left.fields = ended.unsent.union(left.fields).sorted() }
+            mark = left
+        }
         guard var mark else {
             _ = try record.storageKey.withUnsafeBytes { try access.localChanges.remove(record.entity, $0) }
             return

@@ -45,6 +45,26 @@ extension StoreWriter {
         }
     }
 
+    /// Returns an operation to the queue that the server has refused because of the record's
+    /// version.
+    ///
+    /// It gets a new idempotency key: for the old one, the server may repeat its refusal.
+    ///
+    /// - Parameters:
+    ///   - etag: the entity tag of the version that the server has now.
+    ///   - lastModified: the date of this version.
+    package mutating func requeueOperation(
+        _ id: UInt64, _ failure: OutboxFailure, etag: String?, lastModified: String?
+    ) throws {
+        _ = try change(id) { operation in
+            operation.state = .pending
+            operation.notBefore = nil
+            operation.failure = failure.cut
+            operation.idempotencyKey = .drawn()
+            (operation.etag, operation.lastModified) = (etag, lastModified)
+        }
+    }
+
     /// Returns claimed operations to the queue that were not sent after all.
     ///
     /// Their attempts stay counted: nothing is folded into them.
@@ -65,6 +85,16 @@ extension StoreWriter {
                 operation.attempts = max(0, operation.attempts - 1)
                 if operation.attempts == 0 { operation.attemptedAt = nil }
             }
+        }
+    }
+
+    /// Returns a claimed operation to the queue of which nothing was sent, for a later time: the
+    /// claim is no attempt.
+    package mutating func postponeOperation(_ id: UInt64, until: Timestamp, _ failure: OutboxFailure) throws {
+        try unclaimOperations([id])
+        _ = try change(id) { operation in
+            operation.notBefore = until
+            operation.failure = failure.cut
         }
     }
 
@@ -91,12 +121,14 @@ extension StoreWriter {
     ///
     /// The idempotency key stays: the payload is the same.
     ///
+    /// - Parameter evenIfSending: whether an operation is queued again that a sender has claimed,
+    ///   because that was killed.
     /// - Returns: the operation.
     /// - Throws: `OutboxError.unknownOperation`, `.wrongState` if it is being sent.
     @discardableResult
-    package mutating func retryOperation(_ id: UInt64) throws -> OutboxOperation {
+    package mutating func retryOperation(_ id: UInt64, evenIfSending: Bool = false) throws -> OutboxOperation {
         let known = try queued(id)
-        guard known.state != .sending else {
+        guard evenIfSending || known.state != .sending else {
             throw OutboxError.wrongState(id: id, state: known.state, expected: [.pending, .dead])
         }
         var operation = known

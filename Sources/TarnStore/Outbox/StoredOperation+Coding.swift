@@ -11,7 +11,7 @@ extension StoredOperation {
         static let attemptedAt: UInt16 = 14, notBefore: UInt16 = 15, failureKind: UInt16 = 16
         static let failureStatus: UInt16 = 17, failureMessage: UInt16 = 18, failureExcerpt: UInt16 = 19
         static let failedAt: UInt16 = 20, options: UInt16 = 21, related: UInt16 = 22
-        static let location: UInt16 = 23
+        static let location: UInt16 = 23, etag: UInt16 = 24, lastModified: UInt16 = 25, unsent: UInt16 = 26
     }
 
     private enum Flag {
@@ -37,6 +37,8 @@ extension StoredOperation {
         notBefore = row.date(ID.notBefore)
         options = row.text(ID.options)
         location = row.text(ID.location)
+        etag = row.text(ID.etag)
+        lastModified = row.text(ID.lastModified)
         if let kind = row.text(ID.failureKind), let at = row.date(ID.failedAt) {
             failure = OutboxFailure(
                 kind: kind, status: row.number(ID.failureStatus), message: row.text(ID.failureMessage) ?? "",
@@ -77,6 +79,9 @@ extension StoredOperation {
             && forEach(ID.related) { reader in
                 reader.record().map { related.append($0) } != nil
             }
+            && forEach(ID.unsent) { reader in
+                reader.number(UInt16.self).map { unsent.insert($0) } != nil
+            }
     }
 
     func store(_ raw: RawTransaction, _ table: Table, _ key: Bytes, sequence: UInt64) throws {
@@ -113,6 +118,11 @@ extension StoredOperation {
         row.field(ID.options, options)
         blob(ID.related, isEmpty: related.isEmpty) { bytes in for record in related { bytes.appendBlob(record) } }
         row.field(ID.location, location)
+        row.field(ID.etag, etag)
+        row.field(ID.lastModified, lastModified)
+        blob(ID.unsent, isEmpty: unsent.isEmpty) { bytes in
+            for field in unsent.sorted() { bytes.appendLittleEndian(field) }
+        }
         try row.store(raw, table, key, sequence: sequence)
     }
 }

@@ -61,6 +61,16 @@ extension StoredOperation {
         return result
     }
 
+    /// Whether a changed reference of the record leads to the record itself.
+    func refersToItself(_ schema: OutboxSchema) -> Bool {
+        let own = record(schema.catalog)
+        var isOwn = false
+        for change in changes where change.record == nil {
+            schema.forEachReferenced(by: change.after, change.kind, change.field) { if $0 == own { isOwn = true } }
+        }
+        return isOwn
+    }
+
     /// All records other than its own that occur in the operation: the entries of kind 03.
     package func references(_ schema: OutboxSchema) -> Set<ListedRecord> {
         let own = record(schema.catalog)

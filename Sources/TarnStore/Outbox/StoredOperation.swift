@@ -85,6 +85,12 @@ package struct StoredOperation: Sendable, Hashable {
     var related: [ListedRecord] = []
     /// The URL at which the server has created the record, whose key is not known yet.
     var location: String?
+    /// The entity tag of the record's version at the server on which the operation is based.
+    var etag: String?
+    /// The date of that version.
+    var lastModified: String?
+    /// The fields of a creation that no request sends: they stay local changes.
+    var unsent: Set<UInt16> = []
 
     init(
         _ id: UInt64, _ kind: OutboxOperation.Kind, _ entity: UInt16, _ key: RecordKey, at time: Timestamp,
@@ -100,6 +106,13 @@ package struct StoredOperation: Sendable, Hashable {
 
     /// Whether another change may be folded into the operation: no request has had its payload.
     var isUntouched: Bool { state == .pending && attempts == 0 }
+
+    /// Whether a change corrects the operation: a creation that the server has refused, or whose
+    /// request could not be built.
+    var isCorrectable: Bool {
+        guard kind == .create, state == .dead, location == nil, let failure else { return false }
+        return failure.kind == "refused" || (failure.kind == "request" && attempts <= 1)
+    }
 }
 
 extension UUID {

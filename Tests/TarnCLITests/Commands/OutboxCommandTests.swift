@@ -115,4 +115,102 @@ struct OutboxCommandTests {
         #expect(
             result.status == 2 && result.error.contains("write: { update: 'PATCH /issues/{id}' }"), "\(result.error)")
     }
+
+    @Test("queueing needs no credentials, and one API without them does not stop the changes of the other one")
+    func credentials() async throws {
+        let folder = try TemporaryFolder(), server = try ModelServer()
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            store: two.tarn
+            apis:
+              forge: { base: '\(server.base)' }
+              people: { base: '\(server.base)', auth: { bearer: { env: TARN_TEST_NO_TOKEN } } }
+            entities:
+              Item: { key: id, attributes: { id: int, title: string }, write: { create: POST /items } }
+              Label: { key: id, api: people, attributes: { id: int, name: string }, write: { create: POST /labels } }
+            """)
+        try await expectSuccess(tarn("create", "Label", "--set", "name=n", "--file", file))
+        try await expectSuccess(tarn("create", "Item", "--set", "title=t", "--file", file))
+        let pushed = try await tarn("push", "--file", file)
+        #expect(pushed.status == 4 && pushed.output == "1 sent; 1 left\n", "\(pushed.output)\(pushed.error)")
+        #expect(pushed.error.contains("the changes of people wait"), "\(pushed.error)")
+        #expect(pushed.error.contains("TARN_TEST_NO_TOKEN is not set"), "\(pushed.error)")
+        #expect(server.with(\.effects) == ["POST item 101 title=t"])
+    }
+
+    @Test("--queue without a store is exit 6 and creates none; with --immutable it is exit 2")
+    func noStore() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("tarn.yaml", ModelAPI.yaml(base: "http://127.0.0.1:1"))
+        for command in ["update", "delete"] {
+            let values = command == "update" ? ["--set", "title=b"] : []
+            let result = try await tarn([command, "Item", "--all"] + values + ["--queue", "--file", file])
+            #expect(result.status == 6 && result.error.contains("no such store"), "\(result.error)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder("model.tarn")))
+        let place = try await Place()
+        let result = try await place.run("update", "Item", "--all", "--set", "title=b", "--queue", "--immutable")
+        #expect(result.status == 2 && result.error.contains("--immutable"), "\(result.error)")
+    }
+
+    @Test("a field that no request sends is warned of; a change that waits for a dead one is counted")
+    func warnings() async throws {
+        let folder = try TemporaryFolder(), server = try ModelServer()
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            store: one.tarn
+            api: { base: '\(server.base)' }
+            entities:
+              Item:
+                key: id
+                attributes: { id: int, title: string, note: string? }
+                write: { create: { request: POST /items, fields: [title] }, update: 'PATCH /items/{id}' }
+            """)
+        let made = try await tarn("create", "Item", "--set", "title='refuse me'", "--set", "note=mine", "--file", file)
+        #expect(made.status == 0 && made.error.contains("warning: note is not sent"), "\(made.error)")
+        #expect(made.error.contains("entities.Item.write.create.fields lacks it"), "\(made.error)")
+        #expect(try await tarn("push", "--file", file).status == 1)
+        let key = try #require(made.lines.first)
+        try await expectSuccess(
+            tarn("update", "Item", "--where", "id = \(key)", "--set", "note=later", "--queue", "--file", file))
+        let pushed = try await tarn("push", "--file", file)
+        #expect(pushed.output == "0 sent; 2 left, 1 behind dead ones\n", "\(pushed.output)\(pushed.error)")
+    }
+
+    @Test("a change whose push was killed is discarded with a warning")
+    func killed() async throws {
+        let gate = ThreadGate()
+        var api = ModelAPI()
+        api.fault = { _ in
+            gate.wait()
+            return .dropped
+        }
+        let place = try await Place(api)
+        defer { gate.open() }
+        try await expectSuccess(place.run("update", "Item", "--all", "--set", "title=b", "--queue"))
+        let process = try TarnProcess(["push", "--file", place.file])
+        try await gate.reached()
+        let busy = try await place.run("outbox", "discard", "1")
+        #expect(busy.status == 1 && busy.error.contains("is sending"), "\(busy.error)")
+        process.send(SIGKILL)
+        _ = await process.end()
+        let discarded = try await place.run("outbox", "discard", "1")
+        #expect(discarded.output == "discarded 1: update Item 7\n", "\(discarded.error)")
+        #expect(discarded.error.contains("the server may have it"), "\(discarded.error)")
+        #expect(try await place.run("get", "Item", "7", "--format", "json").output.contains(#""title":"a""#))
+    }
+
+    @Test("a used-up rate limit is exit 7")
+    func limited() async throws {
+        var api = ModelAPI()
+        api.fault = { _ in .status(429, fields: ["Retry-After": "3600"]) }
+        let place = try await Place(api)
+        for attempt in 1...2 {
+            try await expectSuccess(place.run("create", "Item", "--set", "title=t\(attempt)"))
+            let pushed = try await place.run("push")
+            #expect(pushed.status == 7, "\(pushed.output)\(pushed.error)")
+        }
+    }
 }

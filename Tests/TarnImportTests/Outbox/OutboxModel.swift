@@ -157,7 +157,10 @@ struct OutboxModel {
     mutating func fold(_ update: ModelOperation) -> Bool {
         guard let index = operations.lastIndex(where: { $0.record == update.record }) else { return false }
         let last = operations[index]
-        guard last.kind == .update || last.kind == .create, last.state == .pending, last.attempts == 0,
+        // An update corrects a creation that the server has refused.
+        let isCorrected = last.kind == .create && last.state == .dead
+        guard last.kind == .update || last.kind == .create,
+            isCorrected || (last.state == .pending && last.attempts == 0),
             !operations.contains(where: { $0.id > last.id && !$0.places.isDisjoint(with: update.places) }),
             !needs(update).contains(where: { creation($0).map { $0.id > last.id } ?? false })
         else { return false }

@@ -45,4 +45,19 @@ struct ConflictDecisionTests {
         #expect(decide(.perField(overlap: .server)) == .replace([votes]))
         #expect(decide(.perField(overlap: .hold)) == .hold([rebased, votes], fields: ["title"]))
     }
+
+    @Test("an order that has no meaning is no change")
+    func order() {
+        func keys(_ ids: Int64...) -> Value { .references(ids.map { RecordKey($0) }) }
+        let labels = Change("labels", before: keys(1, 2), after: keys(1, 2, 3))
+        for rule in rules {
+            func decide(_ server: Value) -> ConflictDecision {
+                ConflictDecision.decide(rule, [labels], server: ["labels": server], unordered: ["labels"])
+            }
+            #expect(decide(keys(2, 1)) == .send)
+            #expect(decide(keys(3, 2, 1)) == .replace([]))
+            #expect(decide(keys(2, 2)) != .send)
+        }
+        #expect(ConflictDecision.decide(.server, [labels], server: ["labels": keys(2, 1)]) == .withdraw)
+    }
 }

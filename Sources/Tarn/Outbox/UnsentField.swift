@@ -1,0 +1,21 @@
+/// A field that the request of an operation does not send.
+package struct UnsentField: Sendable, Hashable {
+    package var name: String
+    /// The reason why no body has a place for it; nil if the request lists other fields.
+    package var reason: String?
+
+    /// One line for a field that stays a local change.
+    ///
+    /// - Parameter declaration: the key of the request in the description.
+    package func warning(_ declaration: String) -> String {
+        "\(name) is not sent, and stays a local change: \(reason ?? "\(declaration).fields lacks it")"
+    }
+
+    func error(_ entity: String, _ request: WriteRequest) -> WriteError {
+        guard let reason else { return .nothingToSend(entity: entity, fields: [name]) }
+        return .request(
+            place: request.place,
+            reason: "\(name) of \(entity) cannot be sent: \(reason); declare its place in the body under `places`, "
+                + "or change it without queueing")
+    }
+}

@@ -1,0 +1,19 @@
+// The fields that have no place in a body.
+
+package import TarnStore
+
+extension BodyWriter {
+    /// Returns the fields among the given ones that no body can contain, with the reasons.
+    ///
+    /// - Parameter options: the places of fields and the forms of references.
+    /// - Throws: `BodyError`.
+    package func unsendable(
+        among names: [String], of entity: Catalog.Entity, _ options: BodyOptions
+    ) throws -> [String: String] {
+        var reasons: [String: String] = [:]
+        for field in try plan(entity, options).fields where names.contains(field.name) {
+            if case .none(let reason) = field.place { reasons[field.name] = reason }
+        }
+        return reasons
+    }
+}

@@ -1,0 +1,259 @@
+// Refusals because of a record's version: preconditions, repeated refusals, and the way out.
+
+import Foundation
+import Synchronization
+import Tarn
+import TestSupport
+import Testing
+
+@Suite("Outbox: versions", .timeLimit(.minutes(2)))
+struct OutboxVersionTests {
+    private typealias Answer = ScriptedServer.Answer
+    private static let key = RecordKey(1)
+    private static let entities = """
+        Issue:
+          key: id
+          attributes: { id: int, title: string, votes: int? }
+          write: { update: 'PATCH /issues/{id}', delete: 'DELETE /issues/{id}' }
+        """
+
+    private static func policy(_ name: String) -> ConflictPolicy {
+        switch name {
+        case "client": .client
+        case "local": .perField(overlap: .local)
+        case "hold": .perField
+        default: .resolve { _, local, _ in [.init("title", local["title"] ?? .null)] }
+        }
+    }
+
+    @Test(
+        "a server that refuses every version ends in a dead letter with its message, and is not asked without end",
+        arguments: ["client", "local", "code"], ["409", "412", "412 of another tag", "new tags", "repeated answer"])
+    func refusedForEver(policy: String, mode: String) async throws {
+        for isDeletion in [true, false] {
+            let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)
+            let reads = Counter(), answers = Mutex<[String: Answer]>([:])
+            let place = try ScriptedOutbox(Self.entities) { request in
+                if request.method == "GET" {
+                    var answer = record.read(request)
+                    if mode == "412 of another tag" { answer.fields = [] }
+                    if mode == "new tags" { answer.fields = ["ETag: \"t\(reads.next())\""] }
+                    return answer
+                }
+                let refusal = Answer(
+                    status: mode == "409" ? "409 Conflict" : "412 Precondition Failed", body: #"{"message":"locked"}"#)
+                guard mode == "repeated answer" else { return refusal }
+                let key = request.field("Idempotency-Key") ?? ""
+                return answers.withLock { answers in
+                    if let known = answers[key] { return known }
+                    answers[key] = record.isStale(request) ? refusal : Answer(status: "204 No Content")
+                    return answers[key] ?? refusal
+                }
+            }
+            try await place.sync()
+            let outbox = place.outbox(Self.policy(policy))
+            record.change(#"{"id":1,"title":"theirs"}"#)
+            if isDeletion {
+                try await outbox.delete("Issue", Self.key)
+            } else {
+                try await outbox.update("Issue", Self.key, [.init("title", .string("mine"))])
+            }
+            let report = try await outbox.drain()
+            if mode == "repeated answer" {
+                // The second version is sent with another key.
+                #expect(report.sent == 1 && report.remaining.isEmpty && place.changes.count == 2, "\(report)")
+                continue
+            }
+            #expect(report.dead == 1 && report.remaining.pending == 0, "\(report)")
+            #expect(place.changes.count <= (mode == "new tags" ? 8 : 3), "\(place.writes)")
+            #expect(try outbox.operations().first?.failure?.message.contains("locked") == true)
+        }
+    }
+
+    @Test("a deletion has the precondition of the version that was seen when it was queued, after a restart, too")
+    func deletion() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" { return record.read(request) }
+            if record.isStale(request) { return Answer(status: "412 Precondition Failed") }
+            record.state.withLock { $0.isGone = true }
+            return Answer(status: "204 No Content")
+        }
+        try await place.sync()
+        try await place.outbox().delete("Issue", Self.key)
+        record.change(#"{"id":1,"title":"theirs"}"#)
+        let held = try await place.outbox().drain()
+        #expect(held.dead == 1, "\(held)")
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#])
+        let dead = try #require(try place.outbox().operations().first)
+        #expect(dead.failure?.message.contains("title") == true)
+        // The retry deletes the version that was held.
+        try await place.outbox().retry(dead.id)
+        #expect(try await place.outbox().drain().sent == 1)
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, #""v2""#])
+    }
+
+    @Test("a 409 to the precondition of an older version is decided as a 412; a retry needs no sync")
+    func conflictStatus() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a","votes":1}"#)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" { return record.read(request) }
+            if record.isStale(request) { return Answer(status: "409 Conflict", body: #"{"message":"changed"}"#) }
+            return Answer(status: "204 No Content")
+        }
+        try await place.sync()
+        record.change(#"{"id":1,"title":"a","votes":2}"#)
+        try await place.outbox().update("Issue", Self.key, [.init("title", .string("mine"))])
+        #expect(try await place.outbox().drain().sent == 1)
+        try await place.sync()
+        record.change(#"{"id":1,"title":"theirs","votes":2}"#)
+        try await place.outbox().update("Issue", Self.key, [.init("title", .string("mine again"))])
+        #expect(try await place.outbox().drain().dead == 1)
+        try await place.outbox().retry(try #require(try place.outbox().operations().first).id)
+        #expect(try await place.outbox().drain().sent == 1)
+    }
+
+    @Test("an outbox that goes on sending uses the entity tag of a response that is newer than its last write")
+    func newerResponse() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a","votes":1}"#)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" { return record.read(request) }
+            if record.isStale(request) { return Answer(status: "412 Precondition Failed") }
+            record.change(#"{"id":1,"title":"a","votes":2}"#)
+            return Answer(status: "204 No Content")
+        }
+        try await place.sync()
+        let outbox = place.outbox(.server)
+        try await outbox.update("Issue", Self.key, [.init("votes", .int(2))])
+        #expect(try await outbox.drain().sent == 1)
+        try await place.sync()
+        record.change(#"{"id":1,"title":"theirs","votes":2}"#)
+        try await outbox.update("Issue", Self.key, [.init("title", .string("mine"))])
+        let report = try await outbox.drain()
+        #expect(report.withdrawn == 1 && report.sent == 0, "\(report)")
+        #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#, #""v2""#])
+        #expect(try place.field("title") == .string("theirs"))
+    }
+
+    @Test("a record that is read for a refused deletion, and is another one, is not imported")
+    func anotherRecord() async throws {
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method != "GET" { return Answer(status: "412 Precondition Failed") }
+            if request.target == "/issues" { return Answer(body: #"[{"id":1,"title":"a"}]"#) }
+            return Answer(body: #"{"id":9,"title":"another"}"#)
+        }
+        try await place.store.write { try $0.put("Issue", Self.key, [.init("title", .string("a"))]) }
+        let outbox = place.outbox()
+        try await outbox.delete("Issue", Self.key)
+        #expect(try await outbox.drain().dead == 1)
+        #expect(try outbox.operations().first?.failure?.message.contains("it is not Issue 1") == true)
+        #expect(try place.field("title", of: RecordKey(9)) == nil)
+    }
+
+    @Test("a redirect that is refused is a dead letter that names the way out, and others are sent")
+    func redirect() async throws {
+        let entities = Self.entities.replacingOccurrences(of: "write: {", with: "write: { create: 'POST /issues',")
+        let place = try ScriptedOutbox(entities) { request in
+            guard request.method == "PATCH" else {
+                return Answer(status: "201 Created", body: #"{"id":99,"title":"new"}"#)
+            }
+            return Answer(status: "307 Temporary Redirect", fields: ["Location: http://127.0.0.1:1/issues/1"])
+        }
+        let outbox = place.outbox()
+        for id in Int64(1)...12 {
+            try await place.store.write { try $0.put("Issue", RecordKey(id), [.init("title", .string("a"))]) }
+            try await outbox.update("Issue", RecordKey(id), [.init("title", .string("b"))])
+        }
+        try await outbox.create("Issue", [.init("title", .string("new"))])
+        let report = try await outbox.drain()
+        #expect(report.dead == 12 && report.sent == 1 && report.failed == 0, "\(report)")
+        let message = try #require(try outbox.operations().first?.failure?.message)
+        #expect(message.contains("the request has a body") && message.contains("write.base"), "\(message)")
+    }
+
+    @Test("a used-up rate limit is no attempt: the operation waits for its end")
+    func rateLimit() async throws {
+        let place = try ScriptedOutbox(Self.entities) { _ in
+            Answer(status: "429 Too Many Requests", fields: ["Retry-After: 3600"])
+        }
+        let outbox = place.outbox()
+        for id in Int64(1)...2 {
+            try await place.store.write { try $0.put("Issue", RecordKey(id), [.init("title", .string("a"))]) }
+            try await outbox.update("Issue", RecordKey(id), [.init("title", .string("b"))])
+            let report = try await outbox.drain()
+            #expect(report.failed == (id == 1 ? 1 : 0) && report.isLimited, "\(report)")
+        }
+        let operations = try outbox.operations()
+        #expect(operations.map(\.attempts) == [1, 0] && place.changes.count == 1)
+        let end = try #require(operations.last?.notBefore)
+        #expect(end.date.timeIntervalSinceNow > 3000 && end.date.timeIntervalSinceNow < 3700)
+    }
+
+    @Test("a date that is far away delays an attempt by a day")
+    func farDate() async throws {
+        let place = try ScriptedOutbox(Self.entities) { _ in
+            Answer(status: "503 Service Unavailable", fields: ["Retry-After: Wed, 21 Oct 2099 07:28:00 GMT"])
+        }
+        try await place.store.write { try $0.put("Issue", Self.key, [.init("title", .string("a"))]) }
+        try await place.outbox().update("Issue", Self.key, [.init("title", .string("b"))])
+        #expect(try await place.outbox().drain().failed == 1)
+        let end = try #require(try place.outbox().operations().first?.notBefore)
+        #expect(end.date.timeIntervalSinceNow < 86_401)
+    }
+
+    @Test("Location of a 202 is no record: it may be a status monitor")
+    func accepted() async throws {
+        let entities = Self.entities.replacingOccurrences(of: "write: {", with: "write: { create: 'POST /issues',")
+        let place = try ScriptedOutbox(entities) { request in
+            if request.method == "GET" { return Answer(body: #"{"id":900,"title":"job"}"#) }
+            return Answer(status: "202 Accepted", fields: ["Location: /jobs/900"])
+        }
+        let outbox = place.outbox()
+        let key = try await outbox.create("Issue", [.init("title", .string("a"))])
+        #expect(try await outbox.drain().dead == 1)
+        #expect(place.server.requests.count == 1)
+        #expect(try place.field("title", of: key) == .string("a") && place.field("title", of: RecordKey(900)) == nil)
+    }
+
+    @Test("the record of another server's answer may be at the API's own base")
+    func ownBase() async throws {
+        let own = Mutex("")
+        let other = try ScriptedServer { _ in
+            Answer(status: "201 Created", fields: ["Location: \(own.withLock(\.self))/issues/77"])
+        }
+        let entities = Self.entities.replacingOccurrences(
+            of: "write: {", with: "write: { base: '\(other.base)/w', create: 'POST /issues',")
+        let place = try ScriptedOutbox(entities) { _ in Answer(body: #"{"id":77,"title":"b"}"#) }
+        own.withLock { $0 = place.server.base }
+        let outbox = place.outbox()
+        try await outbox.create("Issue", [.init("title", .string("a"))])
+        #expect(try await outbox.drain().sent == 1)
+        #expect(try place.field("title", of: RecordKey(77)) == .string("b"))
+    }
+
+    @Test("an operation whose sender was killed is retried with its key, or discarded, while nobody sends")
+    func killedSender() async throws {
+        let place = try ScriptedOutbox(Self.entities) { _ in Answer(status: "204 No Content") }
+        let outbox = place.outbox()
+        for isRetried in [true, false] {
+            try await place.store.write { try $0.put("Issue", Self.key, [.init("title", .string("a"))]) }
+            try await outbox.update("Issue", Self.key, [.init("title", .string("b"))])
+            let queued = try #require(try outbox.operations().first)
+            // The state that a killed process leaves.
+            try await place.store.write { _ = try $0.claimOperations([queued.id]) }
+            var claim = OutboxClaim(base: place.server.base, directory: place.store.path)
+            #expect(claim != nil)
+            await #expect(throws: OutboxError.self) { try await outbox.retry(queued.id) }
+            claim = nil
+            if isRetried {
+                try await outbox.retry(queued.id)
+                #expect(try outbox.operation(queued.id)?.state == .pending)
+                #expect(try outbox.operation(queued.id)?.idempotencyKey == queued.idempotencyKey)
+                #expect(try await outbox.drain().sent == 1)
+            } else {
+                try await outbox.discard(queued.id)
+                #expect(try place.field("title") == .string("a") && outbox.operations().isEmpty)
+            }
+        }
+    }
+}

@@ -50,3 +50,28 @@ static inline CURLcode tarn_curl_get_offset(CURL *easy, CURLINFO info, curl_off_
 static inline CURLcode tarn_curl_message_result(const CURLMsg *message) {
     return message->data.result;
 }
+
+// The structures of the libraries with which libcurl decodes contents: zlib (z_stream) and zstd (ZSTD_inBuffer,
+// ZSTD_outBuffer). Their headers are in other packages. zlib checks the size of its structure.
+typedef struct tarn_zlib_stream {
+    const void *next_in;
+    unsigned int avail_in;
+    unsigned long total_in;
+    void *next_out;
+    unsigned int avail_out;
+    unsigned long total_out;
+    const char *message;
+    void *state, *allocate, *release, *opaque;
+    int data_type;
+    unsigned long checksum, reserved;
+} tarn_zlib_stream;
+
+typedef struct tarn_zstd_input {
+    const void *bytes;
+    size_t size, position;
+} tarn_zstd_input;
+
+typedef struct tarn_zstd_output {
+    void *bytes;
+    size_t size, position;
+} tarn_zstd_output;

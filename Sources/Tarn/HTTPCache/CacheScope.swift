@@ -7,4 +7,9 @@ struct CacheScope: Sendable {
     var rules: CacheRules
     /// A keyed hash of the scope; empty for the scope of all users.
     var digest: String
+    /// The state of the resource when the transfer began; nil without a transfer.
+    var state: ResourceState?
+
+    /// Whether responses may be stored: none of a state that an unsafe request has ended.
+    var isCurrent: Bool { !(state?.hasEnded ?? false) }
 }

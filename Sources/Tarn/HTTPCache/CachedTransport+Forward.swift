@@ -33,8 +33,10 @@ extension CachedTransport {
         }
         status.forwardStatus = response.status
         if request.method == "HEAD" {
-            try await updateByHead(response, request, url, scope, requestTime)
-            return Fetched(answer: Answer(response: response, status: status, decision: decision))
+            var answer = Answer(response: response, status: status, decision: decision)
+            let updated = try await attempt { try await updateByHead(response, request, url, scope, requestTime) }
+            if case .failure(let failure) = updated { answer.note(failure) }
+            return Fetched(answer: answer)
         }
         guard let found, isConditional else {
             return try await taken(response, request, url, scope, decision, status, requestTime, old: found)
@@ -42,17 +44,25 @@ extension CachedTransport {
         switch rules.validate(found.response, with: response) {
         case .confirmed(let headers):
             let fresh = rules.freshened(found.response, headers, requestTime: requestTime, responseTime: now)
-            guard let kept = try await shelf.confirm(found, fresh),
-                var answer = try served(kept, request, scope, decision, isValidated: true)
-            else {
+            let confirmed = try await attempt { try await shelf.confirm(found, fresh, scope) }
+            var kept: StoredMessage? = found
+            kept?.response = fresh
+            if case .success(let message) = confirmed { kept = message }
+            guard let kept, var answer = try served(kept, request, scope, decision, isValidated: true) else {
                 return try await forward(request, url, scope, decision, isConditional: false)
             }
             CacheRules.addCookies(of: response.headers, to: &answer.response.headers)
+            answer.status = status
+            if case .failure(let failure) = confirmed {
+                answer.note(failure)
+                return Fetched(answer: answer)
+            }
             // A 304 may forbid the storage that the stored response has allowed.
             let isStored = rules.permits(fresh, for: request) && !CacheControl(fresh.headers).noStore
-            if !isStored { try await shelf.remove(kept) }
-            status.isStored = isStored
-            answer.status = status
+            answer.status.isStored = isStored
+            if !isStored, case .failure(let failure) = try await attempt({ try await shelf.remove(kept, url) }) {
+                answer.note(failure)
+            }
             return Fetched(answer: answer, stored: isStored ? kept : nil)
         case .mismatched:
             return try await forward(request, url, scope, decision, isConditional: false)
@@ -94,31 +104,37 @@ extension CachedTransport {
         _ status: CacheStatus,
         _ requestTime: Int, old: StoredMessage?
     ) async throws -> Fetched {
-        var status = status
-        let passed = Answer(response: response, status: status, decision: decision)
+        var answer = Answer(response: response, status: status, decision: decision)
         if response.status == 206 {
-            status.isStored = try await takePart(response, request, url, scope, requestTime)
-            return Fetched(answer: Answer(response: response, status: status, decision: decision))
+            switch try await attempt({ try await takePart(response, request, url, scope, requestTime) }) {
+            case .success(let isStored): answer.status.isStored = isStored
+            case .failure(let failure): answer.note(failure)
+            }
+            return Fetched(answer: answer)
         }
         guard scope.rules.storability(of: response, to: request) == .storable, fits(response) else {
             // The stored response is no longer what the server sends. A failure is no evidence of
             // that.
             let isOther = (200..<300).contains(response.status) || response.status == 404 || response.status == 410
-            if let old, isOther { try await shelf.remove(old) }
-            return Fetched(answer: passed)
+            if let old, isOther, case .failure(let failure) = try await attempt({ try await shelf.remove(old, url) }) {
+                answer.note(failure)
+            }
+            return Fetched(answer: answer)
         }
         let message = message(of: response, to: request, scope, requestTime)
-        let stored = try await shelf.keep(message, response, url, scope)
-        status.isStored = true
+        var stored: StoredMessage?
+        switch try await attempt({ try await shelf.keep(message, response, url, scope) }) {
+        case .success(let kept):
+            stored = kept
+            answer.status.isStored = kept != nil
+        case .failure(let failure): answer.note(failure)
+        }
         // The client's own condition was not forwarded: it is evaluated against the new response.
         if scope.rules.clientHasCurrent(message, request.headers, at: now) {
             let headers = CacheRules.notModifiedFields(response.headers)
-            return Fetched(
-                answer: Answer(
-                    response: TransportResponse(status: 304, headers: headers), status: status, decision: decision),
-                stored: stored)
+            answer.response = TransportResponse(status: 304, headers: headers)
         }
-        return Fetched(answer: Answer(response: response, status: status, decision: decision), stored: stored)
+        return Fetched(answer: answer, stored: stored)
     }
 
     /// Stores a part of a representation (RFC 9111 §3.3, §3.4).
@@ -132,8 +148,7 @@ extension CachedTransport {
         var message = message(of: response, to: request, scope, requestTime)
         // These fields describe the received range, not the stored parts.
         (message.headers["Content-Range"], message.headers["Content-Length"]) = (nil, nil)
-        try await shelf.keep(part, response.body, message, url, scope, now: now)
-        return true
+        return try await shelf.keep(part, response.body, message, url, scope, now: now)
     }
 
     /// Updates or invalidates the stored response by a HEAD (RFC 9111 §4.3.5).
@@ -146,7 +161,7 @@ extension CachedTransport {
         guard response.status == 200, let found = try selected(get, url, scope) else { return }
         if let headers = scope.rules.updated(found.response, byHead: response) {
             let fresh = scope.rules.freshened(found.response, headers, requestTime: requestTime, responseTime: now)
-            _ = try await shelf.confirm(found, fresh)
+            _ = try await shelf.confirm(found, fresh, scope)
         } else {
             try await shelf.invalidate([url])
         }

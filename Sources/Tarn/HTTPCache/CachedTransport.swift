@@ -21,7 +21,8 @@ public import TarnStore
 /// distinguish users. Requests with other credentials bypass the cache, except for `Authorization`,
 /// for which the response decides. `Set-Cookie` is never stored.
 ///
-/// Concurrent equal requests share a transfer, also between processes. Caches may share a store
+/// Concurrent equal requests share a transfer, also between processes. Of one URL and user, 64
+/// variants are stored at most. Caches may share a store
 /// with records and mirrors.
 public final class CachedTransport: Transport, Sendable {
     /// The options of a caching transport: its rules, limits and scopes.
@@ -55,6 +56,16 @@ public final class CachedTransport: Transport, Sendable {
         public var decision: CacheDecision
         /// The age in seconds; nil for a response from the server.
         public var age: Int?
+        /// The reason why the store did not take the response; nil if it did, or was not to.
+        package var storeFailure: String?
+
+        /// Declares that the response is valid, but could not be stored.
+        mutating func note(_ failure: any Error) {
+            status.isStored = false
+            let isFull = if case StoreWriteError.storeFull = failure { true } else { false }
+            status.detail = isFull ? "store-full" : "store-failed"
+            storeFailure = "\(failure)"
+        }
     }
 
     /// The options of the transport.
@@ -62,6 +73,7 @@ public final class CachedTransport: Transport, Sendable {
     let inner: any Transport
     let shelf: ResponseStore
     private let flights = Flights<Fetched>()
+    private let states = ResourceStates()
     private let background = BackgroundTasks()
     private let claims: RequestLock?
 
@@ -80,8 +92,11 @@ public final class CachedTransport: Transport, Sendable {
 
     /// Answers a request, and reports the source of the response.
     ///
+    /// If the store cannot take the server's response, for example because it is full, the response
+    /// is the answer all the same.
+    ///
     /// - Throws: `TransportError` of the inner transport if no stored response may be used instead;
-    ///   with the kind `store` if the store fails, since its content is unknown then.
+    ///   with the kind `store` if the store cannot be read, since its content is unknown then.
     public func answer(_ request: TransportRequest) async throws(TransportError) -> Answer {
         do {
             guard let url = try? HTTPURL(request.url).normalized.description else {
@@ -248,12 +263,15 @@ public final class CachedTransport: Transport, Sendable {
     private func fetched(_ request: TransportRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision)
         async throws -> Answer
     {
+        var scope = scope
+        scope.state = states.current(url)
         // Ranges, HEAD, and conditions for the server only concern a single request.
         guard request.method == "GET", request.headers["Range"] == nil, decision.rule != .preconditionIsTheServers,
             !CacheControl(request.headers).noStore
         else { return try await forward(request, url, scope, decision).answer }
-        let (fetched, isShared) = try await flights.value(digest(request, url).bytes) { [self] in
-            try await claimed(request, url, scope, decision)
+        let joined = scope
+        let (fetched, isShared) = try await flights.value(digest(request, url, scope.state).bytes) { [self] in
+            try await claimed(request, url, joined, decision)
         }
         guard isShared else { return fetched.answer }
         // A response that must not be stored is only for the request that caused it.
@@ -270,7 +288,10 @@ public final class CachedTransport: Transport, Sendable {
     private func claimed(_ request: TransportRequest, _ url: String, _ scope: CacheScope, _ decision: CacheDecision)
         async throws -> Fetched
     {
-        let digest = digest(request, url)
+        // Each proxy adds its own name to Via. If a response varies by it, the search tells.
+        var plain = request
+        plain.headers["Via"] = nil
+        let digest = digest(plain, url, scope.state)
         guard let claims else { return try await forward(request, url, scope, decision) }
         var hasWaited = false
         while claims.claim(digest) == .isAnothers {
@@ -289,11 +310,15 @@ public final class CachedTransport: Transport, Sendable {
     }
 
     /// The digest of a request: equal for equal method, URL and header fields.
-    private func digest(_ request: TransportRequest, _ url: String) -> RequestDigest {
-        RequestKey(
+    ///
+    /// Requests after an unsafe one do not join transfers that began before it.
+    private func digest(_ request: TransportRequest, _ url: String, _ state: ResourceState? = nil) -> RequestDigest {
+        var lines = request.headers.fields.map { "\($0.name.lowercased()): \($0.value)" }.sorted()
+        // The number is one of this process: another one's lock must not be the same.
+        if let state, state.number > 0 { lines.append("\(state.number) of process \(getpid())") }
+        return RequestKey(
             method: request.method, url: url, endpoint: ResponseStore.endpoint,
-            authScope: request.headers.fields.map { "\($0.name.lowercased()): \($0.value)" }.sorted().joined(
-                separator: "\n")
+            authScope: lines.joined(separator: "\n")
         ).digest
     }
 
@@ -315,17 +340,45 @@ public final class CachedTransport: Transport, Sendable {
     ///
     /// - Parameter scope: the scope of the response; nil if it must not be stored.
     private func passOn(_ request: TransportRequest, _ scope: CacheScope?) async throws -> Answer {
-        let requestTime = now, response = try await inner.send(request)
+        let requestTime = now, state = scope.map { _ in states.current(request.url) }
+        let response = try await inner.send(request)
         let invalid = CacheRules.invalidated(by: request, response)
-        if !invalid.isEmpty { try await shelf.invalidate(invalid) }
-        let decision = CacheDecision(.miss, .methodNotCacheable)
-        var status = CacheStatus(forward: .method, forwardStatus: response.status)
-        if let scope, scope.rules.storability(ofPost: response, to: request) == .storable, fits(response) {
-            _ = try await shelf.keep(
-                message(of: response, to: request, scope, requestTime), response, request.url, scope)
-            status.isStored = true
+        // Another unsafe request was answered meanwhile: the order of the two is unknown.
+        let isLast = !(state?.hasEnded ?? false)
+        var answer = Answer(
+            response: response, status: CacheStatus(forward: .method, forwardStatus: response.status),
+            decision: CacheDecision(.miss, .methodNotCacheable))
+        if !invalid.isEmpty {
+            // First, so that a transfer under way either is not stored, or is invalidated.
+            states.end(invalid)
+            if case .failure(let failure) = try await attempt({ try await shelf.invalidate(invalid) }) {
+                answer.note(failure)
+                return answer
+            }
         }
-        return Answer(response: response, status: status, decision: decision)
+        if var scope, isLast, scope.rules.storability(ofPost: response, to: request) == .storable, fits(response) {
+            scope.state = states.current(request.url)
+            let message = message(of: response, to: request, scope, requestTime), scope = scope
+            switch try await attempt({ try await shelf.keep(message, response, request.url, scope) }) {
+            case .success(let stored): answer.status.isStored = stored != nil
+            case .failure(let failure): answer.note(failure)
+            }
+        }
+        return answer
+    }
+
+    /// Runs a write to the store, and returns its failure: the server's response is valid all the
+    /// same.
+    ///
+    /// - Throws: `CancellationError`.
+    func attempt<Value>(_ write: () async throws -> Value) async throws -> Result<Value, any Error> {
+        do {
+            return .success(try await write())
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// Whether a response is small enough to be stored, and can be served as it is.

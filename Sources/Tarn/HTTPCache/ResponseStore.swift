@@ -16,6 +16,13 @@ final class ResponseStore: Sendable {
     private let uses = CacheUses()
     /// The store's ``StoreReader/responseOrigin``, once it was read.
     private let knownOrigin = Guarded<String?>(nil)
+    /// The URLs whose entries could not be invalidated, because the store takes no writes.
+    ///
+    /// This process uses them only after a confirmation. The next write invalidates them. The value
+    /// counts the failed attempts.
+    private let outdated = Guarded<[String: Int]>([:])
+    /// The maximum number of entries of a URL in a scope: whole responses and parts.
+    static let variantLimit = 64
 
     init(_ store: Store, _ options: CachedTransport.Options) {
         self.store = store
@@ -68,20 +75,26 @@ final class ResponseStore: Sendable {
     func find(_ request: TransportRequest, _ url: String, _ scope: CacheScope, now: Int, isPart: Bool = false) throws
         -> StoredMessage?
     {
-        try store.read { reader in
-            var found: [StoredMessage] = [], usedAt: [Timestamp] = []
+        let isOutdated = outdated.withLock { $0[url] != nil }
+        return try store.read { reader in
+            var found: [StoredMessage] = [], usedAt: [Timestamp] = [], other: StoredMessage?
             try reader.access.responses.forEach(to: ResponseStore.url(url, scope), scope: "") { view in
-                guard let message = StoredMessage(view, isPart: isPart),
-                    scope.rules.permits(message.response, for: request)
-                else { return true }
+                guard var message = StoredMessage(view, isPart: isPart) else { return true }
+                let isSelected = scope.rules.selects(message.response, for: request)
+                guard isSelected || other == nil, scope.rules.permits(message.response, for: request) else {
+                    return true
+                }
+                if isOutdated { message.response.isInvalidated = true }
+                guard isSelected else {
+                    other = message
+                    return true
+                }
                 found.append(message)
                 usedAt.append(view.usedAt)
                 return true
             }
-            // If no response is selected, the first one lets the rules explain why.
-            guard let index = scope.rules.select(found.map(\.response), for: request, at: now) else {
-                return found.first
-            }
+            // If no response is selected, another one lets the rules explain why.
+            guard let index = scope.rules.select(found.map(\.response), for: request, at: now) else { return other }
             uses.note(found[index].id, usedAt: usedAt[index], now: self.now)
             return found[index]
         }
@@ -103,9 +116,12 @@ final class ResponseStore: Sendable {
         }
     }
 
+    /// Stores a whole response.
+    ///
+    /// - Returns: nil if an unsafe request has changed the resource since the transfer began.
     func keep(
         _ message: CachedResponse, _ response: TransportResponse, _ url: String, _ scope: CacheScope
-    ) async throws -> StoredMessage {
+    ) async throws -> StoredMessage? {
         let variant = CacheRules.variant(of: message), received = now, taken = uses.take(), known = uses.all,
             options = options
         let entry = ResponseEntry(
@@ -113,15 +129,19 @@ final class ResponseStore: Sendable {
             redirectedTo: response.redirectedTo)
         let body = response.body, digest = entry.request.digest,
             partDigest = ResponseStore.key(url, scope, variant, isPart: true).digest
-        let id = try await store.write(alone: body.count > 1 << 20) { writer in
+        let id = try await write(alone: body.count > 1 << 20) { writer -> UInt64? in
+            // In the transaction: an unsafe request that ends the state now invalidates the entry.
+            guard scope.isCurrent else { return nil }
             try writer.putResponse(entry, body: body)
             if let part = try writer.access.responses.view(partDigest) { try writer.removeResponse(id: part.id) }
             try writer.noteUses(taken)
             let id = try writer.access.responses.view(digest)?.id ?? 0
+            try ResponseStore.limitVariants(ResponseStore.url(url, scope), uses: known, kept: id, &writer)
             _ = try writer.evict(
                 options.limits, uses: known, kept: id, atMost: 32, now: received, random: options.time.random)
             return id
         }
+        guard let id else { return nil }
         return StoredMessage(
             id: id, confirmedAt: received, response: message, size: body.count, redirectedTo: response.redirectedTo)
     }
@@ -131,11 +151,12 @@ final class ResponseStore: Sendable {
     /// Once the parts cover the whole representation, they become a whole response.
     ///
     /// - Parameter message: the 206, which must have a strong validator.
+    /// - Returns: whether the part was stored.
     func keep(
         _ part: ContentRange, _ body: [UInt8], _ message: CachedResponse, _ url: String, _ scope: CacheScope,
         now seconds: Int
-    ) async throws {
-        guard let validator = message.strongValidator(at: seconds) else { return }
+    ) async throws -> Bool {
+        guard let validator = message.strongValidator(at: seconds) else { return false }
         let variant = CacheRules.variant(of: message), received = now, taken = uses.take(), known = uses.all,
             options = options
         let key = ResponseStore.key(url, scope, variant, isPart: true),
@@ -143,31 +164,55 @@ final class ResponseStore: Sendable {
         let rules = scope.rules
         let part = ReceivedPart(
             message: message, validator: validator, content: part, body: body, received: received, seconds: seconds)
-        try await store.write(alone: body.count > 1 << 20) { writer in
+        return try await write(alone: body.count > 1 << 20) { writer in
+            guard scope.isCurrent else { return false }
             // The current entries: another transfer may have changed them.
-            if try part.confirmWhole(wholeKey, rules, &writer) { return }
+            if try part.confirmWhole(wholeKey, rules, &writer) { return true }
             let union = try part.union(key, rules, writer.access)
             let id: UInt64?
             if let places = union.wholePlaces {
-                guard try part.putWhole(union, places, wholeKey, &writer) else { return }
+                guard try part.putWhole(union, places, wholeKey, &writer) else { return false }
                 id = try writer.access.responses.view(wholeKey.digest)?.id
             } else {
-                guard union.parts.size <= options.maximumBodySize else { return }
+                guard union.parts.size <= options.maximumBodySize else { return false }
                 try part.putParts(union, key, &writer)
                 id = try writer.access.responses.view(key.digest)?.id
             }
             try writer.noteUses(taken.filter { $0.key != id && $0.key != union.old?.id })
+            try ResponseStore.limitVariants(ResponseStore.url(url, scope), uses: known, kept: id, &writer)
             _ = try writer.evict(
                 options.limits, uses: known, kept: id, atMost: 32, now: received, random: options.time.random)
+            return true
+        }
+    }
+
+    /// Removes the least recently used entries of a URL in a scope above the limit.
+    ///
+    /// A lookup examines all of them, and clients choose their number by the fields that `Vary`
+    /// names.
+    private static func limitVariants(
+        _ url: String, uses: [UInt64: Timestamp], kept: UInt64?, _ writer: inout StoreWriter
+    ) throws {
+        var entries: [(id: UInt64, usedAt: Timestamp)] = []
+        try writer.access.responses.forEach(to: url, scope: "") { view in
+            entries.append((view.id, max(view.usedAt, uses[view.id] ?? view.usedAt)))
+            return true
+        }
+        guard entries.count > variantLimit else { return }
+        entries.sort { ($0.usedAt, $0.id) < ($1.usedAt, $1.id) }
+        for entry in entries.filter({ $0.id != kept }).prefix(entries.count - variantLimit) {
+            try writer.removeResponse(id: entry.id)
         }
     }
 
     /// Updates header fields and times after a 304; nil if the entry has changed since it was read.
-    func confirm(_ message: StoredMessage, _ fresh: CachedResponse) async throws -> StoredMessage? {
+    func confirm(_ message: StoredMessage, _ fresh: CachedResponse, _ scope: CacheScope) async throws -> StoredMessage?
+    {
         let received = now, taken = uses.take()
-        let isThere = try await store.write { writer in
+        let isThere = try await write { writer in
             // Replaced, confirmed or invalidated meanwhile: the 304 is not about the current entry.
-            guard let view = try writer.access.responses.view(id: message.id), view.validatedAt == message.confirmedAt,
+            guard scope.isCurrent, let view = try writer.access.responses.view(id: message.id),
+                view.validatedAt == message.confirmedAt,
                 CachedResponse(view) == message.response, var entry = view.entry
             else { return false }
             entry.update(fresh.headers, fresh, received)
@@ -181,11 +226,19 @@ final class ResponseStore: Sendable {
     }
 
     /// Removes an entry, unless another response has replaced it.
-    func remove(_ message: StoredMessage) async throws {
-        try await store.write { writer in
-            guard let view = try writer.access.responses.view(id: message.id), view.validatedAt == message.confirmedAt
-            else { return }
-            try writer.removeResponse(id: message.id)
+    ///
+    /// If the store takes no writes, this process uses the entry only after a confirmation.
+    func remove(_ message: StoredMessage, _ url: String) async throws {
+        do {
+            try await write { writer in
+                guard let view = try writer.access.responses.view(id: message.id),
+                    view.validatedAt == message.confirmedAt
+                else { return }
+                try writer.removeResponse(id: message.id)
+            }
+        } catch {
+            markOutdated([url])
+            throw error
         }
     }
 
@@ -193,8 +246,37 @@ final class ResponseStore: Sendable {
     ///
     /// The resource may have changed (RFC 9111 §4.4). Entries of whole responses are adjacent,
     /// however many users there are. Only the scopes of record caches are searched one by one.
+    ///
+    /// If the store takes no writes, this process uses the entries only after a confirmation.
     func invalidate(_ urls: [String]) async throws {
-        try await store.write { try ResponseStore.invalidate(urls, &$0) }
+        do {
+            try await write { try ResponseStore.invalidate(urls, &$0) }
+        } catch {
+            markOutdated(urls.map { (try? HTTPURL($0).normalized.description) ?? $0 })
+            throw error
+        }
+    }
+
+    private func markOutdated(_ urls: [String]) {
+        outdated.withLock { outdated in
+            for url in urls { outdated[url, default: 0] += 1 }
+        }
+    }
+
+    /// Writes to the store, after the invalidations that an earlier write could not make.
+    private func write<Value: Sendable>(
+        alone: Bool = false, _ body: @escaping @Sendable (inout StoreWriter) throws -> Value
+    ) async throws -> Value {
+        let urls = outdated.withLock(\.self)
+        guard !urls.isEmpty else { return try await store.write(alone: alone, body) }
+        let value = try await store.write(alone: alone) { writer in
+            try ResponseStore.invalidate(Array(urls.keys), &writer)
+            return try body(&writer)
+        }
+        outdated.withLock { outdated in
+            for (url, count) in urls where outdated[url] == count { outdated[url] = nil }
+        }
+        return value
     }
 
     /// Invalidates the entries of URLs within a write.

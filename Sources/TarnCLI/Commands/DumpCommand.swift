@@ -22,7 +22,7 @@ struct DumpCommand: InspectingCommand {
               tarn inspect dump forge.tarn --redact User.email --redact body > shareable.ndjson
               diff <(tarn inspect dump a.tarn --no-versions) <(tarn inspect dump b.tarn --no-versions)
               tarn inspect dump forge.tarn --renew | slow-upload
-              tarn inspect dump forge.tarn --mdb | mdb_load forge.lmdb       every table, for another LMDB file
+              tarn inspect dump forge.tarn --mdb | mdb_load -n forge.lmdb    every table, for another LMDB file
               tarn inspect dump forge.tarn --table i/2                       one table, as `mdb_dump -s i/2`
               tarn inspect dump other.mdb --table names --format text        as `mdb_dump -p -s names`
               tarn inspect dump other.mdb --main --format ndjson | head      the table without a name

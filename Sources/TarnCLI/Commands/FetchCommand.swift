@@ -96,7 +96,13 @@ struct FetchCommand: AsyncParsableCommand {
         let cache = RecordCache(
             try APIClient(description, store: store, options: client) { CurlTransport($1.transport) })
         var request: CacheRequest
-        if description.endpoints.contains(where: { $0.name == target }) {
+        if let endpoint = description.endpoints.first(where: { $0.name == target }) {
+            guard endpoint.forEach == nil else {
+                throw Failure(
+                    .usage,
+                    "\(target) is requested for each record of an entity: fetch its URL for one of them, with the "
+                        + "record's values in \(endpoint.path)")
+            }
             request = CacheRequest(target)
         } else if let found = cache.request(for: target) {
             request = found
@@ -172,7 +178,8 @@ struct FetchCommand: AsyncParsableCommand {
     // MARK: Whole responses
 
     private func fetchRaw() async throws {
-        guard let url = try? HTTPURL(target) else { throw Failure(.usage, "\(target): not an http or https URL") }
+        let url: HTTPURL
+        do throws(HTTPURLError) { url = try HTTPURL(target) } catch { throw Failure(.usage, error.description) }
         var path = store, transport = CurlTransport.Options(), options = CachedTransport.Options()
         if path == nil || FileManager.default.fileExists(atPath: description.file) {
             let description = try description.load()
@@ -200,6 +207,7 @@ struct FetchCommand: AsyncParsableCommand {
         if answer.decision.outcome == .unanswerable {
             throw Failure(.noNetwork, "\(Redaction.url(target)): no stored response may be used")
         }
+        if let failure = answer.storeFailure { Output.note("the response is not stored: \(failure)") }
         if !quiet {
             let what = "\(answer.response.status), \(answer.response.body.count) bytes"
             switch answer.decision.outcome {
@@ -211,8 +219,18 @@ struct FetchCommand: AsyncParsableCommand {
                 Output.note(FetchCommand.line(source, answer.decision, 0, what))
             }
         }
-        if answer.response.status >= 400 {
-            throw Failure(.failed, "\(Redaction.url(target)): the server returned \(answer.response.status)")
+        if let code = FetchCommand.code(ofStatus: answer.response.status) {
+            throw Failure(code, "\(Redaction.url(target)): the server returned \(answer.response.status)")
+        }
+    }
+
+    /// Returns the exit code for the status of a response; nil for a success.
+    private static func code(ofStatus status: Int) -> Failure.Code? {
+        switch status {
+        case ..<400: nil
+        case 401, 403: .credentials
+        case 429: .limited
+        default: .failed
         }
     }
 

@@ -10,8 +10,8 @@ struct ProxyCommand: AsyncParsableCommand {
         commandName: "proxy",
         abstract: "Serve one upstream over HTTP/1.1 through a cache.",
         discussion: """
-            Whole and partial responses are kept in the store and served by the rules of RFC 9111; every response has \
-            Age and Cache-Status (RFC 9211). Content codings, redirects, methods, header fields and interim responses \
+            Whole and partial responses are kept in the store and served by the rules of RFC 9111. Responses have \
+            Cache-Status (RFC 9211), stored ones also Age. Content codings, redirects, methods, header fields and interim responses \
             (1xx) are passed on unchanged; URLs are normalised. SIGTERM and SIGINT end the proxy after the requests in \
             progress are answered, or after ten seconds.
 
@@ -82,8 +82,12 @@ struct ProxyCommand: AsyncParsableCommand {
     var bodyTimeout = 60
 
     func run() async throws {
-        guard let target = try? HTTPURL(upstream), target.query == nil else {
-            throw Failure(.usage, "--upstream \(upstream): not an http or https URL without a query")
+        let target: HTTPURL
+        do throws(HTTPURLError) { target = try HTTPURL(upstream) } catch {
+            throw Failure(.usage, "--upstream \(Redaction.shown(upstream)): \(error.reason)")
+        }
+        guard target.query == nil else {
+            throw Failure(.usage, "--upstream \(Redaction.shown(upstream)): the URL must not have a query")
         }
         guard let colon = listen.lastIndex(of: ":"), let port = Int(listen[listen.index(after: colon)...]),
             (0...65535).contains(port)

@@ -18,6 +18,14 @@ enum ProxyMessage {
             body = Array((text + "\n").utf8)
         }
 
+        /// Creates the response of the proxy as the final recipient of a request.
+        init(_ headers: TransportHeaders, _ body: [UInt8]) {
+            status = 200
+            self.headers = headers
+            self.headers.fields.append(.init("Cache-Status", CacheStatus().description))
+            self.body = body
+        }
+
         /// Creates a response of the cache or the upstream.
         ///
         /// - Parameter name: The proxy's name, for `Via`.
@@ -69,6 +77,13 @@ enum ProxyMessage {
             return refused(508, "loop: the request has already passed through this proxy")
         }
         guard head.method != .CONNECT else { return refused(501, "CONNECT is not forwarded") }
+        // RFC 9112 §6.1: NIO removes chunks, and no other coding.
+        let transferCodings = head.headers[canonicalForm: "transfer-encoding"]
+        guard transferCodings.allSatisfy({ $0.lowercased() == "chunked" }) else {
+            return refused(501, "unsupported Transfer-Encoding: only chunked is supported")
+        }
+        let forwards = remainingForwards(of: head)
+        if forwards == 0 { return .refused(final(head)) }
         var target = head.uri
         // Absolute form (RFC 9112 §3.2.2).
         if !target.hasPrefix("/"), let url = try? HTTPURL(target) { target = url.target }
@@ -86,6 +101,7 @@ enum ProxyMessage {
         // The upstream has its own Host, the length is that of the sent body, and Expect is handled
         // here.
         for name in ["Host", "Content-Length", "Expect"] { headers[name] = nil }
+        if let forwards { headers["Max-Forwards"] = String(forwards - 1) }
         headers.fields.append(.init("Via", "\(head.version.major).\(head.version.minor) \(server.name)"))
         let hasBody =
             !body.isEmpty || head.headers.contains(name: "content-length")
@@ -98,6 +114,27 @@ enum ProxyMessage {
         return .request(
             TransportRequest(
                 method: method, url: upstream.origin + prefix + path, headers: headers, body: sendsBody ? body : nil))
+    }
+
+    /// Returns the number of times that a TRACE or OPTIONS may be forwarded; nil without a limit.
+    ///
+    /// RFC 9110 §7.6.2: the field has no meaning for other methods.
+    private static func remainingForwards(of head: HTTPRequestHead) -> Int? {
+        guard head.method == .TRACE || head.method == .OPTIONS else { return nil }
+        let values = head.headers["Max-Forwards"]
+        return values.count == 1 ? HTTPSyntax.decimal(values[0]) : nil
+    }
+
+    /// Returns the response to a TRACE or OPTIONS that must not be forwarded.
+    ///
+    /// TRACE returns the request's head, without fields that may hold secrets (RFC 9110 §9.3.8).
+    private static func final(_ head: HTTPRequestHead) -> Reply {
+        guard head.method == .TRACE else { return Reply(TransportHeaders(), []) }
+        var text = "TRACE \(head.uri) HTTP/\(head.version.major).\(head.version.minor)\r\n"
+        for field in head.headers where !CacheRules.isCredential(field.name) {
+            text += "\(field.name): \(field.value)\r\n"
+        }
+        return Reply(TransportHeaders([.init("Content-Type", "message/http")]), Array((text + "\r\n").utf8))
     }
 
     /// Returns the reason for a 400: an invalid Host (RFC 9112 §3.2) or a malformed header field.
@@ -138,6 +175,7 @@ enum ProxyMessage {
     static func reply(to request: TransportRequest, through server: ProxyServer) async -> Reply {
         do throws(TransportError) {
             let answer = try await server.transport.answer(request)
+            if let failure = answer.storeFailure { server.report(storeFailure: failure) }
             if answer.decision.outcome == .unanswerable {
                 return Reply(504, "no stored response may be used", answer.status)
             }

@@ -42,6 +42,8 @@ final class ProxyServer: Sendable {
         /// The number of requests that have begun and whose responses are not yet written.
         var underWay = 0
         var isEnding = false
+        /// The time of the last report about the store.
+        var storeReport: ContinuousClock.Instant?
     }
 
     init(transport: CachedTransport, upstream: HTTPURL, limits: Limits) {
@@ -57,6 +59,9 @@ final class ProxyServer: Sendable {
         let listener = try await ServerBootstrap(group: group)
             .serverChannelOption(ChannelOptions.backlog, value: 256)
             .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(AcceptPause()) }
+            }
             .childChannelInitializer { channel in
                 guard self.admit(channel) else { return channel.close() }
                 channel.closeFuture.whenComplete { _ in
@@ -104,6 +109,17 @@ final class ProxyServer: Sendable {
             let count = state.addresses[address, default: 1] - 1
             state.addresses[address] = count > 0 ? count : nil
         }
+    }
+
+    /// Writes a line about responses that are not stored, at most once a minute.
+    func report(storeFailure: String) {
+        let isDue = state.withLock { state in
+            let now = ContinuousClock.now
+            if let last = state.storeReport, now - last < .seconds(60) { return false }
+            state.storeReport = now
+            return true
+        }
+        if isDue { Output.note("responses are passed on, but not stored: \(storeFailure)") }
     }
 
     func began() { state.withLock { $0.underWay += 1 } }

@@ -115,6 +115,14 @@ extension DescriptionReader {
                 "\"\(text)\" is not a path to one value: write keys with a . between them, such as meta.next")
             return nil
         }
+        // OData's annotations are single keys, and no server has an object `@odata`.
+        guard !text.contains("@odata.") else {
+            let escaped = text.replacing("@odata.", with: "@odata\\.")
+            report(
+                section, key,
+                "`\(text)` would be found in an object `@odata`: write '\(escaped)', a single key with a dot")
+            return nil
+        }
         return path.description
     }
 

@@ -27,10 +27,10 @@ extension CacheRules {
             if CacheRules.methodFields.contains(name) { return .nobody(field: field.name) }
             if CacheRules.targetFields.contains(name) { target.fields.append(.init(name, field.value)) }
             if fields.contains(where: { TransportHeaders.same($0, field.name) })
-                || !isShared && CacheRules.isCredential(name)
+                || !isShared && CacheRules.distinguishesUsers(name)
             {
                 user.fields.append(.init(name, field.value))
-            } else if isShared, CacheRules.isCredential(name), open == nil || name != "authorization" {
+            } else if isShared, CacheRules.distinguishesUsers(name), open == nil || name != "authorization" {
                 open = field.name
             }
         }
@@ -47,10 +47,36 @@ extension CacheRules {
     package static func isCredential(_ name: String) -> Bool {
         let name = name.lowercased()
         guard !harmlessFields.contains(name) else { return false }
-        if identityFields.contains(name) { return true }
-        let joined = name.utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
-        return credentialWords.contains { contains($0, in: joined) }
+        return isCredential(lowercased: name)
+    }
+
+    private static func isCredential(lowercased name: String) -> Bool {
+        identityFields.contains(name) || contains(credentialWords, in: name)
             || name.split { $0 == "-" || $0 == "_" }.contains("key")
+    }
+
+    /// Returns whether the values of a request field may distinguish users: it may hold a
+    /// credential, or a server in front may name the user in it.
+    ///
+    /// - Parameter name: the name in lower case.
+    private static func distinguishesUsers(_ name: String) -> Bool {
+        guard !harmlessFields.contains(name) else { return false }
+        return isCredential(lowercased: name) || contains(userParts, in: name) || hasUserWord(name)
+    }
+
+    private static func hasUserWord(_ name: String) -> Bool {
+        let words = name.split { $0 == "-" || $0 == "_" }
+        return words.indices.contains { index in
+            guard userWords.contains(words[index]) else { return false }
+            // `X-Original-User-Agent` and the like name a program.
+            return words[index] != "user" || !(words.indices.contains(index + 1) && words[index + 1] == "agent")
+        }
+    }
+
+    /// Returns whether a name contains one of the parts, without its hyphens and underscores.
+    private static func contains(_ parts: [String.UTF8View], in name: String) -> Bool {
+        let joined = name.utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
+        return parts.contains { contains($0, in: joined) }
     }
 
     /// Foundation's search converts the text to UTF-16 first.
@@ -67,14 +93,34 @@ extension CacheRules {
         "cookie", "signature", "assertion",
         "clientcert", "subscriptionkey",
     ].map(\.utf8)
+    /// Typical parts of the names of fields that name a user.
+    ///
+    /// Examples: `X-Ms-Client-Principal`, `X-Amzn-Oidc-Data`, `X-Forwarded-Email`, `X-Userinfo`.
+    private static let userParts: [String.UTF8View] = [
+        "bearer", "oidc", "saml", "principal", "identity", "impersonat", "onbehalfof", "email", "login", "userid",
+        "userinfo", "username",
+    ].map(\.utf8)
+    /// Typical words of such names that other words contain as well.
+    ///
+    /// Examples: `Remote-User`, `X-Pat`, `X-Consumer-Id`, `X-Ssl-Client-S-Dn`.
+    private static let userWords: Set<Substring> = [
+        "pat", "user", "users", "uid", "upn", "eppn", "dn", "account", "consumer", "customer", "member", "person",
+        "subject", "sudo", "claim", "claims", "group", "groups", "role", "roles", "tenant",
+    ]
     /// Fields in which a reverse proxy declares the user, and credentials without a typical word.
     private static let identityFields: Set<String> = [
         "remote-user", "x-remote-user", "x-forwarded-user", "x-forwarded-email", "x-forwarded-groups", "x-user",
-        "x-user-id", "x-user-email",
+        "x-user-id", "x-user-email", "remote-name",
         "x-forwarded-preferred-username", "dpop", "x-client-id", "x-ssl-client-s-dn", "x-ssl-client-verify",
     ]
-    /// Fields that have a typical word in their names, but hold no credential.
-    private static let harmlessFields: Set<String> = ["idempotency-key", "x-idempotency-key", "sec-websocket-key"]
+    /// Fields that hold no credential: those of most requests, so that these are not searched, and
+    /// those with a typical word in their names.
+    private static let harmlessFields: Set<String> = [
+        "accept", "accept-encoding", "accept-language", "cache-control", "connection", "content-type", "host",
+        "if-modified-since", "if-none-match", "origin", "pragma", "range", "referer", "te", "upgrade-insecure-requests",
+        "user-agent", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "x-request-id",
+        "idempotency-key", "x-idempotency-key", "sec-fetch-user", "sec-websocket-key",
+    ]
 
     /// Request fields that can change the target URL, or URLs in the response, on some servers.
     ///

@@ -93,13 +93,16 @@ extension CacheRules {
     ///
     /// - Returns: nil if none matches.
     package func select(_ stored: [CachedResponse], for request: TransportRequest, at now: Int) -> Int? {
-        stored.indices.filter { index in
-            (stored[index].method == "GET" || stored[index].method == request.method)
-                && Variance(stored[index]).mismatch(request.headers) == nil
-        }.max { a, b in
+        stored.indices.filter { selects(stored[$0], for: request) }.max { a, b in
             let (x, y) = (stored[a].date(now: now), stored[b].date(now: now))
             return x == y ? stored[a].responseTime < stored[b].responseTime : x < y
         }
+    }
+
+    /// Returns whether a request may select a stored response (RFC 9111 §4, §4.1).
+    package func selects(_ stored: CachedResponse, for request: TransportRequest) -> Bool {
+        (stored.method == "GET" || stored.method == request.method)
+            && Variance(stored).mismatch(request.headers) == nil
     }
 
     /// Returns the request fields to store with a response (RFC 9111 §4.1).

@@ -15,6 +15,10 @@ final class CurlSubmission: Sendable {
     var origin: String { direct.origin }
     var options: CurlTransport.Options { settings.options }
 
+    /// Whether content codings are removed by ``ContentDecoder``; otherwise libcurl removes them,
+    /// or they stay.
+    var decodesContent: Bool { options.decodesContent && ContentDecoder.accepted != nil }
+
     /// Whether the options of the request differ only in its URL, its header fields and its timeout
     /// from those of others.
     var isPlain: Bool { request.method == "GET" && request.body == nil }

@@ -46,8 +46,8 @@ extension CurlTransfer {
         options.isAccepted = options.isAccepted && tarn_curl_allow_http(easy) == CURLE_OK
         // The request target is sent unchanged; references were resolved before.
         options.set(CURLOPT_PATH_AS_IS, 1)
-        // An empty list requests every coding that libcurl can decode.
-        if submission.options.decodesContent { options.set(CURLOPT_ACCEPT_ENCODING, "") }
+        // Without zlib, libcurl decodes. An empty list requests every coding that it can decode.
+        if submission.options.decodesContent, !submission.decodesContent { options.set(CURLOPT_ACCEPT_ENCODING, "") }
         options.set(CURLOPT_FOLLOWLOCATION, 0)
         options.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         options.set(CURLOPT_USERAGENT, submission.options.userAgent)
@@ -99,6 +99,9 @@ extension CurlTransfer {
         if !submission.options.addsFields { removed += ["Accept", "Expect", "User-Agent"] }
         for name in removed where headers[name] == nil {
             guard appendHeader(name + ":") else { return false }
+        }
+        if submission.decodesContent, let accepted = ContentDecoder.accepted, headers["Accept-Encoding"] == nil {
+            guard appendHeader(accepted) else { return false }
         }
         for field in headers.fields {
             // In libcurl, "Name:" removes a field and "Name;" sends it empty.

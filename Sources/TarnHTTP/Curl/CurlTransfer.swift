@@ -27,7 +27,21 @@ final class CurlTransfer {
     private var status = 0
     private var headSize = 0
     private var isHeadTooLarge = false
-    private var hasTwoLengths = false
+    /// The declared lengths of the body if they are no single number; nil otherwise.
+    private var malformedLength: String?
+    /// Whether only the end of the connection ends the body.
+    private var isCloseDelimited = false
+    /// Whether the status line is one of HTTP/1, which can end a body with its connection.
+    private var isHTTP1 = false
+    /// The decoder of the body; nil without a content coding.
+    private var decoder: ContentDecoder?
+    private var codingProblem: CodingProblem?
+
+    /// The reason why a coded body was refused.
+    private enum CodingProblem {
+        case unsupported(String)
+        case malformed(String)
+    }
 
     init?(_ submission: CurlSubmission, _ handle: CurlHandle, _ line: CurlLine) {
         self.submission = submission
@@ -75,6 +89,7 @@ final class CurlTransfer {
             fields.reserveCapacity(16)
             isInHead = true
             isHeadComplete = false
+            isHTTP1 = line.starts(with: "HTTP/1".utf8)
             status = CurlTransfer.status(text)
             interimStatus = (100..<200).contains(status) && status != 101 ? status : nil
         } else if text.isEmpty {
@@ -84,14 +99,7 @@ final class CurlTransfer {
                 return line.count
             }
             isHeadComplete = true
-            let lengths = fields.filter { TransportHeaders.same($0.name, "Content-Length") }
-            // RFC 9112 §6.3: two different lengths are invalid. Recipients would disagree on the
-            // end of the body.
-            guard lengths.allSatisfy({ $0.value == lengths[0].value }) else {
-                hasTwoLengths = true
-                return 0
-            }
-            if let length = lengths.first { return expectBody(length.value) ? line.count : 0 }
+            return beginBody() ? line.count : 0
         } else if isInHead {
             guard fields.count < submission.options.maximumHeaderFields else {
                 isHeadTooLarge = true
@@ -127,20 +135,40 @@ final class CurlTransfer {
         (200..<300).contains(status) ? nil : submission.request.responseLimits.map { min($0.refusal, bodyLimit) }
     }
 
+    /// Checks the fields that describe the body; false if they end the transfer.
+    private func beginBody() -> Bool {
+        var length: String?
+        for field in fields where TransportHeaders.same(field.name, "Content-Length") {
+            // RFC 9112 §6.3: a length that is no number, or two different ones, are invalid.
+            // Recipients would disagree on the end of the body.
+            guard let declared = HTTPSyntax.contentLength(field.value), length == nil || length == declared else {
+                malformedLength = TransportHeaders(fields).all("Content-Length").joined(separator: ", ")
+                return false
+            }
+            length = declared
+        }
+        let hasBody = submission.request.method != "HEAD" && status != 204 && status != 304
+        if submission.decodesContent, hasBody, fields.contains(where: ContentDecoder.isCoding) {
+            isCloseDelimited =
+                isHTTP1 && length == nil
+                && !fields.contains { TransportHeaders.same($0.name, "Transfer-Encoding") }
+            do throws(ContentDecoder.Unsupported) {
+                decoder = try ContentDecoder.of(TransportHeaders(fields).all("Content-Encoding"))
+            } catch {
+                codingProblem = .unsupported(error.coding)
+            }
+        }
+        // RFC 9110 §8.6: a response to HEAD and a 304 declare a length without sending a body.
+        return length.map { !hasBody || expectBody(Int($0) ?? .max) } ?? true
+    }
+
     /// Reserves memory for the declared body, so that the body is not moved while it grows.
     ///
     /// The reservation includes the padding of a parser. At most 16 MiB are reserved on a server's
     /// declaration alone.
     ///
     /// - Returns: false if the declared length exceeds the limit.
-    private func expectBody(_ text: String) -> Bool {
-        // RFC 9110 §8.6: a response to HEAD and a 304 declare a length without sending a body.
-        guard submission.request.method != "HEAD", status != 304, !text.isEmpty,
-            text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
-        else {
-            return true
-        }
-        let length = Int(text) ?? .max
+    private func expectBody(_ length: Int) -> Bool {
         if refusalLimit == nil, length > bodyLimit {
             isTooLarge = true
             return false
@@ -149,10 +177,25 @@ final class CurlTransfer {
         return true
     }
 
+    /// Receives a piece of the body as it was sent, and decodes it.
+    private func receiveBody(_ piece: UnsafeRawBufferPointer) -> Int {
+        if let decoder {
+            switch decoder.decode(piece, { appendBody($0) == $0.count }) {
+            case .decoded: return piece.count
+            case .stopped: return 0
+            case .malformed(let coding):
+                codingProblem = .malformed(coding)
+                return 0
+            }
+        }
+        // An unsupported coding is no error of a response without a body.
+        return codingProblem == nil ? appendBody(piece) : 0
+    }
+
     /// Appends a piece of the body.
     ///
     /// The limit counts decoded bytes: a small body may expand to a large one.
-    private func receiveBody(_ piece: UnsafeRawBufferPointer) -> Int {
+    private func appendBody(_ piece: UnsafeRawBufferPointer) -> Int {
         let rest = (refusalLimit ?? bodyLimit) - body.count
         if piece.count <= rest {
             body.append(contentsOf: piece)
@@ -195,6 +238,15 @@ final class CurlTransfer {
                     detail:
                         "\(submission.url.host):\(submission.url.port) closed the connection within the header fields"))
         }
+        // libcurl knows the end of the message, not that of the coded content within it.
+        if let decoder, !isCut, !decoder.isComplete, decoder.hasBegun || isCloseDelimited {
+            return .failure(
+                CurlFailure(
+                    kind: .cutShort,
+                    detail:
+                        "the response of \(submission.url.host):\(submission.url.port) was cut short: its \(decoder.coding) content has no end"
+                ))
+        }
         var status = 0
         tarn_curl_get_long(easy, CURLINFO_RESPONSE_CODE, &status)
         // The body is moved out: its only owner may parse it in place.
@@ -232,9 +284,20 @@ final class CurlTransfer {
                     "more than \(options.maximumHeaderFields) header fields, or more than \(options.maximumHeaderSize) bytes of them"
             )
         }
-        if hasTwoLengths {
+        if let malformedLength {
             return CurlFailure(
-                kind: .protocol, detail: "invalid HTTP from \(place): two lengths for one body")
+                kind: .protocol,
+                detail: "invalid HTTP from \(place): malformed Content-Length: \(malformedLength.excerpt)")
+        }
+        switch codingProblem {
+        case .unsupported(let coding) where code == CURLE_WRITE_ERROR:
+            return CurlFailure(
+                kind: .protocol,
+                detail: "invalid HTTP from \(place): unsupported Content-Encoding: \(coding.excerpt)")
+        case .malformed(let coding):
+            return CurlFailure(
+                kind: .protocol, detail: "invalid HTTP from \(place): the content is not valid \(coding)")
+        default: break
         }
         switch code {
         case CURLE_OUT_OF_MEMORY where !isHeadComplete, CURLcode(rawValue: 100) where !isHeadComplete:

@@ -8,7 +8,8 @@
 ///   only the server knows, are removed, and are not restored if the chain returns.
 /// - A body is sent to its own server only: a redirect that would send it to another one (307 or
 ///   308) is an error.
-/// - A body that is incomplete or larger than the limit is an error.
+/// - A body that is incomplete or larger than the limit is an error, and so is a coded content that
+///   breaks off within a complete body.
 /// - Header fields are those of the final response, in order. `Content-Encoding` and
 ///   `Content-Length` are as received, although the body is decoded.
 /// - Proxies come from the environment by libcurl's rules (`https_proxy`, `no_proxy`) if the

@@ -63,6 +63,20 @@ package enum HTTPSyntax {
         return Int(text)
     }
 
+    /// Returns the digits of a `Content-Length`; nil if it is malformed (RFC 9112 §6.3).
+    ///
+    /// A list of equal lengths is one length (RFC 9110 §8.6).
+    static func contentLength(_ value: String) -> String? {
+        func isNumber(_ text: some Collection<UInt8>) -> Bool {
+            !text.isEmpty && text.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        }
+        guard !isNumber(value.utf8) else { return value }
+        let members = value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
+            String(decoding: $0.trimmingWhitespace(), as: UTF8.self)
+        }
+        return members.allSatisfy { isNumber($0.utf8) && $0 == members[0] } ? members.first : nil
+    }
+
     /// Returns the content of a chunked body (RFC 9112 §7.1).
     ///
     /// Returns nil if the body is incomplete, malformed or followed by other bytes.

@@ -55,6 +55,16 @@ struct ExitCodeTests {
             status: 4, name: "a token that is not set",
             arguments: ["sync", "--file", "TOKENFILE", "--store", "NEW", "--base", "BASE"], shows: "TARN_TEST_NO_TOKEN"),
         Case(
+            status: 4, name: "a refused URL", arguments: ["fetch", "--raw", "BASE/items", "--store", "NEW"],
+            fault: ":status:401", shows: "the server returned 401"),
+        Case(
+            status: 4, name: "a forbidden URL", arguments: ["fetch", "--raw", "BASE/items", "--store", "NEW"],
+            fault: ":status:403"),
+        Case(
+            status: 7, name: "too many requests to a URL",
+            arguments: ["fetch", "--raw", "BASE/items", "--store", "NEW"],
+            fault: ":status:429"),
+        Case(
             status: 5, name: "no server",
             arguments: ["sync", "--file", "FILE", "--store", "NEW", "--base", "DEAD", "--attempts", "1"]),
         Case(

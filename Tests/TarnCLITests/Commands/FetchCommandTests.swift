@@ -88,6 +88,41 @@ struct FetchCommandTests {
         #expect(server.requests.count == 2)
     }
 
+    @Test("an endpoint of each record is fetched by its URL, and its name is a usage error that tells so")
+    func forEach() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: https://api.test.example }
+            entities: { Item: { key: id, attributes: { id: int, name: string? } } }
+            endpoints:
+              items: { path: /items, entity: Item, paginate: single_page }
+              parts: { path: "/items/{item.id}/parts", for_each: Item, entity: Item, paginate: single_page }
+            """)
+        let server = try LocalServer([
+            "GET /items\nHTTP/1.1 200 OK\n\n[{\"id\":1}]", "GET /items/1/parts\nHTTP/1.1 200 OK\n\n[{\"id\":2}]",
+        ])
+        let store = folder.path + "/s.tarn"
+        func fetch(_ target: String) async throws -> TarnProcess.Result {
+            try await tarn("fetch", target, "--file", file, "--store", store, "--base", server.base)
+        }
+        expectSuccess(try await fetch("items"))
+        let refused = try await fetch("parts")
+        #expect(refused.status == 2 && refused.error.contains("fetch its URL for one of them"), "\(refused.error)")
+        #expect(refused.error.contains("/items/{item.id}/parts"))
+        let part = try await fetch("https://api.test.example/items/1/parts")
+        expectSuccess(part)
+        #expect(part.lines.count == 1 && part.lines.first?.contains("2") == true)
+    }
+
+    @Test("--raw refuses a URL with a password without showing it")
+    func password() async throws {
+        let result = try await tarn("fetch", "--raw", "http://ada:SECRET@h/", "--store", "s")
+        #expect(result.status == 2 && !result.error.contains("SECRET"), "\(result.error)")
+        #expect(result.error.contains("http://***@h/: a URL must not contain a user or password"))
+    }
+
     @Test("--raw stores and prints any body, byte by byte, in a store of its own")
     func raw() async throws {
         let folder = try TemporaryFolder(), store = folder.path + "/cache.tarn"

@@ -86,6 +86,25 @@ struct InspectCommandTests {
         }
     }
 
+    @Test("mdb_load makes a file of its own from a dump, as Operating.md and the README have it")
+    func loadedDump() async throws {
+        let folder = try TemporaryFolder(), store = try await Forge.store
+        for page in ["Sources/Tarn/Tarn.docc/Operating.md", "README.md"] {
+            let text = try String(contentsOfFile: Checkout.root + "/" + page, encoding: .utf8)
+            let lines = text.split(separator: "\n").filter {
+                $0.hasPrefix("tarn inspect dump") && $0.contains("mdb_load")
+            }
+            #expect(lines.count == 1, "\(page)")
+            for line in lines {
+                let command = line.prefix { $0 != "#" }.replacing("tarn", with: "\"$TARN\"", maxReplacements: 1)
+                    .replacing(/dump [^ ]+/, with: "dump '\(store)'")
+                let name = try #require(command.split(separator: " ").last)
+                let result = try await shell("cd '\(folder.path)' && \(command) && mdb_stat -n -a \(name)")
+                #expect(result.status == 0 && result.output.contains("Entries: 330"), "\(command): \(result)")
+            }
+        }
+    }
+
     @Test("one flipped byte in a row: the row is named on standard error, all others are dumped, exit 6")
     func damagedRowIsNamed() async throws {
         let folder = try TemporaryFolder()

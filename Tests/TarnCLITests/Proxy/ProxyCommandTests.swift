@@ -1,6 +1,7 @@
 // `tarn proxy` as clients see it: a real process between curl and a server.
 
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -69,6 +70,63 @@ struct ProxyCommandTests {
         #expect(connect.hasPrefix("HTTP/1.1 501 "), "\(connect)")
         #expect(server.requests.isEmpty)
         #expect(await proxy.end().status == 0)
+    }
+
+    @Test("an upstream with a password is refused with the reason, and without the password")
+    func password() async throws {
+        let result = try await tarn("proxy", "--upstream", "http://ada:SECRET@h/", "--store", "s")
+        #expect(result.status == 2 && !result.error.contains("SECRET"), "\(result.error)")
+        #expect(result.error.contains("http://***@h/: a URL must not contain a user or password"))
+    }
+
+    @Test("two proxies on one store share a transfer")
+    func sharedStore() async throws {
+        let count = Mutex(0), folder = try TemporaryFolder()
+        let server = try ConnectionServer { _, connection in
+            count.withLock { $0 += 1 }
+            // Longer than the second request needs. If it comes later, it is a hit.
+            usleep(700_000)
+            try connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 2\r\n\r\nok")
+        }
+        let store = folder.path + "/cache.tarn"
+        let proxies = [
+            try await RunningProxy(server.base, "--store", store),
+            try await RunningProxy(server.base, "--store", store),
+        ]
+        let texts = try await withThrowingTaskGroup(of: String.self) { group in
+            for proxy in proxies {
+                for _ in 0..<3 { group.addTask { try await curl(proxy.base + "/x") } }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(texts == Array(repeating: "ok", count: 6) && count.withLock(\.self) == 1)
+        for proxy in proxies { #expect(await proxy.end().status == 0) }
+    }
+
+    @Test("a full store: every answer is passed on, Cache-Status tells that it is not stored, and one line reports it")
+    func fullStore() async throws {
+        let folder = try TemporaryFolder(), store = folder.path + "/cache.tarn"
+        let body = String(repeating: "0123456789", count: 5000)
+        let server = try ConnectionServer { request, connection in
+            let text = request.start + body
+            try connection.send(
+                "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
+        }
+        let proxy = try await RunningProxy(server.base, "--store", store)
+        expectSuccess(try await tarn("store", "quota", store, "--set", "1MiB"))
+        let answers = try await onThread {
+            try (0..<40).map { number in
+                let connection = try proxy.connection()
+                try connection.send("GET /\(number) HTTP/1.1\r\nHost: a\r\n\r\n")
+                return try connection.message()
+            }
+        }
+        #expect(answers.allSatisfy { $0.start == "HTTP/1.1 200 OK" && $0.text.hasSuffix(body) })
+        let refused = answers.filter { $0.values("cache-status").first?.hasSuffix("; detail=store-full") == true }
+        #expect(refused.count > 5 && refused.count < 40)
+        let result = await proxy.end()
+        let reports = result.errorLines.filter { $0.hasPrefix("responses are passed on, but not stored: ") }
+        #expect(result.status == 0 && reports.count == 1, "\(result.error)")
     }
 
     @Test(

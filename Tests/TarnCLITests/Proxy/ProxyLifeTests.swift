@@ -254,6 +254,47 @@ struct ProxyLifeTests {
         #expect(ContinuousClock.now - start < .seconds(9))
     }
 
+    @Test("without a free file descriptor the proxy waits without work, and goes on when there is one")
+    func descriptors() async throws {
+        let server = try ConnectionServer { _, connection in
+            _ = try connection.message()
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        }
+        let folder = try TemporaryFolder()
+        let process = try TarnProcess(
+            [
+                "-c", "ulimit -n 64; exec \"$0\" proxy --upstream \"$1\" --listen 127.0.0.1:0 --store \"$2\"",
+                TarnProcess.executable, server.base, folder.path + "/cache.tarn",
+            ], program: "/bin/sh")
+        try await eventually { process.output.contains("\n") }
+        let port = try #require(Int(process.output.trimmingCharacters(in: .newlines).split(separator: ":").last ?? ""))
+        /// The processor time so far, in hundredths of a second.
+        func used() throws -> Int {
+            let text = try String(contentsOfFile: "/proc/\(process.processID)/stat", encoding: .utf8)
+            let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+            return try #require(fields.count > 12 ? fields[11...12].compactMap { Int($0) }.reduce(0, +) : nil)
+        }
+        var clients = try await onThread { try (0..<100).map { _ in try RawConnection(port: port) } }
+        try await Task.sleep(for: .milliseconds(500))
+        let before = try used()
+        try await Task.sleep(for: .seconds(1))
+        #expect(try used() - before < 30)
+        clients = []
+        // Until the proxy has seen their ends, it has no descriptor for a connection to the upstream.
+        var answer = ""
+        for _ in 0..<200 where answer != "ok" {
+            try await Task.sleep(for: .milliseconds(50))
+            answer = try await onThread {
+                let connection = try RawConnection(port: port)
+                try connection.send(Self.request)
+                return try connection.message().text
+            }
+        }
+        #expect(answer == "ok" && clients.isEmpty)
+        process.send(SIGTERM)
+        #expect(await process.end().status == 0)
+    }
+
     // MARK: The end
 
     @Test("SIGTERM: a request under way is answered, nobody else is taken, then the process ends with 0")

@@ -69,6 +69,59 @@ struct ProxyMessageTests {
     }
 
     @Test(
+        "a transfer coding other than chunked is answered with 501, and nothing is forwarded (RFC 9112 §6.1)",
+        arguments: ["gzip, chunked", "Chunked, chunked", "gzip\r\nTransfer-Encoding: chunked"])
+    func transferCoding(_ coding: String) async throws {
+        let count = Mutex(0)
+        let server = try ConnectionServer { _, connection in
+            count.withLock { $0 += 1 }
+            try connection.send(Self.answer)
+        }
+        let answer = try await exchange(
+            server, "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: \(coding)\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
+        ) { try $0.message() }
+        let isRefused = answer.start == "HTTP/1.1 501 Not Implemented" || answer.start == "HTTP/1.1 400 Bad Request"
+        #expect(isRefused && count.withLock(\.self) == 0, "\(answer.start)")
+        if coding == "gzip, chunked" { #expect(answer.start == "HTTP/1.1 501 Not Implemented") }
+    }
+
+    @Test("Max-Forwards of TRACE and OPTIONS is counted down, and at 0 the proxy answers (RFC 9110 §7.6.2)")
+    func maximumForwards() async throws {
+        for method in ["TRACE", "OPTIONS"] {
+            let seen = try await forwarded("\(method) /x HTTP/1.1\r\nHost: a\r\nMax-Forwards: 5\r\n\r\n")
+            #expect(seen.values("max-forwards") == ["4"])
+            let strange = try await forwarded("\(method) /x HTTP/1.1\r\nHost: a\r\nMax-Forwards: x\r\n\r\n")
+            #expect(strange.values("max-forwards") == ["x"])
+        }
+        // The field means nothing to other methods.
+        let other = try await forwarded("DELETE /x HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0\r\n\r\n")
+        #expect(other.values("max-forwards") == ["0"])
+        let server = try ConnectionServer { _, _ in Issue.record("the request was forwarded") }
+        let trace = try await exchange(
+            server, "TRACE /x?y HTTP/1.1\r\nHost: a\r\nX-One: 1\r\nCookie: c\r\nMax-Forwards: 0\r\n\r\n"
+        ) { try $0.message() }
+        #expect(trace.start == "HTTP/1.1 200 OK" && trace.values("content-type") == ["message/http"])
+        #expect(trace.text == "TRACE /x?y HTTP/1.1\r\nHost: a\r\nX-One: 1\r\nMax-Forwards: 0\r\n\r\n")
+        let options = try await exchange(server, "OPTIONS * HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0\r\n\r\n") {
+            try $0.message()
+        }
+        #expect(options.start == "HTTP/1.1 200 OK" && options.values("content-length") == ["0"])
+    }
+
+    @Test(
+        "a response with a malformed Content-Length is a 502, and nothing of it is stored",
+        arguments: ["3, 5", "0x5", "1e1", "5x", "5.0", "5;", "+5"])
+    func malformedLength(_ length: String) async throws {
+        let server = try ConnectionServer { _, connection in
+            try connection.send(
+                "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: \(length)\r\n\r\nhello")
+        }
+        let request = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n"
+        let answers = try await exchange(server, request + request) { [try $0.message(), try $0.message()] }
+        #expect(answers.map(\.start) == Array(repeating: "HTTP/1.1 502 Bad Gateway", count: 2))
+    }
+
+    @Test(
         "methods go through, with a body or without",
         arguments: [
             ("PROPFIND", "<a/>"), ("PURGE", nil), ("REPORT", "x"), ("M-SEARCH", nil), ("OPTIONS", nil),

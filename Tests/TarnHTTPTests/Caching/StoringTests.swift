@@ -173,6 +173,40 @@ struct StoringTests {
         }
     }
 
+    @Test(
+        "§7.3: a field in which a server in front names the user makes users, whatever the server",
+        arguments: [
+            "X-Ms-Client-Principal", "X-Ms-Client-Principal-Id", "X-Ms-Client-Principal-Name", "X-Amzn-Oidc-Identity",
+            "X-Amzn-Oidc-Data", "X-Bearer", "X-Pat", "X-Login", "X-Email", "X-Impersonate-User", "X-Forwarded-Email",
+            "Remote-User", "Remote-Name", "Remote-Groups", "SM_USER", "iv-user", "Tailscale-User-Login",
+            "X-Consumer-Username", "X-Consumer-Custom-ID", "X-Userinfo", "X-Apigateway-Api-Userinfo",
+            "X-Forwarded-Preferred-Username", "X-Ssl-Client-S-Dn", "X-Ssl-Client-Subject-Dn", "Sudo",
+            "X-Goog-Authenticated-User-Email", "X-Pomerium-Claim-Email", "X-Account-Id", "X-Tenant-Id", "X-User-Role",
+        ])
+    func namedUsers(_ name: String) {
+        #expect(sharedRules.audience(of: fields("\(name): ada")) == .nobody(field: name))
+        #expect(privateRules.audience(of: fields("\(name): ada")) == .user(fields("\(name.lowercased()): ada")))
+        #expect(
+            sharedRules.audience(of: fields("\(name): ada"), scopedBy: [name])
+                == .user(fields("\(name.lowercased()): ada")))
+    }
+
+    @Test(
+        "fields that name no user leave the answer to everyone",
+        arguments: [
+            "Accept", "Accept-Charset", "Accept-Encoding", "Accept-Language", "User-Agent", "X-User-Agent",
+            "X-Original-User-Agent", "X-Operamini-Phone-UA", "X-Request-Id", "X-Correlation-Id", "X-Amzn-Trace-Id",
+            "Traceparent", "Tracestate", "X-B3-TraceId", "X-Forwarded-For", "X-Real-Ip", "Cf-Connecting-Ip", "Via",
+            "Origin", "Referer", "Range", "If-None-Match", "If-Modified-Since", "If-Range", "Cache-Control", "Pragma",
+            "X-Requested-With", "X-Client-Version", "X-Ms-Client-Request-Id", "X-Path", "X-Pattern", "X-Compatible",
+            "Sec-Fetch-User", "Sec-Fetch-Mode", "Sec-Fetch-Site", "Sec-Ch-Ua", "Sec-Ch-Ua-Platform", "Save-Data", "DNT",
+            "Upgrade-Insecure-Requests", "Priority", "Idempotency-Key", "X-Powered-By", "X-Mobile-Device", "Date",
+        ])
+    func unnamedUsers(_ name: String) {
+        #expect(sharedRules.audience(of: fields("\(name): a")) == .everyone(TransportHeaders()))
+        #expect(privateRules.audience(of: fields("\(name): a")) == .everyone(TransportHeaders()))
+    }
+
     @Test("§3.1: fields of the connection, of proxies, and those that Connection names are not stored")
     func connectionFields() {
         let headers = fields(

@@ -79,6 +79,30 @@ struct CurlFaultTests {
         await expectFailure(.cutShort) { try await CurlTransport().send(TransportRequest(url: server.base + "/")) }
     }
 
+    @Test(
+        "a Content-Length that is no number, or several, is an error that names it, and nothing of the body is used",
+        arguments: [
+            "3, 5", "5, 3", "0x5", "1e1", "5x", "5.0", "5;", "+5", "-5", "5\t6", "5,", ",5", "",
+            "2\r\nContent-Length: 3",
+        ])
+    func malformedLength(_ length: String) async throws {
+        let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n[    ]")
+        let error = await expectFailure(.protocol) {
+            try await CurlTransport().send(TransportRequest(url: server.base + "/"))
+        }
+        // libcurl refuses those itself that begin with no number.
+        let reasons = ["malformed Content-Length: ", "Invalid Content-Length: "]
+        #expect(reasons.contains { error?.detail.contains($0) == true }, "\(String(describing: error))")
+    }
+
+    @Test(
+        "a Content-Length that repeats one number is that number",
+        arguments: ["2, 2", "2\r\nContent-Length: 2", "2 ,2"])
+    func repeatedLength(_ length: String) async throws {
+        let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n[]")
+        #expect(try await CurlTransport().send(TransportRequest(url: server.base + "/")).body.count == 2)
+    }
+
     @Test("what is not HTTP is an error", arguments: ["SSH-2.0-OpenSSH_9.2", "{\"id\":1}"])
     func notHTTP(_ answer: String) async throws {
         let server = try RawServer(answer + "\r\n")

@@ -241,6 +241,10 @@ struct DescriptionProblemsTests {
                 "    records: $", "    since: { param: t, link: y }\n    records: $",
                 "37:21: endpoints.issues.since.param: the link is the whole request"),
             .init(
+                "    records: $", "    since: { link: '@odata.deltaLink' }\n    records: $",
+                "37:20: endpoints.issues.since.link: `@odata.deltaLink` would be found in an object `@odata`: write '@odata\\.deltaLink'"
+            ),
+            .init(
                 "    records: $", "    since: { param: since, field: x, lag: soon }\n    records: $",
                 "37:43: endpoints.issues.since.lag: expected a number, or a duration such as 90s"),
             .init(

@@ -292,12 +292,13 @@ struct MirrorIncrementalTests {
             ("{ cursor: meta.sync, param: token }", "/items?token=t1"),
             ("{ header: X-Sync, param: token }", "/items?token=h1"),
             ("{ link: delta }", "/items/delta?token=l1"),
+            (#"{ link: '@odata\.deltaLink' }"#, "/items/delta?token=o1"),
         ] {
             let store = try MirrorStore(yaml: Self.yaml(since, type: "date?", more: records)), feed = Feed()
             let transport = feed.transport { version in
                 (
                     [("X-Sync", "h\(version)")],
-                    #"{"items":[{"id":\#(version)}],"meta":{"sync":"t\#(version)"},"delta":"https://api.test.example/items/delta?token=l\#(version)"}"#
+                    #"{"items":[{"id":\#(version)}],"meta":{"sync":"t\#(version)"},"delta":"https://api.test.example/items/delta?token=l\#(version)","@odata.deltaLink":"https://api.test.example/items/delta?token=o\#(version)"}"#
                 )
             }
             var report = try await store.sync(nil, transport: transport)

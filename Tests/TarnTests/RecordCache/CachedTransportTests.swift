@@ -355,6 +355,25 @@ struct CachedTransportTests {
         #expect(part.response.body == Array(bytes[65_500..<min(65_531, size)]))
         #expect(try fixture.store.read { try $0.cacheTotals.bytes } > size)
     }
+
+    @Test("of one URL 64 variants are stored; the least recently used one is removed for another")
+    func variantLimit() async throws {
+        let fixture = try ShelfFixture(Origin([.init("Cache-Control", "max-age=6000"), .init("Vary", "Origin")]))
+        let cached = fixture.cached()
+        func isHit(_ number: Int) async throws -> Bool {
+            try await cached.answer(get("/a", .init("Origin", "http://\(number)"))).status.isHit
+        }
+        for number in 0..<64 { #expect(try await !isHit(number)) }
+        for number in 0..<64 { #expect(try await isHit(number)) }
+        fixture.clock.pass(120)
+        #expect(try await isHit(0))
+        // Another URL has variants of its own.
+        _ = try await cached.answer(get("/b", .init("Origin", "http://0")))
+        for number in 64..<70 { #expect(try await !isHit(number)) }
+        for number in [0, 69, 64, 63, 7] { #expect(try await isHit(number), "\(number)") }
+        for number in 1..<7 { #expect(try await !isHit(number), "\(number)") }
+        #expect(try fixture.store.read { try $0.cacheTotals.entries } == 65)
+    }
 }
 
 /// Opens once, for all waiting tasks.

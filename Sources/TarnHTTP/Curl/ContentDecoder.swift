@@ -1,0 +1,108 @@
+// Removal of content codings (RFC 9110 §8.4) from a body, piece by piece.
+//
+// libcurl 7.88 can decode contents as well. But if a coded stream breaks off, within a complete
+// message or with the connection, it reports a success.
+
+/// The decoder of one body. It stays on the engine's thread.
+final class ContentDecoder {
+    /// The effect of a piece.
+    enum Progress {
+        case decoded
+        /// The receiver of decoded bytes accepts no more of them.
+        case stopped
+        case malformed(coding: String)
+    }
+
+    /// A coding without a decoder.
+    struct Unsupported: Error {
+        var coding: String
+    }
+
+    /// The name of the outermost coding.
+    let coding: String
+    private let stream: any CodedStream
+    /// The decoder of the decoded bytes, if several codings were applied.
+    private let next: ContentDecoder?
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    /// Whether a byte was received.
+    private(set) var hasBegun = false
+
+    deinit { buffer.deallocate() }
+
+    private init(_ coding: String, _ stream: any CodedStream, _ next: ContentDecoder?) {
+        self.coding = coding
+        self.stream = stream
+        self.next = next
+    }
+
+    /// The maximum number of codings of a body, as in libcurl.
+    private static let limit = 5
+
+    /// The codings with a decoder, for `Accept-Encoding`; nil without zlib, if libcurl must decode.
+    static let accepted: String? = {
+        guard Inflater.library != nil else { return nil }
+        return "Accept-Encoding: gzip, deflate" + (BrotliStream.library == nil ? "" : ", br")
+            + (ZstdStream.library == nil ? "" : ", zstd")
+    }()
+
+    /// Returns whether a field declares content codings.
+    static func isCoding(_ field: TransportHeaders.Field) -> Bool {
+        TransportHeaders.same(field.name, "Content-Encoding")
+    }
+
+    /// Returns the decoder of a body; nil if there is nothing to decode.
+    ///
+    /// - Parameter values: the values of `Content-Encoding`, which name codings in the order of
+    ///   their application.
+    static func of(_ values: [String]) throws(Unsupported) -> ContentDecoder? {
+        var decoder: ContentDecoder?, count = 0
+        for value in values {
+            for name in value.split(separator: ",") {
+                let coding = String(name.filter { $0 != " " && $0 != "\t" }).lowercased()
+                guard !coding.isEmpty, coding != "identity" else { continue }
+                count += 1
+                guard count <= limit, let stream = stream(coding) else { throw Unsupported(coding: coding) }
+                decoder = ContentDecoder(coding, stream, decoder)
+            }
+        }
+        return decoder
+    }
+
+    private static func stream(_ coding: String) -> (any CodedStream)? {
+        switch coding {
+        case "gzip", "x-gzip": Inflater(isGzip: true)
+        case "deflate": Inflater(isGzip: false)
+        case "br": BrotliStream()
+        case "zstd": ZstdStream()
+        default: nil
+        }
+    }
+
+    /// Whether the content is complete, by the ends of its coded streams.
+    var isComplete: Bool { stream.isAtEnd && next?.isComplete ?? true }
+
+    /// Decodes a piece of the body.
+    ///
+    /// - Parameter sink: the receiver of decoded bytes; it returns false to stop.
+    func decode(_ piece: UnsafeRawBufferPointer, _ sink: (UnsafeRawBufferPointer) -> Bool) -> Progress {
+        var input = piece
+        hasBegun = hasBegun || !piece.isEmpty
+        while true {
+            let offered = input.count
+            guard let count = stream.step(&input, buffer), count > 0 || input.count < offered || offered == 0 else {
+                return .malformed(coding: coding)
+            }
+            if count > 0 {
+                let decoded = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+                if let next {
+                    let progress = next.decode(decoded, sink)
+                    guard case .decoded = progress else { return progress }
+                } else {
+                    guard sink(decoded) else { return .stopped }
+                }
+            }
+            // A full buffer: the stream may hold more.
+            if input.isEmpty, count < buffer.count { return .decoded }
+        }
+    }
+}

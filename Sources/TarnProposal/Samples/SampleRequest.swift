@@ -30,6 +30,11 @@ extension Sampler {
         return try await sample(target)
     }
 
+    /// Looks at a list of a specification.
+    package func sample(_ list: DeclaredList) async throws(SampleError) -> Sample {
+        try await sample(list.url, declared: list.style)
+    }
+
     /// Reads a specification from a URL or a file.
     ///
     /// - Parameter servers: URLs of the API. Only a specification that is there is requested with

@@ -62,6 +62,34 @@ struct CompleteListTests {
         try await expectAll(proposal)
     }
 
+    @Test("a URL that names the second page of a server that counts from 0 leads to all pages")
+    func secondPageOfURL() async throws {
+        let server = try ItemList.server(first: 0)
+        let proposal = try await propose(urls: [server.base + "/items?page=1&per_page=50"])
+        #expect(proposal.text.contains("start: 0"), "\(proposal.text)")
+        try await expectAll(proposal)
+    }
+
+    @Test("a declared page size that the server refuses is not written")
+    func refusedSize() async throws {
+        let server = try ScriptedServer { request in
+            ItemList.number("per_page", in: request.target) ?? 0 > ItemList.cap
+                ? .init(status: "400 Bad Request") : .init(body: ItemList.page(request.target))
+        }
+        let specification = Specification(
+            paths: [
+                (
+                    "/items",
+                    Specification.get(
+                        Specification.list("Item"), Specification.query("page"),
+                        Specification.query("per_page", #"{"maximum":100}"#))
+                )
+            ], server: server.base)
+        let proposal = try await specification.proposal(live: true)
+        #expect(!proposal.text.contains("per_page: {"), "\(proposal.text)")
+        try await expectAll(proposal)
+    }
+
     @Test("a short first page with an empty one behind it may be longer tomorrow")
     func emptySecondPage() async throws {
         let server = try ScriptedServer { request in

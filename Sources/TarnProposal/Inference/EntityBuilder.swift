@@ -49,7 +49,6 @@ struct EntityBuilder {
         let builder = FieldBuilder(cluster, clusters, references, leaves)
         (entity.key, entity.keyComment) = (builder.key, builder.keyComment)
         entity.keyDoubt = cluster.key.doubt
-        entity.isKeyChosen = cluster.key.isChosen
         if let form = cluster.urlForm, builder.key.count == 1, isNamedByKey(form, cluster), isNeeded(form, cluster) {
             entity.url = form.definition(key: builder.key[0])
         }

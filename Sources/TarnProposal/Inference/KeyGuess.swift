@@ -5,8 +5,6 @@ struct KeyGuess {
     var reason: String
     /// Whether the names alone suggest the key.
     var isCertain: Bool
-    /// Whether a person has chosen the key.
-    var isChosen = false
     /// The reason why records may share the key; nil if it is certain enough.
     var doubt: String?
     /// Whether the key is the last segment of the records' own URLs.

@@ -33,7 +33,7 @@ struct ParentKeys {
     func complete(
         _ entities: inout [ProposedEntity], _ entityNames: [[String]], _ endpoints: [ProposedEndpoint?]
     ) {
-        for index in entities.indices where entities[index].parent == nil && !entities[index].isKeyChosen {
+        for index in entities.indices where entities[index].parent == nil {
             let listings = sources.indices.filter { entityNames[$0].contains(entities[index].name) }.map { source in
                 let forEach = endpoints[source]?.forEach
                 return Listing(

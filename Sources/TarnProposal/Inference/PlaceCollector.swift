@@ -21,7 +21,7 @@ struct PlaceCollector {
     mutating func addList(_ shape: ObjectShape, source: Int, name: String, key: [String]? = nil) {
         let form = URLForm(of: shape, bases: bases)
         var guess =
-            key.map { KeyGuess(fields: $0, reason: "chosen", isCertain: true, isChosen: true) }
+            key.map { KeyGuess(fields: $0, reason: "chosen", isCertain: true) }
             ?? KeyChoice(shape, name: name).listed()
         if key == nil { guess = PlaceCollector.separated(guess, shape) }
         if let form, !guess.isCertain, guess.doubt == nil {

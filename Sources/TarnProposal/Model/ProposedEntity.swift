@@ -5,8 +5,6 @@ struct ProposedEntity {
     /// The names of the key attributes.
     var key: [String] = []
     var keyComment = ""
-    /// Whether a person has chosen the key.
-    var isKeyChosen = false
     /// Another key, and the condition for it.
     var keyAlternative: (key: [String], condition: String)?
     /// The reason why records may share the key; nil if it is certain enough.

@@ -40,16 +40,20 @@ final class SchemaShapes {
                 return combine(alternatives, of: schema, name, shape, &facts, depth: depth)
             }
         }
+        if let name, schema["discriminator"] != nil {
+            let inheritors = inheritors(of: name)
+            if !inheritors.isEmpty {
+                facts.types = ["object"]
+                let object = kinds(inheritors, of: schema, name, depth: depth)
+                if !object.names.isEmpty { shape.object = object }
+                return
+            }
+        }
         // `allOf` around one reference only adds a description, or makes it nullable.
         if schema["properties"] == nil, let parts = schema["allOf"]?.elements, parts.count == 1 {
             return describe(parts[0], shape, &facts, depth: depth + 1)
         }
         addTypes(of: schema, &facts)
-        if let name, schema["discriminator"] != nil, !inheritors(of: name).isEmpty {
-            facts.types.insert("object")
-            shape.object = kinds(inheritors(of: name), of: schema, name, depth: depth)
-            return
-        }
         if isObject(schema) {
             facts.types.insert("object")
             let object = object(schema, name, depth: depth)
@@ -110,7 +114,8 @@ final class SchemaShapes {
             return
         }
         facts.types = ["object"]
-        shape.object = kinds(objects, of: schema, name, depth: depth)
+        let object = kinds(objects, of: schema, name, depth: depth)
+        if !object.names.isEmpty { shape.object = object }
     }
 
     /// Returns the shape of objects of several kinds.

@@ -278,13 +278,15 @@ struct SpecificationSources {
             guard source.parent == nil, !source.parameters.contains(where: { $0.value == "CHANGE_ME" }),
                 source.headers.isEmpty, !operation.segments.contains(where: { Operation.variable($0) != nil })
             else { continue }
-            var parameters = source.parameters.map { ($0.name, $0.value) }
+            var parameters = source.parameters.map { ($0.name, $0.value) }, plain: String?
             if let size = source.counted?.size, !parameters.contains(where: { $0.0 == size.name }) {
+                plain = QueryParameters.append(parameters, to: base + operation.path)
                 parameters.append((size.name, String(size.value)))
             }
             found.append(
                 DeclaredList(
-                    url: QueryParameters.append(parameters, to: base + operation.path), style: source.counted))
+                    url: QueryParameters.append(parameters, to: base + operation.path), urlWithoutSize: plain,
+                    style: source.counted))
         }
         return Array(found.prefix(30))
     }
@@ -293,6 +295,8 @@ struct SpecificationSources {
 /// A list of a specification that can be requested as it is.
 package struct DeclaredList: Sendable {
     package var url: String
+    /// The URL without the declared page size; nil if it has none.
+    var urlWithoutSize: String?
     /// The style that the parameters suggest.
     var style: CountedStyle?
 }

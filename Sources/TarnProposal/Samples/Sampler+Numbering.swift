@@ -4,7 +4,7 @@ import Tarn
 
 extension Sampler {
     /// The answer to a request for another page, compared with the first one.
-    private enum Answer { case refused, same, overlapping, empty, other }
+    enum Answer { case refused, same, overlapping, empty, other }
 
     /// Looks for records behind a page that has no sign of more, and may be full.
     ///
@@ -83,7 +83,8 @@ extension Sampler {
         }
     }
 
-    private func answer(_ parameter: String, _ number: Int, _ first: Sample.Page) async -> Answer {
+    /// Requests a page of another number.
+    func answer(_ parameter: String, _ number: Int, _ first: Sample.Page) async -> Answer {
         let request = PageRequest(url: first.url).setting(.query(parameter), to: String(number), isNumber: true)
         guard let page = try? await page(request.url) else { return .refused }
         let known = PageReader.identities(first), found = PageReader.identities(page)

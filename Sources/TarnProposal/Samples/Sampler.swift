@@ -187,6 +187,13 @@ package struct Sampler: Sendable {
             let isShort = counted.size.map { facts.recordCount < $0.value } ?? false
             guard trial.pages.count > 1 || isComplete || options.pages == 1 || isRefused && isShort else { return nil }
             if !isRefused { counted.observe(firstPage: facts.recordCount, hasMore: trial.pages.count > 1) }
+            // The URL may name the second page of a server that counts from 0.
+            if counted.unit == .pages, counted.start == 1, trial.pages.count > 1 || isComplete,
+                await answer(counted.parameter, 0, sample.pages[0]) == .other
+            {
+                counted.start = 0
+                style.reason = "the URL has the parameter \(counted.parameter), and 0 is the first page"
+            }
             style.text = counted.text
             if trial.pages.count == 1, !isComplete {
                 style.reason =

@@ -37,6 +37,11 @@ package struct Proposal {
     /// The maximum number of corrections.
     private static let repairLimit = 12
 
+    /// Returns the lists of other parents that show whether keys are unique among all records.
+    package static func siblings(
+        _ samples: [Sample], specification: OpenAPIDocument?, options: ProposalOptions
+    ) -> [SiblingList] { ProposalDraft.siblings(samples, specification, options) }
+
     /// Proposes a description of samples.
     ///
     /// - Throws: `ProposalError` if there is nothing to describe.
@@ -44,7 +49,7 @@ package struct Proposal {
         _ samples: [Sample], specification: OpenAPIDocument? = nil, options: ProposalOptions = ProposalOptions()
     ) throws(ProposalError) {
         var draft = ProposalDraft(samples, specification, options)
-        guard !draft.sources.isEmpty else { throw .nothingToDescribe }
+        guard !draft.sources.isEmpty else { throw .nothingToDescribe(draft.omitted) }
         var findings: [String] = [], check: ProposalCheck?
         for _ in 0..<Proposal.repairLimit {
             let text = ProposalWriter.text(draft.description)
@@ -79,13 +84,17 @@ package struct Proposal {
 /// A proposal that cannot be made.
 package enum ProposalError: Error, CustomStringConvertible {
     /// The samples have no records, and the specification no lists.
-    case nothingToDescribe
+    ///
+    /// The reasons are those of the specification's lists.
+    case nothingToDescribe([String])
     /// The proposed text is no description: a fault of this program.
     case invalid(DescriptionError, text: String)
 
     package var description: String {
         switch self {
-        case .nothingToDescribe: "nothing to describe: no response and no specification has a list of objects"
+        case .nothingToDescribe(let reasons):
+            (["nothing to describe: no response and no specification has a list of objects"] + reasons.prefix(10))
+                .joined(separator: ". ")
         case .invalid(let error, _): "the proposal is not valid, which is a fault of tarn: \(error)"
         }
     }

@@ -19,7 +19,7 @@ struct ProposalCheck {
     ///
     /// - Parameter samples: endpoints with the bodies of their responses.
     /// - Throws: `DescriptionError` if the text is no description.
-    init(_ text: String, samples: [(endpoint: String, bodies: [[UInt8]])]) throws(DescriptionError) {
+    init(_ text: String, samples: [ProposalDraft.Bodies]) throws(DescriptionError) {
         let folder = FileManager.default.temporaryDirectory.path + "/tarn-init-\(UUID().uuidString)"
         let description = try Description.parse(text, file: folder + "/tarn.yaml")
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -32,16 +32,17 @@ struct ProposalCheck {
     }
 
     private mutating func run(
-        _ description: Description, _ samples: [(endpoint: String, bodies: [[UInt8]])], at path: String
+        _ description: Description, _ samples: [ProposalDraft.Bodies], at path: String
     ) throws {
         let store = try Store.open(at: path, schema: description.schema)
         let importer = try Importer(description.mapping, store.catalog)
         var sum = ImportReport()
-        for (name, bodies) in samples {
-            guard let endpoint = description.endpoints.first(where: { $0.name == name }) else { continue }
-            for body in bodies {
+        for sample in samples {
+            guard let endpoint = description.endpoints.first(where: { $0.name == sample.endpoint }) else { continue }
+            for body in sample.bodies {
                 if endpoint.envelope.isEmpty {
-                    _ = try importer.add(body, records: endpoint.records, entity: endpoint.entity)
+                    _ = try importer.add(
+                        body, records: endpoint.records, entity: endpoint.entity, parent: sample.parent)
                 } else {
                     _ = try importer.add(body, envelope: endpoint.envelope)
                 }

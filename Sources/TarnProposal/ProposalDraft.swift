@@ -7,23 +7,53 @@ struct ProposalDraft {
     var description = ProposedDescription()
     private(set) var sources: [Source] = []
     /// The bodies of the samples by the names of their endpoints.
-    private(set) var bodies: [(endpoint: String, bodies: [[UInt8]])] = []
+    private(set) var bodies: [Bodies] = []
     private(set) var questions: [Proposal.Question] = []
     /// Remarks about records that the description does not reach, each with its endpoint.
     private(set) var uncertain: [String] = []
+    /// The lists of the specification that are not described, each with its reason.
+    private(set) var omitted: [String] = []
+    private static let omittedLimit = 200
+
+    /// The bodies of an endpoint's samples.
+    struct Bodies {
+        var endpoint: String
+        /// A parent of the listed records.
+        var parent: ParentReference?
+        var bodies: [[UInt8]]
+
+        fileprivate init(_ endpoint: String, _ pages: [Sample.Page], _ description: ProposedDescription) {
+            self.endpoint = endpoint
+            bodies = pages.map(\.body)
+            guard let each = description.endpoints.first(where: { $0.name == endpoint })?.forEach,
+                let relationship = each.parent
+            else { return }
+            // Any key: the check imports no parents.
+            parent = ParentReference(
+                relationship: relationship, key: RecordKey(description.sampleKey(of: each.entity)))
+        }
+    }
 
     init(_ samples: [Sample], _ specification: OpenAPIDocument?, _ options: ProposalOptions) {
+        var options = options
+        let servers = specification.map { document in
+            SpecificationServers(
+                document, chosen: options.base, fetched: samples.filter(\.isURL).map(\.origin))
+        }
+        if let servers { options.base = servers.base }
         let builder = SourceBuilder(samples, options)
         sources = builder.sources
         description.base = builder.base
         description.baseComment = builder.baseComment
         description.aliases = builder.aliases
         var hosts = builder.hosts
-        if let specification {
-            let declared = SpecificationSources(specification, samples: builder, base: options.base)
+        if let specification, let servers {
+            let declared = SpecificationSources(specification, samples: builder, servers: servers)
             sources = declared.sources
             description.base = declared.base
-            description.baseComment = declared.baseComment
+            description.baseComment = servers.comment
+            omitted = declared.omitted
+            if sources.isEmpty { omitted += declared.others }
             description.authentication = declared.authentication
             description.authenticationComment = declared.authenticationComment
             if let host = URLReference(declared.base).authority { hosts.insert(host.lowercased()) }
@@ -32,6 +62,11 @@ struct ProposalDraft {
         guard !sources.isEmpty else { return }
         build(hosts, options)
         comment(samples, specification)
+        description.comments += omitted.prefix(ProposalDraft.omittedLimit)
+        if omitted.count > ProposalDraft.omittedLimit {
+            description.comments.append("\(omitted.count - ProposalDraft.omittedLimit) more lists are not described.")
+        }
+        uncertain += omitted
         description.comments += builder.empty.map {
             "\(YAMLText.comment($0, limit: 120)) has no records: it is not described."
         }
@@ -63,23 +98,39 @@ struct ProposalDraft {
             requested: Set(sources.compactMap { $0.detail?.urlField.map { [$0] } })
         ).entities()
         let entityNames = lists.map { $0.map { nameOfList[$0] ?? "Record" } }
-        let endpoints = EndpointBuilder(sources, entityNames, &entities)
+        let endpoints = EndpointBuilder(sources, entityNames, &entities, siblings: options.siblings)
         description.endpoints = endpoints.endpoints
         description.entities = ProposalDraft.reachable(entities, from: description.endpoints)
         ask(clusters)
-        for (index, source) in sources.enumerated() where !source.pages.isEmpty {
+        uncertain += description.entities.compactMap { entity in entity.keyDoubt.map { "entity \(entity.name): \($0)." }
+        }
+        for (index, source) in sources.enumerated() {
             guard let name = endpoints.name(ofSource: index) else { continue }
-            let gaps = source.gaps + (source.style.unreached.map { [$0.remark] } ?? [])
+            let gaps =
+                source.gaps + [source.style.unreached?.remark, source.style.doubt?.remark].compactMap(\.self)
             uncertain += gaps.map { "endpoint \(name): \($0)" }
-            var pages = source.pages.map(\.body)
-            bodies.append((name, pages))
+            guard !source.pages.isEmpty else { continue }
+            bodies.append(Bodies(name, source.pages, description))
             if let detail = source.detail, detail.isActive(for: source), let page = detail.page,
                 let name = endpoints.detailName(ofSource: index)
             {
-                pages = [page.body]
-                bodies.append((name, pages))
+                bodies.append(Bodies(name, [page], description))
             }
         }
+    }
+
+    /// Returns the lists whose keys depend on what other parents have.
+    ///
+    /// - Parameter options: the options of the proposal.
+    static func siblings(
+        _ samples: [Sample], _ specification: OpenAPIDocument?, _ options: ProposalOptions
+    ) -> [SiblingList] {
+        let draft = ProposalDraft(samples, specification, options)
+        let inDoubt = Set(
+            draft.description.entities.filter { $0.keyDoubt != nil || $0.keyComment.contains("unique only") }.map(
+                \.name))
+        guard !inDoubt.isEmpty else { return [] }
+        return SiblingList.lists(draft.sources, base: draft.description.base)
     }
 
     /// Returns the entities that a response can have: those of lists, their kinds, and the targets

@@ -1,3 +1,5 @@
+import Tarn
+
 /// The options of a proposal.
 package struct ProposalOptions: Sendable {
     /// The base URL of the API, for files; nil for the one of the samples.
@@ -10,6 +12,9 @@ package struct ProposalOptions: Sendable {
     package var entityNames: [String: String] = [:]
     /// The keys of listed records that a person has chosen, by the proposed names of the entities.
     package var keys: [String: [String]] = [:]
+
+    /// The lists of several parents, by the paths of their sources.
+    package var siblings: [String: [[JSONValue]]] = [:]
 
     /// Creates the default options.
     package init() {}

@@ -159,7 +159,7 @@ struct SamplerTests {
         let server = try ScriptedServer { _ in .init(body: #"{"has_more":true,"items":[{"id":2},{"id":1}]}"#) }
         let text = """
             {"openapi":"3.0.0","info":{"title":"x","version":"1"},"servers":[{"url":"\(server.base)"}],"paths":{"/items":{
-              "get":{"parameters":[{"name":"page","in":"query","schema":{"type":"integer"}}],"responses":{"200":{
+              "get":{"parameters":[{"name":"page","in":"query","schema":{"default":1}}],"responses":{"200":{
                 "description":"x","content":{"application/json":{"schema":{"type":"object","properties":{"items":{
                   "type":"array","items":{"type":"object","properties":{"id":{"type":"integer"}}}}}}}}}}}}}}
             """

@@ -90,7 +90,7 @@ struct SpecificationTests {
                     note: { type: string }
                     rare: { type: string, format: date-time }
             """)
-        #expect(specification.listURLs(base: nil) == [base + "/things"])
+        #expect(specification.lists(base: nil).map(\.url) == [base + "/things"])
         try recordings(
             folder,
             [

@@ -50,7 +50,7 @@ struct InitCommand: AsyncParsableCommand {
         if output != "-", !force, FileManager.default.fileExists(atPath: output) {
             throw Failure(.usage, "\(output) exists: write another file with --output, or overwrite it with --force")
         }
-        let inputs = try await collect(options)
+        let inputs = try await collect(&options)
         var proposal = try propose(inputs, options)
         if asks, let answered = InitQuestions.ask(proposal.questions, options) {
             proposal = try propose(inputs, answered)
@@ -94,7 +94,7 @@ struct InitCommand: AsyncParsableCommand {
         var specification: OpenAPIDocument?
     }
 
-    private func collect(_ options: ProposalOptions) async throws -> Inputs {
+    private func collect(_ options: inout ProposalOptions) async throws -> Inputs {
         let token = authEnv.flatMap { ProcessInfo.processInfo.environment[$0] }
         var inputs = Inputs()
         let isQuiet = quiet, servers = targets + (base.map { [$0] } ?? [])
@@ -110,12 +110,16 @@ struct InitCommand: AsyncParsableCommand {
             throw Failure(error)
         }
         if live, let specification = inputs.specification {
-            for url in specification.listURLs(base: base) {
-                do throws(SampleError) { inputs.samples.append(try await sampler.sample(url)) } catch {
+            // The lists of the server that answered: the specification may name another one.
+            let fetched = inputs.samples.map(\.origin)
+            for list in specification.lists(base: base, fetched: fetched) {
+                do throws(SampleError) { inputs.samples.append(try await sampler.sample(list)) } catch {
                     Output.note("not looked at: \(error)")
                 }
             }
         }
+        options.siblings = await sampler.siblings(
+            Proposal.siblings(inputs.samples, specification: inputs.specification, options: options))
         return inputs
     }
 
@@ -159,7 +163,11 @@ extension InitCommand {
     /// Prints the lists that the file does not reach as a whole.
     private func noteUncertain(_ proposal: Proposal) {
         guard !quiet else { return }
-        for text in proposal.uncertain.prefix(10) { Output.note("UNCERTAIN: \(text)") }
+        let shown = 10
+        for text in proposal.uncertain.prefix(shown) { Output.note("UNCERTAIN: \(text)") }
+        if proposal.uncertain.count > shown {
+            Output.note("\(proposal.uncertain.count - shown) more are UNCERTAIN: see the comments of the file")
+        }
     }
 }
 

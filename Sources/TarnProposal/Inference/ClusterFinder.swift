@@ -119,6 +119,10 @@ struct ClusterFinder {
 
     private func isSame(_ a: Place, _ b: Place) -> Bool {
         guard a.key.fields.count == 1, a.key.fields == b.key.fields else {
+            // The kinds of one schema.
+            if let name = a.shape.schemaName, name == b.shape.schemaName, !a.key.fields.isEmpty {
+                return a.key.fields == b.key.fields
+            }
             // Two lists of one collection.
             return a.isListed && b.isListed && !a.key.fields.isEmpty && a.key.fields == b.key.fields
                 && shared(a, b) * 10 >= max(a.shape.names.count, b.shape.names.count) * 9

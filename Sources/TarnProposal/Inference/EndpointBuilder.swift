@@ -13,11 +13,15 @@ struct EndpointBuilder {
     private var sourceNames: [Int: String] = [:]
     private var detailNames: [Int: String] = [:]
 
-    init(_ sources: [Source], _ entityNames: [[String]], _ entities: inout [ProposedEntity]) {
+    init(
+        _ sources: [Source], _ entityNames: [[String]], _ entities: inout [ProposedEntity],
+        siblings: [String: [[JSONValue]]] = [:]
+    ) {
         self.sources = sources
         self.entityNames = entityNames
         var built: [ProposedEndpoint?] = sources.map { _ in nil }
         for (index, source) in sources.enumerated() { built[index] = build(source, index, &entities) }
+        ParentKeys(sources, siblings).complete(&entities, entityNames, built)
         // The endpoint that lists the parents comes first.
         for (index, endpoint) in built.enumerated() {
             guard let endpoint else { continue }
@@ -48,12 +52,18 @@ struct EndpointBuilder {
         var endpoint = ProposedEndpoint(name: unique(source.name), path: source.path)
         endpoint.comments = source.comments
         endpoint.parameters = source.parameters
+        endpoint.headers = source.headers
+        endpoint.partitions = source.partitions
         endpoint.remarks = source.notes
         endpoint.pagination = source.style.text
         endpoint.paginationComment = source.style.reason
         if let unreached = source.style.unreached {
             endpoint.paginationAlternatives = unreached.styles
             endpoint.remarks.append(unreached.remark)
+        }
+        if let doubt = source.style.doubt {
+            endpoint.paginationAlternatives = doubt.styles
+            endpoint.remarks.append(doubt.remark)
         }
         for (list, entity) in zip(source.lists, entityNames[index]) {
             endpoint.lists.append(

@@ -5,6 +5,8 @@ struct KeyGuess {
     var reason: String
     /// Whether the names alone suggest the key.
     var isCertain: Bool
+    /// The reason why records may share the key; nil if it is certain enough.
+    var doubt: String?
     /// Whether the key is the last segment of the records' own URLs.
     var isByURL = false
     /// Other fields that would do.

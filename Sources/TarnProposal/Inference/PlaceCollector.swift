@@ -21,8 +21,10 @@ struct PlaceCollector {
     mutating func addList(_ shape: ObjectShape, source: Int, name: String, key: [String]? = nil) {
         let form = URLForm(of: shape, bases: bases)
         var guess =
-            key.map { KeyGuess(fields: $0, reason: "chosen", isCertain: true) } ?? KeyChoice(shape, name: name).listed()
-        if let form, !guess.isCertain {
+            key.map { KeyGuess(fields: $0, reason: "chosen", isCertain: true) }
+            ?? KeyChoice(shape, name: name).listed()
+        if key == nil { guess = PlaceCollector.separated(guess, shape) }
+        if let form, !guess.isCertain, guess.doubt == nil {
             guess = KeyGuess(
                 fields: [], reason: "from the record's own URL", isCertain: true, isByURL: true,
                 alternatives: Array(guess.fields.prefix(1)))
@@ -31,6 +33,23 @@ struct PlaceCollector {
         let place = Place(index: places.count, source: source, at: Place.Location(name: name), shape, guess)
         place.urlForm = form
         places.append(place)
+    }
+
+    /// Returns a key that records of different kinds do not share, if each kind declares its `id`.
+    private static func separated(_ guess: KeyGuess, _ shape: ObjectShape) -> KeyGuess {
+        guard shape.hasSeparateKeys, guess.fields.count == 1, let field = guess.fields.first else { return guess }
+        var guess = guess
+        guess.isCertain = false
+        guess.doubt =
+            "each kind declares a key of its own: `\(YAMLText.comment(field, limit: 40))` alone may name two records of different kinds"
+        guard let property = shape.discriminator?.property, property != field,
+            let value = shape.fields[property], value.isScalar, value.nulls == 0, value.count == shape.count
+        else { return guess }
+        guess.fields = [property, field]
+        guess.alternatives = []
+        guess.reason = "each kind declares a key of its own"
+        guess.doubt = nil
+        return guess
     }
 
     /// Adds the objects that are nested in the lists.
@@ -53,7 +72,7 @@ struct PlaceCollector {
                 !object.isMap
             else { continue }
             let path = keys + [name]
-            if let guess = key(of: object, name) {
+            if let guess = key(of: object, name).map({ PlaceCollector.separated($0, object) }) {
                 let location = Place.Location(owner: owner, keys: path, isList: isList, name: name)
                 let place = Place(index: places.count, source: nil, at: location, object, guess)
                 places.append(place)

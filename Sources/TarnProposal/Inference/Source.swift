@@ -19,8 +19,14 @@ struct Source {
     /// The path from the base URL; it may have variables.
     var path: String
     var parameters: [ProposedParameter] = []
+    /// Header fields of the requests.
+    var headers: [ProposedParameter] = []
+    /// Parameters of the path with all of their values.
+    var partitions: [(name: String, values: [String])] = []
     var lists: [List]
     var style = SampledStyle()
+    /// The declared style in parts, if it numbers pages or counts records.
+    var counted: CountedStyle?
     /// The position of the source whose records name this one, and the segment of the path that is
     /// their attribute.
     var parent: Parent?
@@ -33,6 +39,10 @@ struct Source {
     var pages: [Sample.Page] = []
     /// The endpoint of single records.
     var detail: Detail?
+    /// The field that names a record in the path of its details, below the path of the list.
+    var localKey: String?
+    /// The field that alone names a record in the path of its details.
+    var globalKey: String?
     /// The value of `since`, if a specification declares such a parameter.
     var since: (parameter: String, field: String?)?
 

@@ -1,5 +1,8 @@
 // A proposed description as values, before it is written.
 
+import Foundation
+import Tarn
+
 /// The parts of a proposed description file.
 struct ProposedDescription {
     /// A header field of every request.
@@ -19,6 +22,23 @@ struct ProposedDescription {
     var authenticationComment = ""
     var entities: [ProposedEntity] = []
     var endpoints: [ProposedEndpoint] = []
+
+    /// Returns a key that a record of an entity may have.
+    func sampleKey(of entity: String, depth: Int = 0) -> [KeyComponent] {
+        guard let position = position(of: entity), depth < 8 else { return [] }
+        let entity = entities[position]
+        if let parent = entity.parent { return sampleKey(of: parent, depth: depth + 1) }
+        return entity.key.flatMap { name in
+            if let relationship = entity.relationships.first(where: { $0.name == name }) {
+                return sampleKey(of: relationship.target, depth: depth + 1)
+            }
+            switch entity.attributes.first(where: { $0.name == name })?.type {
+            case "int": return [.int(1)]
+            case "uuid": return [.uuid(UUID())]
+            default: return [.string("1")]
+            }
+        }
+    }
 
     /// The position of an entity by its name.
     func position(of entity: String) -> Int? { entities.firstIndex { $0.name == entity } }

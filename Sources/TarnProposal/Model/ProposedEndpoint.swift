@@ -15,6 +15,8 @@ struct ProposedEndpoint {
     /// The attribute whose value is requested, in braces, instead of the path.
     var url: String?
     var parameters: [ProposedParameter] = []
+    var headers: [ProposedParameter] = []
+    var partitions: [(name: String, values: [String])] = []
     var lists: [List] = []
     /// The style as a description writes it.
     var pagination = "single_page"
@@ -39,5 +41,7 @@ enum ListStep: Hashable {
 struct ProposedParameter {
     var name: String
     var value: String
+    /// The values of a list; empty for the single value.
+    var values: [String] = []
     var comment = ""
 }

@@ -5,6 +5,10 @@ struct ProposedEntity {
     /// The names of the key attributes.
     var key: [String] = []
     var keyComment = ""
+    /// Another key, and the condition for it.
+    var keyAlternative: (key: [String], condition: String)?
+    /// The reason why records may share the key; nil if it is certain enough.
+    var keyDoubt: String?
     /// The form of the records' URLs, as a description writes it.
     var url: String?
     var parent: String?

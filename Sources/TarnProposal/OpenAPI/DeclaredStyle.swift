@@ -5,12 +5,18 @@ import Tarn
 /// The style of pagination that a specification suggests.
 struct DeclaredStyle {
     var style = SampledStyle()
+    /// The style in parts, if it numbers pages or counts records: live answers can confirm it.
+    private(set) var counted: CountedStyle?
     /// Parameters of the page size that belong under `with`, since the style does not send them.
     var parameters: [ProposedParameter] = []
 
     private static let cursorNames = [
         "cursor", "after", "page_token", "pageToken", "next_token", "nextToken", "continuation", "continuation_token",
         "continuationToken", "page[cursor]", "page[after]", "marker", "token", "next",
+    ]
+    /// Parameters that take the id of the last record.
+    private static let recordNames = [
+        "after_id", "afterId", "starting_after", "startingAfter", "start_after", "startAfter", "last_id", "lastId",
     ]
     private static let cursorPaths = [
         "next_cursor", "nextCursor", "next_page_token", "nextPageToken", "next_token", "nextToken",
@@ -23,52 +29,58 @@ struct DeclaredStyle {
 
     init(_ operation: Operation) {
         guard operation.list != nil else { return }
-        let query = operation.parameters.filter { !$0.isInPath }
+        let query = operation.parameters.filter { $0.place == .query }
         func find(_ names: [String]) -> Operation.Parameter? {
             names.lazy.compactMap { name in query.first { $0.name == name } }.first
         }
-        let size = find(StyleGuess.sizeNames).map { ($0.name, DeclaredStyle.size($0)) }
+        let sizeParameter = find(StyleGuess.sizeNames), size = sizeParameter.flatMap(DeclaredStyle.size)
         let scalars = DeclaredStyle.scalars(operation.response)
         let hasMore = scalars.first { path, _ in
             ["has_more", "hasMore", "has_next", "hasNext", "hasNextPage", "has_next_page"].contains(path.last ?? "")
         }.map { JSONPath(keys: $0.0).description }
         let total = DeclaredStyle.path(
             ["total", "total_count", "totalCount", "count", "total_items", "totalItems", "total_results"], scalars)
-        let sizeText = size.map { ", per_page: { \(YAMLText.scalar($0.0)): \($0.1) }" } ?? ""
-        let keptSize = size.map { [ProposedParameter(name: $0.0, value: String($0.1))] } ?? []
+        let cursor = find(DeclaredStyle.cursorNames), records = find(DeclaredStyle.recordNames)
+        parameters = size.map { [ProposedParameter(name: $0.name, value: String($0.value))] } ?? []
         if operation.headers.contains("link") {
             take("header_link", "the specification declares the header field Link")
-            parameters = keptSize
-        } else if let cursor = find(DeclaredStyle.cursorNames),
-            let path = DeclaredStyle.path(DeclaredStyle.cursorPaths, scalars)
-        {
+        } else if let cursor, let path = DeclaredStyle.path(DeclaredStyle.cursorPaths, scalars) {
             let more = hasMore.map { ", has_more: \(YAMLText.scalar($0))" } ?? ""
             take(
                 "{ cursor: { path: \(YAMLText.scalar(path)), param: \(YAMLText.scalar(cursor.name))\(more) } }",
                 "the parameter \(cursor.name) takes the cursor at \(path)", cursor.name)
-            parameters = keptSize
+        } else if let cursor, let field = DeclaredStyle.cursorField(operation.headers) {
+            take(
+                "{ header_cursor: { field: \(YAMLText.scalar(field)), param: \(YAMLText.scalar(cursor.name)) } }",
+                "the parameter \(cursor.name) takes the cursor of the header field \(field)", cursor.name)
         } else if let link = DeclaredStyle.link(scalars) {
             take("{ json_link: { path: \(YAMLText.scalar(link)) } }", "the response has the next URL at \(link)")
-            parameters = keptSize
         } else if let page = find(StyleGuess.pageNames) {
-            let start = Int(page.schema["default"]?.scalarText ?? page.schema["minimum"]?.scalarText ?? "1") ?? 1
-            let pages = DeclaredStyle.path(
-                ["total_pages", "totalPages", "page_count", "pageCount", "last_page", "lastPage", "pages"], scalars)
-            let end =
-                pages.map { ", total_pages: \(YAMLText.scalar($0))" }
-                ?? total.map { ", total: \(YAMLText.scalar($0))" } ?? ""
-            take(
-                "{ page_number: { param: \(YAMLText.scalar(page.name)), start: \(min(max(start, 0), 1))\(sizeText)\(end) } }",
-                "by the parameters \(page.name)\(size.map { " and \($0.0)" } ?? "")", page.name)
+            take(page, size, scalars, total)
         } else if let offset = find(StyleGuess.offsetNames) {
-            let end = total.map { ", total: \(YAMLText.scalar($0))" } ?? ""
+            var style = CountedStyle(unit: .records, parameter: offset.name, size: size)
+            style.count = total.map { "total: \(YAMLText.scalar($0))" } ?? ""
+            style.endsEmpty = true
+            take(style, "by the parameters \(offset.name)\(size.map { " and \($0.name)" } ?? "")")
+        } else if let records, operation.records.fields["id"]?.isScalar == true {
             take(
-                "{ offset: { param: \(YAMLText.scalar(offset.name))\(sizeText)\(end) } }",
-                "by the parameters \(offset.name)\(size.map { " and \($0.0)" } ?? "")", offset.name)
+                "{ since_id: { param: \(YAMLText.scalar(records.name)) } }",
+                "UNCERTAIN: the parameter \(records.name) takes the id of a record", records.name)
+            style.doubt = StyleDoubt(
+                remark:
+                    "The parameter \(YAMLText.comment(records.name, limit: 40)) takes the id of a record. The largest id of a page is sent; if the server lists the newest record first, it must be the smallest: compare the number of records with the server's.",
+                styles: [
+                    (
+                        "{ max_id: { param: \(YAMLText.scalar(records.name)) } }",
+                        "if the server lists the newest record first"
+                    )
+                ])
         } else {
             style.text = "auto"
             style.reason = "the specification does not say: the first response decides"
-            parameters = keptSize
+            if let unknown = cursor ?? records ?? sizeParameter ?? query.first(where: DeclaredStyle.isPosition) {
+                doubt(unknown)
+            }
         }
     }
 
@@ -78,11 +90,92 @@ struct DeclaredStyle {
         if let parameter { style.parameters = [parameter] }
     }
 
-    /// The page size: the maximum of the parameter, else its default, else 100.
-    private static func size(_ parameter: Operation.Parameter) -> Int {
+    private mutating func take(_ counted: CountedStyle, _ reason: String) {
+        self.counted = counted
+        style = counted.sampled(reason)
+        parameters = []
+    }
+
+    /// Takes the style of numbered pages.
+    private mutating func take(
+        _ page: Operation.Parameter, _ size: (name: String, value: Int)?, _ scalars: [([String], ValueShape)],
+        _ total: String?
+    ) {
+        let pages = DeclaredStyle.path(
+            ["total_pages", "totalPages", "page_count", "pageCount", "last_page", "lastPage", "pages"], scalars)
+        var counted = CountedStyle(unit: .pages, parameter: page.name, size: size)
+        counted.count =
+            pages.map { "total_pages: \(YAMLText.scalar($0))" } ?? total.map { "total: \(YAMLText.scalar($0))" } ?? ""
+        counted.endsEmpty = true
+        let start = DeclaredStyle.start(page, scalars)
+        counted.start = start ?? 1
+        take(counted, "by the parameters \(page.name)\(size.map { " and \($0.name)" } ?? "")")
+        // A wrong start misses the first page. A scan with a total notices it.
+        guard start == nil, counted.count.isEmpty else { return }
+        var other = counted
+        other.start = 0
+        style.reason = "UNCERTAIN: the specification does not declare the number of the first page"
+        style.doubt = StyleDoubt(
+            remark:
+                "The number of the first page is not declared. If the server counts from 0, this file misses the first page: compare an answer without \(YAMLText.comment(page.name, limit: 40)), or run `tarn init` with --live.",
+            styles: [(other.text, "if the server counts from 0")])
+    }
+
+    /// Notes a parameter of pages whose use is unknown.
+    private mutating func doubt(_ parameter: Operation.Parameter) {
+        let name = YAMLText.comment(parameter.name, limit: 40)
+        style.reason = "UNCERTAIN: the parameter \(name) belongs to pages, and nothing declared leads to the next one"
+        style.doubt = StyleDoubt(
+            remark:
+                "The parameter \(name) belongs to pages, and the specification does not declare what leads to the next one. Unless the first answer says so, this file fetches one page: name the style under `paginate`."
+        )
+    }
+
+    /// Whether a parameter has the name of a position in a list.
+    private static func isPosition(_ parameter: Operation.Parameter) -> Bool {
+        let words = EnglishName.words(of: parameter.name)
+        return words.contains { ["cursor", "continuation", "offset", "skip", "token"].contains($0) }
+            || ["page", "after"].contains(words.first ?? "")
+    }
+
+    /// Returns the header field of a cursor.
+    private static func cursorField(_ headers: Set<String>) -> String? {
+        headers.sorted().first { field in
+            let name = field.replacing("-", with: "").replacing("_", with: "")
+            return ["cursor", "continuation", "nexttoken", "pagetoken", "nextpagetoken"].contains { name.contains($0) }
+        }
+    }
+
+    /// Returns the number of the first page, if the specification has it.
+    private static func start(_ page: Operation.Parameter, _ scalars: [([String], ValueShape)]) -> Int? {
+        for key in ["default", "minimum"] {
+            if let number = page.schema[key]?.scalarText.flatMap({ Int($0) }) { return min(max(number, 0), 1) }
+        }
+        let text = page.text.lowercased()
+        for start in 0...1 {
+            let names = [
+                "\(["zero", "one"][start])-based", "\(["zero", "one"][start])-indexed", "\(start)-based",
+                "\(start)-indexed", "\(start)..n", "start at \(start)", "starts at \(start)", "starting at \(start)",
+                "starting from \(start)", "starts with \(start)", "starting with \(start)", "begins at \(start)",
+                "first page is \(start)",
+            ]
+            if names.contains(where: { text.contains($0) }) { return start }
+        }
+        // The page of Spring Data has its own number, from 0.
+        let names = Set(scalars.compactMap(\.0.last))
+        let isSpring = !names.isDisjoint(with: ["first", "last", "totalElements", "numberOfElements"])
+        return names.contains("number") && isSpring ? 0 : nil
+    }
+
+    /// Returns the page size that the specification declares: the maximum, the largest value of an
+    /// `enum`, or the default; nil for none, and the server chooses.
+    private static func size(_ parameter: Operation.Parameter) -> (name: String, value: Int)? {
         func number(_ key: String) -> Int? { parameter.schema[key]?.scalarText.flatMap { Int($0) } }
-        if let maximum = number("maximum"), (1...1000).contains(maximum) { return maximum }
-        return number("default").flatMap { (1...1000).contains($0) ? $0 : nil } ?? 100
+        let values = parameter.schema["enum"]?.elements.compactMap { $0.scalarText.flatMap { Int($0) } } ?? []
+        let found = [values.max(), number("maximum"), number("default")].compactMap(\.self).first {
+            (1...1000).contains($0)
+        }
+        return found.map { (parameter.name, $0) }
     }
 
     /// The scalars around the list, each with its keys, outermost first.

@@ -4,19 +4,50 @@ import Tarn
 
 /// A GET operation: its path, parameters, and the shape of its response.
 struct Operation {
-    /// A parameter of the path or the query.
+    /// A parameter of the path, the query, or the header.
     struct Parameter {
+        enum Place: String { case path, query, header }
+
         var name: String
-        var isInPath: Bool
+        var place: Place
         var isRequired: Bool
         var schema: JSONValue
-        var example: String?
+        var example: JSONValue?
+        /// The description, for hints.
+        var text = ""
+        /// Whether the values of a list are sent as one text with commas.
+        var isJoined = false
+
+        var isInPath: Bool { place == .path }
+
+        /// The values of a path parameter with an `enum`; empty without.
+        var choices: [String] { schema["enum"]?.elements.compactMap(\.scalarText) ?? [] }
 
         /// The value for a request, if the specification has one.
-        var value: String? {
-            example ?? schema["default"]?.scalarText ?? schema["example"]?.scalarText
-                ?? schema["examples"]?.elements.first?.scalarText ?? schema["enum"]?.elements.first?.scalarText
+        var value: String? { values.count == 1 ? values[0] : isJoined ? values.joined(separator: ",").nonEmpty : nil }
+
+        /// The values for a request: several of a list.
+        var values: [String] {
+            let items = schema["items"]
+            let candidates = [
+                example, schema["default"], schema["example"], schema["examples"]?.elements.first,
+                schema["enum"]?.elements.first, items?["default"], items?["example"], items?["enum"]?.elements.first,
+            ]
+            let found = candidates.lazy.compactMap { value in
+                guard let value else { return [String]?.none }
+                let texts = (value.scalarText.map { [$0] } ?? value.elements.compactMap(\.scalarText)).prefix(100)
+                return texts.isEmpty ? nil : Array(texts)
+            }
+            return found.first ?? []
         }
+    }
+
+    /// An operation that is not described, with the reason.
+    struct Omitted: Error {
+        /// The reason in words; nil without a GET.
+        var reason: String?
+        /// Whether the response may have a list.
+        var isList = true
     }
 
     var path: String
@@ -33,24 +64,42 @@ struct Operation {
     var objectSteps: [ListStep] = []
     /// Whether the operation is deprecated.
     var isDeprecated: Bool
+    /// The servers of the operation or of its path; empty for those of the specification.
+    var servers: [JSONValue]
 
-    /// Creates the operation of a path item; nil if its response has no objects in JSON.
-    init?(_ path: String, _ item: JSONValue, _ document: OpenAPIDocument, _ shapes: SchemaShapes) {
-        guard path.hasPrefix("/"), let get = item["get"], path.utf8.count <= 500 else { return nil }
+    /// Creates the operation of a path item.
+    ///
+    /// - Throws: `Omitted` if its response has no objects in JSON.
+    init(
+        _ path: String, _ item: JSONValue, _ document: OpenAPIDocument, _ shapes: SchemaShapes
+    ) throws(Omitted) {
+        guard let get = item["get"], case .object = get else { throw Omitted() }
+        guard path.hasPrefix("/"), path.utf8.count <= 500, !path.unicodeScalars.contains(where: YAMLText.isUnsafe)
+        else {
+            throw Omitted(reason: "its path is not one of a URL")
+        }
         self.path = path
         segments = path.split(separator: "/").map(String.init)
         parameters = Operation.parameters(
             (item["parameters"]?.elements ?? []) + (get["parameters"]?.elements ?? []), document)
         isDeprecated = get["deprecated"] == .bool(true)
+        servers = (get["servers"] ?? item["servers"])?.elements ?? []
         let responses = get["responses"]?.members ?? []
         let success = responses.first { $0.key == "200" } ?? responses.first { $0.key.hasPrefix("2") }
-        guard let member = success ?? responses.first(where: { $0.key == "default" }),
-            let (response, _) = document.resolve(member.value)
-        else { return nil }
+        guard let member = success ?? responses.first(where: { $0.key == "default" }) else {
+            throw Omitted(reason: "it declares no response")
+        }
+        guard let (response, _) = document.resolve(member.value) else {
+            throw Omitted(reason: Operation.unresolved(member.value, document))
+        }
         headers = Set(response["headers"]?.members.map { $0.key.lowercased() } ?? [])
         let content = response["content"]?.members ?? []
-        let isJSON: (String) -> Bool = { $0.hasPrefix("application/json") || $0.hasSuffix("+json") || $0 == "*/*" }
-        guard let schema = (content.first { isJSON($0.key) })?.value["schema"] else { return nil }
+        guard let media = content.first(where: { Operation.isJSON($0.key) }) else {
+            let types = content.prefix(3).map { YAMLText.comment($0.key, limit: 60) }.joined(separator: ", ")
+            throw Omitted(
+                reason: types.isEmpty ? "its response declares no content" : "its response is \(types), and no JSON")
+        }
+        guard let schema = media.value["schema"] else { throw Omitted(reason: "its response declares no schema") }
         let value = shapes.value(schema)
         self.response = value
         if value.isListOfObjects, let object = value.element?.object {
@@ -67,24 +116,57 @@ struct Operation {
                 (list, records) = (nil, object)
             }
         } else {
-            return nil
+            let external = Operation.external(schema, document)
+            throw Omitted(reason: external ?? "its response has no objects", isList: external != nil)
         }
+        guard list == nil, !isDetail, records.fields["id"]?.isScalar != true,
+            let reason = Operation.external(schema, document)
+        else { return }
+        throw Omitted(reason: reason)
+    }
+
+    /// Whether a media type is that of JSON, or has it among others.
+    private static func isJSON(_ type: String) -> Bool {
+        let name = type.lowercased().prefix { $0 != ";" && $0 != " " }
+        return name == "application/json" || name == "text/json" || name.hasSuffix("+json") || name == "*/*"
+            || name == "application/*"
+    }
+
+    /// Returns the reason why a reference has no target; nil if it has one.
+    private static func unresolved(_ value: JSONValue, _ document: OpenAPIDocument) -> String? {
+        guard let reference = value["$ref"]?.scalarText, document.resolve(value) == nil else { return nil }
+        let name = YAMLText.comment(reference, limit: 120)
+        return reference.hasPrefix("#")
+            ? "its schema refers to \(name), which does not exist"
+            : "its schema refers to another document, \(name): bundle the documents into one"
+    }
+
+    /// Returns the reason why a schema has no list, if that is a reference without a target.
+    private static func external(_ schema: JSONValue, _ document: OpenAPIDocument, depth: Int = 0) -> String? {
+        if let reason = unresolved(schema, document) { return reason }
+        guard depth < 4, let (schema, _) = document.resolve(schema) else { return nil }
+        if let items = schema["items"] { return external(items, document, depth: depth + 1) }
+        let parts = ["allOf", "oneOf", "anyOf"].flatMap { schema[$0]?.elements.prefix(20) ?? [] }
+        // Of an object, the lists in it: what else refers to other documents may be missing.
+        let lists = (schema["properties"]?.members.prefix(100) ?? []).filter { $0.value["items"] != nil }.map(\.value)
+        return (parts + lists).lazy.compactMap { external($0, document, depth: depth + 1) }.first
     }
 
     private static func parameters(_ values: [JSONValue], _ document: OpenAPIDocument) -> [Parameter] {
         var parameters: [Parameter] = []
         for value in values.prefix(200) {
             guard let (parameter, _) = document.resolve(value), let name = parameter["name"]?.scalarText,
-                let place = parameter["in"]?.scalarText, place == "path" || place == "query"
+                let place = parameter["in"]?.scalarText.flatMap(Parameter.Place.init(rawValue:))
             else { continue }
             let schema = parameter["schema"].flatMap { document.resolve($0)?.value } ?? .object([])
-            parameters.removeAll { $0.name == name && $0.isInPath == (place == "path") }
-            parameters.append(
-                Parameter(
-                    name: name, isInPath: place == "path",
-                    isRequired: place == "path" || parameter["required"] == .bool(true), schema: schema,
-                    example: parameter["example"]?.scalarText
-                        ?? parameter["examples"]?.members.first?.value["value"]?.scalarText))
+            parameters.removeAll { $0.name == name && $0.place == place }
+            var result = Parameter(
+                name: name, place: place, isRequired: place == .path || parameter["required"] == .bool(true),
+                schema: schema, example: parameter["example"] ?? parameter["examples"]?.members.first?.value["value"])
+            result.text = parameter["description"]?.scalarText ?? schema["description"]?.scalarText ?? ""
+            // OpenAPI 3: lists of a query are sent as several parameters, others with commas.
+            result.isJoined = place != .query || parameter["explode"] == .bool(false)
+            parameters.append(result)
         }
         return parameters
     }
@@ -134,4 +216,8 @@ struct Operation {
     static func variable(_ segment: String) -> String? {
         segment.hasPrefix("{") && segment.hasSuffix("}") ? String(segment.dropFirst().dropLast()) : nil
     }
+}
+
+extension String {
+    fileprivate var nonEmpty: String? { isEmpty ? nil : self }
 }

@@ -7,6 +7,8 @@ final class SchemaShapes {
     private let document: OpenAPIDocument
     private var named: [String: ObjectShape] = [:]
     private var count = 0
+    /// The schemas that refer to a schema by `allOf`, by its name.
+    private lazy var heirs = SchemaShapes.heirs(in: document)
 
     private static let countLimit = 100_000
     private static let depthLimit = 24
@@ -27,7 +29,8 @@ final class SchemaShapes {
     }
 
     private func describe(_ schema: JSONValue, _ shape: ValueShape, _ facts: inout DeclaredFacts, depth: Int) {
-        guard let (schema, name) = document.resolve(schema) else { return }
+        // Schemas may refer to each other in a circle.
+        guard depth < SchemaShapes.depthLimit, let (schema, name) = document.resolve(schema) else { return }
         if schema["nullable"] == .bool(true) { facts.isNullable = true }
         if let alternatives = alternatives(of: schema, &facts) {
             if alternatives.count == 1 {
@@ -35,6 +38,15 @@ final class SchemaShapes {
             }
             if schema["properties"] == nil {
                 return combine(alternatives, of: schema, name, shape, &facts, depth: depth)
+            }
+        }
+        if let name, schema["discriminator"] != nil {
+            let inheritors = inheritors(of: name)
+            if !inheritors.isEmpty {
+                facts.types = ["object"]
+                let object = kinds(inheritors, of: schema, name, depth: depth)
+                if !object.names.isEmpty { shape.object = object }
+                return
             }
         }
         // `allOf` around one reference only adds a description, or makes it nullable.
@@ -102,7 +114,8 @@ final class SchemaShapes {
             return
         }
         facts.types = ["object"]
-        shape.object = kinds(objects, of: schema, name, depth: depth)
+        let object = kinds(objects, of: schema, name, depth: depth)
+        if !object.names.isEmpty { shape.object = object }
     }
 
     /// Returns the shape of objects of several kinds.
@@ -115,6 +128,7 @@ final class SchemaShapes {
         if let name { named[name] = shape }
         let property = schema.value(at: ["discriminator", "propertyName"])?.scalarText
         let mapping = schema.value(at: ["discriminator", "mapping"])?.members ?? []
+        shape.hasSeparateKeys = hasSeparateKeys(objects)
         var values: [String] = [], present: [String: Set<String>] = [:], total = 0
         for (inner, innerName) in objects {
             let object = object(inner, innerName, depth: depth + 1)
@@ -147,6 +161,55 @@ final class SchemaShapes {
         return shape
     }
 
+    /// Returns the schemas that have a schema under `allOf`, directly or through others.
+    private func inheritors(of name: String) -> [(schema: JSONValue, name: String?)] {
+        var found: [String] = [], waiting = [name]
+        while let next = waiting.popLast(), found.count < 60 {
+            for heir in heirs[next] ?? [] where heir != name && !found.contains(heir) {
+                found.append(heir)
+                waiting.append(heir)
+            }
+        }
+        return found.compactMap { heir in
+            document.root.value(at: ["components", "schemas", heir]).map { ($0, heir) }
+        }
+    }
+
+    private static func heirs(in document: OpenAPIDocument) -> [String: [String]] {
+        var heirs: [String: [String]] = [:]
+        for schema in document.root.value(at: ["components", "schemas"])?.members.prefix(20_000) ?? [] {
+            for part in schema.value["allOf"]?.elements.prefix(60) ?? [] {
+                guard let name = document.resolve(part)?.name, part["$ref"] != nil else { continue }
+                heirs[name, default: []].append(schema.key)
+            }
+        }
+        return heirs
+    }
+
+    /// Whether alternatives declare their `id` separately: then records of two of them may have the
+    /// same one.
+    private func hasSeparateKeys(_ objects: [(schema: JSONValue, name: String?)]) -> Bool {
+        let owners = objects.enumerated().compactMap { index, object -> String? in
+            var seen: Set<String> = []
+            return owner(of: "id", object.schema, object.name ?? "#\(index)", &seen, depth: 0)
+        }
+        return Set(owners).count > 1
+    }
+
+    /// Returns the name of the schema that declares a property.
+    private func owner(
+        of property: String, _ schema: JSONValue, _ name: String, _ seen: inout Set<String>, depth: Int
+    ) -> String? {
+        if schema["properties"]?[property] != nil { return name }
+        guard depth < SchemaShapes.depthLimit else { return nil }
+        for part in schema["allOf"]?.elements.prefix(60) ?? [] {
+            guard let (inner, innerName) = document.resolve(part) else { continue }
+            if let innerName, !seen.insert(innerName).inserted { continue }
+            if let found = owner(of: property, inner, innerName ?? name, &seen, depth: depth + 1) { return found }
+        }
+        return nil
+    }
+
     // MARK: Objects
 
     /// Returns the shape of the objects of a schema, with the properties of `allOf`.
@@ -156,15 +219,19 @@ final class SchemaShapes {
         shape.schemaName = name
         // Before its properties: schemas may contain themselves.
         if let name { named[name] = shape }
-        add(schema, to: shape, depth: depth)
+        var parts = name.map { [$0] as Set } ?? []
+        add(schema, to: shape, &parts, depth: depth)
         return shape
     }
 
-    private func add(_ schema: JSONValue, to shape: ObjectShape, depth: Int) {
-        guard depth < SchemaShapes.depthLimit else { return }
+    /// Adds the properties of a schema and of its parts, of each named part once.
+    private func add(_ schema: JSONValue, to shape: ObjectShape, _ parts: inout Set<String>, depth: Int) {
+        count += 1
+        guard count <= SchemaShapes.countLimit, depth < SchemaShapes.depthLimit else { return }
         for part in schema["allOf"]?.elements ?? [] {
-            guard let (inner, _) = document.resolve(part) else { continue }
-            add(inner, to: shape, depth: depth + 1)
+            guard let (inner, name) = document.resolve(part) else { continue }
+            if let name, !parts.insert(name).inserted { continue }
+            add(inner, to: shape, &parts, depth: depth + 1)
         }
         let required = Set(schema["required"]?.elements.compactMap(\.scalarText) ?? [])
         for property in schema["properties"]?.members.prefix(ObjectShape.fieldLimit) ?? [] {

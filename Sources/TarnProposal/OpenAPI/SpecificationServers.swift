@@ -2,25 +2,79 @@
 
 import Tarn
 
-/// The base URL that `servers` declares.
+/// The base URL of the API: where answers came from, or what `servers` declares.
 struct SpecificationServers {
     private(set) var base = "https://api.example.org"
     private(set) var comment = "CHANGE THIS: the specification names no server"
+    /// The base URL that `servers` declares; nil without one.
+    private(set) var declared: String?
 
-    init(_ document: OpenAPIDocument) {
+    /// Finds the base URL.
+    ///
+    /// - Parameters:
+    ///   - chosen: the URL that a person has chosen; nil for none.
+    ///   - fetched: URLs that answered. Credentials go to their server and to no other.
+    init(_ document: OpenAPIDocument, chosen: String? = nil, fetched: [String] = []) {
         let servers = document.root["servers"]?.elements ?? []
-        for server in servers.prefix(20) {
-            guard var text = server["url"]?.scalarText else { continue }
+        // Servers of the paths replace those of the specification.
+        if let url = SpecificationServers.commonServer(of: document) {
+            (base, declared) = (url, url)
+            comment = "the server of the paths"
+        } else if let url = SpecificationServers.first(of: servers, document) {
+            (base, declared) = (url, url)
+            comment = servers.count > 1 ? "the first of \(servers.count) servers" : ""
+        }
+        if let chosen {
+            (base, comment) = (chosen.hasSuffix("/") ? String(chosen.dropLast()) : chosen, "")
+            return
+        }
+        let urls = fetched.compactMap { try? HTTPURL($0) }
+        guard let other = urls.first(where: { url in declared.map { APIRoot.path(of: url, from: $0) == nil } ?? true })
+        else { return }
+        base = SpecificationServers.base(of: other, urls, document)
+        comment =
+            declared.map { "where the answers came from; the specification names \(YAMLText.comment($0, limit: 200))" }
+            ?? "where the answers came from"
+    }
+
+    /// Returns the first usable server of a list.
+    static func first(of servers: [JSONValue], _ document: OpenAPIDocument) -> String? {
+        servers.prefix(20).lazy.compactMap { server -> String? in
+            guard var text = server["url"]?.scalarText else { return nil }
             for variable in server["variables"]?.members ?? [] {
                 guard let value = variable.value["default"]?.scalarText else { continue }
                 text = text.replacing("{\(variable.key)}", with: value)
             }
-            guard let url = SpecificationServers.url(text, document) else { continue }
-            base = url
-            let others = servers.count - 1
-            comment = others > 0 ? "the first of \(servers.count) servers" : ""
-            return
+            return url(text, document)
+        }.first
+    }
+
+    /// Returns the server that all paths declare; nil if they differ.
+    private static func commonServer(of document: OpenAPIDocument) -> String? {
+        var common: String?
+        for path in document.root["paths"]?.members.prefix(5000) ?? [] {
+            guard let (item, _) = document.resolve(path.value), let get = item["get"] else { continue }
+            let servers = (get["servers"] ?? item["servers"])?.elements ?? []
+            guard let url = first(of: servers, document), common == nil || common == url else { return nil }
+            common = url
         }
+        return common
+    }
+
+    /// Returns the base URL from which a URL has a path of the specification; otherwise that of the
+    /// URLs alone.
+    private static func base(of url: HTTPURL, _ urls: [HTTPURL], _ document: OpenAPIDocument) -> String {
+        let segments = url.path.split(separator: "/")
+        let paths = (document.root["paths"]?.members.prefix(5000) ?? []).map { $0.key.split(separator: "/") }
+            .filter { path in
+                path.count <= segments.count && !path.isEmpty
+                    && zip(path, segments.suffix(path.count)).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
+                    && path.contains { !$0.hasPrefix("{") }
+            }
+        guard let longest = paths.max(by: { $0.count < $1.count }) else {
+            return APIRoot.base(of: urls.filter { $0.hasSameOrigin(as: url) }) ?? url.origin
+        }
+        return ([url.origin] + segments.dropLast(longest.count).map(String.init)).joined(separator: "/")
     }
 
     private static func url(_ text: String, _ document: OpenAPIDocument) -> String? {

@@ -6,32 +6,58 @@ import Tarn
 struct SpecificationSources {
     private(set) var sources: [Source] = []
     private(set) var base = ""
-    private(set) var baseComment = ""
+    /// The lists that are not described, each with its reason.
+    private(set) var omitted: [String] = []
+    /// The other responses without records, each with its reason.
+    private(set) var others: [String] = []
     private(set) var authentication: String?
     private(set) var authenticationComment = ""
 
+    /// The maximum number of values of a path parameter that are requested one after the other.
+    private static let partitionLimit = 100
     /// The maximum number of proposed endpoints.
     private static let limit = 150
     private var operations: [Operation] = []
     private var lists: [Operation] = []
 
-    init(_ document: OpenAPIDocument, samples: SourceBuilder?, base chosen: String?) {
-        let servers = SpecificationServers(document)
-        base = chosen ?? servers.base
-        baseComment = chosen == nil ? servers.comment : ""
+    init(_ document: OpenAPIDocument, samples: SourceBuilder?, servers: SpecificationServers) {
+        base = servers.base
         (authentication, authenticationComment) = SpecificationSecurity.authentication(document)
         let shapes = SchemaShapes(document)
         for path in document.root["paths"]?.members.prefix(5000) ?? [] {
-            guard let (item, _) = document.resolve(path.value),
-                let operation = Operation(path.key, item, document, shapes)
-            else { continue }
-            operations.append(operation)
+            guard let (item, _) = document.resolve(path.value) else {
+                omit(path.key, "it refers to another document: bundle the documents into one")
+                continue
+            }
+            do throws(Operation.Omitted) {
+                let operation = try Operation(path.key, item, document, shapes)
+                let server = SpecificationServers.first(of: operation.servers, document)
+                if let server, server != (servers.declared ?? base) {
+                    omit(path.key, "its server is \(YAMLText.comment(server, limit: 120)): describe it under `apis`")
+                } else {
+                    operations.append(operation)
+                }
+            } catch {
+                if let reason = error.reason { omit(path.key, reason, isList: error.isList) }
+            }
         }
-        lists = Array(operations.filter { $0.list != nil && !$0.isDeprecated }.prefix(SpecificationSources.limit))
+        let all = operations.filter { $0.list != nil && !$0.isDeprecated }
+        lists = Array(all.prefix(SpecificationSources.limit))
+        for operation in all.dropFirst(SpecificationSources.limit) {
+            omit(operation.path, "it is beyond the limit of \(SpecificationSources.limit) lists")
+        }
         for operation in lists { sources.append(source(operation)) }
-        for index in lists.indices { findParent(index) }
+        for index in lists.indices {
+            findParent(index)
+            findKeyInPaths(index)
+        }
         addSingletons()
         if let samples { add(samples) }
+    }
+
+    private mutating func omit(_ path: String, _ reason: String, isList: Bool = true) {
+        let text = "GET \(YAMLText.comment(path, limit: 120)) is not described: \(reason)."
+        isList ? omitted.append(text) : others.append(text)
     }
 
     // MARK: Lists
@@ -40,6 +66,7 @@ struct SpecificationSources {
         var source = Source(name: SpecificationSources.name(operation.segments), path: operation.path, lists: [])
         let declared = DeclaredStyle(operation)
         source.style = declared.style
+        source.counted = declared.counted
         source.comments = ["GET \(YAMLText.comment(operation.path, limit: 200)) of the specification"]
         if let found = operation.list {
             let isWrapper = found.name.isEmpty || ListFinder.wrappers.contains(found.name.lowercased())
@@ -47,7 +74,12 @@ struct SpecificationSources {
                 Source.List(found: found, shape: operation.records, name: isWrapper ? source.name : found.name)
             ]
         }
-        for parameter in operation.parameters where !parameter.isInPath && parameter.isRequired {
+        for parameter in operation.parameters where parameter.place == .header && parameter.isRequired {
+            guard !SpecificationSources.ownHeaders.contains(parameter.name.lowercased()) else { continue }
+            source.headers.append(SpecificationSources.placeholder(parameter))
+        }
+        for parameter in operation.parameters where parameter.place == .query && parameter.isRequired {
+            guard parameter.name != StyleGuess.limitOfAll else { continue }
             guard !declared.style.parameters.contains(parameter.name),
                 !declared.parameters.contains(where: { $0.name == parameter.name }),
                 !declared.style.text.contains("{ \(YAMLText.scalar(parameter.name)): ")
@@ -57,7 +89,7 @@ struct SpecificationSources {
         source.parameters += declared.parameters
         let since = operation.parameters.first { parameter in
             let name = EnglishName.words(of: parameter.name).joined(separator: "_")
-            return !parameter.isInPath
+            return parameter.place == .query
                 && [
                     "since", "updated_since", "updated_after", "modified_since", "modified_after", "updated_at_min",
                     "updated_from", "changed_since", "updated_gte", "updated_at_gte", "updated_at_gt",
@@ -68,10 +100,16 @@ struct SpecificationSources {
         return source
     }
 
+    /// Header parameters that OpenAPI ignores, and those that the transport sets.
+    private static let ownHeaders: Set = ["accept", "content-type", "authorization", "host", "content-length"]
+
     private static func placeholder(_ parameter: Operation.Parameter) -> ProposedParameter {
-        ProposedParameter(
-            name: parameter.name, value: parameter.value ?? "CHANGE_ME",
-            comment: parameter.value == nil ? "required: write its value" : "")
+        var placeholder = ProposedParameter(name: parameter.name, value: parameter.value ?? "CHANGE_ME")
+        if parameter.value == nil {
+            placeholder.values = parameter.values
+            if parameter.values.isEmpty { placeholder.comment = "required: write its value" }
+        }
+        return placeholder
     }
 
     private static func name(_ segments: [String]) -> String {
@@ -146,6 +184,10 @@ struct SpecificationSources {
                 parent = found
             } else {
                 let parameter = lists[index].parameters.first { $0.isInPath && $0.name == variable }
+                if let parameter, (2...SpecificationSources.partitionLimit).contains(parameter.choices.count) {
+                    sources[index].partitions.append((variable, parameter.choices))
+                    continue
+                }
                 var value = ProposedParameter(name: variable, value: parameter?.value ?? "CHANGE_ME")
                 value.comment = parameter?.value == nil ? "part of the path: write its value" : ""
                 values[position] = value
@@ -156,6 +198,21 @@ struct SpecificationSources {
             contentsOf: values.sorted { $0.key < $1.key }.map(\.value), at: 0)
     }
 
+    /// Finds the fields by which the paths of details name the records of a list.
+    private mutating func findKeyInPaths(_ index: Int) {
+        let list = lists[index]
+        for detail in operations where detail.isDetail {
+            guard let last = detail.segments.last.flatMap(Operation.variable),
+                let field = field(for: last, of: list, in: detail)
+            else { continue }
+            if detail.segments.count(where: { Operation.variable($0) != nil }) > 1 {
+                if detail.segments.dropLast() == list.segments[...] { sources[index].localKey = field }
+            } else if let name = list.records.schemaName, detail.records.schemaName == name {
+                sources[index].globalKey = field
+            }
+        }
+    }
+
     // MARK: Single objects
 
     /// Adds single objects that no list has, such as the own user.
@@ -163,7 +220,7 @@ struct SpecificationSources {
         let listed = Set(lists.compactMap(\.records.schemaName))
         for operation in operations where operation.list == nil && !operation.isDetail && !operation.isDeprecated {
             guard !operation.segments.contains(where: { Operation.variable($0) != nil }),
-                !operation.parameters.contains(where: { $0.isRequired && $0.value == nil }),
+                !operation.parameters.contains(where: { $0.isRequired && $0.values.isEmpty }),
                 sources.count < SpecificationSources.limit, operation.records.fields["id"]?.isScalar == true,
                 operation.records.schemaName.map({ !listed.contains($0) }) ?? true
             else { continue }
@@ -202,38 +259,56 @@ struct SpecificationSources {
             sources[index].gaps += sample.gaps
             sources[index].comments += sample.comments
             // A declared style is more certain than none for a list that goes on.
-            let isUnreached = sample.style.unreached != nil && sources[index].style.text != "auto"
-            let isKnown = sample.style.text != "single_page" || sample.style.unreached != nil
+            let isUnreached =
+                (sample.style.unreached != nil || sample.style.text == "single_page" && sample.style.doubt != nil)
+                && sources[index].style.text != "auto"
+            let isDoubtful = sample.style.unreached != nil || sample.style.doubt != nil
+            let isKnown = sample.style.text != "single_page" || isDoubtful
             if isKnown || !sample.notes.isEmpty, !isUnreached {
                 sources[index].style = sample.style
             }
         }
     }
 
-    /// Returns the URLs of the lists that can be requested as they are.
-    func urls() -> [String] {
-        var urls: [String] = []
+    /// Returns the lists that can be requested as they are.
+    func requestable() -> [DeclaredList] {
+        var found: [DeclaredList] = []
         for (index, operation) in lists.enumerated() {
             let source = sources[index]
             guard source.parent == nil, !source.parameters.contains(where: { $0.value == "CHANGE_ME" }),
-                !operation.segments.contains(where: { Operation.variable($0) != nil })
+                source.headers.isEmpty, !operation.segments.contains(where: { Operation.variable($0) != nil })
             else { continue }
-            let size = operation.parameters.first { !$0.isInPath && StyleGuess.sizeNames.contains($0.name) }
-            var parameters = source.parameters.map { ($0.name, $0.value) }
-            if let size, let value = size.schema["default"]?.scalarText,
-                !parameters.contains(where: { $0.0 == size.name })
-            {
-                parameters.append((size.name, value))
+            var parameters = source.parameters.map { ($0.name, $0.value) }, plain: String?
+            if let size = source.counted?.size, !parameters.contains(where: { $0.0 == size.name }) {
+                plain = QueryParameters.append(parameters, to: base + operation.path)
+                parameters.append((size.name, String(size.value)))
             }
-            urls.append(QueryParameters.append(parameters, to: base + operation.path))
+            found.append(
+                DeclaredList(
+                    url: QueryParameters.append(parameters, to: base + operation.path), urlWithoutSize: plain,
+                    style: source.counted))
         }
-        return Array(urls.prefix(30))
+        return Array(found.prefix(30))
     }
 }
 
+/// A list of a specification that can be requested as it is.
+package struct DeclaredList: Sendable {
+    package var url: String
+    /// The URL without the declared page size; nil if it has none.
+    var urlWithoutSize: String?
+    /// The style that the parameters suggest.
+    var style: CountedStyle?
+}
+
 extension OpenAPIDocument {
-    /// Returns the URLs of the lists that need no values from a person, at most 30.
-    package func listURLs(base: String?) -> [String] {
-        SpecificationSources(self, samples: nil, base: base).urls()
+    /// Returns the lists that need no values from a person, at most 30.
+    ///
+    /// - Parameters:
+    ///   - base: the base URL that a person has chosen.
+    ///   - fetched: URLs that answered: the lists are requested from their server.
+    package func lists(base: String?, fetched: [String] = []) -> [DeclaredList] {
+        let servers = SpecificationServers(self, chosen: base, fetched: fetched)
+        return SpecificationSources(self, samples: nil, servers: servers).requestable()
     }
 }

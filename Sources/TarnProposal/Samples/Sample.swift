@@ -57,4 +57,6 @@ struct SampledStyle: Sendable {
     var parameters: Set<String> = []
     /// The sign of more records that ``text`` does not reach; nil without one.
     var unreached: UnreachedRecords?
+    /// The reason why the style may miss records; nil if it is certain.
+    var doubt: StyleDoubt?
 }

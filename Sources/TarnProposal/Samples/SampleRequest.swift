@@ -30,6 +30,15 @@ extension Sampler {
         return try await sample(target)
     }
 
+    /// Looks at a list of a specification.
+    package func sample(_ list: DeclaredList) async throws(SampleError) -> Sample {
+        do throws(SampleError) { return try await sample(list.url, declared: list.style) } catch {
+            // The declared page size may be too large.
+            guard case .status(400..<500, _) = error, let url = list.urlWithoutSize else { throw error }
+            return try await sample(url, declared: list.style)
+        }
+    }
+
     /// Reads a specification from a URL or a file.
     ///
     /// - Parameter servers: URLs of the API. Only a specification that is there is requested with

@@ -19,7 +19,7 @@ package struct Sampler: Sendable {
     }
 
     private let transport: RetryingTransport
-    private let options: Options
+    let options: Options
     /// Called after every response, with its URL and the number of records.
     private let onPage: @Sendable (String, Int) -> Void
 
@@ -37,14 +37,15 @@ package struct Sampler: Sendable {
 
     /// Returns the first pages of a URL.
     ///
+    /// - Parameter declared: the style that a specification suggests for the list.
     /// - Throws: `SampleError` if the first page cannot be fetched, or has no records.
-    package func sample(_ url: String) async throws(SampleError) -> Sample {
+    func sample(_ url: String, declared: CountedStyle? = nil) async throws(SampleError) -> Sample {
         let first = try await page(url)
         let lists = ListFinder.lists(in: first.json)
         guard !lists.isEmpty else { throw Sampler.noRecords(first.json, Redaction.url(url)) }
         var sample = Sample(origin: first.url, isURL: true, pages: [first])
         sample.gaps = Sampler.gaps(first.json, lists)
-        if lists.contains(where: \.isList) { await follow(&sample, lists) }
+        if lists.contains(where: \.isList) { await follow(&sample, lists, declared) }
         if options.looksAtDetails, lists.count == 1, lists[0].isList { await lookAtDetail(&sample, lists[0]) }
         return sample
     }
@@ -78,7 +79,7 @@ package struct Sampler: Sendable {
     }
 
     /// Fetches one page.
-    private func page(_ url: String) async throws(SampleError) -> Sample.Page {
+    func page(_ url: String) async throws(SampleError) -> Sample.Page {
         let response = try await response(url, options.headers)
         if let target = response.redirectedTo, !Sampler.isSameServer(target, url) { throw .redirected(url, to: target) }
         let json = try Sampler.parse(response.body, name: Redaction.url(url))
@@ -146,7 +147,7 @@ package struct Sampler: Sendable {
     // MARK: Pages
 
     /// Fetches the further pages of a list.
-    private func follow(_ sample: inout Sample, _ lists: [FoundList]) async {
+    private func follow(_ sample: inout Sample, _ lists: [FoundList], _ declared: CountedStyle?) async {
         let first = sample.pages[0], url = first.url
         let facts = PageReader.facts(first, lists)
         let records = lists.first.map { ListFinder.objects(first.json, $0) } ?? []
@@ -157,24 +158,53 @@ package struct Sampler: Sendable {
         let request = PageRequest(url: url)
         guard let choice = Pagination.automatic.style.choice(at: request, facts) else { return }
         if choice.pagination != .singlePage {
-            sample.style = StyleGuess.completed(choice, url: url)
+            sample.style = StyleGuess.completed(choice, url: url, recordCount: facts.recordCount)
             sample.isComplete = await follow(choice.pagination, &sample, lists, &bounds)
         } else {
             for guess in StyleGuess.guesses(url: url, facts, lists, records) {
-                var trial = sample
-                let isComplete = await follow(guess.pagination, &trial, lists, &bounds)
-                // Another page; by parameters of the URL, also an empty one behind a full one.
-                let isByURL = !guess.isBySign && (isComplete || options.pages == 1)
-                guard trial.pages.count > 1 || isByURL else { continue }
-                trial.style = guess.style
-                if trial.pages.count == 1, !isComplete { trial.style.reason = "a guess: only one page was looked at" }
-                trial.isComplete = isComplete
+                guard let trial = await trial(guess, sample, lists, facts, &bounds) else { continue }
                 sample = trial
                 break
             }
-            if sample.pages.count == 1, sample.style.text == "single_page" { noteSign(&sample, facts, bounds) }
+            if sample.pages.count == 1, sample.style.text == "single_page" {
+                noteSign(&sample, facts, bounds)
+                if sample.style.unreached == nil { await lookBehind(&sample, lists, facts, declared, &bounds) }
+            }
         }
         sample.aliases = bounds.aliases
+    }
+
+    /// Returns a sample by a guessed style; nil if the guess is wrong.
+    private func trial(
+        _ guess: StyleGuess, _ sample: Sample, _ lists: [FoundList], _ facts: PageFacts,
+        _ bounds: inout PageSequence.Bounds
+    ) async -> Sample? {
+        var trial = sample, style = guess.style
+        let isComplete = await follow(guess.pagination, &trial, lists, &bounds)
+        if var counted = guess.counted {
+            // Another page, or an empty one behind the first.
+            let isRefused = trial.pages.count == 1 && trial.notes.count > sample.notes.count
+            let isShort = counted.size.map { facts.recordCount < $0.value } ?? false
+            guard trial.pages.count > 1 || isComplete || options.pages == 1 || isRefused && isShort else { return nil }
+            if !isRefused { counted.observe(firstPage: facts.recordCount, hasMore: trial.pages.count > 1) }
+            // The URL may name the second page of a server that counts from 0.
+            if counted.unit == .pages, counted.start == 1, trial.pages.count > 1 || isComplete,
+                await answer(counted.parameter, 0, sample.pages[0]) == .other
+            {
+                counted.start = 0
+                style.reason = "the URL has the parameter \(counted.parameter), and 0 is the first page"
+            }
+            style.text = counted.text
+            if trial.pages.count == 1, !isComplete {
+                style.reason =
+                    isRefused ? "the server refuses the next number" : "a guess: only one page was looked at"
+            }
+        } else if trial.pages.count == 1 {
+            return nil
+        }
+        trial.style = style
+        trial.isComplete = isComplete
+        return trial
     }
 
     /// Notes a sign of more records than the page has.
@@ -192,7 +222,7 @@ package struct Sampler: Sendable {
     /// Follows the pages of a style.
     ///
     /// - Returns: whether the last page was reached.
-    private func follow(
+    func follow(
         _ pagination: Pagination, _ sample: inout Sample, _ lists: [FoundList], _ bounds: inout PageSequence.Bounds
     ) async -> Bool {
         guard var sequence = try? PageSequence(pagination, PageRequest(url: sample.origin), bounds) else {

@@ -51,7 +51,7 @@ struct SourceBuilder {
         var source = sample.isURL ? fromURL(sample) : fromFile(sample)
         source.pages = sample.pages
         source.style = sample.style
-        source.notes = sample.notes + sample.gaps
+        source.notes += sample.notes + sample.gaps
         source.gaps = sample.gaps
         if !sample.isURL { source.notes.append("CHANGE the path: a file does not tell where it comes from.") }
         var shapes: [FoundList: ObjectShape] = [:], order: [FoundList] = [], pages: [FoundList: Int] = [:]
@@ -111,6 +111,10 @@ struct SourceBuilder {
                 continue
             }
             guard seen.insert(name).inserted, !name.isEmpty else { continue }
+            guard name != StyleGuess.limitOfAll else {
+                source.notes.append("`$top` is not sent: it limits the whole list, and not a page of it.")
+                continue
+            }
             source.parameters.append(ProposedParameter(name: name, value: value))
         }
         return source

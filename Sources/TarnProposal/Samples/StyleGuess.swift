@@ -5,23 +5,30 @@ import Tarn
 /// A pagination that the query parameters of a URL, or a sign in an answer, suggest.
 struct StyleGuess {
     static let pageNames = ["page", "_page", "p", "page_number", "pageNumber", "pageno", "page[number]", "currentPage"]
-    static let offsetNames = ["offset", "skip", "start", "startAt", "start_index", "startIndex", "_start", "from"]
+    static let offsetNames = [
+        "offset", "skip", "start", "startAt", "start_index", "startIndex", "_start", "from", "$skip",
+    ]
     static let sizeNames = [
         "per_page", "perPage", "per-page", "limit", "_limit", "page_size", "pageSize", "pagesize", "size", "count",
-        "page[size]", "maxResults", "max_results", "take", "rows", "$top", "num",
+        "page[size]", "maxResults", "max_results", "take", "rows", "num",
     ]
+    /// The parameter of OData that limits the whole list, and not a page of it (OData 4.01 part 1,
+    /// 11.2.6.3): it is never sent.
+    static let limitOfAll = "$top"
 
     /// The style to follow.
     var pagination: Pagination
     var style: SampledStyle
     /// Whether a sign in the answer suggests the style. Then the next page must have other records.
     var isBySign = false
+    /// The style in parts, if parameters of the URL suggest it.
+    var counted: CountedStyle?
 
     /// Returns the styles to try.
     static func guesses(
         url: String, _ facts: PageFacts, _ lists: [FoundList], _ records: [JSONValue]
     ) -> [StyleGuess] {
-        [guess(url: url, recordCount: facts.recordCount), byRecord(facts, records, url), search(facts, lists, url)]
+        [guess(url: url), byRecord(facts, records, url), search(facts, lists, url)]
             .compactMap(\.self)
     }
 
@@ -58,7 +65,9 @@ struct StyleGuess {
     }
 
     private init(_ choice: PaginationChoice, _ url: String) {
-        self.init(pagination: choice.pagination, style: StyleGuess.completed(choice, url: url), isBySign: true)
+        self.init(
+            pagination: choice.pagination, style: StyleGuess.completed(choice, url: url, recordCount: 0), isBySign: true
+        )
     }
 
     private init(pagination: Pagination, style: SampledStyle, isBySign: Bool = false) {
@@ -99,40 +108,40 @@ struct StyleGuess {
         return styles
     }
 
-    /// Returns the style that parameters suggest, if the page is full; nil without such parameters.
-    static func guess(url: String, recordCount: Int) -> StyleGuess? {
+    /// Returns the page size that a URL has.
+    static func size(in url: String) -> (name: String, value: Int)? { number(in: url, sizeNames) }
+
+    private static func number(in url: String, _ names: [String]) -> (name: String, value: Int)? {
         let parameters = QueryParameters.values(in: url)
-        func find(_ names: [String]) -> (name: String, value: Int)? {
-            for name in names {
-                if let found = parameters.first(where: { $0.name == name }), let value = Int(found.value) {
-                    return (name, value)
-                }
+        for name in names {
+            if let found = parameters.first(where: { $0.name == name }), let value = Int(found.value) {
+                return (name, value)
             }
+        }
+        return nil
+    }
+
+    /// Returns the style that parameters suggest; nil without such parameters.
+    private static func guess(url: String) -> StyleGuess? {
+        var counted: CountedStyle, reason: String
+        if let page = number(in: url, pageNames) {
+            guard (0...1).contains(page.value) else { return nil }
+            counted = CountedStyle(unit: .pages, parameter: page.name, start: page.value)
+            reason = "the URL has the parameter \(page.name), and the next number leads to other records"
+        } else if let offset = number(in: url, offsetNames), offset.value == 0 {
+            counted = CountedStyle(unit: .records, parameter: offset.name)
+            reason = "the URL has the parameter \(offset.name), and a larger one leads to other records"
+        } else {
             return nil
         }
-        let size = find(sizeNames)
-        if let size, recordCount < size.value { return nil }
-        if let page = find(pageNames) {
-            guard (0...1).contains(page.value) else { return nil }
-            let size = size.map { ", per_page: { \(YAMLText.scalar($0.name)): \($0.value) }" } ?? ""
-            var style = SampledStyle()
-            style.text =
-                "{ page_number: { param: \(YAMLText.scalar(page.name)), start: \(page.value)\(size) } }"
-            style.parameters = [page.name]
-            style.reason = "the URL has the parameter \(page.name), and the next number leads to other records"
-            return StyleGuess(pagination: .pageNumber(.query(page.name), start: page.value), style: style)
-        }
-        guard let offset = find(offsetNames), offset.value == 0 else { return nil }
-        let sizeText = size.map { ", per_page: { \(YAMLText.scalar($0.name)): \($0.value) }" } ?? ""
-        var style = SampledStyle()
-        style.text = "{ offset: { param: \(YAMLText.scalar(offset.name))\(sizeText) } }"
-        style.parameters = [offset.name]
-        style.reason = "the URL has the parameter \(offset.name), and a larger one leads to other records"
-        return StyleGuess(pagination: .offset(.query(offset.name)), style: style)
+        counted.size = size(in: url)
+        var guess = StyleGuess(pagination: counted.pagination, style: counted.sampled(reason))
+        guess.counted = counted
+        return guess
     }
 
     /// Adds the parameters of a URL to a style that numbers pages or records.
-    static func completed(_ choice: PaginationChoice, url: String) -> SampledStyle {
+    static func completed(_ choice: PaginationChoice, url: String, recordCount: Int) -> SampledStyle {
         var style = SampledStyle()
         style.text = choice.style
         style.reason = choice.reason
@@ -148,8 +157,11 @@ struct StyleGuess {
         if isNumbered, choice.style.hasSuffix(" } }"),
             let size = parameters.first(where: { sizeNames.contains($0.name) && Int($0.value) != nil })
         {
+            // A page with fewer records than requested is the last one, or the server's maximum.
+            let isCounted = choice.style.contains("total") || choice.style.contains("has_more")
+            let end = !isCounted && recordCount < Int(size.value) ?? 0 ? ", end: empty" : ""
             style.text =
-                choice.style.dropLast(4) + ", per_page: { \(YAMLText.scalar(size.name)): \(size.value) } } }"
+                choice.style.dropLast(4) + ", per_page: { \(YAMLText.scalar(size.name)): \(size.value) }\(end) } }"
         }
         // Names of members come from the server: odd ones are left to `auto`.
         let isPlain = style.text.utf8.allSatisfy {

@@ -17,6 +17,8 @@ final class ObjectShape {
     var schemaName: String?
     /// The property that names the kind of an object in a specification, and its values.
     var discriminator: (property: String, values: [String])?
+    /// Whether the kinds declare their `id` separately: two kinds may have the same one.
+    var hasSeparateKeys = false
 
     /// The maximum number of keys.
     static let fieldLimit = 400
@@ -55,6 +57,7 @@ final class ObjectShape {
         guard self !== other, depth < ValueShape.depthLimit else { return }
         schemaName = schemaName ?? other.schemaName
         discriminator = discriminator ?? other.discriminator
+        hasSeparateKeys = hasSeparateKeys || other.hasSeparateKeys
         for name in other.names {
             guard let theirs = other.fields[name] else { continue }
             shape(of: name)?.addDeclarations(of: theirs, depth: depth + 1)

@@ -54,6 +54,10 @@ struct ProposalWriter {
         if !entity.key.isEmpty {
             line(4, "key: \(entity.key.count == 1 ? entity.key[0] : YAMLText.list(entity.key))", entity.keyComment)
         }
+        if let alternative = entity.keyAlternative {
+            line(4, "# or key: \(YAMLText.list(alternative.key))", alternative.condition)
+        }
+        if let doubt = entity.keyDoubt { comments(["UNCERTAIN: \(doubt)."], indent: 4) }
         if let url = entity.url { line(4, "url: \(url)", "the form of its URLs: they are keys") }
         if entity.parent == nil || !entity.attributes.isEmpty {
             line(4, "attributes:" + (entity.attributes.isEmpty ? " {}" : ""))
@@ -151,6 +155,16 @@ struct ProposalWriter {
             line(4, "path: \(YAMLText.path(endpoint.path))")
         }
         write(endpoint.parameters)
+        if !endpoint.headers.isEmpty {
+            line(4, "headers:")
+            for header in endpoint.headers {
+                line(6, "\(YAMLText.scalar(header.name)): \(YAMLText.scalar(header.value))", header.comment)
+            }
+        }
+        if !endpoint.partitions.isEmpty {
+            let lists = endpoint.partitions.map { "\(YAMLText.scalar($0.name)): \(YAMLText.literals($0.values))" }
+            line(4, "partitions: { \(lists.joined(separator: ", ")) }", "one list for each value")
+        }
         if let forEach = endpoint.forEach {
             let parent = forEach.parent.map { "{ entity: \(forEach.entity), parent: \($0) }" }
             line(4, "for_each: \(parent ?? forEach.entity)")
@@ -183,7 +197,11 @@ struct ProposalWriter {
 
     private mutating func write(_ parameters: [ProposedParameter]) {
         guard !parameters.isEmpty else { return }
-        let texts = parameters.map { "\(YAMLText.scalar($0.name)): \(YAMLText.literal($0.value))" }
+        let texts = parameters.map { parameter in
+            let value =
+                parameter.values.isEmpty ? YAMLText.literal(parameter.value) : YAMLText.literals(parameter.values)
+            return "\(YAMLText.scalar(parameter.name)): \(value)"
+        }
         let flow = "with: { " + texts.joined(separator: ", ") + " }"
         guard flow.count > 90 || parameters.contains(where: { !$0.comment.isEmpty }) else { return line(4, flow) }
         line(4, "with:")

@@ -42,6 +42,9 @@ enum YAMLText {
     /// Returns a list in brackets.
     static func list(_ texts: [String]) -> String { "[" + texts.map(scalar).joined(separator: ", ") + "]" }
 
+    /// Returns a list in brackets of values as ``literal(_:)`` writes them.
+    static func literals(_ texts: [String]) -> String { "[" + texts.map(literal).joined(separator: ", ") + "]" }
+
     /// Returns text for a comment: one line, without characters that act on a terminal.
     static func comment(_ text: String, limit: Int = 400) -> String {
         var line = "", count = 0

@@ -93,6 +93,25 @@ struct InitCommandTests {
         #expect(missing.status == 2 && missing.error.contains("no such file"), "\(missing.error)")
     }
 
+    @Test("the token goes to the server of the URL, and not to the one that a specification names")
+    func tokenAndServers() async throws {
+        let server = try server(), other = try ScriptedServer { _ in .init(body: #"[{"id":1}]"#) }
+        let folder = try TemporaryFolder()
+        let specification = try folder.write(
+            "openapi.json",
+            #"{"openapi":"3.0.0","info":{},"servers":[{"url":"\#(other.base)/api"}],"paths":{"/items":{"get":{"responses":"#
+                + #"{"200":{"content":{"application/json":{"schema":{"type":"array","items":{"type":"object","#
+                + #""properties":{"id":{"type":"integer"}}}}}}}}}}}}"#)
+        let result = try await tarn(
+            [
+                "init", server.base + "/api/items", "--openapi", specification, "--live", "--auth-env", "ITEMS_TOKEN",
+                "--output", "-", "--quiet",
+            ], environment: ["ITEMS_TOKEN": "s3cret-token"])
+        #expect(result.status == 0 && result.output.contains("base: \(server.base)/api"), "\(result.error)")
+        #expect(result.output.contains("the specification names \(other.base)/api"), "\(result.output)")
+        #expect(other.requests.isEmpty)
+    }
+
     @Test("a token is read from the environment and not written")
     func token() async throws {
         let server = try server()

@@ -1,0 +1,160 @@
+// The keys of records that are listed once for every record of another entity.
+
+import Tarn
+
+/// Adds the parent to the key of records that are unique only within it.
+///
+/// Without the parent, the lists would overwrite each other's records, and no sync could notice it.
+struct ParentKeys {
+    /// A list that is requested for every record of an entity.
+    private struct Listing {
+        var source: Int
+        /// The name of the entity of the parents, and the relationship that leads to them.
+        var parent: (entity: String, relationship: String)?
+    }
+
+    /// Whether a key names one record of the whole API, or one of its parent.
+    private enum Scope { case everywhere, parent, unknown }
+
+    private let sources: [Source]
+    /// The lists that other parents have at the paths of the sources.
+    private let siblings: [String: [[JSONValue]]]
+
+    init(_ sources: [Source], _ siblings: [String: [[JSONValue]]]) {
+        self.sources = sources
+        self.siblings = siblings
+    }
+
+    /// Completes the keys of the listed entities.
+    ///
+    /// - Parameters:
+    ///   - entityNames: the entities of the lists, by the positions of source and list.
+    ///   - endpoints: the endpoints of the sources.
+    func complete(
+        _ entities: inout [ProposedEntity], _ entityNames: [[String]], _ endpoints: [ProposedEndpoint?]
+    ) {
+        for index in entities.indices where entities[index].parent == nil {
+            let listings = sources.indices.filter { entityNames[$0].contains(entities[index].name) }.map { source in
+                let forEach = endpoints[source]?.forEach
+                return Listing(
+                    source: source, parent: forEach.flatMap { each in each.parent.map { (each.entity, $0) } })
+            }
+            if let first = listings.first(where: { $0.parent != nil }), let parent = first.parent {
+                complete(&entities, index, listings, parent)
+            } else {
+                completeByPartition(&entities[index], listings)
+            }
+        }
+    }
+
+    private func complete(
+        _ entities: inout [ProposedEntity], _ index: Int, _ listings: [Listing],
+        _ parent: (entity: String, relationship: String)
+    ) {
+        let entity = entities[index]
+        guard !entity.key.contains(parent.relationship) else { return }
+        let isPosition = entity.hasPositionKey
+        let names = entity.key.map { "`\($0)`" }.joined(separator: " and ")
+        let key = [parent.relationship] + entity.key
+        switch isPosition ? .parent : scope(of: entity, listings) {
+        case .everywhere: return
+        case .unknown:
+            entities[index].keyAlternative = (key, "if the key is unique only within one \(parent.entity)")
+            entities[index].keyDoubt =
+                "the list is requested for every \(parent.entity): if \(names) is unique only within one, the lists overwrite each other's records"
+        case .parent:
+            // Records in other lists, or in other records, have no parent.
+            let isAlone = listings.allSatisfy {
+                $0.parent?.entity == parent.entity && $0.parent?.relationship == parent.relationship
+            }
+            let isReferred = entities.contains { $0.relationships.contains { $0.target == entity.name } }
+            guard isAlone, !isReferred, !isPosition || listings.count == 1 else {
+                entities[index].keyDoubt =
+                    "\(names) is unique only within one \(parent.entity), which the key cannot contain: other lists or records have the same entity without it. Describe them as two entities"
+                return
+            }
+            entities[index].key = key
+            entities[index].keyComment +=
+                (entity.keyComment.isEmpty ? "" : "; ") + "unique only within one \(parent.entity)"
+        }
+    }
+
+    /// Completes a position by the value of the path for which a list is requested.
+    private func completeByPartition(_ entity: inout ProposedEntity, _ listings: [Listing]) {
+        guard let listing = listings.first(where: { !sources[$0.source].partitions.isEmpty }) else { return }
+        let names = sources[listing.source].partitions.map(\.name)
+        guard entity.hasPositionKey, listings.count == 1 else {
+            if scope(of: entity, listings) != .everywhere {
+                entity.keyDoubt =
+                    "the list is requested for every value of `\(YAMLText.comment(names[0], limit: 40))`: if the key is unique only within one, add an attribute with `from: '@param.\(YAMLText.comment(names[0], limit: 40))'` to it"
+            }
+            return
+        }
+        for name in names.reversed() {
+            var attribute = ProposedAttribute(
+                name: EnglishName.unique(EnglishName.field(name)) { entity.has($0) }, type: "string")
+            attribute.source = "@param.\(name)"
+            entity.attributes.insert(attribute, at: 0)
+            entity.key.insert(attribute.name, at: 0)
+        }
+        entity.keyComment += "; one list for each value of the path"
+    }
+
+    // MARK: Scope
+
+    /// The last words of fields that count or name within a parent.
+    private static let localNames: Set = [
+        "number", "iid", "position", "index", "code", "type", "name", "date", "day", "year", "month", "version",
+        "language", "lang", "locale", "currency", "line", "seq", "sequence", "rank", "role", "region", "country",
+        "slug", "key", "title", "label", "symbol",
+    ]
+    /// The last words of fields that name one record of the whole API.
+    private static let globalNames: Set = [
+        "uuid", "guid", "gid", "oid", "login", "username", "email", "handle", "sha", "hash", "url", "uri", "href",
+        "self", "isbn",
+    ]
+
+    private func scope(of entity: ProposedEntity, _ listings: [Listing]) -> Scope {
+        guard entity.key.count == 1, let name = entity.key.first,
+            let attribute = entity.attributes.first(where: { $0.name == name })
+        else { return .parent }
+        guard attribute.type != "uuid", entity.url == nil else { return .everywhere }
+        let fields = attribute.from?.compactMap(\.last) ?? NamingConvention().jsonKeys(for: name)
+        for listing in listings {
+            if let found = scopeBySiblings(listing.source, fields) { return found }
+        }
+        // A path such as `/users/{id}/notes/{number}` names a note by its user and its number.
+        let details = listings.map { sources[$0.source] }
+        if details.contains(where: { $0.globalKey.map(fields.contains) ?? false }) { return .everywhere }
+        if details.contains(where: { $0.localKey.map(fields.contains) ?? false }) { return .parent }
+        let word = EnglishName.words(of: name).last ?? name
+        if ParentKeys.globalNames.contains(word) { return .everywhere }
+        if listings.contains(where: { $0.parent == nil && sources[$0.source].partitions.isEmpty }) {
+            return .everywhere
+        }
+        return ParentKeys.localNames.contains(word) ? .parent : .unknown
+    }
+
+    /// Returns the scope that the lists of several parents show; nil if they show none.
+    private func scopeBySiblings(_ source: Int, _ fields: [String]) -> Scope? {
+        guard let lists = siblings[sources[source].path], lists.count(where: { !$0.isEmpty }) >= 2 else { return nil }
+        var known: [String: JSONValue] = [:]
+        for list in lists {
+            var own: [String: JSONValue] = [:]
+            for object in list.prefix(5000) {
+                guard let key = fields.lazy.compactMap({ object[$0]?.keyText }).first else { return nil }
+                own[key] = object
+            }
+            for (key, object) in own where known[key].map({ $0 != object }) ?? false { return .parent }
+            known.merge(own) { first, _ in first }
+        }
+        return .everywhere
+    }
+}
+
+extension ProposedEntity {
+    /// Whether the key is the position in a list.
+    fileprivate var hasPositionKey: Bool {
+        key.count == 1 && attributes.contains { $0.name == key[0] && $0.source == "@position" }
+    }
+}

@@ -1,0 +1,58 @@
+// Styles that number pages or count records, in parts.
+
+import Tarn
+
+/// The style `page_number` or `offset` before it is written.
+struct CountedStyle: Sendable {
+    enum Unit: Sendable { case pages, records }
+
+    var unit: Unit
+    /// The parameter of the number.
+    var parameter: String
+    /// The number of the first page; nil for the default.
+    var start: Int?
+    /// The parameter of the page size, and the size; nil for the server's size.
+    var size: (name: String, value: Int)?
+    /// The location of a total or of a flag, as a description writes it: `total: meta.total`.
+    var count = ""
+    /// Whether only a page without records is the last one: a server may return fewer than `size`.
+    var endsEmpty = false
+
+    /// The style as a description writes it.
+    var text: String {
+        var parts = ["param: \(YAMLText.scalar(parameter))"]
+        if let start { parts.append("start: \(start)") }
+        if let size { parts.append("per_page: { \(YAMLText.scalar(size.name)): \(size.value) }") }
+        if !count.isEmpty { parts.append(count) }
+        if endsEmpty, size != nil, count.isEmpty { parts.append("end: empty") }
+        return "{ \(unit == .pages ? "page_number" : "offset"): { \(parts.joined(separator: ", ")) } }"
+    }
+
+    /// The style for a scan that stops at a page without records.
+    var pagination: Pagination {
+        switch unit {
+        case .pages: .pageNumber(.query(parameter), start: start ?? 1)
+        case .records: .offset(.query(parameter))
+        }
+    }
+
+    /// Returns the style with a reason.
+    func sampled(_ reason: String) -> SampledStyle {
+        var style = SampledStyle()
+        style.text = text
+        style.reason = reason
+        style.parameters = [parameter]
+        return style
+    }
+
+    /// Adapts the page size to the first page: a server may return fewer records than requested.
+    ///
+    /// - Parameter hasMore: whether a next page has other records.
+    mutating func observe(firstPage count: Int, hasMore: Bool) {
+        guard let requested = size, count < requested.value else { return }
+        // Servers with a maximum number their pages by it, or by the requested size: the observed
+        // size is the same for both.
+        if hasMore, count > 0 { size = (requested.name, count) }
+        endsEmpty = true
+    }
+}

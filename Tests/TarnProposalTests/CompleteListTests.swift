@@ -1,0 +1,344 @@
+// Proposals reach every record of a list, or state that they may not.
+
+import Foundation
+import Tarn
+import TestSupport
+import Testing
+
+@testable import TarnProposal
+
+@Suite("Complete lists of a proposal")
+struct CompleteListTests {
+    private typealias Specification = TestSpecification
+
+    /// A sync by the proposal stores all items.
+    private func expectAll(_ proposal: Proposal, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean(sourceLocation: sourceLocation)
+        #expect(try mirror.count("Item") == ItemList.count, "\(proposal.text)", sourceLocation: sourceLocation)
+    }
+
+    // MARK: Page sizes
+
+    @Test(
+        "a page size is sent only if it is declared, and a shorter page is not the last one",
+        arguments: [
+            ([Specification.query("page", #"{"default":1}"#), Specification.query("per_page")], nil),
+            (
+                [
+                    Specification.query("page", #"{"default":1}"#),
+                    Specification.query("per_page", #"{"enum":[10,25,50]}"#),
+                ], "per_page: { per_page: 50 }"
+            ),
+            (
+                [
+                    Specification.query("page", #"{"default":1}"#),
+                    Specification.query("per_page", #"{"default":20,"maximum":100}"#),
+                ], "end: empty"
+            ),
+            ([Specification.query("offset"), Specification.query("limit")], nil),
+            ([Specification.query("offset"), Specification.query("limit", #"{"maximum":100}"#)], "end: empty"),
+        ], [false, true])
+    func declaredSizes(_ form: (parameters: [String], text: String?), live: Bool) async throws {
+        let server = try ItemList.server()
+        let specification = Specification(
+            paths: [("/items", Specification.get(Specification.list("Item"), form.parameters.joined(separator: ",")))],
+            server: server.base)
+        let proposal = try await specification.proposal(live: live)
+        if let text = form.text { #expect(proposal.text.contains(text), "\(proposal.text)") }
+        #expect(!proposal.text.contains(": 100 }") || !live, "\(proposal.text)")
+        if form.text == nil { #expect(!proposal.text.contains("per_page: {"), "\(proposal.text)") }
+        #expect(proposal.uncertain == [], "\(proposal.uncertain)")
+        try await expectAll(proposal)
+    }
+
+    @Test(
+        "a server that returns fewer records than the URL requests is asked for the next page",
+        arguments: ["?page=1&per_page=100", "?offset=0&limit=100", "?per_page=100", "?limit=100", ""])
+    func sizeOfURL(query: String) async throws {
+        let server = try ItemList.server()
+        let proposal = try await propose(urls: [server.base + "/items" + query])
+        #expect(proposal.uncertain == [] && !proposal.text.contains(": 100"), "\(proposal.text)")
+        try await expectAll(proposal)
+    }
+
+    @Test("a URL that names the second page of a server that counts from 0 leads to all pages")
+    func secondPageOfURL() async throws {
+        let server = try ItemList.server(first: 0)
+        let proposal = try await propose(urls: [server.base + "/items?page=1&per_page=50"])
+        #expect(proposal.text.contains("start: 0"), "\(proposal.text)")
+        try await expectAll(proposal)
+    }
+
+    @Test("a declared page size that the server refuses is not written")
+    func refusedSize() async throws {
+        let server = try ScriptedServer { request in
+            ItemList.number("per_page", in: request.target) ?? 0 > ItemList.cap
+                ? .init(status: "400 Bad Request") : .init(body: ItemList.page(request.target))
+        }
+        let specification = Specification(
+            paths: [
+                (
+                    "/items",
+                    Specification.get(
+                        Specification.list("Item"), Specification.query("page"),
+                        Specification.query("per_page", #"{"maximum":100}"#))
+                )
+            ], server: server.base)
+        let proposal = try await specification.proposal(live: true)
+        #expect(!proposal.text.contains("per_page: {"), "\(proposal.text)")
+        try await expectAll(proposal)
+    }
+
+    @Test("a short first page with an empty one behind it may be longer tomorrow")
+    func emptySecondPage() async throws {
+        let server = try ScriptedServer { request in
+            .init(body: ItemList.number("page", in: request.target) == 1 ? ItemList.items(1...7) : "[]")
+        }
+        let text = try await propose(urls: [server.base + "/items?page=1&per_page=100"]).text
+        #expect(text.contains("page_number: { param: page, start: 1, per_page: { per_page: 100 }, end: empty }"))
+    }
+
+    @Test("a refused second page behind a short first one is the end of the list")
+    func refusedSecondPage() async throws {
+        let server = try ScriptedServer { request in
+            ItemList.number("page", in: request.target) == 1
+                ? .init(body: ItemList.items(1...7)) : .init(status: "404 Not Found")
+        }
+        let proposal = try await propose(urls: [server.base + "/items?page=1&per_page=100"])
+        #expect(proposal.text.contains("per_page: { per_page: 100 } } }"), "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        #expect(try mirror.count("Item") == 7 && mirror.report.failures.isEmpty)
+    }
+
+    @Test("a list that may be a full page, at a server without a known parameter, is uncertain", arguments: [20, 7])
+    func unknownParameter(count: Int) async throws {
+        let server = try ScriptedServer { request in
+            request.target.hasPrefix("/items/")
+                ? .init(status: "404 Not Found") : .init(body: ItemList.items(1...count))
+        }
+        let proposal = try await propose(urls: [server.base + "/items"])
+        let isUncertain = count == 20
+        #expect(proposal.uncertain.count == (isUncertain ? 1 : 0), "\(proposal.uncertain)")
+        #expect(proposal.text.contains("UNCERTAIN: 20 records may be a first page") == isUncertain, "\(proposal.text)")
+        #expect(proposal.text.contains("paginate: single_page"))
+        #expect(server.targets.contains("/items?page=2") == isUncertain)
+    }
+
+    @Test("a page size without a parameter of the position is uncertain")
+    func sizeAlone() async throws {
+        let specification = Specification(
+            paths: [("/items", Specification.get(Specification.list("Item"), Specification.query("limit")))],
+            server: "https://a.example")
+        let proposal = try await specification.proposal()
+        #expect(proposal.uncertain.count == 1 && proposal.uncertain[0].contains("limit"), "\(proposal.uncertain)")
+    }
+
+    // MARK: First pages
+
+    @Test("the number of the first page is that of the page that the server returns without one", arguments: [0, 1])
+    func liveStart(first: Int) async throws {
+        let server = try ItemList.server(first: first, size: "size")
+        let proposal = try await Specification(
+            paths: [
+                (
+                    "/items",
+                    Specification.get(
+                        Specification.list("Item"), Specification.query("page"),
+                        Specification.query("size", #"{"maximum":20}"#))
+                )
+            ], server: server.base
+        ).proposal(live: true)
+        #expect(proposal.text.contains("start: \(first),"), "\(proposal.text)")
+        #expect(proposal.uncertain == [], "\(proposal.uncertain)")
+        try await expectAll(proposal)
+    }
+
+    @Test(
+        "the number of the first page is declared in words, or by the form of the response",
+        arguments: [
+            (#","description":"Zero-based page index (0..N)""#, "", 0), (#","description":"starts at 1""#, "", 1),
+            ("", #","number":{"type":"integer"},"first":{"type":"boolean"},"last":{"type":"boolean"}"#, 0),
+        ])
+    func declaredStart(_ more: String, _ members: String, start: Int) async throws {
+        let proposal = try await Specification(
+            paths: [
+                (
+                    "/items",
+                    Specification.get(
+                        Specification.object(#""content":\#(Specification.list("Item"))\#(members)"#),
+                        Specification.query("page", #"{"type":"integer"}"#, more))
+                )
+            ], server: "https://a.example"
+        ).proposal()
+        #expect(proposal.text.contains("param: page, start: \(start) }"), "\(proposal.text)")
+        #expect(proposal.uncertain == [], "\(proposal.uncertain)")
+    }
+
+    @Test("a number of the first page that is not declared is uncertain, with the alternative")
+    func undeclaredStart() async throws {
+        let proposal = try await Specification(
+            paths: [("/items", Specification.get(Specification.list("Item"), Specification.query("page")))],
+            server: "https://a.example"
+        ).proposal()
+        #expect(proposal.uncertain.count == 1, "\(proposal.uncertain)")
+        #expect(proposal.text.contains("# or paginate: { page_number: { param: page, start: 0 } }"), "\(proposal.text)")
+    }
+
+    // MARK: Other styles
+
+    @Test("$top of OData limits the whole list: it is never sent", arguments: [false, true])
+    func odata(live: Bool) async throws {
+        let server = try ScriptedServer { request in
+            guard !request.target.hasPrefix("/items/") else { return .init(status: "404 Not Found") }
+            let before = ItemList.number("$skip", in: request.target) ?? 0
+            let top = ItemList.number("$top", in: request.target) ?? .max
+            let next =
+                before + 50 < ItemList.count && top > 50
+                ? #","@odata.nextLink":"http://\#(request.field("Host") ?? "")/items?$skip=\#(before + 50)""#
+                    .replacing("$skip", with: top < .max ? "$top=\(top - 50)&$skip" : "$skip") : ""
+            return .init(body: #"{"value":\#(ItemList.items(behind: before, size: min(50, top)))\#(next)}"#)
+        }
+        let specification = Specification(
+            paths: [
+                (
+                    "/items",
+                    Specification.get(
+                        Specification.object(
+                            #""value":\#(Specification.list("Item")),"@odata.nextLink":{"type":"string"}"#),
+                        Specification.query("$skip"), Specification.query("$top"))
+                )
+            ], server: server.base)
+        let proposal = try await specification.proposal(live: live)
+        #expect(!proposal.text.contains("$top"), "\(proposal.text)")
+        try await expectAll(proposal)
+        let byURL = try await propose(urls: [server.base + "/items?$top=100"])
+        #expect(!byURL.text.contains("$top:") && !byURL.text.contains("'$top':"), "\(byURL.text)")
+        try await expectAll(byURL)
+    }
+
+    @Test("a parameter takes the id of the last record, or a cursor of a header field")
+    func otherCursors() async throws {
+        let server = try ScriptedServer { request in
+            let after = ItemList.number("after_id", in: request.target)
+            let token = ItemList.number("continuationToken", in: request.target)
+            let before = after ?? token ?? 0
+            let isLast = before + 40 >= ItemList.count
+            let fields =
+                request.target.hasPrefix("/tokens") && !isLast ? ["x-ms-continuationtoken: \(before + 40)"] : []
+            return .init(fields: fields, body: ItemList.items(behind: before, size: 40))
+        }
+        let byID = try await Specification(
+            paths: [
+                (
+                    "/items",
+                    Specification.get(
+                        Specification.list("Item"), Specification.query("after_id"), Specification.query("limit"))
+                )
+            ], server: server.base
+        ).proposal()
+        #expect(byID.text.contains("paginate: { since_id: { param: after_id } }"), "\(byID.text)")
+        #expect(byID.uncertain.count == 1 && byID.text.contains("# or paginate: { max_id: { param: after_id } }"))
+        try await expectAll(byID)
+        let byHeader = try await Specification(
+            paths: [
+                (
+                    "/tokens",
+                    Specification.get(
+                        Specification.list("Item"), Specification.query("continuationToken", #"{"type":"string"}"#),
+                        headers: #"{"x-ms-continuationtoken":{"schema":{"type":"string"}}}"#)
+                )
+            ], server: server.base
+        ).proposal()
+        #expect(byHeader.uncertain == [], "\(byHeader.uncertain)")
+        let mirror = try await ProposedMirror(CurlTransport(), byHeader)
+        mirror.expectClean()
+        #expect(try mirror.count(byHeader.entities[0]) == ItemList.count, "\(byHeader.text)")
+    }
+
+    // MARK: Lists that are not described
+
+    @Test("a list that is not described is named, with the reason")
+    func omitted() async throws {
+        let proposal = try await Specification(
+            paths: [
+                ("/items", Specification.get(Specification.list("Item"))),
+                ("/others", Specification.get(#"{"$ref":"other.json#/List"}"#)),
+                (
+                    "/wrapped",
+                    Specification.get(
+                        #"{"type":"object","properties":{"data":{"type":"array","items":{"$ref":"o.json"}}}}"#)
+                ),
+                ("/table", Specification.get(Specification.list("Item"), type: "text/csv")),
+                ("/away", Specification.get(Specification.list("Item"), servers: "https://b.example")),
+                ("/b\n}x: 1", Specification.get(Specification.list("Item"))),
+            ], server: "https://a.example"
+        ).proposal()
+        let expected = [
+            "GET /others is not described: its schema refers to another document, other.json#/List",
+            "GET /wrapped is not described: its schema refers to another document, o.json",
+            "GET /table is not described: its response is text/csv, and no JSON",
+            "GET /away is not described: its server is https://b.example",
+            "GET /b }x: 1 is not described: its path is not one of a URL",
+        ]
+        #expect(proposal.uncertain.count == expected.count, "\(proposal.uncertain)")
+        for (text, start) in zip(proposal.uncertain, expected) {
+            #expect(text.hasPrefix(start), "\(text)")
+        }
+        #expect(proposal.endpoints == ["items"] && proposal.text.contains("GET /others is not described"))
+    }
+
+    @Test("lists beyond the limit are named")
+    func limit() async throws {
+        let proposal = try await Specification(
+            paths: (0..<160).map { ("/a\($0)", Specification.get(Specification.list("Item"))) },
+            server: "https://a.example"
+        ).proposal()
+        #expect(proposal.endpoints.count == 150 && proposal.uncertain.count == 10, "\(proposal.uncertain)")
+        #expect(proposal.uncertain.last == "GET /a159 is not described: it is beyond the limit of 150 lists.")
+    }
+
+    @Test("a specification without lists states the reasons")
+    func nothingToDescribe() async throws {
+        let specification = Specification(
+            paths: [("/names", Specification.get(#"{"type":"array","items":{"type":"string"}}"#))],
+            server: "https://a.example")
+        await #expect { try await specification.proposal() } throws: {
+            "\($0)".contains("GET /names is not described: its response has no objects")
+        }
+    }
+
+    @Test("all values of a path parameter with an enum are requested")
+    func partitions() async throws {
+        let server = try ScriptedServer { request in
+            switch request.target {
+            case "/de/items": .init(body: ItemList.items(1...45))
+            case "/en/items": .init(body: ItemList.items(101...105))
+            default: .init(status: "404 Not Found")
+            }
+        }
+        let proposal = try await Specification(
+            paths: [
+                (
+                    "/{lang}/items",
+                    Specification.get(
+                        Specification.list("Item"), Specification.path("lang", #"{"type":"string","enum":["de","en"]}"#)
+                    )
+                )
+            ], server: server.base
+        ).proposal()
+        #expect(proposal.text.contains("partitions: { lang: [de, en] }"), "\(proposal.text)")
+        // The ids may be unique only within a language.
+        #expect(proposal.uncertain.count == 1 && proposal.uncertain[0].contains("'@param.lang'"))
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        #expect(try mirror.count("Item") == 50)
+    }
+
+    @Test("media types of JSON are those with JSON in them, or any", arguments: ["text/json", "application/*", "*/*"])
+    func mediaTypes(type: String) async throws {
+        let proposal = try await Specification(
+            paths: [("/items", Specification.get(Specification.list("Item"), type: type))], server: "https://a.example"
+        ).proposal()
+        #expect(proposal.endpoints == ["items"])
+    }
+}

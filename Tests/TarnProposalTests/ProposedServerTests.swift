@@ -1,0 +1,125 @@
+// The server of a proposal, what its requests carry, and schemas that are hostile.
+
+import Foundation
+import Tarn
+import TestSupport
+import Testing
+
+@testable import TarnProposal
+
+@Suite("Servers and requests of a proposal")
+struct ProposedServerTests {
+    private typealias Specification = TestSpecification
+
+    @Test(
+        "the base URL is that of the answers, and no other server gets the token",
+        arguments: [("", false), ("", true), ("/eu/v2", true)])
+    func base(path: String, live: Bool) async throws {
+        let other = try ScriptedServer { _ in .init(body: ItemList.items(1...3)) }
+        let server = try ScriptedServer { _ in .init(body: ItemList.items(1...3)) }
+        let proposal = try await Specification(
+            paths: [("/items", Specification.get(Specification.list("Item")))], server: other.base + path
+        ).proposal(live: live, targets: [server.base + path + "/items"], token: "s3cret")
+        #expect(other.requests.isEmpty)
+        #expect(
+            proposal.text.contains("base: \(server.base)\(path)   #")
+                || proposal.text.contains("base: \(server.base)\(path)\n"))
+        #expect(proposal.text.contains("the specification names \(other.base)\(path)"), "\(proposal.text)")
+        #expect(proposal.endpoints == ["items"], "\(proposal.text)")
+    }
+
+    @Test("a server that is relative to nothing is that of the answers")
+    func relativeServer() async throws {
+        let server = try ItemList.server()
+        let proposal = try await Specification(
+            paths: [("/items", Specification.get(Specification.list("Item")))], server: "/"
+        ).proposal(targets: [server.base + "/items?page=1"])
+        #expect(proposal.text.contains("base: \(server.base)   # where the answers came from"), "\(proposal.text)")
+    }
+
+    @Test("live lists below the path of the server are proposed once")
+    func livePath() async throws {
+        let server = try ScriptedServer { request in
+            request.target.hasPrefix("/eu/v2/items") || request.target.hasPrefix("/eu/v2/teams")
+                ? .init(body: #"{"items":\#(ItemList.page(request.target)),"total":237}"#)
+                : .init(status: "404 Not Found")
+        }
+        let list = Specification.get(
+            Specification.object(#""items":\#(Specification.list("Item")),"total":{"type":"integer"}"#),
+            Specification.query("page", #"{"default":1}"#))
+        let proposal = try await Specification(
+            paths: [("/items", list), ("/teams", list)], server: server.base + "/eu/v2"
+        ).proposal(live: true)
+        #expect(proposal.endpoints == ["items", "teams"], "\(proposal.text)")
+        let mirror = try await ProposedMirror(CurlTransport(), proposal)
+        mirror.expectClean()
+        #expect(try mirror.count(proposal.entities[0]) == 237)
+    }
+
+    @Test("servers of the paths replace those of the specification")
+    func serversOfPaths() async throws {
+        let server = try ScriptedServer { _ in .init(body: ItemList.items(1...3)) }
+        let proposal = try await Specification(
+            paths: [("/items", Specification.get(Specification.list("Item"), servers: server.base))],
+            server: "https://a.example"
+        ).proposal()
+        #expect(proposal.text.contains("base: \(server.base)"), "\(proposal.text)")
+        #expect(try await ProposedMirror(CurlTransport(), proposal).count("Item") == 3)
+    }
+
+    @Test("required header parameters and lists are sent with their declared values")
+    func requiredParameters() async throws {
+        let server = try ScriptedServer { request in
+            request.field("X-Ver") == "3" && request.target == "/items?ids=1&ids=2&only=a%2Cb"
+                ? .init(body: ItemList.items(1...3)) : .init(status: "400 Bad Request")
+        }
+        let proposal = try await Specification(
+            paths: [
+                (
+                    "/items",
+                    Specification.get(
+                        Specification.list("Item"),
+                        #"{"name":"X-Ver","in":"header","required":true,"schema":{"default":"3"}}"#,
+                        #"{"name":"X-Org","in":"header","schema":{"default":"4"}}"#,
+                        Specification.query("ids", #"{"type":"array"}"#, #","required":true,"example":[1,2]"#),
+                        Specification.query(
+                            "only", #"{"type":"array","default":["a","b"]}"#, #","required":true,"explode":false"#))
+                )
+            ], server: server.base
+        ).proposal()
+        #expect(!proposal.text.contains("CHANGE_ME") && !proposal.text.contains("X-Org"), "\(proposal.text)")
+        #expect(try await ProposedMirror(CurlTransport(), proposal).count("Item") == 3, "\(proposal.text)")
+    }
+
+    @Test(
+        "schemas in a circle end",
+        arguments: [
+            ["A": #"{"allOf":[\#(TestSpecification.reference("A"))]}"#],
+            [
+                "A": #"{"oneOf":[\#(TestSpecification.reference("B"))]}"#,
+                "B": #"{"anyOf":[\#(TestSpecification.reference("A"))]}"#,
+            ],
+            [
+                "A": #"{"allOf":[\#(TestSpecification.reference("B"))],"discriminator":{"propertyName":"t"}}"#,
+                "B": #"{"allOf":[\#(TestSpecification.reference("A"))],"discriminator":{"propertyName":"t"}}"#,
+            ],
+        ])
+    func circles(schemas: [String: String]) async throws {
+        let specification = Specification(
+            paths: [("/a", Specification.get(Specification.list("A")))], schemas: schemas, server: "https://a.example")
+        await #expect(throws: ProposalError.self) { try await specification.proposal() }
+    }
+
+    @Test("nested allOf end, and each part counts once", .timeLimit(.minutes(1)))
+    func nestedParts() async throws {
+        func all(_ name: String) -> String {
+            #"{"allOf":["# + Array(repeating: Specification.reference(name), count: 6).joined(separator: ",") + "]}"
+        }
+        var schemas = ["A": all("B0"), "B20": Specification.object(#""id":{"type":"integer"},"x":{"type":"string"}"#)]
+        for level in 0..<20 { schemas["B\(level)"] = all("B\(level + 1)") }
+        let proposal = try await Specification(
+            paths: [("/a", Specification.get(Specification.list("A")))], schemas: schemas, server: "https://a.example"
+        ).proposal()
+        #expect(proposal.text.contains("x: string?"), "\(proposal.text)")
+    }
+}

@@ -257,7 +257,6 @@ struct ProxyLifeTests {
     @Test("without a free file descriptor the proxy waits without work, and goes on when there is one")
     func descriptors() async throws {
         let server = try ConnectionServer { _, connection in
-            _ = try connection.message()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         }
         let folder = try TemporaryFolder()

@@ -168,13 +168,14 @@ struct ProposedKeyTests {
             paths: [("/animals", Specification.get(Specification.list("Animal")))],
             schemas: [
                 "Animal":
-                    #"{"type":"object","required":["id","kind"],"properties":{"id":{"type":"integer"},"kind":{"type":"string"}},"discriminator":{"propertyName":"kind"}}"#,
+                    ##"{"type":"object","required":["id","kind"],"properties":{"id":{"type":"integer"},"kind":{"type":"string"},"mother":{"$ref":"#/components/schemas/Animal"}},"discriminator":{"propertyName":"kind"}}"##,
                 "Cat": heir("Animal", #""meow":{"type":"boolean"}"#),
                 "Dog": heir("Animal", #""bark":{"type":"integer"}"#),
                 "Puppy": heir("Dog", #""age":{"type":"integer"}"#),
             ], server: server.base
         ).proposal()
         #expect(proposal.text.contains("    key: id\n") && proposal.uncertain == [], "\(proposal.text)")
+        #expect(proposal.text.contains("mother: { to: Animal"), "\(proposal.text)")
         let mirror = try await ProposedMirror(CurlTransport(), proposal)
         mirror.expectClean()
         #expect(try mirror.count("Animal") == 10 && mirror.count("Cat") == 5 && mirror.count("Puppy") == 5)

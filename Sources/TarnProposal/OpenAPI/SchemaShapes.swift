@@ -41,11 +41,11 @@ final class SchemaShapes {
             }
         }
         if let name, schema["discriminator"] != nil {
-            let inheritors = inheritors(of: name)
-            if !inheritors.isEmpty {
+            // A known shape may still be without fields: kinds refer to their own base.
+            let inheritors = named[name] == nil ? inheritors(of: name) : []
+            if let object = inheritors.isEmpty ? named[name] : kinds(inheritors, of: schema, name, depth: depth) {
                 facts.types = ["object"]
-                let object = kinds(inheritors, of: schema, name, depth: depth)
-                if !object.names.isEmpty { shape.object = object }
+                shape.object = object
                 return
             }
         }
@@ -114,8 +114,7 @@ final class SchemaShapes {
             return
         }
         facts.types = ["object"]
-        let object = kinds(objects, of: schema, name, depth: depth)
-        if !object.names.isEmpty { shape.object = object }
+        shape.object = kinds(objects, of: schema, name, depth: depth)
     }
 
     /// Returns the shape of objects of several kinds.

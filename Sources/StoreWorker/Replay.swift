@@ -20,8 +20,8 @@ struct Replay {
     /// Adds an entry of the change log.
     ///
     /// Key = commit sequence (u64, big-endian) ++ ordinal (u32, big-endian); value = operation
-    /// (u8), entity (u16, little-endian), storage key; or operation + 64, entity, and for each change
-    /// the length (u8) and the storage key.
+    /// (u8), entity (u16, little-endian), storage key; or operation + 64, entity, and for each
+    /// change the length (u8) and the storage key.
     mutating func add(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         guard key.count == 12, value.count > 3 else { throw Problem("an entry of the change log has another form") }
         let sequence = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))

@@ -55,7 +55,7 @@ extension Outbox {
             guard let known = R.Key(resolved), var record = try writer.reader().get(type, known) else {
                 throw OutboxError.recordMissing(entity: R.entity, key: key.recordKey.description)
             }
-            // By their bytes: texts of other code points can be equal in Swift, as 0.0 and -0.0 are.
+            // By their bytes: Swift calls texts of other code points equal, and 0.0 and -0.0.
             func bytes(_ fields: [Record.Field]) -> [String: [UInt8]] {
                 Dictionary(fields.map { ($0.name, $0.value.withEncoded { Array($0.bytes) }) }) { $1 }
             }

@@ -222,7 +222,8 @@ extension StoreWriter {
         for operation in all.reversed() { value = operation.undone(value, place, operation.record(catalog)) }
         if row != nil, let server = try serverValue(place) {
             // Later operations continue from the server's value if it is that of the ended one,
-            // whose answer may have been lost, or if they only edit a list. Others conflict with it.
+            // whose answer may have been lost, or if they only edit a list. Others conflict
+            // with it.
             let own = ended.record(catalog)
             let isReached = ended.changes.contains { $0.isOf(place, own) && $0.after == server }
             let areEdits = all.allSatisfy { operation in

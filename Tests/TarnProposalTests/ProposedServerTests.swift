@@ -118,6 +118,21 @@ struct ProposedServerTests {
         #expect(proposal?.uncertain.isEmpty != false)
     }
 
+    @Test("a schema with thousands of heirs and references to itself ends", .timeLimit(.minutes(1)))
+    func manyHeirs() async throws {
+        let properties = (0..<300).map { #""p\#($0)":\#(Specification.reference("Base"))"# }.joined(separator: ",")
+        let base =
+            #"{"type":"object","properties":{"id":{"type":"integer"},"kind":{"type":"string"},\#(properties)},"discriminator":{"propertyName":"kind"}}"#
+        let heir = #"{"allOf":[\#(Specification.reference("Base")),{"properties":{"own":{"type":"string"}}}]}"#
+        var schemas = Dictionary(uniqueKeysWithValues: (0..<8000).map { ("Heir\($0)", heir) })
+        schemas["Base"] = base
+        let proposal = try await Specification(
+            paths: [("/a", Specification.get(Specification.list("Base")))], schemas: schemas,
+            server: "https://a.example"
+        ).proposal()
+        #expect(proposal.text.contains("Base:"))
+    }
+
     @Test("nested allOf end, and each part counts once", .timeLimit(.minutes(1)))
     func nestedParts() async throws {
         func all(_ name: String) -> String {

@@ -9,6 +9,8 @@ package struct OpenAPIDocument: Sendable {
     /// The name of the file or the URL, for comments.
     package let name: String
     let root: JSONValue
+    /// The schemas of the components by name: there may be many, and most references are to them.
+    let schemas: [String: JSONValue]
     /// The URL of the document, to which server URLs are relative; nil for a file.
     let url: String?
 
@@ -33,6 +35,7 @@ package struct OpenAPIDocument: Sendable {
         root =
             body.first { $0 > 0x20 } == UInt8(ascii: "{")
             ? try OpenAPIDocument.json(text, name) : try OpenAPIDocument.yaml(text, name)
+        schemas = OpenAPIDocument.schemas(in: root)
         guard let version = root["openapi"]?.scalarText else {
             let isSwagger = root["swagger"] != nil
             throw .specification(
@@ -43,6 +46,11 @@ package struct OpenAPIDocument: Sendable {
         guard version.hasPrefix("3.") else {
             throw .specification(name, reason: "OpenAPI \(YAMLText.comment(version, limit: 20)): 3.0 or 3.1 is needed")
         }
+    }
+
+    private static func schemas(in root: JSONValue) -> [String: JSONValue] {
+        let members = root["components"]?["schemas"]?.members ?? []
+        return Dictionary(members.map { ($0.key, $0.value) }) { first, _ in first }
     }
 
     private static func json(_ text: String, _ name: String) throws(SampleError) -> JSONValue {
@@ -112,9 +120,11 @@ package struct OpenAPIDocument: Sendable {
             guard let reference = value["$ref"]?.scalarText else { return (value, name) }
             guard reference.hasPrefix("#/") else { return nil }
             var target = root
-            for part in reference.dropFirst(2).split(separator: "/", omittingEmptySubsequences: false) {
+            let parts = reference.dropFirst(2).split(separator: "/", omittingEmptySubsequences: false)
+            let isSchema = parts.count == 3 && parts[0] == "components" && parts[1] == "schemas"
+            for part in isSchema ? parts.suffix(1) : parts[...] {
                 let key = PercentEncoding.decode(String(part)).replacing("~1", with: "/").replacing("~0", with: "~")
-                guard let next = target[key] else { return nil }
+                guard let next = isSchema ? schemas[key] : target[key] else { return nil }
                 target = next
                 name = key
             }

@@ -163,15 +163,14 @@ final class SchemaShapes {
     /// Returns the schemas that have a schema under `allOf`, directly or through others.
     private func inheritors(of name: String) -> [(schema: JSONValue, name: String?)] {
         var found: [String] = [], waiting = [name]
-        while let next = waiting.popLast(), found.count < 60 {
+        while let next = waiting.popLast() {
             for heir in heirs[next] ?? [] where heir != name && !found.contains(heir) {
+                guard found.count < 60 else { break }
                 found.append(heir)
                 waiting.append(heir)
             }
         }
-        return found.compactMap { heir in
-            document.root.value(at: ["components", "schemas", heir]).map { ($0, heir) }
-        }
+        return found.compactMap { heir in document.schemas[heir].map { ($0, heir) } }
     }
 
     private static func heirs(in document: OpenAPIDocument) -> [String: [String]] {

@@ -32,8 +32,9 @@ struct RefreshTelemetryTests {
             total("tarn_refreshes", [("refresh", "issues"), ("outcome", "failed")]) >= 1
         }
         try await running.end()
-        #expect(total("tarn_refresh_pages", [("refresh", "issues"), ("source", "fetched")]) == 3)
-        #expect(total("tarn_refresh_pages", [("refresh", "issues"), ("source", "revalidated")]) >= 3)
+        // The full last page is requested again behind its 304, which has no Link.
+        #expect(total("tarn_refresh_pages", [("refresh", "issues"), ("source", "fetched")]) >= 4)
+        #expect(total("tarn_refresh_pages", [("refresh", "issues"), ("source", "revalidated")]) >= 2)
         func created(_ entity: String) -> Int64 {
             total("tarn_refresh_records", [("refresh", "issues"), ("entity", entity), ("change", "created")])
         }

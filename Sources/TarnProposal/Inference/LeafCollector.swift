@@ -38,7 +38,8 @@ struct LeafCollector {
                 (leaf.target, leaf.isToMany) = target
                 leaves.append(leaf)
             } else if value.isObject, let object = value.object, !object.isMap, !object.names.isEmpty,
-                path.count < PlaceCollector.nestingLimit, leafCount(object, path) <= LeafCollector.flatteningLimit
+                path.count < PlaceCollector.nestingLimit,
+                leafCount(object, path, upTo: LeafCollector.flatteningLimit) <= LeafCollector.flatteningLimit
             {
                 collect(object, mainValue?.object, path, isOptional: isMissing)
             } else {
@@ -48,14 +49,22 @@ struct LeafCollector {
     }
 
     /// The number of attributes and relationships that an object would become.
-    private func leafCount(_ object: ObjectShape, _ keys: [String]) -> Int {
-        object.names.reduce(0) { sum, name in
+    ///
+    /// - Parameter limit: the number beyond which nothing is counted: schemas may refer to
+    ///   themselves.
+    private func leafCount(_ object: ObjectShape, _ keys: [String], upTo limit: Int) -> Int {
+        var sum = 0
+        for name in object.names where sum <= limit {
             let path = keys + [name]
             guard targets[path] == nil, path.count < PlaceCollector.nestingLimit, let value = object.fields[name],
                 value.isObject, let inner = value.object
-            else { return sum + 1 }
-            return sum + leafCount(inner, path)
+            else {
+                sum += 1
+                continue
+            }
+            sum += leafCount(inner, path, upTo: limit - sum)
         }
+        return sum
     }
 
     /// Whether a value may be missing or null.

@@ -257,10 +257,7 @@ extension OutboxLane {
         case 200:
             let validators = Validators(response.headers)
             if case .unreadable(let reason) = read(response, message, into: &sent) {
-                var failure = failure
-                failure.message = (failure.message + "; the server's record cannot be read: \(reason)").printable(
-                    OutboxFailure.longestText)
-                sent.outcome = .refused(failure)
+                sent.outcome = .refused(failure.adding("the server's record cannot be read: \(reason)"))
                 return sent
             }
             outbox.validators.set(url, validators, at: client.now)
@@ -288,10 +285,7 @@ extension OutboxLane {
         switch response.status {
         case 200:
             if case .unreadable(let reason) = read(response, message, into: &sent) {
-                var failure = failure
-                failure.message = (failure.message + "; the server's record cannot be read: \(reason)").printable(
-                    OutboxFailure.longestText)
-                sent.outcome = .refused(failure)
+                sent.outcome = .refused(failure.adding("the server's record cannot be read: \(reason)"))
                 return sent
             }
             outbox.validators.set(url, Validators(response.headers), at: client.now)
@@ -324,5 +318,14 @@ extension OutboxLane {
 extension HTTPURL {
     fileprivate func hasSameOrigin(asURL text: String) -> Bool {
         (try? HTTPURL(text)).map { $0.hasSameOrigin(as: self) } ?? false
+    }
+}
+
+extension OutboxFailure {
+    /// Returns the failure with a further reason.
+    fileprivate func adding(_ reason: String) -> OutboxFailure {
+        var failure = self
+        failure.message = (message + "; " + reason).printable(OutboxFailure.longestText)
+        return failure
     }
 }

@@ -12,6 +12,20 @@ struct OutboxDiscardTests {
 
     private func title(_ key: RecordKey = 17) throws -> Value? { try store.record("Issue", key)?["title"] }
 
+    /// Notes a title of the issue that a response has brought.
+    private func tell(_ title: String) throws {
+        try store.write { writer in
+            let key = RecordKey(17).storageKey
+            try key.withUnsafeBytes { key in
+                let root = try #require(writer.catalog.entity("Issue"))
+                var mark = try #require(try writer.access.localChanges.mark(root.id, key))
+                let field = try #require(root.field("title")?.id)
+                Value.string(title).withEncoded { _ = mark.remember(field, $0) }
+                try writer.putLocalMark(mark, root.id, key)
+            }
+        }
+    }
+
     @Test("the value before comes back; a later change stays and continues from it")
     func chain() throws {
         try bed.update(17, ["title": .string("a"), "sku": .int(1)])
@@ -30,16 +44,7 @@ struct OutboxDiscardTests {
     @Test("a value that the server has told since comes instead of the one before")
     func server() throws {
         try bed.update(17, ["title": .string("a")])
-        try store.write { writer in
-            let key = RecordKey(17).storageKey
-            try key.withUnsafeBytes { key in
-                let root = try #require(writer.catalog.entity("Issue"))
-                var mark = try #require(try writer.access.localChanges.mark(root.id, key))
-                let field = try #require(root.field("title")?.id)
-                Value.string("server").withEncoded { _ = mark.remember(field, $0) }
-                try writer.putLocalMark(mark, root.id, key)
-            }
-        }
+        try tell("server")
         try bed.discard(1)
         #expect(try title() == .string("server"))
     }
@@ -194,16 +199,7 @@ struct OutboxDiscardTests {
         try bed.update(17, ["title": .string("a")])
         try bed.claim(1)
         try bed.update(17, ["title": .string("b")])
-        try store.write { writer in
-            let key = RecordKey(17).storageKey
-            try key.withUnsafeBytes { key in
-                let root = try #require(writer.catalog.entity("Issue"))
-                var mark = try #require(try writer.access.localChanges.mark(root.id, key))
-                let field = try #require(root.field("title")?.id)
-                Value.string("a").withEncoded { _ = mark.remember(field, $0) }
-                try writer.putLocalMark(mark, root.id, key)
-            }
-        }
+        try tell("a")
         #expect(try store.write { try $0.replaceChanges(ofOperation: 1, []) } == nil)
         #expect(try bed.operations() == ["2 update Issue 17 title:a>b"])
         #expect(try title() == .string("b") && bed.marks() == ["update Issue 17 title"])

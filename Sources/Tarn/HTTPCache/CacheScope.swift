@@ -10,6 +10,10 @@ struct CacheScope: Sendable {
     /// The state of the resource when the transfer began; nil without a transfer.
     var state: ResourceState?
 
-    /// Whether responses may be stored: none of a state that an unsafe request has ended.
-    var isCurrent: Bool { !(state?.hasEnded ?? false) }
+    /// Whether responses may be stored: none of a state that an unsafe request has ended, in this
+    /// process or in another one.
+    func isCurrent(_ writer: borrowing StoreWriter) throws -> Bool {
+        guard let state else { return true }
+        return try !state.hasEnded && !state.wasOvertaken(by: writer.unsafeRequests)
+    }
 }

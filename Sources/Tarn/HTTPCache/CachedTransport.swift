@@ -73,7 +73,7 @@ public final class CachedTransport: Transport, Sendable {
     let inner: any Transport
     let shelf: ResponseStore
     private let flights = Flights<Fetched>()
-    private let states = ResourceStates()
+    private let states: ResourceStates
     private let background = BackgroundTasks()
     private let claims: RequestLock?
 
@@ -83,6 +83,7 @@ public final class CachedTransport: Transport, Sendable {
         self.options = options
         shelf = ResponseStore(store, options)
         claims = RequestLock(directory: store.path)
+        states = ResourceStates(claims)
     }
 
     /// Answers a request, as ``answer(_:)`` does.
@@ -264,7 +265,7 @@ public final class CachedTransport: Transport, Sendable {
         async throws -> Answer
     {
         var scope = scope
-        scope.state = states.current(url)
+        scope.state = try state(url)
         // Ranges, HEAD, and conditions for the server only concern a single request.
         guard request.method == "GET", request.headers["Range"] == nil, decision.rule != .preconditionIsTheServers,
             !CacheControl(request.headers).noStore
@@ -282,6 +283,11 @@ public final class CachedTransport: Transport, Sendable {
         answer.status = fetched.answer.status
         answer.status.isCollapsed = true
         return answer
+    }
+
+    /// The current state of a resource, which its transfer holds.
+    private func state(_ url: String) throws -> ResourceState {
+        try states.current(url) { try shelf.unsafeRequests }
     }
 
     /// Runs one transfer for all processes. After a wait, the store is searched again.
@@ -340,24 +346,26 @@ public final class CachedTransport: Transport, Sendable {
     ///
     /// - Parameter scope: the scope of the response; nil if it must not be stored.
     private func passOn(_ request: TransportRequest, _ scope: CacheScope?) async throws -> Answer {
-        let requestTime = now, state = scope.map { _ in states.current(request.url) }
+        // A store that cannot be read does not hold up the request.
+        let requestTime = now, state = scope == nil ? nil : try? state(request.url)
         let response = try await inner.send(request)
         let invalid = CacheRules.invalidated(by: request, response)
         // Another unsafe request was answered meanwhile: the order of the two is unknown.
-        let isLast = !(state?.hasEnded ?? false)
+        let isLast = state.map { !$0.hasEnded && (try? $0.wasOvertaken(by: shelf.unsafeRequests)) == false } ?? false
         var answer = Answer(
             response: response, status: CacheStatus(forward: .method, forwardStatus: response.status),
             decision: CacheDecision(.miss, .methodNotCacheable))
         if !invalid.isEmpty {
             // First, so that a transfer under way either is not stored, or is invalidated.
-            states.end(invalid)
-            if case .failure(let failure) = try await attempt({ try await shelf.invalidate(invalid) }) {
+            let resources = states.end(invalid)
+            let done = try await attempt { try await shelf.invalidate(invalid, overtaking: resources) }
+            if case .failure(let failure) = done {
                 answer.note(failure)
                 return answer
             }
         }
         if var scope, isLast, scope.rules.storability(ofPost: response, to: request) == .storable, fits(response) {
-            scope.state = states.current(request.url)
+            scope.state = try self.state(request.url)
             let message = message(of: response, to: request, scope, requestTime), scope = scope
             switch try await attempt({ try await shelf.keep(message, response, request.url, scope) }) {
             case .success(let stored): answer.status.isStored = stored != nil

@@ -100,6 +100,9 @@ final class ResponseStore: Sendable {
         }
     }
 
+    /// The unsafe requests that other processes have noted.
+    var unsafeRequests: UnsafeRequests { get throws { try store.read { try $0.unsafeRequests } } }
+
     /// Bytes of a representation; nil if they are not, or no longer, stored.
     func body(_ message: StoredMessage, _ range: Range<Int>) throws -> [UInt8]? {
         guard let places = message.places(of: range) else { return nil }
@@ -131,7 +134,7 @@ final class ResponseStore: Sendable {
             partDigest = ResponseStore.key(url, scope, variant, isPart: true).digest
         let id = try await write(alone: body.count > 1 << 20) { writer -> UInt64? in
             // In the transaction: an unsafe request that ends the state now invalidates the entry.
-            guard scope.isCurrent else { return nil }
+            guard try scope.isCurrent(writer) else { return nil }
             try writer.putResponse(entry, body: body)
             if let part = try writer.access.responses.view(partDigest) { try writer.removeResponse(id: part.id) }
             try writer.noteUses(taken)
@@ -165,7 +168,7 @@ final class ResponseStore: Sendable {
         let part = ReceivedPart(
             message: message, validator: validator, content: part, body: body, received: received, seconds: seconds)
         return try await write(alone: body.count > 1 << 20) { writer in
-            guard scope.isCurrent else { return false }
+            guard try scope.isCurrent(writer) else { return false }
             // The current entries: another transfer may have changed them.
             if try part.confirmWhole(wholeKey, rules, &writer) { return true }
             let union = try part.union(key, rules, writer.access)
@@ -211,7 +214,7 @@ final class ResponseStore: Sendable {
         let received = now, taken = uses.take()
         let isThere = try await write { writer in
             // Replaced, confirmed or invalidated meanwhile: the 304 is not about the current entry.
-            guard scope.isCurrent, let view = try writer.access.responses.view(id: message.id),
+            guard try scope.isCurrent(writer), let view = try writer.access.responses.view(id: message.id),
                 view.validatedAt == message.confirmedAt,
                 CachedResponse(view) == message.response, var entry = view.entry
             else { return false }
@@ -248,9 +251,15 @@ final class ResponseStore: Sendable {
     /// however many users there are. Only the scopes of record caches are searched one by one.
     ///
     /// If the store takes no writes, this process uses the entries only after a confirmation.
-    func invalidate(_ urls: [String]) async throws {
+    ///
+    /// - Parameter resources: the resources with transfers in other processes, whose responses will
+    ///   not be stored.
+    func invalidate(_ urls: [String], overtaking resources: [UInt64] = []) async throws {
         do {
-            try await write { try ResponseStore.invalidate(urls, &$0) }
+            try await write { writer in
+                try ResponseStore.invalidate(urls, &writer)
+                try writer.noteUnsafeRequests(resources)
+            }
         } catch {
             markOutdated(urls.map { (try? HTTPURL($0).normalized.description) ?? $0 })
             throw error

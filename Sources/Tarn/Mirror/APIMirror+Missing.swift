@@ -114,6 +114,16 @@ extension SyncReport {
 }
 
 extension EndpointRequest {
+    /// Whether the URLs end with the key of the record that each of them requests.
+    func requestsByKey(_ schema: Schema) -> Bool {
+        guard detailNames(schema) != nil, var path = (try? PathTemplate(endpoint.path))?.description[...] else {
+            return false
+        }
+        if path.hasSuffix("/") { path.removeLast() }
+        if path.hasSuffix(".json") { path.removeLast(5) }
+        return path.hasSuffix("}")
+    }
+
     /// The variables that name a record by its key, in the order of the key; nil if the endpoint
     /// does not request single records of its entity by their keys.
     fileprivate func detailNames(_ schema: Schema) -> [String]? {

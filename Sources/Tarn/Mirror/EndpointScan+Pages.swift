@@ -255,11 +255,23 @@ extension EndpointScan {
             try isEmpty
             ? Importer.Added(listed: [], count: 0)
             : target.pages.draft(response, page, known: fetch.stored, into: importer)
+        note(added, fetch, target.request)
         let entry = target.pages.entry(
             fetch.key, response, headers: response.headers, added, known: fetch.stored, at: client.now)
         return Batch.Page(
             entry: entry, asked: nil, target: list.index, outboxRevision: fetch.outboxRevision,
             byteCount: response.body.count, drafting: ContinuousClock.now - started)
+    }
+
+    /// Counts a response that contains another record than the one whose key its URL ends with.
+    private func note(_ added: Importer.Added, _ fetch: PageFetch, _ request: EndpointRequest) {
+        guard requestsByKey, let parent = request.parent, added.count == 1, let record = added.listed.first,
+            record.storageKey != parent.key.storageKey
+        else { return }
+        var others =
+            report.otherRecords ?? OtherRecords(count: 0, url: fetch.shownURL, asked: parent.key.description)
+        others.count += 1
+        report.otherRecords = others
     }
 
     /// Marks the current scan as complete.
@@ -275,6 +287,10 @@ extension EndpointScan {
             checkpoint.since =
                 target.beginning.pages > 0 && endpoint.movesWhileInterrupted
                 ? held(by: checkpoint, target.request) : next(after: checkpoint, target.request)
+            // A list without records has no value of a field.
+            if let rule = endpoint.incremental, checkpoint.seen == nil, rule.field == nil || checkpoint.records > 0 {
+                report.withoutValue += 1
+            }
         }
         (checkpoint.seen, checkpoint.begunSince, checkpoint.heldSince) = (nil, nil, nil)
         // The sync is complete with its last endpoint, unless an earlier one was interrupted.

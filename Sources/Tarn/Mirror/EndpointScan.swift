@@ -38,6 +38,8 @@ final class EndpointScan {
     var variant: String?
     /// The hooks of the scan's own request, after those of the endpoint.
     var requestHooks = RequestHooks()
+    /// Whether the URLs end with the key of the record that each of them requests.
+    let requestsByKey: Bool
     /// Whether all pages are requested without conditions.
     var isUnconditional = false
     /// Requests whose 304 is void: another request has replaced the stored entry meanwhile.
@@ -81,6 +83,7 @@ final class EndpointScan {
         report.api = request.client.apiName
         unit = options.commitUnit ?? request.endpoint.commitUnit
         transport = request.client.transport(for: request.endpoint, retry: retry)
+        requestsByKey = request.requestsByKey(request.client.description.schema)
     }
 
     var client: APIClient { request.client }

@@ -52,6 +52,12 @@ public struct SyncReport: Sendable {
         package var cutOff = 0
         /// Requests that a response rule has passed over.
         package var ignored = 0
+        /// Complete lists of an incremental endpoint in which no value for the next scan was found.
+        ///
+        /// Unless an earlier one has left a value, the next scan lists everything again.
+        package var withoutValue = 0
+        /// The responses to requests for one record that contained another one.
+        package var otherRecords: OtherRecords?
         /// The pagination style that `paginate: auto` has chosen, and the reason.
         package var pagination: PaginationChoice?
         /// The findings about records that complete scans did not list.

@@ -18,6 +18,8 @@ final class RequestLock: Sendable {
     ///
     /// An abandoned transfer may end after the next one has begun.
     private let held = Guarded<[Int: Int]>([:])
+    /// The number of shared locks of this process on each byte.
+    private let shared = Guarded<[Int: Int]>([:])
 
     /// Opens the lock file; nil if that fails: then each process fetches for itself.
     init?(directory: String) {
@@ -54,6 +56,42 @@ final class RequestLock: Sendable {
             if count == 1 { _ = set(Int16(F_UNLCK), place) }
         }
     }
+
+    /// Shows other processes that a transfer of a resource is under way. Each call is ended once.
+    func share(_ resource: UInt64) {
+        let place = RequestLock.place(of: resource)
+        shared.withLock { shared in
+            if shared[place] == nil { _ = set(Int16(F_RDLCK), place) }
+            shared[place, default: 0] += 1
+        }
+    }
+
+    /// Ends a ``share(_:)``.
+    func endSharing(_ resource: UInt64) {
+        let place = RequestLock.place(of: resource)
+        shared.withLock { shared in
+            guard let count = shared[place] else { return }
+            shared[place] = count > 1 ? count - 1 : nil
+            if count == 1 { _ = set(Int16(F_UNLCK), place) }
+        }
+    }
+
+    /// Whether another process may have a transfer of a resource under way.
+    func isSharedByAnother(_ resource: UInt64) -> Bool {
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = RequestLock.place(of: resource)
+        lock.l_len = 1
+        // F_OFD_GETLK of <fcntl.h>, which Swift's Glibc does not import.
+        while fcntl(descriptor, 36, &lock) != 0 {
+            guard errno == EINTR else { return true }
+        }
+        return lock.l_type != Int16(F_UNLCK)
+    }
+
+    /// The byte of a resource.
+    private static func place(of resource: UInt64) -> Int { Int(resource & (1 << 62 - 1)) }
 
     /// The byte of a request. The first eight bytes of digests are equal for similar requests.
     private static func place(of request: RequestDigest) -> Int {

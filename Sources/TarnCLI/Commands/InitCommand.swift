@@ -64,7 +64,7 @@ struct InitCommand: AsyncParsableCommand {
         }
         guard (1...1000).contains(sample) else { throw Failure(.usage, "--sample \(sample): expected 1 to 1000 pages") }
         if live, openapi == nil { throw Failure(.usage, "--live requires --openapi") }
-        if let base, (try? HTTPURL(base)) == nil { throw Failure(.usage, "--base \(base): not an http or https URL") }
+        if let base { try BaseOption.check(base) }
         if let authEnv {
             guard SampleRequest.isVariable(authEnv) else {
                 throw Failure(.usage, "--auth-env \(authEnv): not a name of an environment variable")

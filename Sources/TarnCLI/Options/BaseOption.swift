@@ -11,6 +11,14 @@ struct BaseOption: ParsableArguments {
             valueName: "url"))
     var texts: [String] = []
 
+    /// - Throws: `Failure` with `.usage` if the text is not a URL. It may contain a password, which
+    ///   is not repeated.
+    static func check(_ text: String) throws {
+        guard (try? HTTPURL(text)) == nil else { return }
+        let shown = text.contains("@") ? "with user or password" : Redaction.shown(text)
+        throw Failure(.usage, "--base \(shown): not an http or https URL")
+    }
+
     /// Returns the replacements for a description.
     func replacements(_ description: Description?) throws -> BaseReplacements {
         do throws(BaseReplacements.Problem) { return try BaseReplacements(texts, of: description) } catch {

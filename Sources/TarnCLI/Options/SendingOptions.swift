@@ -42,7 +42,7 @@ extension Outbox {
         var options = APIClient.Options()
         options.requiresSecrets = false
         if let base {
-            guard (try? HTTPURL(base)) != nil else { throw Failure(.usage, "--base \(base): not an http or https URL") }
+            try BaseOption.check(base)
             options.base = base
         }
         let path = store ?? description.storePath

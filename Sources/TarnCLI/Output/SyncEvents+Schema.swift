@@ -125,6 +125,8 @@ extension SyncEvents {
                 "parents_finished_before": {"type": "integer", "minimum": 0},
                 "cut_off": {"type": "integer", "minimum": 0},
                 "ignored": {"type": "integer", "minimum": 0},
+                "without_since": {"type": "integer", "minimum": 1},
+                "other_records": {"type": "object"},
                 "skipped_parents": {"type": "array"},
                 "pagination": {"type": "object"},
                 "created": {"type": "integer", "minimum": 0},

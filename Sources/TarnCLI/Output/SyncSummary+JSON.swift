@@ -40,6 +40,14 @@ extension SyncSummary {
         if endpoint.finishedParents > 0 { text += ",\"parents_finished_before\":\(endpoint.finishedParents)" }
         if endpoint.cutOff > 0 { text += ",\"cut_off\":\(endpoint.cutOff)" }
         if endpoint.ignored > 0 { text += ",\"ignored\":\(endpoint.ignored)" }
+        if endpoint.withoutValue > 0 { text += ",\"without_since\":\(endpoint.withoutValue)" }
+        if let others = endpoint.otherRecords {
+            text += ",\"other_records\":{\"count\":\(others.count),\"url\":"
+            text.appendJSONString(others.url)
+            text += ",\"asked\":"
+            text.appendJSONString(others.asked)
+            text += "}"
+        }
         if !endpoint.skippedParents.isEmpty { append(endpoint.skippedParents, to: &text) }
         if let choice = endpoint.pagination {
             text += ",\"pagination\":{\"style\":"

@@ -187,6 +187,19 @@ struct SyncSummary {
                         + "\(skipped.entity) without a value for {\(skipped.name)}; the first: \(skipped.first)")
             }
         }
+        for endpoint in report.endpoints {
+            if let others = endpoint.otherRecords {
+                lines.append(
+                    "\(endpoint.name): \(countText(others.count, "response")) to a request for one record contained "
+                        + "another one; the first: \(others.url), for the key \(others.asked)")
+            }
+            if endpoint.withoutValue > 0 {
+                let lists = endpoint.withoutValue > 1 ? " in \(countText(endpoint.withoutValue, "list"))" : ""
+                lines.append(
+                    "\(endpoint.name): no value for since was found\(lists), so that the next sync requests the same "
+                        + "again: check the path in the description")
+            }
+        }
         return lines
     }
 

@@ -20,6 +20,8 @@ package enum MetaKey {
     package static let catalog: StaticString = "catalog"
     /// JSON: the rate limits that servers reported, for the layer that sends requests.
     static let requestBudgets: StaticString = "request budgets"
+    /// The newest unsafe requests that may have overtaken transfers (`UnsafeRequests`).
+    static let unsafeRequests: StaticString = "unsafe requests"
     /// u64, big-endian: the limit of the file's size in bytes. 0 or missing: no quota.
     package static let quota: StaticString = "quota"
     /// u64, big-endian: the size of the file in bytes when the quota was set.

@@ -46,6 +46,18 @@ package struct SettingsTable {
         try raw.put(state.meta, key: MetaKey.requestBudgets, text: text)
     }
 
+    var unsafeRequests: UnsafeRequests {
+        get throws(LMDBError) {
+            UnsafeRequests(try raw.get(state.meta, key: MetaKey.unsafeRequests).map { Array($0) } ?? [])
+        }
+    }
+
+    func setUnsafeRequests(_ requests: UnsafeRequests) throws(LMDBError) {
+        var writer = ByteWriter()
+        requests.write(to: &writer)
+        try raw.put(state.meta, Bytes(MetaKey.unsafeRequests), writer.bytes)
+    }
+
     /// The token that was saved under a name. Nil if there is none.
     func changePosition(_ name: String) throws -> ChangeToken? {
         let text = try raw.get(state.meta, SettingsTable.positionKey(name))

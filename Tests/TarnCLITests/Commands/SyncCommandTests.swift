@@ -50,6 +50,56 @@ struct SyncCommandTests {
         #expect(result.errorLines.count == 2)
     }
 
+    @Test("a path of since without a value, and a detail that is another record, are told; each may be found later")
+    func warnings() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: https://api.example.org }
+            entities:
+              Item: { key: id, attributes: { id: int, name: string? } }
+            endpoints:
+              items:
+                path: /items
+                entity: Item
+                records: items
+                more: ignore
+                paginate: single_page
+                since: { cursor: sync, param: token }
+                children:
+                  item: { path: '/items/{id}', records: $, paginate: single_page }
+                  next: { path: '/items/{id}/next', records: $, paginate: single_page }
+            """)
+        func serve(_ list: String, _ second: String) throws -> LocalServer {
+            try LocalServer([
+                recording("/items", list), recording("/items?token=t1", list),
+                recording("/items/1", #"{"id":1,"name":"a"}"#), recording("/items/2", second),
+                recording("/items/1/next", #"{"id":2,"name":"b"}"#),
+                recording("/items/2/next", #"{"id":1,"name":"a"}"#),
+                recording("/items/3", #"{"id":3}"#), recording("/items/3/next", #"{"id":3}"#),
+            ])
+        }
+        var server = try serve(#"{"items":[{"id":1},{"id":2}],"Sync":"t1"}"#, #"{"id":3,"name":"c"}"#)
+        let result = try await tarn("sync", "--file", file, "--base", server.base)
+        let since = "items: no value for since was found, so that the next sync requests the same again: "
+        #expect(
+            result.status == 0
+                && result.errorLines.filter { !$0.contains("nmapped") && !$0.contains("Sync") } == [
+                    since + "check the path in the description",
+                    "item: 1 response to a request for one record contained another one; the first: "
+                        + "\(server.base)/items/2, for the key 2",
+                ], "\(result.error)")
+        let events = try await tarn("sync", "--file", file, "--base", server.base, "--json", "--refetch")
+        let endpoints = try #require(try json(try #require(events.lines.last))["endpoints"] as? [[String: Any]])
+        #expect(endpoints[0]["without_since"] as? Int == 1 && endpoints[2]["other_records"] == nil)
+        let others = try #require(endpoints[1]["other_records"] as? [String: Any])
+        #expect(others["count"] as? Int == 1 && others["asked"] as? String == "2")
+        server = try serve(#"{"items":[{"id":1},{"id":2}],"sync":"t1"}"#, #"{"id":2,"name":"b"}"#)
+        let second = try await tarn("sync", "--file", file, "--base", server.base, "--refetch")
+        #expect(second.status == 0 && second.error == "", "\(second.error)")
+    }
+
     @Test("a list that ends at the limit of the description is named: the server has more")
     func listsWithALimit() async throws {
         let folder = try TemporaryFolder()

@@ -40,17 +40,20 @@ struct UnsafeRequestTests {
     @Test(
         "a request after an unsafe one joins no transfer that began before it, whose response is not stored",
         arguments: [
-            ("POST", "/x", ""), ("DELETE", "/x", ""), ("POST", "/list", "Location: /x"),
-            ("POST", "/list", "Content-Location: /x"),
-        ])
-    func joining(_ method: String, _ target: String, _ field: String) async throws {
-        let folder = try TemporaryFolder(), cached = cached(try store(folder)), resource = Resource()
-        let server = try ScriptedServer { resource.answer($0, field) }
+            ("POST /x", ""), ("DELETE /x", ""), ("POST /list", "Location: /x"), ("POST /list", "Content-Location: /x"),
+        ], [false, true])
+    func joining(_ unsafe: (line: String, field: String), isAnothers: Bool) async throws {
+        let folder = try TemporaryFolder(), store = try store(folder), cached = cached(store), resource = Resource()
+        // Caches know of each other by the store and by locks of their own: as two processes do.
+        let sender = isAnothers ? self.cached(store) : cached
+        let server = try ScriptedServer { resource.answer($0, unsafe.field) }
+        let method = String(unsafe.line.prefix { $0 != " " }),
+            target = String(unsafe.line.drop { $0 != " " }.dropFirst())
         let url = server.base + "/x"
         async let older = cached.answer(TransportRequest(url: url))
         try await eventually { server.requests.count == 1 }
-        let unsafe = try await cached.answer(TransportRequest(method: method, url: server.base + target))
-        #expect(unsafe.response.status == 200)
+        let answer = try await sender.answer(TransportRequest(method: method, url: server.base + target))
+        #expect(answer.response.status == 200)
         // The older transfer is still held: the new one reaches the server, and lets it go on.
         async let later = cached.answer(TransportRequest(url: url))
         try await eventually { server.requests.count == 3 }
@@ -64,23 +67,28 @@ struct UnsafeRequestTests {
         #expect(server.requests.count == 3)
     }
 
-    @Test("the response of a transfer that began before an unsafe request is not stored when it comes last")
-    func notStored() async throws {
-        let folder = try TemporaryFolder(), cached = cached(try store(folder)), resource = Resource()
+    @Test(
+        "the response of a transfer that began before an unsafe request is not stored when it comes last",
+        arguments: [false, true])
+    func notStored(isAnothers: Bool) async throws {
+        let folder = try TemporaryFolder(), store = try store(folder), cached = cached(store), resource = Resource()
+        let sender = isAnothers ? self.cached(store) : cached
         let server = try ScriptedServer { resource.answer($0, "") }
         let request = TransportRequest(url: server.base + "/x")
         async let older = cached.answer(request)
         try await eventually { server.requests.count == 1 }
-        _ = try await cached.answer(TransportRequest(method: "PUT", url: request.url))
+        _ = try await sender.answer(TransportRequest(method: "PUT", url: request.url))
         resource.release()
         #expect(try await !older.status.isStored)
         let later = try await cached.answer(request)
         #expect(!later.status.isHit && String(decoding: later.response.body, as: UTF8.self) == "version 2")
     }
 
-    @Test("a 304 to a request before an unsafe one does not make the stored response fresh")
-    func notConfirmed() async throws {
-        let folder = try TemporaryFolder(), cached = cached(try store(folder)), resource = Resource()
+    @Test(
+        "a 304 to a request before an unsafe one does not make the stored response fresh", arguments: [false, true])
+    func notConfirmed(isAnothers: Bool) async throws {
+        let folder = try TemporaryFolder(), store = try store(folder), cached = cached(store), resource = Resource()
+        let sender = isAnothers ? self.cached(store) : cached
         resource.release()
         let server = try ScriptedServer { resource.answer($0, "") }
         let request = TransportRequest(url: server.base + "/x")
@@ -90,7 +98,7 @@ struct UnsafeRequestTests {
         resource.hold()
         async let older = cached.answer(request)
         try await eventually { server.requests.count == 3 }
-        _ = try await cached.answer(TransportRequest(method: "POST", url: request.url))
+        _ = try await sender.answer(TransportRequest(method: "POST", url: request.url))
         resource.release()
         _ = try await older
         let count = server.requests.count
@@ -112,6 +120,28 @@ struct UnsafeRequestTests {
         #expect(both.filter(\.status.isCollapsed).count == 1 && both.allSatisfy(\.status.isStored))
         #expect(try await cached.answer(request).status.isHit)
         #expect(server.requests.count == 1)
+    }
+
+    @Test("unsafe requests beside no transfer are not noted; a transfer that too many have overtaken is not stored")
+    func noted() async throws {
+        let folder = try TemporaryFolder(), store = try store(folder), cached = cached(store), resource = Resource()
+        let sender = self.cached(store), server = try ScriptedServer { resource.answer($0, "") }
+        let request = TransportRequest(url: server.base + "/x")
+        func noted() throws -> UInt64 { try store.read { try $0.unsafeRequests.count } }
+        _ = try await sender.answer(TransportRequest(method: "POST", url: request.url))
+        #expect(try noted() == 0)
+        async let older = cached.answer(request)
+        try await eventually { server.requests.count == 2 }
+        // Requests to other resources, which the transfer does not concern.
+        _ = try await sender.answer(TransportRequest(method: "POST", url: server.base + "/y"))
+        #expect(try noted() == 0)
+        _ = try await sender.answer(TransportRequest(method: "POST", url: request.url))
+        #expect(try noted() == 1)
+        try await store.write { try $0.noteUnsafeRequests((0..<100).map { UInt64($0) }) }
+        resource.release()
+        #expect(try await !older.status.isStored)
+        #expect(try noted() == 101)
+        #expect(try await cached.answer(request).status.isStored)
     }
 
     // MARK: A store that takes no writes

@@ -351,7 +351,7 @@ public final class CachedTransport: Transport, Sendable {
         let response = try await inner.send(request)
         let invalid = CacheRules.invalidated(by: request, response)
         // Another unsafe request was answered meanwhile: the order of the two is unknown.
-        let isLast = state.map { !$0.hasEnded && (try? $0.wasOvertaken(by: shelf.unsafeRequests)) == false } ?? false
+        let isLast = state.map { (try? $0.hasEnded(shelf.unsafeRequests)) == false } ?? false
         var answer = Answer(
             response: response, status: CacheStatus(forward: .method, forwardStatus: response.status),
             decision: CacheDecision(.miss, .methodNotCacheable))

@@ -22,6 +22,8 @@ extension OutboxDrain {
                 try writer.invalidateResponses(
                     listing: operation.entity, completion?.key ?? operation.key)
                 effects.report.note(operation, unread: failure, completion?.key ?? operation.key)
+            } else if sent.isReplayed {
+                try writer.invalidateResponses(listing: operation.entity, completion?.key ?? operation.key)
             }
             effects.report.sent += 1
         case .later(let delay, let failure):
@@ -36,7 +38,7 @@ extension OutboxDrain {
                 try later(operation, after: nil, failure, &effects, &writer)
             }
         case .limited(let until, let failure): try writer.postponeOperation(id, until: until, failure)
-        case .cancelled: try writer.releaseOperations([id])
+        case .cancelled: try writer.releaseOperations([id], mayHaveArrived: true)
         case .unsent: try writer.unclaimOperations([id])
         case .refreshed(let failure, let validators, let isSameVersion):
             let before = try writer.outbox.serverRecord(ofDeletion: id)?.record
@@ -82,7 +84,9 @@ extension OutboxDrain {
         // Some servers name a date that is far away.
         let wait = max(min(delay ?? .zero, client.api.pace.longestLimit), backOff)
         let notBefore = Timestamp(client.options.time.now().addingTimeInterval(wait.inSeconds))
-        if try writer.retryOperationLater(operation.id, notBefore: notBefore, failure) {
+        if try writer.retryOperationLater(
+            operation.id, notBefore: notBefore, failure, mayHaveArrived: failure.mayHaveArrived)
+        {
             effects.report.note(operation, failure, isDead: false)
         }
     }
@@ -165,5 +169,16 @@ extension OutboxDrain {
                 try writer.replaceChanges(ofOperation: operation.id, changes)
             }
         }
+    }
+}
+
+extension OutboxFailure {
+    /// Whether the server may have carried out the operation in spite of the failure.
+    ///
+    /// A gateway answers 502 and 504 if it does not know (RFC 9110 §15.6.3, §15.6.5).
+    fileprivate var mayHaveArrived: Bool {
+        if let status { return [500, 502, 504].contains(status) }
+        guard let kind = TransportError.Kind(rawValue: kind) else { return false }
+        return [.timeout, .tooLarge, .cutShort, .protocol, .cancelled].contains(kind)
     }
 }

@@ -19,6 +19,8 @@ extension OutboxLane {
         sent.invalidated = invalidated + invalidated.map(client.canonicalURL).filter { !invalidated.contains($0) }
         var key: RecordKey?
         // The body of a refusal that counts as done, such as a 404, has no record.
+        sent.isReplayed = operation.mayHaveArrived && operation.kind != .delete
+        if sent.isReplayed, operation.kind != .create { return await reread(message, sent) }
         if operation.kind != .delete, (200..<300).contains(response.status), !response.body.isEmpty {
             switch read(response, message, into: &sent) {
             case .record(let found): key = found
@@ -44,6 +46,24 @@ extension OutboxLane {
             isAccepted
                 ? "its answer (202) names no key: it carries the creation out later"
                 : "its answer names neither its key nor its URL")
+    }
+
+    /// Reads the record, if that is declared, instead of an answer that may be an earlier one.
+    ///
+    /// Without the record, the store keeps what was sent, and the next response to a list is
+    /// requested without a condition.
+    private func reread(_ message: WriteMessage, _ done: SentOperation) async -> SentOperation {
+        var sent = done
+        guard let url = message.recordURL else { return sent }
+        if message.isReadDeclared, let response = try? await transport.sendDirectly(client.request(url)),
+            response.status == 200, case .record = read(response, message, into: &sent)
+        {
+            outbox.validators.set(url, Validators(response.headers), at: client.now)
+        } else {
+            outbox.validators.set(url, Validators(), at: client.now)
+            sent.invalidated.append(url)
+        }
+        return sent
     }
 
     /// The failure of reading an answer to an operation that is done.

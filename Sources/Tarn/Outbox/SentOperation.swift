@@ -62,6 +62,10 @@ struct SentOperation: Sendable {
     var invalidated: [String] = []
     /// The reason why the answer to an operation that is done could not be read.
     var unread: OutboxFailure?
+    /// Whether the answer may be that to an earlier attempt, repeated by the server.
+    ///
+    /// It may be older than what a sync has brought since.
+    var isReplayed = false
     /// The URL at which the server has created the record, if its key is not known yet.
     var location: String?
 

@@ -65,6 +65,13 @@ struct InitCommand: AsyncParsableCommand {
         guard (1...1000).contains(sample) else { throw Failure(.usage, "--sample \(sample): expected 1 to 1000 pages") }
         if live, openapi == nil { throw Failure(.usage, "--live requires --openapi") }
         if let base { try BaseOption.check(base) }
+        let origins = Set(targets.compactMap { try? HTTPURL($0).origin }).sorted()
+        guard origins.count < 2 || base != nil else {
+            throw Failure(
+                .usage,
+                "the URLs are of several servers (\(origins.joined(separator: ", "))): propose a file for each, and "
+                    + "combine the files under apis; if they are one API, name its URL with --base")
+        }
         if let authEnv {
             guard SampleRequest.isVariable(authEnv) else {
                 throw Failure(.usage, "--auth-env \(authEnv): not a name of an environment variable")

@@ -94,6 +94,8 @@ public struct OutboxOperation: Sendable, Hashable, Identifiable {
     package var etag: String?
     /// The date of that version.
     package var lastModified: String?
+    /// Whether an earlier attempt may have reached the server: its answer is not known.
+    package var mayHaveArrived = false
 
     /// The record of the operation.
     public var record: OutboxRecord { OutboxRecord(entity, key) }

@@ -21,7 +21,7 @@ extension OutboxTable {
             attempts: stored.attempts, queuedAt: stored.queuedAt, attemptedAt: stored.attemptedAt,
             notBefore: stored.notBefore, failure: stored.failure, options: stored.options,
             related: stored.related.map(decoded), location: stored.location, etag: stored.etag,
-            lastModified: stored.lastModified)
+            lastModified: stored.lastModified, mayHaveArrived: stored.mayHaveArrived)
     }
 
     func decoded(_ record: ListedRecord) -> OutboxRecord {

@@ -21,6 +21,8 @@ extension StoreWriter {
     package mutating func claimOperation(_ known: OutboxOperation, at now: Timestamp) throws -> OutboxOperation? {
         guard let stored = try outbox.stored(known.id), stored.state != .dead else { return nil }
         var operation = stored, claimed = known
+        // Its sender was killed.
+        if stored.state == .sending { operation.mayHaveArrived = true }
         operation.state = .sending
         operation.attempts = stored.attempts &+ 1
         operation.attemptedAt = now
@@ -28,17 +30,20 @@ extension StoreWriter {
         try replace(stored, by: operation)
         (claimed.state, claimed.attempts) = (operation.state, operation.attempts)
         (claimed.attemptedAt, claimed.notBefore) = (now, nil)
+        claimed.mayHaveArrived = operation.mayHaveArrived
         return claimed
     }
 
     /// Returns an operation to the queue after a failure that may pass.
     ///
+    /// - Parameter mayHaveArrived: whether the server may have carried out the operation.
     /// - Returns: false if the operation is no longer queued.
     @discardableResult
     package mutating func retryOperationLater(
-        _ id: UInt64, notBefore: Timestamp?, _ failure: OutboxFailure
+        _ id: UInt64, notBefore: Timestamp?, _ failure: OutboxFailure, mayHaveArrived: Bool = false
     ) throws -> Bool {
         try change(id) { operation in
+            if mayHaveArrived { operation.mayHaveArrived = true }
             operation.state = .pending
             operation.notBefore = notBefore
             operation.failure = failure.cut
@@ -61,6 +66,7 @@ extension StoreWriter {
             operation.notBefore = nil
             operation.failure = failure.cut
             operation.idempotencyKey = .drawn()
+            operation.mayHaveArrived = false
             (operation.etag, operation.lastModified) = (etag, lastModified)
         }
     }
@@ -68,10 +74,14 @@ extension StoreWriter {
     /// Returns claimed operations to the queue that were not sent after all.
     ///
     /// Their attempts stay counted: nothing is folded into them.
-    package mutating func releaseOperations(_ ids: [UInt64]) throws {
+    ///
+    /// - Parameter mayHaveArrived: whether the server may have carried out the operations.
+    package mutating func releaseOperations(_ ids: [UInt64], mayHaveArrived: Bool = false) throws {
         for id in ids {
             _ = try change(id) { operation in
-                if operation.state == .sending { operation.state = .pending }
+                guard operation.state == .sending else { return }
+                operation.state = .pending
+                if mayHaveArrived { operation.mayHaveArrived = true }
             }
         }
     }
@@ -182,6 +192,7 @@ extension StoreWriter {
         operation.notBefore = nil
         operation.failure = nil
         operation.idempotencyKey = .drawn()
+        operation.mayHaveArrived = false
         try replace(before, by: operation)
         for (field, value) in after {
             try continueFrom(value, RecordFieldPlace(record: record, field: field), after: id)

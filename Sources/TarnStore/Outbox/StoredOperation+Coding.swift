@@ -15,7 +15,7 @@ extension StoredOperation {
     }
 
     private enum Flag {
-        static let temporaryKey = 1, partial = 2
+        static let temporaryKey = 1, partial = 2, arrived = 4
     }
 
     /// Decodes an entry. Nil if a part is missing or malformed.
@@ -31,6 +31,7 @@ extension StoredOperation {
         let flags = row.number(ID.flags) ?? 0
         hasTemporaryKey = flags & Flag.temporaryKey != 0
         wasPartial = flags & Flag.partial != 0
+        mayHaveArrived = flags & Flag.arrived != 0
         self.state = state
         self.attempts = attempts
         attemptedAt = row.date(ID.attemptedAt)
@@ -95,7 +96,9 @@ extension StoredOperation {
         row.field(ID.kind, kind.rawValue)
         row.field(ID.entity, UInt64(entity))
         blob(ID.key, isEmpty: false) { $0.append(self.key.tuple) }
-        let flags = (hasTemporaryKey ? Flag.temporaryKey : 0) | (wasPartial ? Flag.partial : 0)
+        let flags =
+            (hasTemporaryKey ? Flag.temporaryKey : 0) | (wasPartial ? Flag.partial : 0)
+            | (mayHaveArrived ? Flag.arrived : 0)
         if flags != 0 { row.field(ID.flags, flags) }
         blob(ID.changes, isEmpty: changes.isEmpty) { bytes in for change in changes { change.append(to: &bytes) } }
         blob(ID.edits, isEmpty: edits.isEmpty) { bytes in for edit in edits { edit.append(to: &bytes) } }

@@ -68,6 +68,8 @@ package struct StoredOperation: Sendable, Hashable {
     var hasTemporaryKey = false
     /// Whether the record was partial before the change.
     var wasPartial = false
+    /// Whether an earlier attempt may have reached the server: its answer is not known.
+    var mayHaveArrived = false
     var changes: [FieldChange] = []
     var edits: [ListEdit] = []
     /// The deleted records; the operation's own is the first.

@@ -12,17 +12,17 @@ extension OutboxDrain {
         if !sent.invalidated.isEmpty { try ResponseStore.invalidate(sent.invalidated, &writer) }
         switch sent.outcome {
         case .done(let key):
+            // Before the completion, which settles the operation's own record.
+            let settled = try settled(since: sent, writer)
             let completion = try writer.completeOperation(operation, adopting: key, at: client.now)
-            if let importer = sent.importer?.value {
-                _ = try importer.commit(into: &writer)
-                try rebase(operation, completion?.key ?? operation.key, &writer)
-            }
+            let isCurrent = try importAnswer(sent, settled, &writer)
+            if sent.importer != nil { try rebase(operation, completion?.key ?? operation.key, &writer) }
             if let failure = sent.unread {
                 // What the server has made of the change is known after the next response.
                 try writer.invalidateResponses(
                     listing: operation.entity, completion?.key ?? operation.key)
                 effects.report.note(operation, unread: failure, completion?.key ?? operation.key)
-            } else if sent.isReplayed {
+            } else if sent.isReplayed || !isCurrent {
                 try writer.invalidateResponses(listing: operation.entity, completion?.key ?? operation.key)
             }
             effects.report.sent += 1
@@ -42,14 +42,19 @@ extension OutboxDrain {
         case .unsent: try writer.unclaimOperations([id])
         case .refreshed(let failure, let validators, let isSameVersion):
             let before = try writer.outbox.serverRecord(ofDeletion: id)?.record
-            if let importer = sent.importer?.value { _ = try importer.commit(into: &writer) }
+            guard try importAnswer(sent, settled(since: sent, writer), &writer) else {
+                var failure = failure
+                failure.kind = "temporary"
+                return try later(operation, after: nil, failure, &effects, &writer)
+            }
             let isChanged = try isChanged(operation, since: before, &writer)
             // The refusal has another reason: sending it again would not help.
             guard isChanged || !isSameVersion else { return try refuse(operation, failure, &effects, &writer) }
             try refreshed(operation, failure, validators, &effects, &writer)
         case .completed:
-            if let importer = sent.importer?.value { _ = try importer.commit(into: &writer) }
-            state.withLock { _ = $0.read.insert(id) }
+            if try importAnswer(sent, settled(since: sent, writer), &writer) {
+                state.withLock { _ = $0.read.insert(id) }
+            }
             try writer.unclaimOperations([id])
         case .gone(let failure):
             if case .rule(.server) = policy(of: operation, writer.access) {
@@ -66,6 +71,28 @@ extension OutboxDrain {
                 effects.claimed.append(ClaimedOperation(operation: next))
             }
         }
+    }
+
+    /// The records whose operations have reached the server since the request of an answer.
+    private func settled(since sent: SentOperation, _ writer: borrowing StoreWriter) throws -> Set<ListedRecord> {
+        guard sent.importer != nil, let revision = sent.revision else { return [] }
+        return try writer.outbox.settledRecords(after: revision)
+    }
+
+    /// Imports the records of an answer.
+    ///
+    /// - Parameter settled: the records that keep their values: the answer may be older than these.
+    /// - Returns: whether the operation's own record is none of them.
+    private func importAnswer(
+        _ sent: SentOperation, _ settled: Set<ListedRecord>, _ writer: inout StoreWriter
+    ) throws -> Bool {
+        guard let importer = sent.importer?.value else { return true }
+        importer.unit.overtaken = settled
+        _ = try importer.commit(into: &writer)
+        guard !settled.isEmpty, let root = writer.access.catalog.entity(sent.operation.entity)?.root else {
+            return true
+        }
+        return !settled.contains(ListedRecord(entity: root, storageKey: sent.operation.key.storageKey))
     }
 
     func refuse(

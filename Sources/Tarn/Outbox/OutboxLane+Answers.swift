@@ -10,9 +10,11 @@ extension OutboxLane {
     private static let longestLocation = 8 << 10
 
     /// The outcome of an answer to a request that the server has carried out.
+    ///
+    /// - Parameter reason: the reason why its body could not be received; nil if it was.
     func finished(
         _ operation: OutboxOperation, _ message: WriteMessage, _ request: TransportRequest,
-        _ response: TransportResponse
+        _ response: TransportResponse, unreadable reason: String? = nil
     ) async -> SentOperation {
         var sent = SentOperation(operation: operation, outcome: .done(adopting: nil))
         let invalidated = CacheRules.invalidated(by: request, response)
@@ -26,6 +28,8 @@ extension OutboxLane {
             case .record(let found): key = found
             case .unreadable(let reason): sent.unread = unread(reason, response, request)
             }
+        } else if operation.kind != .delete, let reason {
+            sent.unread = unread(reason, response, request)
         }
         if let url = message.recordURL {
             // An answer that could not be read may validate another record than ours.
@@ -55,6 +59,7 @@ extension OutboxLane {
     private func reread(_ message: WriteMessage, _ done: SentOperation) async -> SentOperation {
         var sent = done
         guard let url = message.recordURL else { return sent }
+        sent.revision = revision
         if message.isReadDeclared, let response = try? await transport.sendDirectly(client.request(url)),
             response.status == 200, case .record = read(response, message, into: &sent)
         {
@@ -95,6 +100,7 @@ extension OutboxLane {
             [message.message.url, client.api.base].contains(where: { url.hasSameOrigin(asURL: $0) })
         else { return identified(sent, nil, "its URL leads to another server: \(Redaction.shown(location))") }
         let request = client.request(location), response: TransportResponse
+        sent.revision = revision
         do throws(TransportError) { response = try await transport.sendDirectly(request) } catch {
             return unlocated(sent, outcome(of: error), "\(error)")
         }
@@ -319,6 +325,7 @@ extension OutboxLane {
 
     /// Requests a record at its URL. Nil if there is no answer, which is the operation's outcome.
     private func read(_ url: String, for sent: inout SentOperation) async -> TransportResponse? {
+        sent.revision = revision
         do throws(TransportError) { return try await transport.sendDirectly(client.request(url)) } catch {
             sent.outcome = outcome(of: error)
             return nil

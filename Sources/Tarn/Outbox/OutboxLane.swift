@@ -37,6 +37,16 @@ struct OutboxLane: Sendable {
     }
 
     func send(_ claimed: ClaimedOperation) async -> SentOperation {
+        let revision = self.revision
+        var sent = await attempted(claimed)
+        sent.revision = sent.revision ?? revision
+        return sent
+    }
+
+    /// The revision of the outbox; nil if it cannot be read.
+    var revision: UInt64? { try? client.store.read { try $0.outbox.revision } }
+
+    private func attempted(_ claimed: ClaimedOperation) async -> SentOperation {
         let operation = claimed.operation
         if let conflict = claimed.conflict {
             return SentOperation(operation: operation, outcome: .decided(await conflict.decided()))
@@ -73,6 +83,10 @@ struct OutboxLane: Sendable {
         validators.require(in: &request)
         let response: TransportResponse
         do throws(TransportError) { response = try await transport.sendDirectly(request) } catch {
+            if let answer = error.answer, (200..<300).contains(answer.status) {
+                // Sent again, the operation would have a second effect.
+                return await finished(operation, message, request, answer, unreadable: "\(error)")
+            }
             return SentOperation(operation: operation, outcome: outcome(of: error))
         }
         let rule = rules.first(for: response)

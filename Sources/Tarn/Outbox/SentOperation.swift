@@ -58,6 +58,8 @@ struct SentOperation: Sendable {
     var outcome: Outcome
     /// The drafts of the answer.
     var importer: ImporterPool.Lent?
+    /// The revision of the outbox before the request was sent; nil if it could not be read.
+    var revision: UInt64?
     /// The URLs whose stored responses are invalid now.
     var invalidated: [String] = []
     /// The reason why the answer to an operation that is done could not be read.

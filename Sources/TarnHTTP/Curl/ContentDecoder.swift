@@ -59,7 +59,8 @@ final class ContentDecoder {
         for value in values {
             for name in value.split(separator: ",") {
                 let coding = String(name.filter { $0 != " " && $0 != "\t" }).lowercased()
-                guard !coding.isEmpty, coding != "identity" else { continue }
+                // Some servers write `none`, which is not registered, for `identity`.
+                guard !coding.isEmpty, coding != "identity", coding != "none" else { continue }
                 count += 1
                 guard count <= limit, let stream = stream(coding) else { throw Unsupported(coding: coding) }
                 decoder = ContentDecoder(coding, stream, decoder)

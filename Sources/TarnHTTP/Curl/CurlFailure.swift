@@ -5,6 +5,9 @@ import CCurl
 struct CurlFailure: Error, Sendable {
     var kind: TransportError.Kind
     var detail: String
+    /// The status and the header fields of an answer whose body cannot be used; nil for other
+    /// failures.
+    var answer: TransportResponse?
 
     static let cancelled = CurlFailure(kind: .cancelled, detail: "the task was cancelled")
 }

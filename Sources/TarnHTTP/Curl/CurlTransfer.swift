@@ -244,14 +244,19 @@ final class CurlTransfer {
                 CurlFailure(
                     kind: .cutShort,
                     detail:
-                        "the response of \(submission.url.host):\(submission.url.port) was cut short: its \(decoder.coding) content has no end"
-                ))
+                        "the response of \(submission.url.host):\(submission.url.port) was cut short: its \(decoder.coding) content has no end",
+                    answer: answer([])))
         }
+        // The body is moved out: its only owner may parse it in place.
+        let response = answer(takeBody())
+        return .success(CurlAnswer(response: response, duration: time(CURLINFO_TOTAL_TIME_T)))
+    }
+
+    /// The answer, with another body.
+    private func answer(_ body: [UInt8]) -> TransportResponse {
         var status = 0
         tarn_curl_get_long(easy, CURLINFO_RESPONSE_CODE, &status)
-        // The body is moved out: its only owner may parse it in place.
-        let response = TransportResponse(status: status, headers: TransportHeaders(fields), body: takeBody())
-        return .success(CurlAnswer(response: response, duration: time(CURLINFO_TOTAL_TIME_T)))
+        return TransportResponse(status: status, headers: TransportHeaders(fields), body: body)
     }
 
     /// The number of connections that the transfer has opened.
@@ -275,7 +280,8 @@ final class CurlTransfer {
         if isTooLarge || code == CURLE_FILESIZE_EXCEEDED {
             return CurlFailure(
                 kind: .tooLarge,
-                detail: "the body is larger than the limit of \(bodyLimit) bytes (`largest_body` under `transport`)")
+                detail: "the body is larger than the limit of \(bodyLimit) bytes (`largest_body` under `transport`)",
+                answer: isHeadComplete ? answer([]) : nil)
         }
         if isHeadTooLarge {
             return CurlFailure(
@@ -293,10 +299,12 @@ final class CurlTransfer {
         case .unsupported(let coding) where code == CURLE_WRITE_ERROR:
             return CurlFailure(
                 kind: .protocol,
-                detail: "invalid HTTP from \(place): unsupported Content-Encoding: \(coding.excerpt)")
+                detail: "invalid HTTP from \(place): unsupported Content-Encoding: \(coding.excerpt)",
+                answer: answer([]))
         case .malformed(let coding):
             return CurlFailure(
-                kind: .protocol, detail: "invalid HTTP from \(place): the content is not valid \(coding)")
+                kind: .protocol, detail: "invalid HTTP from \(place): the content is not valid \(coding)",
+                answer: answer([]))
         default: break
         }
         switch code {

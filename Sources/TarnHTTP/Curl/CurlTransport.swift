@@ -128,7 +128,10 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
             } else {
                 switch await exchange(next, url, timeout: remaining) {
                 case .success(let success): answer = success
-                case .failure(let failure): throw error(failure.kind, failure.detail)
+                case .failure(let failure):
+                    var error = error(failure.kind, failure.detail)
+                    error.answer = failure.answer
+                    throw error
                 }
             }
             var response = answer.response
@@ -204,11 +207,10 @@ public final class CurlTransport: Transport, DirectTransport, Sendable {
                     try await self.exchange(request.request, request.url, first: answer)
                 }
             case .failure(let failure):
-                completion(
-                    .failure(
-                        TransportError(
-                            failure.kind, method: request.request.method, url: request.request.url,
-                            detail: failure.detail)))
+                var error = TransportError(
+                    failure.kind, method: request.request.method, url: request.request.url, detail: failure.detail)
+                error.answer = failure.answer
+                completion(.failure(error))
             }
         }
         engine.submit(

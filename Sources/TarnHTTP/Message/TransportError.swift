@@ -46,6 +46,12 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     /// The end of the wait for a used-up rate limit; nil for other failures.
     package var until: Date?
 
+    /// The status and the header fields of a complete answer whose body cannot be used: its coding
+    /// is unknown or damaged, or it is too large. Nil for other failures.
+    ///
+    /// The server has processed the request.
+    package var answer: TransportResponse?
+
     /// Creates a failure of one request.
     public init(_ kind: Kind, method: String, url: String, detail: String) {
         self.kind = kind

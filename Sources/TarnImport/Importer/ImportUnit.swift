@@ -27,6 +27,10 @@ package struct ImportUnit: Sendable {
     /// of the unit cannot be confirmed by a 304: they may lack the change.
     package var outboxRevision: UInt64?
 
+    /// The records that keep their values, in place of those that follow from
+    /// ``outboxRevision``; nil to use that.
+    package var overtaken: Set<ListedRecord>?
+
     /// Creates the parts of a unit.
     package init(
         responses: [ResponseEntry] = [], checkpoints: [String: Checkpoint] = [:],
@@ -71,8 +75,22 @@ package struct ImportUnit: Sendable {
     }
 
     /// Writes the progress of scans.
-    func putCheckpoints(_ writer: inout StoreWriter) throws {
-        for (name, checkpoint) in checkpoints.sorted(by: { $0.key < $1.key }) {
+    ///
+    /// A scan that has lost a record to a local change leaves the value of ``Checkpoint/since`` as
+    /// it was: the next one lists the record again.
+    ///
+    /// - Parameter isOvertaken: whether a record of the unit keeps its values.
+    func putCheckpoints(isOvertaken: Bool, _ writer: inout StoreWriter) throws {
+        for (name, var checkpoint) in checkpoints.sorted(by: { $0.key < $1.key }) {
+            if checkpoint.isIncremental {
+                let stored = try writer.access.checkpoints.checkpoint(name).flatMap {
+                    $0.plan == checkpoint.plan ? $0 : nil
+                }
+                if isOvertaken || stored.map({ $0.isOvertaken && $0.scan == checkpoint.scan }) ?? false {
+                    checkpoint.isOvertaken = checkpoint.state == .underWay
+                    checkpoint.since = stored?.since
+                }
+            }
             try writer.setCheckpoint(name, checkpoint)
         }
     }

@@ -35,6 +35,8 @@ public final class Importer {
     var wanted: WantedElements?, recognition: ElementRecognition?
     /// The records that the unit's responses may be older than: see ``ImportUnit/outboxRevision``.
     var overtaken: Set<ListedRecord> = []
+    /// The number of times that a record of the unit has kept its values because of these.
+    var overtakenCount = 0
     /// The cancellation of the waiting task, checked during the merge.
     var cancellation: Cancellation?
     /// The paths of one-to-one references, built on first use.

@@ -21,7 +21,7 @@ extension Importer {
         // The merge discards the drafts, and the rest of the unit with them.
         var unit = unit
         let kept = kept
-        overtaken = try overtakenRecords(writer)
+        (overtaken, overtakenCount) = (try unit.overtaken ?? overtakenRecords(writer), 0)
         defer { overtaken = [] }
         let areOvertaken = !overtaken.isEmpty
         if areOvertaken { for index in unit.responses.indices { unit.responses[index].validation.outdate() } }
@@ -47,7 +47,7 @@ extension Importer {
             try unit.putResponses(&writer, importedAt: isClean ? writer.changedSequence : nil)
         }
         try unit.removeDropped(Set(report.dropped), &writer)
-        try unit.putCheckpoints(&writer)
+        try unit.putCheckpoints(isOvertaken: overtakenCount > 0, &writer)
         try unit.additions?(report, &writer)
         // The last moment before the commit.
         try cancellation?.check()

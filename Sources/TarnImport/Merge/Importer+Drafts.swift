@@ -61,7 +61,10 @@ extension Importer {
         if merge.hasLocal {
             switch try respectLocal(planIndex, key, body, into: &merge.localBody, &writer) {
             case .whole: break
-            case .older: return merge.tally.older(planIndex)
+            case .older:
+                merge.tally.older(planIndex)
+                merge.olderRecords.insert(Array("\(owner.entity.root) ".utf8) + Array(key))
+                return
             case .nothing:
                 // A diagnostic says so. The record is not lost: the operation to delete it waits.
                 merge.report.dropped.append(ListedRecord(entity: owner.entity.root, storageKey: Array(key)))

@@ -177,7 +177,11 @@ extension Importer {
     /// Returns whether a record was changed by an operation that has reached the server after the
     /// unit's requests were sent.
     func isOvertaken(_ root: UInt16, _ key: Bytes) -> Bool {
-        !overtaken.isEmpty && overtaken.contains(ListedRecord(entity: root, storageKey: Array(key)))
+        guard !overtaken.isEmpty, overtaken.contains(ListedRecord(entity: root, storageKey: Array(key))) else {
+            return false
+        }
+        overtakenCount += 1
+        return true
     }
 
     /// Returns whether responses replace local changes of a record.

@@ -79,6 +79,9 @@ package struct OutboxAudit {
         }
     }
 
+    /// Whether the counters were taken in.
+    package var hasCounters: Bool { counters != nil }
+
     /// Whether any entry was taken in.
     package var hasEntries: Bool { counters != nil || !expected.isEmpty || !found.isEmpty }
 
@@ -129,6 +132,12 @@ extension StoreAccess {
         let missing = audit.missing, extra = audit.extra
         for key in extra { _ = try raw.delete(table, key) }
         for key in missing { try key.withUnsafeBytes { try raw.put(table, $0, .empty) } }
+        // Revisions begin again without the counters: those of settled records would be later.
+        if !audit.hasCounters {
+            while let (key, _) = try OutboxEntryKey.settled(after: 0).withUnsafeBytes({ try cursor.seek($0) }),
+                OutboxEntryKey.settled(key) != nil
+            { try cursor.delete() }
+        }
         let isSound = audit.hasSoundCounters
         if !isSound { try audit.soundCounters.store(raw, table, sequence: 0) }
         return (removed, !missing.isEmpty || !extra.isEmpty || !isSound)

@@ -55,6 +55,9 @@ package struct Checkpoint: Sendable, Hashable {
     ///
     /// Records that moved past the scan meanwhile have no smaller value: the next scan begins here.
     package var heldSince: String?
+    /// Whether a record of this scan kept its values, because an operation of the outbox has reached
+    /// the server meanwhile. The scan leaves ``since`` as it was.
+    package var isOvertaken = false
     /// Whether the last complete scan ended at the limit of the description, with pages left.
     package var isCutOff = false
 
@@ -86,6 +89,9 @@ package struct Checkpoint: Sendable, Hashable {
         }
     }
 
+    /// Whether the endpoint requests what has changed since a value.
+    package var isIncremental: Bool { since != nil || begunSince != nil || seen != nil || heldSince != nil }
+
     package init(
         state: State, plan: String, nextURL: String? = nil, scan: UInt64, startedAt: Timestamp,
         completedAt: Timestamp? = nil
@@ -112,7 +118,7 @@ package struct Checkpoint: Sendable, Hashable {
         static let sync: UInt16 = 12, failureKind: UInt16 = 13, failureText: UInt16 = 14, continuedAt: UInt16 = 15
         static let failedAt: UInt16 = 16, lastFailure: UInt16 = 17
         static let since: UInt16 = 18, begunSince: UInt16 = 19, seen: UInt16 = 20, isCutOff: UInt16 = 21
-        static let heldSince: UInt16 = 22
+        static let heldSince: UInt16 = 22, isOvertaken: UInt16 = 23
     }
 
     package init?(_ row: EncodedRow) {
@@ -135,6 +141,7 @@ package struct Checkpoint: Sendable, Hashable {
         begunSince = row.text(ID.begunSince)
         seen = row.text(ID.seen)
         heldSince = row.text(ID.heldSince)
+        isOvertaken = row.number(ID.isOvertaken) == 1
         isCutOff = row.number(ID.isCutOff) == 1
     }
 
@@ -162,6 +169,7 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.seen, seen)
         if isCutOff { row.field(ID.isCutOff, 1) }
         row.field(ID.heldSince, heldSince)
+        if isOvertaken { row.field(ID.isOvertaken, 1) }
         try row.store(raw, table, key, sequence: sequence)
     }
 }

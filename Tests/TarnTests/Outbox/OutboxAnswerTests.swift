@@ -109,6 +109,26 @@ struct OutboxAnswerTests {
         #expect(try fixture.record("Item", key)?.key == RecordKey(101))
     }
 
+    @Test(
+        "an answer of success whose content cannot be decoded is no reason to send the change again",
+        arguments: ["none", "unknown", "gzip"])
+    func undecodable(coding: String) async throws {
+        let body = #"{"id":101,"title":"new","state":"open","votes":3,"labels":[]}"#
+        var api = answering(201, body, ["Location": "/elsewhere/9", "Content-Encoding": coding])
+        api.readFault = { $0.target == "/elsewhere/9" ? Self.record : nil }
+        let fixture = try OutboxFixture(api), outbox = fixture.outbox()
+        try await outbox.create("Item", [.init("title", .string("new"))])
+        var report = try await outbox.drain()
+        #expect(report.sent == 1 && report.dead == 0 && report.remaining.isEmpty, "\(report)")
+        #expect(created(fixture) == 1)
+        #expect(try fixture.keys("Item") == [101] && fixture.field("votes", of: RecordKey(101)) == .int(3))
+        fixture.server.with { $0.fault = { _ in .status(200, fields: ["Content-Encoding": coding], body: body) } }
+        try await outbox.update("Item", RecordKey(101), [.init("title", .string("b"))])
+        report = try await outbox.drain()
+        #expect(report.sent == 1 && report.unread == (coding == "none" ? 0 : 1), "\(report)")
+        #expect(fixture.server.with(\.requests).filter { $0.method == "PATCH" }.count == 1)
+    }
+
     @Test("a record that is not at its URL is a dead letter; its retry reads the URL, and creates nothing")
     func locationGone() async throws {
         let fixture = try located(.status(404), Self.record), outbox = fixture.outbox()

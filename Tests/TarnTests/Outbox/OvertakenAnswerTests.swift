@@ -1,0 +1,76 @@
+// Answers to operations that were made before another operation reached the server.
+
+import Foundation
+import Synchronization
+import Tarn
+import TestSupport
+import Testing
+
+@Suite("Outbox: answers that were under way", .timeLimit(.minutes(2)))
+struct OvertakenAnswerTests {
+    private typealias Answer = ScriptedServer.Answer
+
+    private static let entities = """
+        Issue:
+          key: id
+          attributes: { id: int, title: string }
+          relationships: { user: User, tags: { to: [Tag], inverse: issues } }
+          write: { update: 'PATCH /issues/{id}' }
+        User: { key: id, attributes: { id: int, name: string }, write: { update: 'PATCH /users/{id}' } }
+        Tag:
+          key: id
+          attributes: { id: int, name: string? }
+          relationships: { issues: { to: [Issue], inverse: tags, on_delete: nullify } }
+          write: { delete: 'DELETE /tags/{id}' }
+        """
+
+    private static let old = #"{"id":1,"title":"t","user":{"id":7,"name":"old"},"tags":[{"id":1},{"id":2}]}"#
+
+    /// Sends an update of the issue and another change at the same time. The answer to the first is
+    /// made before the second one, and arrives after the store has that.
+    private func send(_ other: (Outbox) async throws -> Void) async throws -> ScriptedOutbox {
+        let gate = ThreadGate(), isMade = Mutex(false)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            if request.method == "GET" { return Answer(body: request.target == "/issues" ? "[\(Self.old)]" : Self.old) }
+            guard request.target == "/issues/1" else {
+                for _ in 0..<20_000 where !isMade.withLock(\.self) { usleep(1000) }
+                return Answer(status: "204 No Content")
+            }
+            isMade.withLock { $0 = true }
+            gate.wait()
+            return Answer(body: Self.old.replacing(#""title":"t""#, with: #""title":"T""#))
+        }
+        try await place.sync()
+        let outbox = place.outbox()
+        try await outbox.update("Issue", RecordKey(1), [.init("title", .string("T"))])
+        try await other(outbox)
+        async let report = outbox.drain()
+        try await eventually { try outbox.operations().count == 1 }
+        gate.open()
+        #expect(try await report.sent == 2)
+        #expect(try outbox.operations().isEmpty)
+        return place
+    }
+
+    @Test("a nested record keeps the change of its own operation, which was answered before")
+    func nested() async throws {
+        let place = try await send { try await $0.update("User", RecordKey(7), [.init("name", .string("new"))]) }
+        #expect(try place.field("name", of: RecordKey(7), "User") == .string("new"))
+        #expect(try place.field("title") == .string("T"))
+    }
+
+    @Test("the operation's own record keeps what another operation has changed; its responses are not used any more")
+    func own() async throws {
+        let place = try await send { try await $0.delete("Tag", RecordKey(1)) }
+        #expect(try place.field("tags") == .references([RecordKey(2)]))
+        #expect(try place.field("title") == .string("T"))
+        #expect(try place.field("id", of: RecordKey(1), "Tag") == nil)
+        try place.store.read { reader in
+            let record = ListedRecord(
+                entity: try #require(reader.catalog.entity("Issue")?.root), storageKey: RecordKey(1).storageKey)
+            let ids = try reader.access.responses.ids(listing: record)
+            #expect(!ids.isEmpty)
+            for id in ids { #expect(try reader.access.responses.view(id: id)?.isInvalidated == true) }
+        }
+    }
+}

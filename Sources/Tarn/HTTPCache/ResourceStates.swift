@@ -47,7 +47,7 @@ final class ResourceState: Sendable {
         self.known = known
     }
 
-    /// Whether an unsafe request has ended the state: of this process, or one of those in the store.
+    /// Whether an unsafe request has ended the state: one of this process or of the store.
     func hasEnded(_ requests: UnsafeRequests) -> Bool {
         resource.state.withLock { $0.number != number } || requests.overtake(resource.digest, after: known)
     }

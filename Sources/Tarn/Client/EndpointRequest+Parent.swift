@@ -7,13 +7,18 @@ import TarnStore
 extension EndpointRequest {
     /// The stored records that the endpoint is requested for, and the count of those that lack a
     /// value.
+    ///
+    /// Records that were created here and are not at the server yet have no lists there. Others
+    /// have the values that the server knows.
     func parents(_ forEach: Endpoint.ForEach) throws -> (parents: [ParentRecord], skipped: [SkippedParents]) {
         let names = parentVariables(forEach), included = includedVariables(forEach)
         // Without a reference to the parent, requests for equal values have equal results.
         var requested: Set<[String]> = []
         return try client.store.read { reader in
             var parents: [ParentRecord] = [], skipped: [SkippedParents] = []
+            let hasMarks = try reader.access.localChanges.hasMarks
             try reader.forEach(forEach.entity) { record in
+                guard let record = hasMarks ? try reader.known(record) : record else { return true }
                 var parent = ParentRecord(key: record.key, values: [:])
                 for name in names {
                     // A partial record may lack a value for the path; a later sync will have it.
@@ -203,5 +208,17 @@ extension EndpointRequest {
         return endpoint.pathValues(of: url, on: base).map {
             Dictionary($0.map { ($0.name, $0.value) }) { first, _ in first }
         }
+    }
+}
+
+extension StoreReader {
+    /// A record as the server has it; nil if it was created here, and is not there yet.
+    fileprivate func known(_ record: Record) throws -> Record? {
+        guard let root = catalog.entity(record.entity)?.root else { return record }
+        let listed = ListedRecord(entity: root, storageKey: record.key.storageKey)
+        guard let mark = try listed.storageKey.withUnsafeBytes({ try access.localChanges.mark(root, $0) }) else {
+            return record
+        }
+        return mark.operation == .create ? nil : try outbox.serverRecord(listed)?.record ?? record
     }
 }

@@ -105,7 +105,9 @@ struct OrphanDecision: Sendable {
             outcome.kept = 1
         } else if isSettled, answer != .gone {
             outcome.changedLocally = 1
-        } else if keepsLocal.contains(record.entity), try access.localChanges.contains(member.record) {
+        } else if try access.localChanges.contains(member.record),
+            try keepsLocal.contains(record.entity) || hasOperations(member.record, access)
+        {
             outcome.changedLocally = 1
         } else if let mayDelete, !mayDelete(record) {
             outcome.vetoed = 1
@@ -115,6 +117,11 @@ struct OrphanDecision: Sendable {
             return true
         }
         return false
+    }
+
+    /// Whether operations wait that change the record: the server may not have it yet.
+    private func hasOperations(_ record: ListedRecord, _ access: StoreAccess) throws -> Bool {
+        try record.storageKey.withUnsafeBytes { try access.outbox.hasOperations(record.entity, $0) }
     }
 
     /// Whether a response of another scan lists the record.

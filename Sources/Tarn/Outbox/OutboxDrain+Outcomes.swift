@@ -13,17 +13,21 @@ extension OutboxDrain {
         switch sent.outcome {
         case .done(let key):
             // Before the completion, which settles the operation's own record.
-            let settled = try settled(since: sent, writer)
+            var settled = try settled(since: sent, writer)
             let completion = try writer.completeOperation(operation, adopting: key, at: client.now)
-            let isCurrent = try importAnswer(sent, settled, &writer)
-            if sent.importer != nil { try rebase(operation, completion?.key ?? operation.key, &writer) }
+            let record = OutboxRecord(operation.entity, completion?.key ?? operation.key)
+            let isListed = try writer.removeValidators(
+                ofResponsesListing: record.entity, record.key, fetchedAfter: sent.moment?.time ?? client.now)
+            // A response that lists the record has come meanwhile: which one is newer is unknown.
+            if isListed, let own = record.listed(writer.access.catalog) { settled.insert(own) }
+            let isCurrent = try importAnswer(sent, settled, record, &writer)
+            if sent.importer != nil, isCurrent { try rebase(operation, record.key, &writer) }
             if let failure = sent.unread {
                 // What the server has made of the change is known after the next response.
-                try writer.invalidateResponses(
-                    listing: operation.entity, completion?.key ?? operation.key)
-                effects.report.note(operation, unread: failure, completion?.key ?? operation.key)
+                try writer.invalidateResponses(listing: record.entity, record.key)
+                effects.report.note(operation, unread: failure, record.key)
             } else if sent.isReplayed || !isCurrent {
-                try writer.invalidateResponses(listing: operation.entity, completion?.key ?? operation.key)
+                try writer.invalidateResponses(listing: record.entity, record.key)
             }
             effects.report.sent += 1
         case .later(let delay, let failure):
@@ -42,7 +46,7 @@ extension OutboxDrain {
         case .unsent: try writer.unclaimOperations([id])
         case .refreshed(let failure, let validators, let isSameVersion):
             let before = try writer.outbox.serverRecord(ofDeletion: id)?.record
-            guard try importAnswer(sent, settled(since: sent, writer), &writer) else {
+            guard try importAnswer(sent, settled(since: sent, writer), operation.record, &writer) else {
                 var failure = failure
                 failure.kind = "temporary"
                 return try later(operation, after: nil, failure, &effects, &writer)
@@ -52,7 +56,7 @@ extension OutboxDrain {
             guard isChanged || !isSameVersion else { return try refuse(operation, failure, &effects, &writer) }
             try refreshed(operation, failure, validators, &effects, &writer)
         case .completed:
-            if try importAnswer(sent, settled(since: sent, writer), &writer) {
+            if try importAnswer(sent, settled(since: sent, writer), operation.record, &writer) {
                 state.withLock { _ = $0.read.insert(id) }
             }
             try writer.unclaimOperations([id])
@@ -75,24 +79,23 @@ extension OutboxDrain {
 
     /// The records whose operations have reached the server since the request of an answer.
     private func settled(since sent: SentOperation, _ writer: borrowing StoreWriter) throws -> Set<ListedRecord> {
-        guard sent.importer != nil, let revision = sent.revision else { return [] }
+        guard sent.importer != nil, let revision = sent.moment?.revision else { return [] }
         return try writer.outbox.settledRecords(after: revision)
     }
 
     /// Imports the records of an answer.
     ///
-    /// - Parameter settled: the records that keep their values: the answer may be older than these.
-    /// - Returns: whether the operation's own record is none of them.
+    /// - Parameters:
+    ///   - settled: the records that keep their values: the answer may be older than these.
+    ///   - record: the record of the operation.
+    /// - Returns: whether the record is none of them.
     private func importAnswer(
-        _ sent: SentOperation, _ settled: Set<ListedRecord>, _ writer: inout StoreWriter
+        _ sent: SentOperation, _ settled: Set<ListedRecord>, _ record: OutboxRecord, _ writer: inout StoreWriter
     ) throws -> Bool {
         guard let importer = sent.importer?.value else { return true }
         importer.unit.overtaken = settled
         _ = try importer.commit(into: &writer)
-        guard !settled.isEmpty, let root = writer.access.catalog.entity(sent.operation.entity)?.root else {
-            return true
-        }
-        return !settled.contains(ListedRecord(entity: root, storageKey: sent.operation.key.storageKey))
+        return try settled.isEmpty || record.listed(writer.access.catalog).map { !settled.contains($0) } ?? true
     }
 
     func refuse(
@@ -207,5 +210,12 @@ extension OutboxFailure {
         if let status { return [500, 502, 504].contains(status) }
         guard let kind = TransportError.Kind(rawValue: kind) else { return false }
         return [.timeout, .tooLarge, .cutShort, .protocol, .cancelled].contains(kind)
+    }
+}
+
+extension OutboxRecord {
+    /// The record in the tables of the store; nil if its entity is unknown.
+    fileprivate func listed(_ catalog: Catalog) -> ListedRecord? {
+        catalog.entity(entity).map { ListedRecord(entity: $0.root, storageKey: key.storageKey) }
     }
 }

@@ -59,7 +59,7 @@ extension OutboxLane {
     private func reread(_ message: WriteMessage, _ done: SentOperation) async -> SentOperation {
         var sent = done
         guard let url = message.recordURL else { return sent }
-        sent.revision = revision
+        sent.moment = moment
         if message.isReadDeclared, let response = try? await transport.sendDirectly(client.request(url)),
             response.status == 200, case .record = read(response, message, into: &sent)
         {
@@ -100,7 +100,7 @@ extension OutboxLane {
             [message.message.url, client.api.base].contains(where: { url.hasSameOrigin(asURL: $0) })
         else { return identified(sent, nil, "its URL leads to another server: \(Redaction.shown(location))") }
         let request = client.request(location), response: TransportResponse
-        sent.revision = revision
+        sent.moment = moment
         do throws(TransportError) { response = try await transport.sendDirectly(request) } catch {
             return unlocated(sent, outcome(of: error), "\(error)")
         }
@@ -325,7 +325,7 @@ extension OutboxLane {
 
     /// Requests a record at its URL. Nil if there is no answer, which is the operation's outcome.
     private func read(_ url: String, for sent: inout SentOperation) async -> TransportResponse? {
-        sent.revision = revision
+        sent.moment = moment
         do throws(TransportError) { return try await transport.sendDirectly(client.request(url)) } catch {
             sent.outcome = outcome(of: error)
             return nil

@@ -37,14 +37,16 @@ struct OutboxLane: Sendable {
     }
 
     func send(_ claimed: ClaimedOperation) async -> SentOperation {
-        let revision = self.revision
+        let moment = self.moment
         var sent = await attempted(claimed)
-        sent.revision = sent.revision ?? revision
+        sent.moment = sent.moment ?? moment
         return sent
     }
 
-    /// The revision of the outbox; nil if it cannot be read.
-    var revision: UInt64? { try? client.store.read { try $0.outbox.revision } }
+    /// The current moment.
+    var moment: SentOperation.Moment {
+        SentOperation.Moment(revision: try? client.store.read { try $0.outbox.revision }, time: client.now)
+    }
 
     private func attempted(_ claimed: ClaimedOperation) async -> SentOperation {
         let operation = claimed.operation

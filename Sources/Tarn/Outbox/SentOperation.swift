@@ -58,8 +58,15 @@ struct SentOperation: Sendable {
     var outcome: Outcome
     /// The drafts of the answer.
     var importer: ImporterPool.Lent?
-    /// The revision of the outbox before the request was sent; nil if it could not be read.
-    var revision: UInt64?
+    /// The moment before the request was sent whose answer the drafts are of.
+    var moment: Moment?
+
+    /// A moment by which answers are compared with what has happened since.
+    struct Moment: Sendable {
+        /// The revision of the outbox; nil if it could not be read.
+        var revision: UInt64?
+        var time: Timestamp
+    }
     /// The URLs whose stored responses are invalid now.
     var invalidated: [String] = []
     /// The reason why the answer to an operation that is done could not be read.

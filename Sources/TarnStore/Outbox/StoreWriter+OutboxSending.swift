@@ -186,6 +186,8 @@ extension StoreWriter {
         if known.kind == .update, operation.changes.isEmpty {
             try removeEntry(before)
             try renewMark(record, after: known)
+            // The server has it all: responses from before may not.
+            try noteSettled([record], at: .now)
             return nil
         }
         operation.state = .pending

@@ -31,6 +31,11 @@ extension ResponseEntry {
         /// Makes the response stale, and removes its validators: no 304 can confirm it.
         package mutating func outdate() {
             isInvalidated = true
+            removeValidators()
+        }
+
+        /// Removes the validators: no 304 can confirm the response.
+        mutating func removeValidators() {
             var kept: [String] = []
             for index in stride(from: 0, to: headers.count - 1, by: 2)
             where !["etag", "last-modified"].contains(headers[index].lowercased()) {

@@ -19,6 +19,7 @@ package struct ResponseView {
     package var url: String { row.text(ID.url) ?? "" }
     package var endpoint: String { row.text(ID.endpoint) ?? "" }
     package var validatedAt: Timestamp { row.date(ID.validatedAt) ?? Timestamp(microseconds: 0) }
+    var fetchedAt: Timestamp { row.date(ID.fetchedAt) ?? Timestamp(microseconds: 0) }
     package var requestedAt: Timestamp? { row.date(ID.requestedAt) }
     package var usedAt: Timestamp { row.date(ID.usedAt) ?? validatedAt }
     package var bodySize: Int? { row.number(ID.bodySize) }

@@ -45,6 +45,29 @@ extension StoreWriter {
         }
     }
 
+    /// Removes the validators of the entries that list a record, because the record has changed.
+    ///
+    /// If the server's record changes back, a 304 would confirm a response that the store no longer
+    /// has. The entries stay usable.
+    ///
+    /// - Returns: whether one of them was fetched after a time.
+    package mutating func removeValidators(
+        ofResponsesListing entity: String, _ key: RecordKey, fetchedAfter time: Timestamp
+    ) throws -> Bool {
+        let root = try access.state.entity(entity).root
+        var isNewer = false
+        for id in try access.responses.ids(listing: ListedRecord(entity: root, storageKey: key.storageKey)) {
+            guard let view = try access.responses.view(id: id) else { continue }
+            isNewer = isNewer || view.fetchedAt > time
+            guard !ResponseEntry.Validation.validators(of: view.headers).isEmpty, var entry = view.entry else {
+                continue
+            }
+            entry.validation.removeValidators()
+            _ = try access.responses.put(entry, sequence: sequence)
+        }
+        return isNewer
+    }
+
     /// Stores the times when entries of a cache were last used.
     package mutating func noteUses(_ uses: [UInt64: Timestamp]) throws {
         for (id, moment) in uses.sorted(by: { $0.key < $1.key }) {

@@ -1,0 +1,71 @@
+// Syncs of a store whose outbox has operations that wait.
+
+import Foundation
+import Tarn
+import TarnDescription
+import TestSupport
+import Testing
+
+@Suite("Outbox: syncs beside waiting operations", .timeLimit(.minutes(2)))
+struct SyncBesideQueueTests {
+    private typealias Answer = ScriptedServer.Answer
+
+    /// A server of two issues with their notes, and a client of it.
+    private func place(_ issue: String, _ endpoint: String) throws -> (ScriptedServer, APIClient, TemporaryFolder) {
+        let folder = try TemporaryFolder()
+        let server = try ScriptedServer { request in
+            guard request.method == "GET" else { return Answer(status: "204 No Content") }
+            if request.target == "/issues" {
+                return Answer(body: #"[{"id":1,"slug":"one","title":"a"},{"id":2,"slug":"two","title":"b"}]"#)
+            }
+            return request.target.hasPrefix("/issues/one/") || request.target.hasPrefix("/issues/two/")
+                ? Answer(body: "[]") : Answer(status: "404 Not Found")
+        }
+        let description = try Description.parse(
+            """
+            api: { base: '\(server.base)' }
+            entities:
+              Issue:
+                key: id
+                attributes: { id: int, slug: string?, title: string }
+                write: { create: 'POST /issues', update: 'PATCH /issues/{id}', delete: 'DELETE /issues/{id}' }
+                \(issue)
+              Note: { key: id, attributes: { id: int, text: string } }
+            endpoints:
+              issues:
+                path: /issues
+                entity: Issue
+                paginate: single_page
+                \(endpoint)
+            """, file: folder.path + "/tarn.yaml")
+        let store = try Store.open(
+            at: folder.path + "/s.tarn", schema: description.schema, options: Store.Options(durability: .relaxed))
+        return (server, try APIClient(description, store: store, transport: CurlTransport()), folder)
+    }
+
+    @Test("lists of parents are requested by the server's values, and not for a record that the server does not have")
+    func parents() async throws {
+        let (server, client, folder) = try place(
+            "", "children: { notes: { path: '/issues/{slug}/notes', entity: Note, paginate: single_page } }")
+        try #require(await APIMirror(client).sync().failures.isEmpty)
+        let outbox = client.outbox(), count = server.requests.count
+        try await outbox.create("Issue", [.init("title", .string("new")), .init("slug", .string("three"))])
+        try await outbox.update("Issue", RecordKey(1), [.init("slug", .string("uno"))])
+        let report = await APIMirror(client).sync()
+        #expect(report.failures.isEmpty && report.skippedParents.isEmpty, "\(report.failures)")
+        #expect(server.targets.dropFirst(count).sorted() == ["/issues", "/issues/one/notes", "/issues/two/notes"])
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test("with local: server, a record that operations wait for is no orphan", arguments: ["entity", "listed"])
+    func orphans(scope: String) async throws {
+        let (_, client, folder) = try place("local: server", "orphans: { scope: \(scope), after: one_scan }")
+        try #require(await APIMirror(client).sync().failures.isEmpty)
+        let key = try await client.outbox().create("Issue", [.init("title", .string("new"))])
+        try #require(await APIMirror(client).sync().failures.isEmpty)
+        let stored = try client.store.read { try $0.record("Issue", key)?["title"] }
+        #expect(stored == .string("new"))
+        #expect(try client.outbox().operations().count == 1)
+        withExtendedLifetime(folder) {}
+    }
+}

@@ -60,7 +60,7 @@ struct WriteMessageBuilder {
                 }
             }
             if let name = requests.idempotency {
-                message.headers[name] = operation.idempotencyKey.lowercasedText
+                message.headers[name] = request.idempotencyKey(of: operation, message.body)
             }
             var recordURL: String?
             switch operation.kind {
@@ -344,5 +344,20 @@ extension OutboxOperation {
     var declaration: String {
         guard let relationship else { return kind.rawValue }
         return "relationships.\(relationship).\(kind.rawValue)"
+    }
+}
+
+extension WriteRequest {
+    /// The idempotency key of an operation's request.
+    ///
+    /// The body of an update may have values of the server or of the record, which change between
+    /// attempts: another body has another key. A server may refuse a known key with another body.
+    fileprivate func idempotencyKey(of operation: OutboxOperation, _ body: [UInt8]?) -> String {
+        let key = operation.idempotencyKey.lowercasedText
+        guard operation.kind == .update, content(for: .update) == .all || !values.isEmpty, let body else { return key }
+        let digits = Array(SHA256.hexadecimal(key + "\n" + String(decoding: body, as: UTF8.self)).utf8)
+        func part(_ range: Range<Int>) -> String { String(decoding: digits[range], as: UTF8.self) }
+        // A UUID of version 8 (RFC 9562 §5.8).
+        return "\(part(0..<8))-\(part(8..<12))-8\(part(13..<16))-8\(part(17..<20))-\(part(20..<32))"
     }
 }

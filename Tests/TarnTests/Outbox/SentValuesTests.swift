@@ -92,6 +92,31 @@ struct SentValuesTests {
         #expect(await APIMirror(place.client).sync().notModified == 2)
     }
 
+    @Test("a repeated PUT has the same idempotency key, and another one if a sync has changed its body")
+    func idempotencyKey() async throws {
+        let record = ScriptedRecord(#"{"id":1,"number":11,"title":"a","body":"x"}"#)
+        let place = try ScriptedOutbox(Self.entities("update: 'PUT /issues/{id}', idempotency: Idempotency-Key")) {
+            $0.method == "GET" ? record.read($0) : Answer(status: "503 No")
+        }
+        try await place.sync()
+        let outbox = place.client.outbox()
+        try await outbox.update("Issue", Self.key, [.init("title", .string("b"))])
+        func key() async throws -> String {
+            try await outbox.retry(try #require(try outbox.operations().first).id)
+            #expect(try await outbox.drain().failed == 1)
+            return try #require(place.changes.last?.field("Idempotency-Key"))
+        }
+        let first = try await key()
+        #expect(UUID(uuidString: first) != nil)
+        #expect(try await key() == first)
+        record.change(#"{"id":1,"number":11,"title":"a","body":"theirs"}"#)
+        try await place.sync()
+        let second = try await key()
+        #expect(second != first)
+        #expect(try await key() == second)
+        #expect(try json(place.changes.last)["body"] == .string("theirs"))
+    }
+
     // MARK: URLs
 
     @Test("a deletion behind a refused change of a field in its URL has the server's value, and not another record's")

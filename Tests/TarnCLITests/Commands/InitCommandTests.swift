@@ -112,6 +112,21 @@ struct InitCommandTests {
         #expect(other.requests.isEmpty)
     }
 
+    @Test("URLs of several servers are refused before a request, unless a base is named; a wrong base is not repeated")
+    func severalServers() async throws {
+        let server = try server(), other = try ScriptedServer { _ in .init(body: #"[{"id":1}]"#) }
+        let urls = [server.base + "/api/items", other.base + "/things"]
+        let refused = try await tarn(["init"] + urls + ["--output", "-"])
+        #expect(refused.status == 2 && refused.output == "" && refused.error.contains("several servers"))
+        #expect(refused.error.contains(server.base) && refused.error.contains(other.base) && other.requests.isEmpty)
+        let based = try await tarn(["init"] + urls + ["--base", server.base, "--output", "-", "--quiet"])
+        #expect(based.status == 0 && based.output.contains("base: \(server.base)"), "\(based.error)")
+        for base in ["user:pa55@host", "https://user:pa55@host/", "ftp://user:pa55@host"] {
+            let wrong = try await tarn("init", urls[0], "--base", base, "--output", "-")
+            #expect(wrong.status == 2 && wrong.error.contains("--base") && !wrong.error.contains("pa55"))
+        }
+    }
+
     @Test("a token is read from the environment and not written")
     func token() async throws {
         let server = try server()

@@ -97,6 +97,7 @@ extension Importer {
             if let fields, id != WholeKey.field, !fields.contains(id) { return false }
             guard id != WholeKey.field, !entity.key.contains(id), keepsAll || mark.covers(id) else {
                 builder.field(id, value)
+                if mark.forget(id) { isNews = true }
                 return false
             }
             if mark.remember(id, value) { isNews = true }

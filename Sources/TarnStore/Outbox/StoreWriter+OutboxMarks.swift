@@ -109,11 +109,18 @@ extension StoreWriter {
             if !left.fields.isEmpty { left.fields = ended.unsent.union(left.fields).sorted() }
             mark = left
         }
+        let kept = known.server.filter { !(touch?.fields.contains($0.field) ?? true) }
         guard var mark else {
+            // With `local: keep`, other fields than the changed ones have kept their values, too.
+            if known.operation == .update, touch?.operation == .update, !kept.isEmpty {
+                try setFields(record, Dictionary(kept.map { ($0.field, $0.value) }) { $1 })
+            }
             _ = try record.storageKey.withUnsafeBytes { try access.localChanges.remove(record.entity, $0) }
             return
         }
-        mark.server = known.server.filter { mark.covers($0.field) }
+        mark.server = known.server.filter { value in
+            mark.covers(value.field) || kept.contains { $0.field == value.field }
+        }
         mark.isGoneAtServer = known.isGoneAtServer
         mark.wholeKey = known.wholeKey
         mark.entity = known.entity

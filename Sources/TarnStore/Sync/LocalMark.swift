@@ -78,6 +78,15 @@ package struct LocalMark {
     /// Returns the server's value of a field; nil if no response has brought it since the change.
     func serverValue(of field: UInt16) -> [UInt8]? { server.first { $0.field == field }?.value }
 
+    /// Forgets the server's value of a field.
+    ///
+    /// - Returns: whether there was one.
+    package mutating func forget(_ field: UInt16) -> Bool {
+        guard let known = server.firstIndex(where: { $0.field == field }) else { return false }
+        server.remove(at: known)
+        return true
+    }
+
     /// Stores the server's value of a field.
     ///
     /// - Returns: whether the value is new.

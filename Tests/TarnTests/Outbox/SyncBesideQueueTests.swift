@@ -57,15 +57,45 @@ struct SyncBesideQueueTests {
         withExtendedLifetime(folder) {}
     }
 
-    @Test("with local: server, a record that operations wait for is no orphan", arguments: ["entity", "listed"])
-    func orphans(scope: String) async throws {
-        let (_, client, folder) = try place("local: server", "orphans: { scope: \(scope), after: one_scan }")
+    @Test("with local: server, a record that operations wait for is no orphan")
+    func orphans() async throws {
+        let (server, client, folder) = try place("local: server", "orphans: { scope: entity, after: one_scan }")
         try #require(await APIMirror(client).sync().failures.isEmpty)
         let key = try await client.outbox().create("Issue", [.init("title", .string("new"))])
         try #require(await APIMirror(client).sync().failures.isEmpty)
         let stored = try client.store.read { try $0.record("Issue", key)?["title"] }
         #expect(stored == .string("new"))
         #expect(try client.outbox().operations().count == 1)
-        withExtendedLifetime(folder) {}
+        withExtendedLifetime((server, folder)) {}
+    }
+
+    @Test(
+        "with local: keep, what a page was refused for another field is there when the operation has ended",
+        arguments: ["sent", "discarded", "settled"])
+    func keptFields(end: String) async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a","number":1}"#)
+        let place = try ScriptedOutbox(
+            """
+            Issue:
+              key: id
+              attributes: { id: int, title: string, number: int }
+              local: keep
+              write: { update: 'PATCH /issues/{id}' }
+            """
+        ) { request in request.method == "GET" ? record.read(request) : Answer(status: "204 No Content") }
+        try await place.sync()
+        let outbox = place.outbox()
+        try await outbox.update("Issue", RecordKey(1), [.init("title", .string("A"))])
+        record.change(#"{"id":1,"title":"\(end == "settled" ? "A" : "a")","number":2}"#)
+        try await place.sync()
+        #expect(try place.field("number") == .int(1))
+        if end == "discarded" {
+            try await outbox.discard(try #require(try outbox.operations().first).id)
+        } else {
+            #expect(try await outbox.drain().sent == 1)
+        }
+        #expect(try place.field("number") == .int(2))
+        #expect(try place.field("title") == .string(end == "discarded" ? "a" : "A"))
+        #expect(try place.store.read { try $0.localChange("Issue", RecordKey(1)) } == nil)
     }
 }

@@ -53,11 +53,15 @@ extension OutboxDrain {
     ) throws -> (OutboxOperation, OpenConflict?)? {
         guard !isWaiting(operation) else { return nil }
         // The operations of another API in the same store are not this outbox's.
-        guard let requests = outbox.builder(writer.access).requests(of: operation.entity) else { return nil }
+        let builder = outbox.builder(writer.access)
+        guard let requests = builder.requests(of: operation.entity) else { return nil }
         guard requests.request(for: operation.kind, relationship: operation.relationship) != nil else {
             let error = WriteError.noRequest(entity: operation.entity, operation: operation.declaration)
             let failure = OutboxFailure(kind: "request", message: error.description, at: client.now)
             try refuse(operation, failure, &effects, &writer)
+            return nil
+        }
+        guard try writer.outbox.waitsForWholeRecords(of: operation.id, sendsWhole: builder.sendsWhole).isEmpty else {
             return nil
         }
         let isRefused = operation.failure?.kind == "conflict"

@@ -67,6 +67,12 @@ extension OutboxDrain {
         let isRefused = operation.failure?.kind == "conflict"
         let server = try serverValues(of: operation, &writer)
         let unordered = server.isEmpty ? [] : writer.access.catalog.unorderedLists(of: operation.entity)
+        var operation = operation
+        if operation.kind == .update, !server.isEmpty {
+            operation.changes = ConflictDecision.based(
+                operation.changes, on: server, try writer.outbox.valuesBeforeRefused(of: operation.id),
+                unordered: unordered)
+        }
         switch (operation.kind, policy(of: operation, writer.access)) {
         case (.update, .rule(let rule)):
             let decision = ConflictDecision.decide(rule, operation.changes, server: server, unordered: unordered)

@@ -91,7 +91,8 @@ struct SyncCommandTests {
                         + "\(server.base)/items/2, for the key 2",
                 ], "\(result.error)")
         let events = try await tarn("sync", "--file", file, "--base", server.base, "--json", "--refetch")
-        let endpoints = try #require(try json(try #require(events.lines.last))["endpoints"] as? [[String: Any]])
+        let last = try #require(events.lines.last)
+        let endpoints = try #require(try json(last)["endpoints"] as? [[String: Any]])
         #expect(endpoints[0]["without_since"] as? Int == 1 && endpoints[2]["other_records"] == nil)
         let others = try #require(endpoints[1]["other_records"] as? [String: Any])
         #expect(others["count"] as? Int == 1 && others["asked"] as? String == "2")

@@ -15,6 +15,25 @@ enum ConflictDecision: Sendable, Hashable {
     /// The caller's code has failed.
     case failed(String)
 
+    /// Returns changes that are based on the server's value of a field if it is the one before
+    /// refused changes: the server has changed nothing then.
+    ///
+    /// - Parameters:
+    ///   - server: the server's values of changed fields, as far as responses have brought them.
+    ///   - earlier: the values before refused changes, by field.
+    ///   - unordered: the relationships whose order has no meaning.
+    static func based(
+        _ changes: [OutboxOperation.Change], on server: [String: Value], _ earlier: [String: [Value]],
+        unordered: Set<String> = []
+    ) -> [OutboxOperation.Change] {
+        changes.map { change in
+            guard let remote = server[change.name], let values = earlier[change.name],
+                values.contains(where: { remote.isSame(as: $0, isUnordered: unordered.contains(change.name)) })
+            else { return change }
+            return OutboxOperation.Change(change.name, before: remote, after: change.after)
+        }
+    }
+
     /// Decides by a rule.
     ///
     /// - Parameters:

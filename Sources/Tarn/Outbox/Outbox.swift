@@ -82,7 +82,9 @@ public struct Outbox: Sendable {
     /// Nothing but ``retry(_:)`` or ``discard(_:)`` ends a wait for a dead operation.
     public func waits(of id: UInt64) throws -> [UInt64: Bool] {
         try store.read { reader in
-            let waits = try reader.outbox.entry(id, now: client.now)?.waitsFor ?? []
+            let waits =
+                try (reader.outbox.entry(id, now: client.now)?.waitsFor ?? [])
+                + reader.outbox.waitsForWholeRecords(of: id, sendsWhole: builder(reader.access).sendsWhole)
             return Dictionary(waits.map { ($0.operation, $0.isDead) }) { $0 || $1 }
         }
     }

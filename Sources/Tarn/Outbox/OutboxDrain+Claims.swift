@@ -53,16 +53,26 @@ extension OutboxDrain {
     ) throws -> (OutboxOperation, OpenConflict?)? {
         guard !isWaiting(operation) else { return nil }
         // The operations of another API in the same store are not this outbox's.
-        guard let requests = outbox.builder(writer.access).requests(of: operation.entity) else { return nil }
+        let builder = outbox.builder(writer.access)
+        guard let requests = builder.requests(of: operation.entity) else { return nil }
         guard requests.request(for: operation.kind, relationship: operation.relationship) != nil else {
             let error = WriteError.noRequest(entity: operation.entity, operation: operation.declaration)
             let failure = OutboxFailure(kind: "request", message: error.description, at: client.now)
             try refuse(operation, failure, &effects, &writer)
             return nil
         }
+        guard try writer.outbox.waitsForWholeRecords(of: operation.id, sendsWhole: builder.sendsWhole).isEmpty else {
+            return nil
+        }
         let isRefused = operation.failure?.kind == "conflict"
         let server = try serverValues(of: operation, &writer)
         let unordered = server.isEmpty ? [] : writer.access.catalog.unorderedLists(of: operation.entity)
+        var operation = operation
+        if operation.kind == .update, !server.isEmpty {
+            operation.changes = ConflictDecision.based(
+                operation.changes, on: server, try writer.outbox.valuesBeforeRefused(of: operation.id),
+                unordered: unordered)
+        }
         switch (operation.kind, policy(of: operation, writer.access)) {
         case (.update, .rule(let rule)):
             let decision = ConflictDecision.decide(rule, operation.changes, server: server, unordered: unordered)

@@ -34,6 +34,11 @@ struct WriteMessageBuilder {
         catalog.entity(entity).flatMap { description.writes(of: $0, in: catalog) }
     }
 
+    /// Whether updates of an entity's records send all of their fields.
+    func sendsWhole(_ entity: String) -> Bool {
+        requests(of: entity)?.update.map { $0.content(for: .update) == .all } ?? false
+    }
+
     /// Builds the request of an operation.
     ///
     /// - Throws: `WriteError` with the location of the declaration.

@@ -160,7 +160,10 @@ extension Importer {
             try writer.putLocalMark(mark, plan.entity.root, key)
             return false
         }
-        guard try !yieldsToServer(plan, key, writer), mark.operation != .delete else {
+        // An operation of another record does not keep it: no request would find it missing.
+        let isServers =
+            try plan.policies.local == .server && !writer.access.outbox.hasOperations(plan.entity.root, key, own: true)
+        guard !isServers, mark.operation != .delete else {
             // Both sides agree, or the server takes precedence.
             try writer.removeLocalMark(plan.entity.root, key)
             return false
@@ -187,7 +190,8 @@ extension Importer {
 
     /// Returns whether responses replace local changes of a record.
     ///
-    /// Not while operations wait: the conflict policy of the outbox decides about them.
+    /// Not while operations that change the record wait: the conflict policy of the outbox decides
+    /// about them.
     private func yieldsToServer(_ plan: EntityPlan, _ key: Bytes, _ writer: borrowing StoreWriter) throws -> Bool {
         try plan.policies.local == .server && !writer.access.outbox.hasOperations(plan.entity.root, key)
     }

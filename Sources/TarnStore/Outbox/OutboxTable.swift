@@ -184,9 +184,19 @@ package struct OutboxTable {
         }
     }
 
-    /// Whether operations of a record are queued.
-    package func hasOperations(_ root: UInt16, _ storageKey: Bytes) throws -> Bool {
-        try !ids(.own, ListedRecord(root, storageKey)).isEmpty
+    /// Whether operations are queued that change a record: its own, or another one's deletion or
+    /// change of members.
+    ///
+    /// - Parameter own: whether only the operations of the record itself count.
+    package func hasOperations(_ root: UInt16, _ storageKey: Bytes, own: Bool = false) throws -> Bool {
+        let record = ListedRecord(root, storageKey)
+        if try !ids(.own, record).isEmpty { return true }
+        // Operations of other records may be many, and each has marked the records that it changes.
+        guard !own, try access.localChanges.mark(root, storageKey) != nil else { return false }
+        return try ids(.reference, record).contains { id in
+            guard let operation = try stored(id) else { return false }
+            return operation.touchedRecords(operation.record(access.catalog)).contains(record)
+        }
     }
 }
 

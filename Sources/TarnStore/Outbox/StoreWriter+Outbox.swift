@@ -231,6 +231,16 @@ extension StoreWriter {
         while let creation = try untouchedCreation(inCascadeOf: record) {
             receipt.withdrawn += try discard(creation.id).operations
         }
+        try deleteCascade(of: record, into: &operation, &known)
+    }
+
+    /// Deletes a record by its delete rules, and adds its cascade to a deletion.
+    ///
+    /// - Parameter known: takes the marks of the deleted records, which deleting removes.
+    /// - Throws: `OutboxError.tooLarge`; `StoreWriteError.deleteDenied`.
+    mutating func deleteCascade(
+        of record: ListedRecord, into operation: inout StoredOperation, _ known: inout [ListedRecord: LocalMark]
+    ) throws {
         try applyIndexChanges()
         let access = access, mark = access.rowMark
         defer { access.release(to: mark) }

@@ -57,19 +57,23 @@ extension StoreWriter {
 
     private mutating func rollBack(_ operation: StoredOperation, _ records: inout Set<ListedRecord>) throws {
         let own = operation.record(access.catalog)
+        var restored: Set<ListedRecord> = [], changed: Set<ListedRecord> = []
         for row in operation.rows {
-            if try restore(row, operation) { records.insert(row.record) }
+            if try restore(row, operation) { restored.insert(row.record) }
         }
         if operation.kind == .create {
             if try removeRow(own) { records.insert(own) }
             try forgetDeleted(own)
         } else {
             for place in operation.touchedFields(own) where try rollBack(place, of: operation) {
-                records.insert(place.record)
+                changed.insert(place.record)
             }
         }
         // Rolling back may have stored the operation's neighbours, and never itself.
         try removeEntry(operation)
+        if operation.kind == .delete { try repeatDeletions(after: operation.id, on: restored.union(changed)) }
+        records.formUnion(changed)
+        for record in restored where try wholeRow(record) != nil { records.insert(record) }
         for record in operation.touchedRecords(own) { try renewMark(record, after: operation) }
     }
 

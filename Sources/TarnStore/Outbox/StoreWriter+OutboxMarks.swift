@@ -63,10 +63,14 @@ private struct LocalTouch {
 extension StoreWriter {
     /// Adds an operation, the last one of its records, to their marks.
     ///
-    /// - Parameter known: the marks of deleted records before their deletion.
-    mutating func mark(_ operation: StoredOperation, known: [ListedRecord: LocalMark] = [:]) throws {
+    /// - Parameters:
+    ///   - known: the marks of deleted records before their deletion.
+    ///   - records: records of the operation that have its mark already.
+    mutating func mark(
+        _ operation: StoredOperation, known: [ListedRecord: LocalMark] = [:], except records: Set<ListedRecord> = []
+    ) throws {
         let own = operation.record(access.catalog)
-        for record in operation.touchedRecords(own) {
+        for record in operation.touchedRecords(own).subtracting(records) {
             guard let touch = operation.touch(record, own) else { continue }
             let before = try known[record] ?? mark(of: record)
             try putMark(touch.added(to: before, at: operation.queuedAt), record, operation)

@@ -1,0 +1,141 @@
+// Deletions that are queued behind a discarded one. Its rollback restores references, also to
+// records that were deleted since: the later deletion applies to them as well, by its delete rules.
+
+internal import LMDB
+
+extension StoreWriter {
+    /// A restored reference between a record and one that a queued deletion has deleted.
+    private struct LostReference {
+        /// The deletion.
+        var operation: UInt64
+        /// The field with the reference that is removed; nil if the record is deleted.
+        var nullified: UInt16?
+        var target: ListedRecord
+    }
+
+    /// Applies deletions that are queued behind a discarded one to the records that its rollback
+    /// has restored or changed.
+    ///
+    /// By the rule `cascade` the record is deleted, and kept in the deletion. By `nullify` it loses
+    /// the reference, which the deletion restores if it is discarded as well.
+    mutating func repeatDeletions(after id: UInt64, on records: Set<ListedRecord>) throws {
+        for record in records.sorted(by: ListedRecord.precedes) {
+            for lost in try lostReferences(of: record, after: id) {
+                if let field = lost.nullified {
+                    try nullify(RecordFieldPlace(record: record, field: field), lost)
+                } else if try deleteAgain(record, lost) {
+                    break
+                }
+            }
+        }
+    }
+
+    /// Finds the references by which later deletions apply to a record, in their order.
+    private func lostReferences(of record: ListedRecord, after id: UInt64) throws -> [LostReference] {
+        let catalog = access.catalog
+        guard let row = try wholeRow(record), let entity = catalog.entity(id: row.kind) else { return [] }
+        var found: [LostReference] = []
+        for field in entity.fields {
+            guard let root = access.state.outboxSchema.destinationRoot(row.kind, field.id),
+                let value = row.value(of: field.id)
+            else { continue }
+            for key in value.referenceTarget.map({ [$0] }) ?? value.referenceList {
+                let target = ListedRecord(entity: root, storageKey: key)
+                guard let (operation, kind) = try deletion(of: target, after: id) else { continue }
+                let rule = access.state.deleteRules[kind].first {
+                    !$0.isStored && $0.field == field.id && catalog.isKind(row.kind, of: $0.owner)
+                }?.deleteRule
+                if rule == .cascade {
+                    found.append(LostReference(operation: operation, nullified: nil, target: target))
+                } else if rule == .nullify, !entity.key.contains(field.id) {
+                    found.append(LostReference(operation: operation, nullified: field.id, target: target))
+                }
+            }
+        }
+        return try (found + lostOwners(of: record, after: id)).sorted { $0.operation < $1.operation }
+    }
+
+    /// Finds the deletion of a record that is not stored, and the record's concrete entity.
+    private func deletion(of record: ListedRecord, after id: UInt64) throws -> (operation: UInt64, kind: UInt16)? {
+        guard try wholeRow(record) == nil else { return nil }
+        for operation in try outbox.touching(record) where operation.id > id {
+            if let row = operation.rows.first(where: { $0.record == record }) { return (operation.id, row.kind) }
+        }
+        return nil
+    }
+
+    /// Finds deleted records whose own references lead to a record by the rule `cascade`.
+    private func lostOwners(of record: ListedRecord, after id: UInt64) throws -> [LostReference] {
+        var found: [LostReference] = []
+        for other in try outbox.ids(.reference, record) where other > id {
+            guard let operation = try outbox.stored(other) else { continue }
+            for row in operation.rows where row.record != record {
+                let leads = access.state.deleteRules[row.kind].contains { relationship in
+                    guard relationship.deleteRule == .cascade, relationship.isStored,
+                        access.state.outboxSchema.destinationRoot(row.kind, relationship.field) == record.entity,
+                        let value = operation.deletedValue(
+                            of: RecordFieldPlace(record: row.record, field: relationship.field))
+                    else { return false }
+                    return (value.referenceTarget.map { [$0] } ?? value.referenceList).contains(record.storageKey)
+                }
+                guard leads, try wholeRow(row.record) == nil else { continue }
+                found.append(LostReference(operation: other, nullified: nil, target: row.record))
+                break
+            }
+        }
+        return found
+    }
+
+    /// Deletes a restored record with its cascade, and adds it to a deletion.
+    ///
+    /// - Returns: false if a delete rule denies it.
+    private mutating func deleteAgain(_ record: ListedRecord, _ lost: LostReference) throws -> Bool {
+        let before = try queued(lost.operation)
+        var deletion = before, known: [ListedRecord: LocalMark] = [:]
+        do { try deleteCascade(of: record, into: &deletion, &known) } catch StoreWriteError.deleteDenied {
+            return false
+        }
+        try replace(before, by: deletion)
+        let deleted = deletion.rows.dropFirst(before.rows.count).map(\.record)
+        let marked = before.touchedRecords(before.record(access.catalog)).subtracting(deleted)
+        try mark(deletion, known: known, except: marked)
+        return true
+    }
+
+    /// Removes a restored reference, and adds its removal to a deletion.
+    private mutating func nullify(_ place: RecordFieldPlace, _ lost: LostReference) throws {
+        let before = try queued(lost.operation), catalog = access.catalog
+        guard let row = try wholeRow(place.record) else { return }
+        // The value at the time of the deletion: later operations continue from it.
+        var value = row.value(of: place.field)
+        for operation in try outbox.touching(place.record).reversed() where operation.id > before.id {
+            value = operation.undone(value, place, operation.record(catalog))
+        }
+        guard let known = value else { return }
+        var deletion = before
+        if known.referenceTarget == lost.target.storageKey {
+            value = [ValueTag.null]
+            deletion.changes.append(
+                StoredOperation.FieldChange(
+                    record: place.record, kind: row.kind, field: place.field, before: known, after: [ValueTag.null]))
+        } else if let position = known.referenceList.firstIndex(of: lost.target.storageKey) {
+            let edit = StoredOperation.ListEdit(
+                record: place.record, kind: row.kind, field: place.field, target: lost.target.storageKey,
+                position: UInt32(clamping: position), isInsertion: false)
+            value = edit.applied(to: known, isUndone: false)
+            deletion.edits.append(edit)
+        } else {
+            return
+        }
+        try replace(before, by: deletion)
+        try continueFrom(value, place, after: before.id)
+        try mark(deletion, except: deletion.touchedRecords(deletion.record(catalog)).subtracting([place.record]))
+    }
+}
+
+extension [UInt8] {
+    /// The storage key of an encoded reference; nil for any other value.
+    fileprivate var referenceTarget: [UInt8]? {
+        withUnsafeBytes { bytes in bytes.isEmpty ? nil : EncodedValue(bytes).reference.map { Array($0) } }
+    }
+}

@@ -1,0 +1,90 @@
+// The order of requests that change one record: bodies with all of its fields.
+
+import Foundation
+import Synchronization
+import Tarn
+import TarnImport
+import TestSupport
+import Testing
+
+@Suite("Outbox: order of whole records", .timeLimit(.minutes(2)))
+struct OutboxOrderTests {
+    private typealias Answer = ScriptedServer.Answer
+
+    /// An issue and its child. The server takes its time for the requests of a method, and notes
+    /// the requests when it answers them.
+    private func place(
+        update: String = "PUT", slow: String = "", refusing refused: String = ""
+    ) async throws -> (ScriptedOutbox, Done) {
+        let done = Done()
+        let place = try ScriptedOutbox(
+            """
+            Issue:
+              key: id
+              attributes: { id: int, title: string }
+              relationships:
+                parent: { to: Issue, inverse: children }
+                children: { to: [Issue], inverse: parent, on_delete: nullify }
+              write: { update: '\(update) /issues/{id}', delete: 'DELETE /issues/{id}' }
+            """
+        ) { request in
+            if request.method == slow { usleep(200_000) }
+            done.requests.withLock { $0.append("\(request.method) \(request.target)") }
+            if request.method == refused { return Answer(status: "403 No") }
+            return request.method == "DELETE" ? Answer(status: "204 No Content") : Answer(body: request.body)
+        }
+        try await place.store.write { writer in
+            try writer.put("Issue", RecordKey(1), [.init("title", .string("a")), .init("parent", .null)])
+            try writer.put(
+                "Issue", RecordKey(2), [.init("title", .string("b")), .init("parent", .reference(RecordKey(1)))])
+        }
+        return (place, done)
+    }
+
+    private final class Done: Sendable {
+        let requests = Mutex<[String]>([])
+    }
+
+    private func parent(_ place: ScriptedOutbox) throws -> JSONValue? {
+        try JSONValue(try #require(place.changes.first { $0.method == "PUT" }).body)["parent"]
+    }
+
+    @Test(
+        "a PUT and a deletion that removes a reference of the same record reach the server in the order of the queue",
+        arguments: [true, false])
+    func order(isDeletionFirst: Bool) async throws {
+        let (place, done) = try await place(slow: isDeletionFirst ? "DELETE" : "PUT")
+        let outbox = place.outbox()
+        if isDeletionFirst { try await outbox.delete("Issue", RecordKey(1)) }
+        try await outbox.update("Issue", RecordKey(2), [.init("title", .string("mine"))])
+        if !isDeletionFirst { try await outbox.delete("Issue", RecordKey(1)) }
+        #expect(try outbox.waits(of: 2) == [1: false])
+        #expect(try await outbox.drain().sent == 2)
+        let expected = ["DELETE /issues/1", "PUT /issues/2"]
+        #expect(done.requests.withLock(\.self) == (isDeletionFirst ? expected : expected.reversed()))
+        #expect(try parent(place) == (isDeletionFirst ? .null : .number("1")))
+        #expect(try place.field("parent", of: RecordKey(2)) == .null)
+        #expect(try place.store.read { try $0.localChange("Issue", RecordKey(2)) } == nil)
+    }
+
+    @Test("a PUT behind a refused deletion is sent with the reference that the server still has")
+    func refused() async throws {
+        let (place, _) = try await place(refusing: "DELETE")
+        let outbox = place.outbox()
+        try await outbox.delete("Issue", RecordKey(1))
+        try await outbox.update("Issue", RecordKey(2), [.init("title", .string("mine"))])
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.dead == 1, "\(report)")
+        #expect(try parent(place) == .number("1") && place.field("parent", of: RecordKey(2)) == .null)
+    }
+
+    @Test("a PATCH of other fields does not wait for the deletion")
+    func patch() async throws {
+        let (place, _) = try await place(update: "PATCH")
+        let outbox = place.outbox()
+        try await outbox.delete("Issue", RecordKey(1))
+        try await outbox.update("Issue", RecordKey(2), [.init("title", .string("mine"))])
+        #expect(try outbox.waits(of: 2) == [:])
+        #expect(try await outbox.drain().sent == 2)
+    }
+}

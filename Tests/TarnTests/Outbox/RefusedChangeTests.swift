@@ -1,0 +1,67 @@
+// Changes of a field whose earlier change the server has refused.
+
+import Foundation
+import Tarn
+import TestSupport
+import Testing
+
+@Suite("Outbox: changes behind refused ones", .timeLimit(.minutes(2)))
+struct RefusedChangeTests {
+    private typealias Answer = ScriptedServer.Answer
+    private static let key = RecordKey(1)
+    private static let policies: [String: ConflictPolicy] = [
+        "server": .server, "client": .client, "per field": .perField, "code": .resolve { _, _, _ in nil },
+    ]
+
+    /// A server that refuses bad titles.
+    private func place() throws -> (ScriptedOutbox, ScriptedRecord) {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)
+        let place = try ScriptedOutbox(
+            """
+            Issue: { key: id, attributes: { id: int, title: string }, write: { update: 'PATCH /issues/{id}' } }
+            """
+        ) { request in
+            if request.method == "GET" { return record.read(request) }
+            if request.body.contains("bad") { return Answer(status: "422 No") }
+            record.change(#"{"id":1,"#.appending(request.body.dropFirst()))
+            return Answer(body: record.state.withLock(\.body))
+        }
+        return (place, record)
+    }
+
+    @Test("a corrected change is no conflict after a sync: the server has changed nothing", arguments: policies.keys)
+    func corrected(policy: String) async throws {
+        let (place, record) = try place()
+        try await place.sync()
+        let outbox = place.outbox(try #require(Self.policies[policy]))
+        for title in ["bad", "bad as well"] {
+            try await outbox.update("Issue", Self.key, [.init("title", .string(title))])
+            #expect(try await outbox.drain().dead == 1)
+        }
+        try await place.sync()
+        try await outbox.update("Issue", Self.key, [.init("title", .string("good"))])
+        let report = try await outbox.drain()
+        #expect(report.sent == 1 && report.conflicts == 0 && report.withdrawn == 0, "\(report)")
+        #expect(record.state.withLock(\.body) == #"{"id":1,"title":"good"}"#)
+        #expect(try place.field("title") == .string("good"))
+        for operation in try outbox.operations() { try await outbox.discard(operation.id) }
+        #expect(try place.field("title") == .string("good"))
+        #expect(try place.store.read { try $0.localChange("Issue", Self.key) } == nil)
+    }
+
+    @Test("a change by another client is a conflict with the corrected change", arguments: policies.keys)
+    func conflict(policy: String) async throws {
+        let (place, record) = try place()
+        try await place.sync()
+        let outbox = place.outbox(try #require(Self.policies[policy]))
+        try await outbox.update("Issue", Self.key, [.init("title", .string("bad"))])
+        #expect(try await outbox.drain().dead == 1)
+        record.change(#"{"id":1,"title":"theirs"}"#)
+        try await place.sync()
+        try await outbox.update("Issue", Self.key, [.init("title", .string("good"))])
+        let report = try await outbox.drain()
+        #expect(report.conflicts == 1, "\(report)")
+        let expected = policy == "client" ? "good" : "theirs"
+        #expect(record.state.withLock(\.body) == #"{"id":1,"title":"\#(expected)"}"#)
+    }
+}

@@ -21,7 +21,10 @@
 /// `Bool`, `Int`, `Int64`, `UInt64`, `Double`, `ExactDecimal`, `String`, `Timestamp`, `Date`,
 /// `UUID`, `URL`, `Data`, an enumeration that is an `AttributeValue`, an optional or a list of
 /// them, a `Reference` or `References`. An `Inverse` is a relationship that the other side stores.
-/// Static and computed properties are not fields, and neither is one with ``Transient()``.
+/// Static and computed properties are not fields, and neither is one with ``Transient()``. A field
+/// cannot be inside of `#if`.
+///
+/// The macro adds types with the names `Field`, `Columns` and `Key`, so a record has another name.
 ///
 /// - Parameters:
 ///   - entity: the name of the entity; by default that of the struct.
@@ -49,6 +52,8 @@ public macro Record(
 public macro Key() = #externalMacro(module: "TarnMacrosPlugin", type: "FieldMacro")
 
 /// Makes an index of a property.
+///
+/// A to-one relationship always has one: there, only a unique index is an index of its own.
 ///
 /// For several properties, for some of the records, and for paths, declare `static var indexes`.
 ///
@@ -94,7 +99,8 @@ public macro Attribute<Value: AttributeValue>(
 /// - Parameters:
 ///   - sources: the key paths in the JSON, in the order in which they are tried; after them the
 ///     property's own name is tried.
-///   - inverse: the `Inverse` of the target that is the other side: `\User.issues`.
+///   - inverse: the `Inverse` of the target that is the other side: `\User.issues`. A record that
+///     refers to itself names it by a text: `"issues"`.
 ///   - ordered: whether the order of a to-many relationship is significant.
 ///   - onDelete: the effect on the targets when the record is deleted.
 ///   - rules: the treatment of nulls, of absent values, and of lists.
@@ -105,13 +111,14 @@ public macro Relationship(
     from sources: ValueSource..., inverse: AnyKeyPath? = nil, ordered: Bool = false,
     onDelete: RelationshipDefinition.DeleteRule = .none, rules: FieldRules? = nil, renamedFrom: String? = nil,
     by url: RecordURL? = nil
-) = #externalMacro(module: "TarnMacrosPlugin", type: "FieldMacro")
+) = #externalMacro(module: "TarnMacrosPlugin", type: "RelationshipMacro")
 
 /// Declares a relationship whose other side is named by a text, which the compiler checks.
 ///
 /// An `Inverse` with a delete rule names the relationship that is stored:
 /// `@Relationship(inverse: "post", onDelete: .cascade) var comments: Inverse<Comment>`. Two key
-/// paths that lead to each other are a circle, which the compiler does not accept.
+/// paths that lead to each other are a circle, which the compiler does not accept. Neither does it
+/// accept a key path in a record that refers to itself.
 ///
 /// - Parameters:
 ///   - sources: the key paths in the JSON, in the order in which they are tried; none for an

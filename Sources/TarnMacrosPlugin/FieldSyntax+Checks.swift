@@ -11,6 +11,7 @@ extension FieldSyntax {
         checkDeclaration(context)
         checkIndex(context)
         checkDefault(context)
+        checkStoredType(context)
         checkSources(context)
     }
 
@@ -91,6 +92,21 @@ extension FieldSyntax {
         }
     }
 
+    /// The types in the store that values of a type can have; JSON is checked by the compiler.
+    private static let storedTypes: [String: Set<String>] = [
+        "Bool": ["bool"], "Int": ["int"], "Int64": ["int"], "UInt64": ["uint"], "Double": ["double"],
+        "ExactDecimal": ["decimal"], "String": ["string", "url", "json", "enumeration"], "Timestamp": ["date"],
+        "Date": ["date"], "UUID": ["uuid"], "URL": ["url", "string"], "Data": ["bytes"],
+    ]
+
+    private func checkStoredType(_ context: some MacroExpansionContext) {
+        guard let stored = declaration?.argument("type"), !isCodable,
+            let name = stored.storedTypeName,
+            let fitting = FieldSyntax.storedTypes[type.unwrapped.trimmedDescription], !fitting.contains(name)
+        else { return }
+        context.report(.storedType(self.name, type.trimmedDescription, stored.trimmedDescription), at: stored)
+    }
+
     private func checkSources(_ context: some MacroExpansionContext) {
         var known: Set<String> = []
         for source in sources {
@@ -106,5 +122,13 @@ extension FieldSyntax {
             context.report(.inverseIsNoField(name), at: attribute)
         }
         if let source = sources.first { context.report(.inverseWithSource(name), at: source) }
+    }
+}
+
+extension ExprSyntax {
+    /// The name of an `AttributeType` that is written as a member: `array` of `.array(.string)`.
+    fileprivate var storedTypeName: String? {
+        let member = self.as(FunctionCallExprSyntax.self)?.calledExpression ?? self
+        return member.as(MemberAccessExprSyntax.self)?.declName.baseName.text
     }
 }

@@ -9,12 +9,14 @@ extension FieldSyntax {
 
     /// Reads a property; nil if it is no field, or if it has a problem that was reported.
     init?(_ property: VariableDeclSyntax, _ context: some MacroExpansionContext) {
-        let modifiers = property.modifiers.map(\.name.text)
-        guard !modifiers.contains("static"), !modifiers.contains("class"), !modifiers.contains("lazy") else {
+        guard let binding = property.bindings.first else { return nil }
+        let attributes = property.fieldAttributes
+        guard property.isStoredInInstances else {
+            for attribute in attributes {
+                context.report(.notStored(attribute.name, binding.pattern.trimmedDescription), at: attribute)
+            }
             return nil
         }
-        guard let binding = property.bindings.first else { return nil }
-        if let accessors = binding.accessorBlock, FieldSyntax.isComputed(accessors) { return nil }
         guard let pattern = binding.pattern.as(IdentifierPatternSyntax.self) else {
             context.report(.severalInOneLine, at: property)
             return nil
@@ -22,6 +24,9 @@ extension FieldSyntax {
         let name = pattern.identifier.text
         if property.attribute("Transient") != nil {
             if binding.initializer == nil { context.report(.transientWithoutValue(name), at: pattern) }
+            for attribute in attributes where attribute.name != "Transient" {
+                context.report(.contradiction(name, attribute.name, "Transient"), at: attribute)
+            }
             return nil
         }
         guard property.bindings.count == 1 else {
@@ -31,6 +36,10 @@ extension FieldSyntax {
         guard let type = binding.typeAnnotation?.type ?? FieldSyntax.inverseType(binding) else {
             context.report(.noType(name), at: pattern, FieldSyntax.typeFix(binding))
             return nil
+        }
+        var known: Set<String> = []
+        for attribute in attributes where !known.insert(attribute.name).inserted {
+            context.report(.twice(attribute.name, name), at: attribute)
         }
         if FieldSyntax.reserved.contains(name) { context.report(.reserved(name), at: pattern) }
         self.property = property
@@ -44,14 +53,6 @@ extension FieldSyntax {
         declaration = property.attribute("Attribute") ?? property.attribute("Relationship")
         if isConstant, hasValue, !isInverse { context.report(.constant(name), at: property.bindingSpecifier) }
         check(context)
-    }
-
-    private static func isComputed(_ block: AccessorBlockSyntax) -> Bool {
-        switch block.accessors {
-        case .getter: true
-        case .accessors(let list):
-            list.contains { !["willSet", "didSet"].contains($0.accessorSpecifier.text) }
-        }
     }
 
     /// The type of `Inverse<Issue>()`, the only initial value that has its type in it.
@@ -71,6 +72,51 @@ extension FieldSyntax {
             TypeAnnotationSyntax(
                 colon: .colonToken(trailingTrivia: .space), type: TypeSyntax(stringLiteral: "\(type) ")))
         return .replace("add the type \(type)", binding, typed)
+    }
+}
+
+extension VariableDeclSyntax {
+    /// The attributes of this library, in the order of the source.
+    fileprivate var fieldAttributes: [AttributeSyntax] {
+        attributes.compactMap { $0.as(AttributeSyntax.self) }.filter {
+            ["Key", "Index", "Attribute", "Relationship", "Transient"].contains($0.name)
+        }
+    }
+
+    /// Whether the property is stored in each instance, and read with it.
+    fileprivate var isStoredInInstances: Bool {
+        let modifiers = modifiers.map(\.name.text)
+        guard !modifiers.contains("static"), !modifiers.contains("class"), !modifiers.contains("lazy") else {
+            return false
+        }
+        return switch bindings.first?.accessorBlock?.accessors {
+        case nil: true
+        case .getter: false
+        case .accessors(let list):
+            list.allSatisfy { ["willSet", "didSet"].contains($0.accessorSpecifier.text) }
+        }
+    }
+}
+
+extension MemberBlockSyntax {
+    /// Reports fields inside of `#if`.
+    func checkConditions(_ context: some MacroExpansionContext) {
+        for member in members { member.decl.as(IfConfigDeclSyntax.self)?.check(context) }
+    }
+}
+
+extension IfConfigDeclSyntax {
+    fileprivate func check(_ context: some MacroExpansionContext) {
+        for clause in clauses {
+            guard case .decls(let members)? = clause.elements else { continue }
+            for member in members {
+                member.decl.as(IfConfigDeclSyntax.self)?.check(context)
+                guard let property = member.decl.as(VariableDeclSyntax.self), property.isStoredInInstances,
+                    property.attribute("Transient") == nil, let binding = property.bindings.first
+                else { continue }
+                context.report(.conditional(binding.pattern.trimmedDescription), at: binding.pattern)
+            }
+        }
     }
 }
 

@@ -38,7 +38,7 @@ struct FieldSyntax {
     /// The type of the values in the store.
     var storedType: String {
         guard isCodable else { return type.trimmedDescription }
-        return "StoredJSON<\(type.unwrapped.trimmedDescription)>" + (type.isOptional ? "?" : "")
+        return "Tarn.StoredJSON<\(type.unwrapped.trimmedDescription)>" + (type.isOptional ? "?" : "")
     }
 
     /// The name of the other side: a text, or the last name of a key path.

@@ -29,6 +29,12 @@ enum RecordDiagnostic: DiagnosticMessage {
     case contradiction(String, String, String)
     case emptySource
     case duplicateSource(String)
+    case reservedType(String)
+    case keyPathOfCircle(String, String)
+    case notStored(String, String)
+    case twice(String, String)
+    case conditional(String)
+    case storedType(String, String, String)
 
     var message: String {
         switch self {
@@ -61,6 +67,17 @@ enum RecordDiagnostic: DiagnosticMessage {
         case .contradiction(let name, let first, let second): "'\(name)' cannot have both @\(first) and @\(second)"
         case .emptySource: "the key path is empty: remove it, since the property's own name is tried anyway"
         case .duplicateSource(let path): "the key path '\(path)' is there twice"
+        case .reservedType(let name):
+            "@Record adds a type \(name) to every record, which would hide this one: rename the struct, and name the entity with @Record(\"\(name)\")"
+        case .keyPathOfCircle(let type, let name):
+            "\(type) refers to itself, so the compiler cannot resolve a key path here: write inverse: \"\(name)\""
+        case .notStored(let attribute, let name):
+            "@\(attribute) has no effect on '\(name)': only stored properties are fields"
+        case .twice(let attribute, let name): "'\(name)' has @\(attribute) twice: combine them"
+        case .conditional(let name):
+            "the field '\(name)' cannot be inside of #if: @Record does not see it. Move it out, or mark it with @Transient"
+        case .storedType(let name, let type, let stored):
+            "'\(name)' is of type \(type), whose values cannot be stored as \(stored)"
         }
     }
 

@@ -29,9 +29,11 @@ extension RecordMacro: ExtensionMacro {
         _ node: AttributeSyntax, _ declaration: some DeclGroupSyntax, _ context: some MacroExpansionContext,
         reports: Bool
     ) -> RecordSyntax? {
-        let context = CountingContext(context, reports: reports)
-        let record = RecordSyntax(node, declaration, context)
-        record?.checkKey(context)
-        return context.problems == 0 ? record : nil
+        let counting = CountingContext(context, reports: reports)
+        let record = RecordSyntax(node, declaration, counting)
+        record?.checkKey(counting)
+        // The record is added all the same: without it, each reference would be one more problem.
+        if reports { record?.checkInverses(context) }
+        return counting.problems == 0 ? record : nil
     }
 }

@@ -8,7 +8,7 @@ extension RecordSyntax {
         let entity = attribute.unlabeled?.trimmedDescription ?? "\"\(self.type)\""
         return try ExtensionDeclSyntax(
             """
-            extension \(type.trimmed): MappedRecord {
+            extension \(type.trimmed): Tarn.MappedRecord {
                 \(raw: access)static var entity: String { \(raw: entity) }
                 \(raw: reading)
                 \(raw: writing)
@@ -24,14 +24,14 @@ extension RecordSyntax {
             // All at once: a struct that is set field by field is copied once it is complete.
             let arguments = properties.map { "\($0.identifier): \($0.read)" }.joined(separator: ", ")
             return """
-                \(access)init(_ row: Row<Self>) throws(StoreError) {
+                \(access)init(_ row: Tarn.Row<Self>) throws(Tarn.StoreError) {
                     try self.init(\(arguments))
                 }
                 """
         }
         let assignments = properties.map { "self.\($0.identifier) = \($0.isInverse ? "" : "try ")\($0.read)" }
         return """
-            \(access)init(_ row: Row<Self>) throws(StoreError) {
+            \(access)init(_ row: Tarn.Row<Self>) throws(Tarn.StoreError) {
             \(assignments.joined(separator: "\n"))
             }
             """
@@ -40,7 +40,7 @@ extension RecordSyntax {
     private var writing: String {
         let fields = fields.map { "row.set(.\($0.identifier), \($0.written))" }
         return """
-            \(access)func encode(into row: inout RowEncoder<Self>) {
+            \(access)func encode(into row: inout Tarn.RowEncoder<Self>) {
             \(fields.joined(separator: "\n"))
             }
             """
@@ -50,7 +50,7 @@ extension RecordSyntax {
 extension FieldSyntax {
     /// The expression that reads the field from a row.
     fileprivate var read: String {
-        if isInverse { return "Inverse()" }
+        if isInverse { return "Tarn.Inverse()" }
         if let defaultValue { return "row.get(.\(identifier), default: \(defaultValue.trimmedDescription))" }
         guard isCodable else { return "row.get(.\(identifier))" }
         return type.isOptional ? "row.jsonIfPresent(.\(identifier))" : "row.json(.\(identifier))"
@@ -59,6 +59,7 @@ extension FieldSyntax {
     /// The expression that is written into a row.
     fileprivate var written: String {
         guard isCodable else { return "self.\(identifier)" }
-        return type.isOptional ? "self.\(identifier).map { StoredJSON($0) }" : "StoredJSON(self.\(identifier))"
+        return type.isOptional
+            ? "self.\(identifier).map { Tarn.StoredJSON($0) }" : "Tarn.StoredJSON(self.\(identifier))"
     }
 }

@@ -7,19 +7,19 @@ extension RecordSyntax {
         var members = [declarations, mapping]
         if let parent = attribute.argument("parent") {
             members.append(
-                "\(raw: access)static var parent: (any TypedRecord.Type)? { \(parent.trimmed) }")
+                "\(raw: access)static var parent: (any Tarn.TypedRecord.Type)? { \(parent.trimmed) }")
         }
         if let compression = attribute.argument("compression") {
             members.append(
-                "\(raw: access)static var compression: EntityDefinition.Compression { \(compression.trimmed) }")
+                "\(raw: access)static var compression: Tarn.EntityDefinition.Compression { \(compression.trimmed) }")
         }
         return members
     }
 
     private var declarations: DeclSyntax {
-        let fields = properties.compactMap(\.fieldDeclaration).joined(separator: ",\n")
+        let fields = properties.map(\.fieldDeclaration).joined(separator: ",\n")
         return """
-            \(raw: access)static var fields: [FieldDeclaration] {
+            \(raw: access)static var fields: [Tarn.FieldDeclaration] {
             [\(raw: fields)]
             }
             """
@@ -42,8 +42,8 @@ extension RecordSyntax {
             }
         }
         return """
-            \(raw: access)static var mapping: EntityMapping {
-                var mapping = EntityMapping(\(raw: arguments.joined(separator: ", ")))
+            \(raw: access)static var mapping: Tarn.EntityMapping {
+                var mapping = Tarn.EntityMapping(\(raw: arguments.joined(separator: ", ")))
                 \(raw: urls.joined())configure(&mapping)
                 return mapping
             }
@@ -52,25 +52,27 @@ extension RecordSyntax {
 }
 
 extension FieldSyntax {
-    /// The declaration of the field in the schema; nil if the other side declares it.
-    fileprivate var fieldDeclaration: String? {
+    /// The declaration of the field in the schema.
+    fileprivate var fieldDeclaration: String {
         var arguments = ["\"\(name)\"", "(\(storedType)).self"]
         func add(_ label: String, _ value: ExprSyntax?) {
             if let value { arguments.append("\(label): \(value.trimmedDescription)") }
+        }
+        func addIndex() {
+            guard let index else { return }
+            arguments.append("index: .init(\(index.arguments.map { $0.trimmedDescription } ?? ""))")
         }
         switch kind {
         case .attribute:
             if !isCodable { add("as", declaration?.argument("type")) }
             if isKey { arguments.append("isKey: true") }
-            if let index {
-                let options = index.arguments.map { $0.trimmedDescription } ?? ""
-                arguments.append("index: .init(\(options))")
-            }
+            addIndex()
             add("default", defaultValue)
             add("renamedFrom", declaration?.argument("renamedFrom"))
             return ".attribute(\(arguments.joined(separator: ", ")))"
         case .toOne:
             if isKey { arguments.append("isKey: true") }
+            addIndex()
             if let inverse { arguments.append("inverse: \"\(inverse)\"") }
             add("onDelete", declaration?.argument("onDelete"))
             add("renamedFrom", declaration?.argument("renamedFrom"))
@@ -82,9 +84,9 @@ extension FieldSyntax {
             add("renamedFrom", declaration?.argument("renamedFrom"))
             return ".toMany(\(arguments.joined(separator: ", ")))"
         case .inverse:
-            guard let inverse else { return nil }
-            let rule = declaration?.argument("onDelete")?.trimmedDescription ?? ".none"
-            return ".inverse(\(arguments.joined(separator: ", ")), of: \"\(inverse)\", onDelete: \(rule))"
+            if let inverse { arguments.append("of: \"\(inverse)\"") }
+            add("onDelete", declaration?.argument("onDelete"))
+            return ".inverse(\(arguments.joined(separator: ", ")))"
         }
     }
 }

@@ -10,7 +10,7 @@ extension RecordSyntax {
         let cases = fields.map(\.identifier).joined(separator: ", ")
         let names = fields.map { "case .\($0.identifier): \"\($0.name)\"" }.joined(separator: "\n")
         return """
-            \(raw: access)enum Field: Int, RecordField {
+            \(raw: access)enum Field: Int, Tarn.RecordField {
                 case \(raw: cases)
                 \(raw: access)var name: String {
                     switch self {
@@ -22,11 +22,11 @@ extension RecordSyntax {
     }
 
     private var columns: DeclSyntax {
-        let columns = properties.map { "\(access)var \($0.identifier): \($0.column)" }.joined(separator: "\n")
+        let columns = properties.map { "\(access(of: $0))var \($0.identifier): \($0.column)" }.joined(separator: "\n")
         return """
-            \(raw: access)struct Columns: RecordColumns {
-                \(raw: access)let path: ColumnPath
-                \(raw: access)init(path: ColumnPath) { self.path = path }
+            \(raw: access)struct Columns: Tarn.RecordColumns {
+                private let _columnPath: Tarn.ColumnPath
+                \(raw: access)init(path: Tarn.ColumnPath) { self._columnPath = path }
                 \(raw: columns)
             }
             """
@@ -43,22 +43,22 @@ extension RecordSyntax {
         let properties = keys.map { "\(access)var \($0.identifier): \($0.keyType)" }.joined(separator: "\n")
         let parameters = keys.map { "\($0.identifier): \($0.keyType)" }.joined(separator: ", ")
         let assignments = keys.map { "self.\($0.identifier) = \($0.identifier)" }.joined(separator: "\n")
-        let taken = keys.map { "let \($0.identifier) = parts.next(\($0.keyType).self)" }.joined(separator: ", ")
+        let taken = keys.map { "let \($0.identifier) = _parts.next(\($0.keyType).self)" }.joined(separator: ", ")
         let arguments = keys.map { "\($0.identifier): \($0.identifier)" }.joined(separator: ", ")
         let names = keys.map(\.identifier).joined(separator: ", ")
         let counts = keys.map { "\($0.keyType).componentCount" }.joined(separator: " + ")
         return """
-            \(raw: access)struct Key: StoredKey {
+            \(raw: access)struct Key: Tarn.StoredKey {
                 \(raw: properties)
                 \(raw: access)init(\(raw: parameters)) {
                     \(raw: assignments)
                 }
-                \(raw: access)init?(_ key: RecordKey) {
-                    var parts = KeyParts(key)
-                    guard \(raw: taken), parts.isEmpty else { return nil }
+                \(raw: access)init?(_ _key: Tarn.RecordKey) {
+                    var _parts = Tarn.KeyParts(_key)
+                    guard \(raw: taken), _parts.isEmpty else { return nil }
                     self.init(\(raw: arguments))
                 }
-                \(raw: access)var recordKey: RecordKey { RecordKey(parts: \(raw: names)) }
+                \(raw: access)var recordKey: Tarn.RecordKey { Tarn.RecordKey(parts: \(raw: names)) }
                 \(raw: access)static var componentCount: Int { \(raw: counts) }
             }
             """
@@ -69,9 +69,10 @@ extension FieldSyntax {
     /// The type and the value of the field's column.
     fileprivate var column: String {
         switch kind {
-        case .attribute: "Column<\(storedType)> { Column(path, \"\(name)\") }"
-        case .toOne(let target): "ToOneColumn<\(target)> { ToOneColumn(path, \"\(name)\") }"
-        case .toMany(let target), .inverse(let target): "ToManyColumn<\(target)> { ToManyColumn(path, \"\(name)\") }"
+        case .attribute: "Tarn.Column<\(storedType)> { Tarn.Column(_columnPath, \"\(name)\") }"
+        case .toOne(let target): "Tarn.ToOneColumn<\(target)> { Tarn.ToOneColumn(_columnPath, \"\(name)\") }"
+        case .toMany(let target), .inverse(let target):
+            "Tarn.ToManyColumn<\(target)> { Tarn.ToManyColumn(_columnPath, \"\(name)\") }"
         }
     }
 

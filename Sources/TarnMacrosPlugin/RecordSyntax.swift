@@ -24,6 +24,15 @@ struct RecordSyntax {
         return found.map { $0 + " " } ?? ""
     }
 
+    /// The access of a property's column: the lesser one of the struct and of the property.
+    ///
+    /// The type of the property need not be visible any further.
+    func access(of field: FieldSyntax) -> String {
+        let found = field.property.modifiers.map(\.name.text).first { ["public", "package"].contains($0) }
+        guard let found, !access.isEmpty else { return "" }
+        return access == "package " ? access : found + " "
+    }
+
     /// Whether the compiler gives the struct an initializer with a parameter for each property.
     var hasMemberwiseInitializer: Bool {
         !declaration.memberBlock.members.contains { $0.decl.is(InitializerDeclSyntax.self) }
@@ -47,10 +56,39 @@ struct RecordSyntax {
             context.report(.generic, at: generic)
             return nil
         }
+        let name = declaration.name.text
+        if RecordSyntax.nestedTypes.contains(name) { context.report(.reservedType(name), at: declaration.name) }
+        declaration.memberBlock.checkConditions(context)
         self.attribute = attribute
         self.declaration = declaration
         properties = declaration.memberBlock.members.compactMap { member in
             member.decl.as(VariableDeclSyntax.self).flatMap { FieldSyntax($0, context) }
+        }
+    }
+
+    /// The types that the macro adds: a record's own type of such a name would be hidden by them.
+    private static let nestedTypes: Set<String> = ["Field", "Columns", "Key"]
+
+    /// Reports key paths to inverses in a record that refers to itself.
+    ///
+    /// The compiler reads a key path before it knows the conformance of the struct, which a
+    /// reference to the struct needs. In some orders of declarations it then reports a missing
+    /// conformance.
+    func checkInverses(_ context: some MacroExpansionContext) {
+        let refersToItself = fields.contains { field in
+            switch field.kind {
+            case .toOne(let target), .toMany(let target): target == type || target == "Self"
+            case .attribute, .inverse: false
+            }
+        }
+        guard refersToItself else { return }
+        for field in properties {
+            guard let path = field.declaration?.argument("inverse")?.as(KeyPathExprSyntax.self),
+                let inverse = field.inverse
+            else { continue }
+            let name = StringLiteralExprSyntax(content: inverse)
+            context.report(
+                .keyPathOfCircle(type, inverse), at: path, .replace("use the name \"\(inverse)\"", path, name))
         }
     }
 

@@ -13,7 +13,7 @@ public import Tracing
 /// A service that keeps records up to date: repeats requests and syncs on their schedules.
 ///
 /// ```swift
-/// let refreshes = RefreshService([
+/// let refreshes = try RefreshService([
 ///     ScheduledRefresh(.issues("acme/anvil"), of: forge, every: .seconds(60)),
 ///     ScheduledRefresh(.labels("acme/anvil"), of: forge, every: .seconds(3600)),
 /// ])
@@ -84,7 +84,8 @@ public final class RefreshService: Service, Sendable {
     /// Creates a service.
     ///
     /// The times of earlier refreshes are read from the stores: ``health`` knows them before
-    /// ``run()``.
+    /// ``run()``. They count for the same request only: with other parameters, another base URL or
+    /// other fields of the records, the refresh has not been complete yet.
     ///
     /// - Throws: `StoreError` if a store cannot be read.
     /// - Precondition: no two refreshes have the same name.
@@ -131,7 +132,7 @@ public final class RefreshService: Service, Sendable {
     }
 
     private func pause(_ wait: Duration) async throws {
-        try await cancelWhenGracefulShutdown { try await Task.sleep(for: wait) }
+        try await cancelWhenGracefulShutdown { try await Task.sleep(for: wait.ofRefresh) }
     }
 
     // MARK: One refresh
@@ -147,12 +148,11 @@ public final class RefreshService: Service, Sendable {
         while true {
             change(place) { $0.nextStart = Date() + wait.inSeconds }
             try await pause(wait)
+            // It is due, and waits for its turn.
+            change(place) { $0.nextStart = nil }
             try await queue.take(refresh.priority)
             defer { queue.release() }
-            change(place) {
-                $0.isRunning = true
-                $0.nextStart = nil
-            }
+            change(place) { $0.isRunning = true }
             await run(refresh, place)
             try Task.checkCancellation()
             wait = states.withLock { $0[place].nextWait(options.retry) }

@@ -18,17 +18,19 @@ struct RefreshState: Sendable {
     /// The name of the checkpoint of a refresh: no endpoint, and no sync, has such a name.
     private var checkpointName: String { "*refresh " + refresh.name }
 
-    /// Reads the time of the last complete refresh from the store.
+    /// Reads the time of the last complete refresh of the same request from the store.
     mutating func restore() throws {
         guard let known = try refresh.store.read({ try $0.checkpoint(checkpointName) }) else { return }
-        lastComplete = known.completedAt.map { Date(timeIntervalSince1970: Double($0.microseconds) / 1e6) }
         completed = known.scan
+        // A refresh of the same name may have asked for other records, or for fewer fields.
+        guard known.plan == refresh.plan else { return }
+        lastComplete = known.completedAt.map { Date(timeIntervalSince1970: Double($0.microseconds) / 1e6) }
     }
 
     /// The checkpoint of a complete refresh, and its name.
     func checkpoint(startedAt: Date, completedAt: Date) -> (name: String, value: Checkpoint) {
         let checkpoint = Checkpoint(
-            state: .complete, plan: "", scan: completed &+ 1, startedAt: Timestamp(startedAt),
+            state: .complete, plan: refresh.plan, scan: completed &+ 1, startedAt: Timestamp(startedAt),
             completedAt: Timestamp(completedAt))
         return (checkpointName, checkpoint)
     }
@@ -49,9 +51,10 @@ struct RefreshState: Sendable {
     /// The wait after a run: the interval, or after failures the doubling waits of retries.
     func nextWait(_ retry: RefreshService.Retry) -> Duration {
         guard failures > 0 else { return refresh.jittered(refresh.interval) }
-        let first = min(retry.first, refresh.interval)
+        let first = min(retry.first, refresh.interval).ofRefresh
+        // 30 doublings of the longest wait do not overflow.
         return refresh.jittered(
-            min(retry.maximum, first * Double(sign: .plus, exponent: min(failures - 1, 40), significand: 1)))
+            min(retry.maximum, first * Double(sign: .plus, exponent: min(failures - 1, 30), significand: 1)))
     }
 
     func health(at now: Date) -> RefreshHealth.Item {

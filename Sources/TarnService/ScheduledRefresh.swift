@@ -17,7 +17,9 @@ public struct ScheduledRefresh: Sendable {
     /// The name in health values, metrics, spans and logs: unique in a service.
     public var name: String
     /// The time between the end of a complete refresh and the start of the next one.
-    public var interval: Duration
+    ///
+    /// It is at least a millisecond, and at most about 136 years.
+    public var interval: Duration { didSet { interval = interval.ofRefresh } }
     /// The largest random addition to each wait, as a fraction of it.
     ///
     /// It keeps the programs of a fleet, and the refreshes of one program, from asking a server at
@@ -31,6 +33,8 @@ public struct ScheduledRefresh: Sendable {
     public var staleAfter: Duration?
 
     let store: Store
+    /// A digest of what is asked for: an earlier refresh counts only if it has the same.
+    let plan: String
     /// Runs the refresh once; false if a shutdown has ended it before the last page.
     let run: @Sendable (RefreshRun) async throws -> Bool
 
@@ -48,7 +52,9 @@ public struct ScheduledRefresh: Sendable {
     public init<Value>(
         _ request: RecordRequest<Value>, of client: RecordClient, name: String? = nil, every interval: Duration
     ) {
-        self.init(name ?? request.description, client.store, every: interval) { run in
+        self.init(
+            name ?? request.description, client.store, client.refreshPlan(of: request), every: interval
+        ) { run in
             try await run.follow(client.pages(request.policy(.networkFirst)))
         }
     }
@@ -67,18 +73,19 @@ public struct ScheduledRefresh: Sendable {
         endpoints: Set<String>? = nil, of mirror: APIMirror, name: String? = nil, every interval: Duration
     ) {
         let own = endpoints.map { $0.sorted().joined(separator: " ") } ?? "mirror"
-        self.init(name ?? own, mirror.client.store, every: interval) { run in
+        self.init(name ?? own, mirror.client.store, mirror.refreshPlan(of: endpoints), every: interval) { run in
             try await run.sync(mirror, endpoints)
         }
     }
 
     private init(
-        _ name: String, _ store: Store, every interval: Duration,
+        _ name: String, _ store: Store, _ plan: String, every interval: Duration,
         _ run: @escaping @Sendable (RefreshRun) async throws -> Bool
     ) {
         self.name = name
-        self.interval = max(interval, .milliseconds(1))
+        self.interval = interval.ofRefresh
         self.store = store
+        self.plan = plan
         self.run = run
     }
 
@@ -86,5 +93,12 @@ public struct ScheduledRefresh: Sendable {
     var limitOfAge: Duration { staleAfter ?? interval * (2 * (1 + max(0, jitter))) }
 
     /// Returns a wait with its random addition.
-    func jittered(_ wait: Duration) -> Duration { wait * (1 + max(0, jitter) * Double.random(in: 0..<1)) }
+    func jittered(_ wait: Duration) -> Duration {
+        (wait.ofRefresh * (1 + max(0, jitter) * Double.random(in: 0..<1))).ofRefresh
+    }
+}
+
+extension Duration {
+    /// The duration within the bounds of a refresh: clocks and sums of longer ones overflow.
+    var ofRefresh: Duration { min(max(self, .milliseconds(1)), .seconds(1 << 32)) }
 }

@@ -119,6 +119,43 @@ struct DiagnosticTests {
         Wrong(
             "let A = User.where { $0.name «==» 1 }",
             "binary operator '==' cannot be applied to operands of type 'Column<String>' and 'Int'"),
+        Wrong(
+            #"@Record struct A { @Key var id: Int; «@Relationship(inverse: \User.name)» var u: Reference<User> }"#,
+            "cannot convert return expression of type 'KeyPath<User, String>'"),
+        Wrong(
+            #"@Record struct A { @Key var id: Int; «@Relationship(inverse: \Team.members)» var u: Reference<Team> }"#,
+            "cannot convert return expression of type 'KeyPath<Team, Inverse<User>>'"),
+        Wrong(
+            #"@Record struct A { @Key var id: Int; «@Relationship(inverse: \Team.members)» var u: Reference<User> }"#,
+            "cannot convert return expression of type 'KeyPath<Team, Inverse<User>>'"),
+        Wrong(
+            #"@Record struct Owner { @Key var id: Int; var all: Inverse< A > }; @Record struct A { @Key var id: Int; @Relationship(inverse: «\Owner.all») var u: Reference<Owner>; var up: Reference< A >? }"#,
+            "refers to itself, so the compiler cannot resolve a key path here: write inverse: \"all\"", fix: "\"all\""),
+        Wrong(
+            "@Record struct «Field» { @Key var id: Int }",
+            "@Record adds a type Field to every record, which would hide this one: rename the struct, and name the entity with @Record(\"Field\")"
+        ),
+        Wrong(
+            "@Record struct A { @Key var id: Int; «@Index» var state: Int { 5 } }",
+            "@Index has no effect on 'state': only stored properties are fields"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; «@Key» static let kind: Int = 1 }",
+            "@Key has no effect on 'kind': only stored properties are fields"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @Attribute(from: \"a\") «@Attribute(from: \"b\")» var q: Int }",
+            "'q' has @Attribute twice: combine them"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; «@Key» @Transient var q: Int = 0 }",
+            "'q' cannot have both @Key and @Transient"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @Attribute(type: «.int») var q: String }",
+            "'q' is of type String, whose values cannot be stored as .int"),
+        Wrong(
+            "@Record struct A { @Key var id: Int; @Attribute(type: «.array(.string)») var q: Int? }",
+            "'q' is of type Int?, whose values cannot be stored as .array(.string)"),
+        Wrong(
+            "@Record struct A { @Key var id: Int\n#if true\nvar «q»: Int\n#endif\n}",
+            "the field 'q' cannot be inside of #if: @Record does not see it. Move it out, or mark it with @Transient"),
         Wrong("let A = User.where { $0.«nam» == \"\" }", "value of type 'QueryFields<User>' has no"),
     ]
 
@@ -128,6 +165,7 @@ struct DiagnosticTests {
         import Foundation
         import TarnMacros
         @Record struct User { @Key var id: Int64; var name: String }
+        @Record struct Team { @Key var id: Int64; var members = Inverse<User>() }
 
         """
 
@@ -173,8 +211,11 @@ struct DiagnosticTests {
     func diagnostics(_ number: Int) throws {
         let wrong = Self.wrong[number], output = try Self.output.get()
         let source = Self.source(number, wrong), first = try #require(source.firstIndex(of: "«"))
-        let place = "Wrong.swift:\(Self.head.split(separator: "\n").count + number + 1):"
-        let column = source[..<first].utf8.count + 1
+        let others = Self.wrong.indices.prefix(number).map { Self.source($0, Self.wrong[$0]) + "\n" }
+        let before = (Self.head + others.joined() + source[..<first]).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        let place = "Wrong.swift:\(before.count):"
+        let column = (before.last?.utf8.count ?? 0) + 1
         // A problem in what a macro has added is reported there, with a note at the attribute.
         let errors = output.indices.filter { output[$0].contains(" error: ") && output[$0].contains(wrong.message) }
         let found = errors.contains { error in

@@ -9,6 +9,9 @@ extension RecordRequest where Value == Issue {
         .get("/repos/{+repository}/issues", ["repository": repository, "state": state?.rawValue, "per_page": "2"])
     }
     static func issue(_ number: Int) -> Self { .get("/issues/{number}", ["number": "\(number)"]) }
+}
+
+extension RecordRequest where Value == Issue {
     static func search(_ text: String) -> Self {
         .post("/search", body: .json(.object([.init("query", .string("{text}"))])), ["text": text], records: "items")
     }

@@ -223,7 +223,7 @@ struct RequestOptionsTests {
         try await eventually("the requests") { server.held == 4 }
         #expect(client.cancel(domain: "screen") == 3)
         await #expect { _ = try await one.value } throws: { ($0 as? CacheError)?.isCancelled ?? false }
-        await #expect(throws: (any Error).self) { _ = try await batch.value }
+        await #expect { _ = try await batch.value } throws: { ($0 as? CacheError)?.isCancelled ?? false }
         try await eventually("closed connections") { server.leftByClient == 3 }
         server.answer(ForgeServer.issue(4))
         let results = await several.value
@@ -231,6 +231,49 @@ struct RequestOptionsTests {
         #expect(try results[1].get().map(\.id) == [4])
         #expect(client.cancel(domain: "screen") == 0 && client.cancel(domain: "unknown") == 0)
         #expect(try await client.one(.issue(5).domain("screen")).id == 4)
+    }
+
+    @Test("an atomic batch that is cancelled while it waits for the writer ends at once, and stores nothing")
+    func cancelledAtomicBatch() async throws {
+        let forge = try ForgeServer(), client = forge.client, gate = DispatchSemaphore(value: 0)
+        let holder = Task.detached { try client.store.write(alone: true) { _ in gate.wait() } }
+        for isDomain in [false, true] {
+            let before = forge.server.requests.count
+            let batch = Task {
+                try await client.batch(
+                    .issues("acme/anvil").domain("screen"), .labels("acme/anvil").domain("screen"), atomic: true)
+            }
+            try await eventually("the responses") { forge.server.requests.count == before + 3 }
+            try await Task.sleep(for: .milliseconds(200))
+            if isDomain { client.cancel(domain: "screen") } else { batch.cancel() }
+            // The writer is still held.
+            await #expect { _ = try await batch.value } throws: { ($0 as? CacheError)?.isCancelled ?? false }
+        }
+        gate.signal()
+        try await holder.value
+        try await client.store.write { _ in }
+        #expect(try client.store.read { try $0.count(Issue.all) } == 0)
+        await #expect(throws: CacheError.self) { _ = try await client.all(.labels("acme/anvil").policy(.cacheOnly)) }
+        let (issues, labels) = try await client.batch(.issues("acme/anvil"), .labels("acme/anvil"), atomic: true)
+        #expect(issues.count == 3 && labels.count == 2)
+    }
+
+    @Test("an atomic batch whose cancellation comes at any moment is stored and returned, or neither")
+    func cancellationOfAtomicBatches() async throws {
+        for step in 0..<40 {
+            let forge = try ForgeServer(), client = forge.client
+            let batch = Task { try await client.batch(.issues("acme/anvil"), .labels("acme/anvil"), atomic: true) }
+            try await Task.sleep(for: .microseconds(step * 700))
+            batch.cancel()
+            let result = await batch.result
+            try await client.store.write { _ in }
+            let stored = try client.store.read { (try $0.count(Issue.all), try $0.count(Label.all)) }
+            switch result {
+            case .success: #expect(stored == (3, 2), "step \(step)")
+            case .failure(let error):
+                #expect((error as? CacheError)?.isCancelled == true && stored == (0, 0), "step \(step): \(error)")
+            }
+        }
     }
 
     @Test("a domain ends a sequence of pages that is between two pages")

@@ -55,6 +55,7 @@ struct TypedRecordsPageTests {
 
         var shown: [String] = []
         func show(_ what: String, _ issues: [Issue]) { shown.append("\(what): \(issues.count)") }
+        var isClosed: Bool { shown.count == 2 }
         for try await answer in forge.answers(.issues("acme/anvil"), local: open) {
             switch answer {
             case .local(let issues): show("stored", issues)
@@ -62,7 +63,7 @@ struct TypedRecordsPageTests {
             case .failed(let error, kept: let issues): show("kept, since \(error)", issues)
             case .changed(let issues): show("changed", issues)
             }
-            if shown.count == 2 { break }
+            if isClosed { break }
         }
         #expect(shown == ["stored: 3", "fetched, 0 pages: 3"])
     }

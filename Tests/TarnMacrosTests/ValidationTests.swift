@@ -38,6 +38,10 @@ struct ValidationTests {
     @Record struct Other {
         @Key var id: Int
     }
+    @Record("Issue") struct Unnamed {
+        @Key var id: Int
+        var others = Inverse<Sound>()
+    }
     @Record("Issue") struct Kind {
         @Key var id: Int
         var title: Reference<Sound>?
@@ -62,5 +66,9 @@ struct ValidationTests {
         #expect(failure(OtherKey.self).contains("int"))
         #expect(failure(Other.self).contains("Other"))
         #expect(failure(Kind.self).contains("title"))
+        #expect(
+            failure(Unnamed.self)
+                == "Issue.others: expected the inverse of a relationship of Issue that names it: inverse: \"others\", found none"
+        )
     }
 }

@@ -184,4 +184,68 @@ struct RefreshServiceTests {
         #expect(running.item("issues")?.failure?.contains("400") == true)
         try await running.end()
     }
+
+    /// An issue with one more field than those of the store.
+    @Record("Issue") struct LongIssue {
+        @Key var id: Int64
+        var title: String
+        var body: String?
+        var labels: References<Label>
+    }
+
+    @Test("a refresh of the same name is complete only if an earlier one asked for the same, with the same fields")
+    func otherRequests() async throws {
+        let forge = try ForgeServer(), client = try forge.client()
+        let running = try RunningService([issues(client)], .quick)
+        try await eventually("a complete refresh") { running.service.health.status == .healthy }
+        try await running.end()
+        func health(_ request: RecordRequest<Issue>, _ client: RecordClient) throws -> RefreshHealth.Status {
+            let refresh = ScheduledRefresh(request, of: client, name: "issues", every: .seconds(3600))
+            return try RefreshService([refresh]).health.status
+        }
+        #expect(try health(.issues(), client) == .healthy)
+        #expect(try health(.get("/issues", ["page": "2"]), client) == .unavailable)
+        #expect(try health(.get("/labels"), client) == .unavailable)
+        let path = forge.folder("forge.tarn")
+        let elsewhere = try RecordClient(
+            base: forge.server.base + "/v2", records: Issue.self, Label.self, store: path)
+        #expect(try health(.issues(), elsewhere) == .unavailable)
+        let upgraded = try RecordClient(
+            base: forge.server.base, records: LongIssue.self, Label.self, store: forge.folder("forge.tarn"))
+        let long = ScheduledRefresh(
+            RecordRequest<LongIssue>.get("/issues"), of: upgraded, name: "issues", every: .seconds(3600))
+        #expect(try RefreshService([long]).health.status == .unavailable)
+    }
+
+    @Test("a refresh that waits for others has no next start")
+    func waiting() async throws {
+        let mayAnswer = Switch()
+        let forge = try ForgeServer { _ in
+            while !mayAnswer.isOn { usleep(1000) }
+            return nil
+        }
+        let client = try forge.client()
+        var options = RefreshService.Options.quick
+        options.concurrency = 1
+        let running = try RunningService([labels(client), issues(client)], options)
+        try await eventually("a refresh that runs, and one that waits") {
+            let items = running.service.health.refreshes
+            return items.count { $0.isRunning } == 1 && items.allSatisfy { $0.nextStart == nil }
+        }
+        mayAnswer.turn(on: true)
+        try await running.end()
+    }
+
+    @Test("an interval may be as long as a duration can be")
+    func longIntervals() async throws {
+        let forge = try ForgeServer(), client = try forge.client()
+        var options = RefreshService.Options.quick
+        options.ageInterval = .seconds(Int64.max)
+        let running = try RunningService([issues(client, every: .seconds(Int64.max))], options)
+        try await eventually("the next start") {
+            running.item("issues")?.nextStart != nil && running.item("issues")?.lastComplete != nil
+        }
+        #expect(running.item("issues")?.nextStart ?? .distantPast > Date() + 1e9)
+        try await running.end()
+    }
 }

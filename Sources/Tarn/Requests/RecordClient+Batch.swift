@@ -1,5 +1,6 @@
 // Groups of requests, whose records are returned together.
 
+import Locking
 import TarnHTTP
 import TarnImport
 import TarnStore
@@ -17,7 +18,9 @@ extension RecordClient {
     ///     nothing, and if one request fails, nothing is stored. Every request then goes to the
     ///     server, with conditions. The shortest deadline is that of the group.
     /// - Throws: the failure of the first request in the group that failed. Without `atomic`, the
-    ///   others are stored all the same. `CancellationError` if the task is cancelled.
+    ///   others are stored all the same. If the call is cancelled, `CacheError` with
+    ///   ``CacheError/isCancelled`` for an atomic group, of which nothing is stored then, and what
+    ///   ``all(_:)`` throws for others.
     ///   `MirrorError.endpoint` if a request of an atomic group is not stored: POST, or not
     ///   persisted.
     public func batch<each Value: MappedRecord>(
@@ -27,7 +30,7 @@ extension RecordClient {
             var group: [GroupedRequest] = []
             for request in repeat each requests { group.append(grouped(request)) }
             try await commit(group)
-            return (repeat try await listed(each requests))
+            return (repeat try await stored(each requests))
         }
         let tasks = (repeat Task { [self] in try await all(each requests) })
         return try await withTaskCancellationHandler {
@@ -54,7 +57,7 @@ extension RecordClient {
         guard isAtomic else { return try await results(of: requests).map { try $0.get() } }
         try await commit(requests.map { grouped($0) })
         var lists: [[Value]] = []
-        for request in requests { lists.append(try await listed(request)) }
+        for request in requests { lists.append(try await stored(request)) }
         return lists
     }
 
@@ -99,25 +102,62 @@ extension RecordClient {
         }
         let domains = group.reduce(into: Set<String>()) { $0.formUnion($1.options.domains) }
         let deadline = group.compactMap(\.options.timeLimit).min().map { RequestDeadline($0) }
-        let report = try await self.domains.call(in: domains).run { [self] in
-            try await deadline.run(method: "GET", url: client.api.base) { [self] in
-                let report = await sync(group)
-                try Task.checkCancellation()
-                return report
+        let result = Guarded<SyncReport?>(nil)
+        var ending: (any Error)?
+        do {
+            try await self.domains.call(in: domains).run { [self] in
+                try await deadline.run(method: "GET", url: client.api.base) { [self] in
+                    let commit = AtomicCommit(), task = Task { commit.end(await sync(group, commit)) }
+                    let report = await withTaskCancellationHandler {
+                        await commit.report()
+                    } onCancel: {
+                        commit.cancel()
+                        task.cancel()
+                    }
+                    result.withLock { $0 = report }
+                }
             }
+        } catch {
+            ending = error is CancellationError ? CacheError.request(.cancelled, nil) : error
         }
-        for (request, report) in zip(group, report.endpoints) { log(report, of: request) }
-        if let failure = report.failures.first { throw failure }
+        let report = result.withLock(\.self)
+        if let report { for (request, part) in zip(group, report.endpoints) { log(part, of: request) } }
+        // A cancellation or the deadline may have come after the commit had begun.
+        if let report, report.failures.isEmpty { return }
+        if let ending { throw ending }
+        if let failure = report?.failures.first {
+            if case .cancelled = failure { throw CacheError.request(failure, nil) }
+            throw failure
+        }
+        throw CacheError.request(.cancelled, nil)
     }
 
-    private func sync(_ group: [GroupedRequest]) async -> SyncReport {
+    /// The records of a request of a group that is stored.
+    ///
+    /// They are read in a task of their own: after the commit, a cancellation of the caller must
+    /// not end the call with an error that promises that nothing is stored.
+    private func stored<Value>(_ request: RecordRequest<Value>) async throws -> [Value] {
+        try await Task { [self] in try await listed(request) }.value
+    }
+
+    private func sync(_ group: [GroupedRequest], _ commit: AtomicCommit) async -> SyncReport {
         await APIMirror(client).sync(isAtomic: true) { pipeline, scope in
             group.map { grouped in
                 var request = EndpointRequest(
                     client: client, endpoint: grouped.endpoint, fingerprint: grouped.fingerprint, authScope: scope)
                 request.priority = grouped.options.transfer.priority
                 var options = APIMirror.Options()
-                options.hooks = cache.options.hooks
+                // One change: a cancellation rolls it back until its commit begins.
+                options.commitUnit = .scan
+                options.hooks = { [hooks = cache.options.hooks] endpoint in
+                    var hooks = hooks?(endpoint) ?? ImportHooks()
+                    let own = hooks.afterMerge
+                    hooks.afterMerge = { report, writer in
+                        try own?(report, &writer)
+                        try commit.begin()
+                    }
+                    return hooks
+                }
                 let scan = EndpointScan(request, options, pipeline: pipeline)
                 scan.variant = EndpointScan.variant(of: grouped.endpoint.parameters)
                 scan.requestHooks = grouped.options.transfer.hooks

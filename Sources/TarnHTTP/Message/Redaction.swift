@@ -56,7 +56,7 @@ package enum Redaction {
     }
 
     /// Returns whether a parameter is secret by its name.
-    static func isSecret(_ name: String) -> Bool { isSecret(name, []) }
+    package static func isSecret(_ name: String) -> Bool { isSecret(name, []) }
 
     private static func isSecret(_ name: String, _ others: Set<String>) -> Bool {
         others.contains(name) || secretNames.contains(name.lowercased().filter { $0 != "-" && $0 != "_" })

@@ -108,7 +108,7 @@ extension StoreWriter {
                 guard let field = entity.field(name) else {
                     throw StoreError.unknownField(entity: entity.name, name: name, known: entity.fields.map(\.name))
                 }
-                try access.catalog.check(value, fits: field, of: entity)
+                try access.catalog.check(value, fits: field, of: entity, isKnownJSON: true)
                 fields.append((field.id, value))
             }
             if change.operation == .created { builder.wholeKey(entity, key) { change.key.tuple } }

@@ -4,8 +4,10 @@ public struct FieldDeclaration: Sendable {
     let isKey: Bool
     let attribute: AttributeDefinition?
     let relationship: RelationshipDefinition?
-    /// The index of a single attribute that a flag of the attribute cannot declare.
+    /// The index of a single field that a flag of the attribute cannot declare.
     let index: IndexDefinition?
+    /// The entity that stores an inverse; nil for a field, and for an inverse with a delete rule.
+    var storedBy: String?
 
     /// The index of one attribute.
     public struct Index: Sendable, Hashable {
@@ -46,17 +48,20 @@ public struct FieldDeclaration: Sendable {
     /// Declares a to-one relationship.
     ///
     /// - Parameters:
+    ///   - index: the index of the references. References can be looked up without one.
     ///   - inverse: the name of the relationship as seen from the target.
     ///   - deleteRule: the effect on the target when the record is deleted.
     ///   - formerName: the former name of a renamed relationship; its references stay.
     public static func toOne<Value: ToOneValue>(
-        _ name: String, _ type: Value.Type, isKey: Bool = false, inverse: String? = nil,
+        _ name: String, _ type: Value.Type, isKey: Bool = false, index: Index? = nil, inverse: String? = nil,
         onDelete deleteRule: RelationshipDefinition.DeleteRule = .none, renamedFrom formerName: String? = nil
     ) -> FieldDeclaration {
         let relationship = RelationshipDefinition(
             name, to: Value.Target.entity, inverse: inverse, onDelete: deleteRule, renamedFrom: formerName)
+        let unique = IndexDefinition("\(name)Unique", on: [.init(name)], unique: true)
         return FieldDeclaration(
-            name: name, isKey: isKey, attribute: nil, relationship: relationship, index: nil)
+            name: name, isKey: isKey, attribute: nil, relationship: relationship,
+            index: index?.isUnique == true ? unique : nil)
     }
 
     /// Declares a to-many relationship.
@@ -76,13 +81,22 @@ public struct FieldDeclaration: Sendable {
         return FieldDeclaration(name: name, isKey: false, attribute: nil, relationship: relationship, index: nil)
     }
 
-    /// Declares a relationship that another entity stores, with an effect of deletions.
+    /// Declares a relationship that another entity stores.
     ///
-    /// Without such an effect it needs no declaration: the other side names it as its inverse.
+    /// The schema has it from the other side, unless this side has a delete rule.
+    /// ``Store/validate(_:)`` checks that there is such another side.
+    ///
+    /// - Parameters:
+    ///   - inverse: the name of the relationship that is stored; nil for any that names this one.
+    ///   - deleteRule: the effect on the targets when the record is deleted.
     public static func inverse<Target: StoredRecord>(
-        _ name: String, _ type: Inverse<Target>.Type, of inverse: String,
-        onDelete deleteRule: RelationshipDefinition.DeleteRule
+        _ name: String, _ type: Inverse<Target>.Type, of inverse: String? = nil,
+        onDelete deleteRule: RelationshipDefinition.DeleteRule = .none
     ) -> FieldDeclaration {
+        guard let inverse else {
+            return FieldDeclaration(
+                name: name, isKey: false, attribute: nil, relationship: nil, index: nil, storedBy: Target.entity)
+        }
         let relationship = RelationshipDefinition(
             name, to: Target.entity, many: true, inverse: inverse, onDelete: deleteRule)
         return FieldDeclaration(name: name, isKey: false, attribute: nil, relationship: relationship, index: nil)

@@ -1,12 +1,9 @@
 /// The columns of a record type: a computed property for each field.
 ///
-/// A property is a ``Column``, a ``ToOneColumn`` or a ``ToManyColumn``, made from ``path`` and the
-/// name of the field.
+/// A property is a ``Column``, a ``ToOneColumn`` or a ``ToManyColumn``, made from the path of the
+/// record and the name of the field.
 public protocol RecordColumns: Sendable {
-    /// The path of the record from which the columns start.
-    var path: ColumnPath { get }
-
-    /// Creates the columns of a record at a path.
+    /// Creates the columns of a record at a path, which each of them starts with.
     init(path: ColumnPath)
 }
 

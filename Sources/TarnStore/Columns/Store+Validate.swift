@@ -11,7 +11,8 @@ extension Store {
     ///
     /// - Throws: `StoreError`: `.unknownEntity`, `.unknownField`, `.wrongKey`; `.wrongType` for an
     ///   attribute of another type, for one that may be missing although the struct requires it,
-    ///   and for an enumeration that lacks a value of the store's.
+    ///   for an enumeration that lacks a value of the store's, and for an ``Inverse`` that no
+    ///   relationship of its target names.
     public func validate(_ types: any StoredRecord.Type...) throws {
         try read { reader in
             for type in types { try reader.access.validate(type) }
@@ -24,6 +25,7 @@ extension StoreAccess {
         let entity = try plan(type)._withUnsafeGuaranteedRef { $0.entity }
         guard let typed = type as? any TypedRecord.Type else { return }
         for declaration in typed.fields {
+            if let target = declaration.storedBy { try check(declaration, of: entity, isStoredBy: target) }
             guard let field = entity.field(declaration.name) else { continue }
             switch (field.kind, declaration.attribute, declaration.relationship) {
             case (.attribute(let stored), let own?, _):
@@ -49,6 +51,23 @@ extension StoreAccess {
                     entity: entity.name, field: field.name, expected: "a reference", found: "an attribute")
             }
         }
+    }
+
+    /// Checks that a relationship of the target names an inverse.
+    private func check(
+        _ inverse: FieldDeclaration, of entity: Catalog.Entity, isStoredBy target: String
+    ) throws(StoreError) {
+        let known = catalog.relationship(inverse.name, of: entity)
+        let owner = known.flatMap { catalog.entity(id: $0.destination) }
+        if let owner, let stored = catalog.entity(target),
+            stored.id == owner.id || catalog.ancestors(of: stored.id).contains(owner.id)
+        {
+            return
+        }
+        throw .wrongType(
+            entity: entity.name, field: inverse.name,
+            expected: "the inverse of a relationship of \(target) that names it: inverse: \"\(inverse.name)\"",
+            found: owner.map { "the inverse of one of \($0.name)" } ?? "none")
     }
 }
 

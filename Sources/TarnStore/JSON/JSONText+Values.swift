@@ -43,7 +43,7 @@ extension JSONText {
             append(json: number.isFinite ? "\(number)" : "null")
         case .decimal: append(json: value.payload)
         case .text:
-            if value.tag == ValueTag.json { append(json: value.payload) } else { append(string: value.payload) }
+            if value.tag == ValueTag.json { append(inLine: value.payload) } else { append(string: value.payload) }
         case .bytes:
             append(UInt8(ascii: "\""))
             append(json: Data(value.payload).base64EncodedString())

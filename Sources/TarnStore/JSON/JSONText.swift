@@ -26,6 +26,12 @@ package struct JSONText: ~Copyable {
     /// Appends bytes that are JSON already.
     package mutating func append(json bytes: Bytes) { writer.append(bytes) }
 
+    /// Appends JSON without the line breaks between its parts: the text may be one line of many.
+    mutating func append(inLine bytes: Bytes) {
+        guard bytes.contains(where: { $0 == 0x0A || $0 == 0x0D }) else { return writer.append(bytes) }
+        for byte in bytes { writer.append(byte == 0x0A || byte == 0x0D ? 0x20 : byte) }
+    }
+
     package mutating func append(json text: String) { writer.append(text) }
 
     /// Appends a name as a JSON string, and a colon.

@@ -7,7 +7,7 @@ extension Record {
     /// `JSONDecoder` reads. A ``StoredRecord`` is read from the row's bytes, many times faster.
     ///
     /// ```swift
-    /// struct Headline: Decodable { var number: Int, title: String, updatedAt: Date? }
+    /// struct Headline: Decodable { var number: Int; var title: String; var updatedAt: Date? }
     /// let headline = try store.read { try $0.record("Issue", 17)?.decode(Headline.self) }
     /// ```
     ///

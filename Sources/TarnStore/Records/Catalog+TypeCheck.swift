@@ -3,15 +3,25 @@
 extension Catalog {
     /// Checks that a value has the type of a field. A null fits every field.
     ///
-    /// - Throws: `StoreError.wrongType` if the catalog declares another type.
-    package func check(_ value: EncodedValue, fits field: Catalog.Field, of entity: Catalog.Entity) throws(StoreError) {
+    /// - Parameter isKnownJSON: whether texts in attributes of the type `json` were checked before.
+    /// - Throws: `StoreError.wrongType` if the catalog declares another type, or if a text is not
+    ///   JSON.
+    package func check(
+        _ value: EncodedValue, fits field: Catalog.Field, of entity: Catalog.Entity, isKnownJSON: Bool = false
+    ) throws(StoreError) {
         let fits =
             switch field.kind {
             case .attribute(let type): value.fits(type)
             case .reference(let reference):
                 value.fits(reference, keys: self.entity(id: reference.destination)?.keyTypes ?? [])
             }
-        guard !fits else { return }
+        guard !fits else {
+            // Rows are written as JSON without a look at their texts.
+            guard !isKnownJSON, case .attribute(let type) = field.kind, let problem = value.jsonProblem(type) else {
+                return
+            }
+            throw .wrongType(entity: entity.name, field: field.name, expected: type.description, found: problem)
+        }
         throw .wrongType(
             entity: entity.name, field: field.name, expected: expectation(field), found: value.typeName)
     }

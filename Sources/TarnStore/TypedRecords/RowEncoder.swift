@@ -70,7 +70,13 @@ public struct RowEncoder<Record: StoredRecord>: ~Copyable {
 
 extension Catalog.Field {
     /// The tag that alone proves that a value fits; nil if the value itself has to be checked.
-    var sufficientTag: UInt8? { if case .attribute(let type) = kind { type.tag } else { nil } }
+    var sufficientTag: UInt8? {
+        switch kind {
+        // Texts are checked to be JSON.
+        case .attribute(.json), .reference: nil
+        case .attribute(let type): type.tag
+        }
+    }
 
     /// The tag of texts in the field, or in its elements.
     var textTag: UInt8 {

@@ -308,7 +308,7 @@ struct TypedAccessTests {
                 (0..<count).map {
                     var ticket = Ticket(Int64($0 * 7919 % 3001 * 256) + Int64(login.utf8.first ?? 0), "\(login) \($0)")
                     ticket.author = Reference(login)
-                    ticket.details = String(repeating: "{\"of\": \($0)}", count: $0 == 5 ? 1 : 0)
+                    ticket.details = $0 == 5 ? "{\"of\": \($0)}" : "0"
                     return ticket
                 })
         }

@@ -5,7 +5,7 @@ internal import LMDB
 /// The targets of one relationship, for each record of a list (the owners).
 ///
 /// ```swift
-/// let (issues, authors, labels) = try r.fetch(
+/// let (issues, (authors, labels)) = try r.fetch(
 ///     open, including: Issue.related(.author, to: User.self),
 ///     Issue.related(.labels, to: Label.self))
 /// for (i, issue) in issues.enumerated() {

@@ -56,6 +56,7 @@ extension QueryPlaces {
         case .all: return negated ? .never : .always
         case .not(let inner): return try node(inner, negated: !negated)
         case .and(let conditions), .or(let conditions):
+            if let list = condition.asList { return try node(list, negated: negated) }
             var nodes: [QueryNode] = []
             for inner in conditions { nodes.append(try node(inner, negated: negated)) }
             var isAll = false
@@ -222,5 +223,26 @@ extension QueryPlaces {
 
     private func wrongType(_ place: QueryPlace, _ expected: String, _ found: String) -> StoreError {
         .wrongType(entity: place.owner, field: place.name, expected: expected, found: found)
+    }
+}
+
+extension Condition {
+    /// The number of alternatives up to which each is planned for itself.
+    private static let fewAlternatives = 16
+
+    /// Many alternatives that compare one field with values, as one list of values; nil for other
+    /// conditions.
+    ///
+    /// The plans of alternatives are compared with one another, which takes long for thousands.
+    fileprivate var asList: Condition? {
+        guard case .or(let conditions) = self, conditions.count > Condition.fewAlternatives,
+            case .compare(let path, .equal, _)? = conditions.first
+        else { return nil }
+        var values: [Value] = []
+        for condition in conditions {
+            guard case .compare(path, .equal, let value) = condition, value != .null else { return nil }
+            values.append(value)
+        }
+        return .isIn(path, values)
     }
 }

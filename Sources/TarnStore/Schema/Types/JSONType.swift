@@ -1,4 +1,4 @@
-/// The type `json`: any JSON as compact text.
+/// The type `json`: any JSON as text.
 struct JSONType: AttributeTypeDescriptor {
     let name = "json"
     let order = ValueOrder.bytes
@@ -16,7 +16,7 @@ struct JSONType: AttributeTypeDescriptor {
 
     func value(_ element: TupleElement) -> Value? { if case .string(let x) = element { .json(x) } else { nil } }
 
-    /// The text is not validated: the parser of JSON belongs to the import.
+    /// The text is validated when it is written.
     func value(text: String) -> Value? { .json(text) }
 
     var literal: TypeLiteral? { TypeLiteral("a text", text: value(text:)) }

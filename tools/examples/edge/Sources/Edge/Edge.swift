@@ -11,8 +11,7 @@ public struct Edge: Sendable {
         configure: (inout APIDescription) -> Void = { _ in }
     ) throws {
         forge = try RecordClient(base: api, records: Issue.self, User.self, Label.self, Milestone.self, store: path) { configure(&$0.api) }
-        refreshes = try RefreshService(
-            repositories.map { [forge] in ScheduledRefresh(.issues($0), of: forge, name: $0, every: interval) })
+        refreshes = try RefreshService(repositories.map { [forge] in ScheduledRefresh(.issues($0), of: forge, name: $0, every: interval) })
     }
 
     public func application(port: Int) -> some ApplicationProtocol {
@@ -63,7 +62,9 @@ public struct Edge: Sendable {
 
     /// Waits for changes of issues after a token, for half a minute at most.
     func changes(_ query: Parameters) async throws -> Response {
-        let start = try query.value("since", ChangeToken.init) ?? forge.store.read { try $0.changeToken }
+        // A token of another store is no token of this one.
+        let isKnown = { [forge] (token: ChangeToken) in (try? forge.store.read { try $0.changes(since: token, of: ["Issue"], limit: 1) }) != nil }
+        let start = try query.value("since") { ChangeToken($0).flatMap { isKnown($0) ? $0 : nil } } ?? forge.store.read { try $0.changeToken }
         let observation = forge.store.observe(entities: ["Issue"]) { try $0.changes(since: start, of: ["Issue"]) }
         let page = try await withThrowingTaskGroup(of: ChangePage?.self) { group in
             group.addTask { try await observation.first { !$0.value.changes.isEmpty }?.value }

@@ -88,6 +88,7 @@ struct EdgeTests {
             #expect(page["changes"] as? [[String: Int]] == [["updated": 3]] && page["next"] as? String != from)
             #expect(try await service.get("/issues/3").text.contains("renamed"))
             #expect(try await service.get("/changes?since=x").status == 400)
+            #expect(try await service.get("/changes?since=another-store:1").status == 400)
         }
     }
 

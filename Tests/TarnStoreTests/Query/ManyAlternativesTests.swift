@@ -1,0 +1,34 @@
+// Conditions with thousands of alternatives, as programs build them in loops.
+
+import TarnStore
+import TestSupport
+import Testing
+
+@Suite("Many alternatives", .timeLimit(.minutes(1)))
+struct ManyAlternativesTests {
+    @Test("thousands of values of one field that are joined by `or` are one list of values")
+    func list() throws {
+        let folder = try TemporaryFolder()
+        let store = try Store.open(
+            at: folder("s.tarn"),
+            schema: Schema([
+                EntityDefinition(
+                    "Doc", key: ["id"],
+                    attributes: [.init("id", .int), .init("n", .int, optional: true, indexed: true)])
+            ]))
+        try store.write { writer in
+            for id in Int64(0)..<300 {
+                let number: Value = id % 3 == 0 ? .null : .int(id)
+                try writer.put("Doc", RecordKey(id), [.init("n", number)])
+            }
+        }
+        let values = (Int64(0)..<4000).map { Value.int($0 * 2) }
+        let either = Condition.or(values.map { .compare("n", .equal, $0) }), list = Condition.isIn("n", values)
+        try store.read { reader throws -> Void in
+            let plans = try [either, list].map { "\(try reader.explain(Query("Doc", where: $0)))" }
+            #expect(plans[0] == plans[1])
+            #expect(try reader.count(Query("Doc", where: either)) == 100)
+            #expect(try reader.count(Query("Doc", where: !either)) == 200)
+        }
+    }
+}

@@ -1,13 +1,17 @@
-// Type checks of values against the catalog. Every way of writing uses them.
+// Type checks of values against the catalog. Every way of writing uses them, and so does the check of a store.
 
 extension Catalog {
     /// Checks that a value has the type of a field. A null fits every field.
     ///
+    /// - Parameter isStored: Whether a record has the value already. It may then be an enumeration
+    ///   value that the schema no longer has: records keep it.
     /// - Throws: `StoreError.wrongType` if the catalog declares another type.
-    package func check(_ value: EncodedValue, fits field: Catalog.Field, of entity: Catalog.Entity) throws(StoreError) {
+    package func check(
+        _ value: EncodedValue, fits field: Catalog.Field, of entity: Catalog.Entity, isStored: Bool = false
+    ) throws(StoreError) {
         let fits =
             switch field.kind {
-            case .attribute(let type): value.fits(type)
+            case .attribute(let type): value.fits(type, isStored: isStored)
             case .reference(let reference):
                 value.fits(reference, keys: self.entity(id: reference.destination)?.keyTypes ?? [])
             }
@@ -49,7 +53,9 @@ extension RowBody {
 
 extension EncodedValue {
     /// Returns whether the value has an attribute's type.
-    func fits(_ type: AttributeType) -> Bool {
+    ///
+    /// - Parameter isStored: Whether a text fits an enumeration that no longer has it.
+    func fits(_ type: AttributeType, isStored: Bool = false) -> Bool {
         switch type {
         case _ where isNull: true
         case .bool: tag == ValueTag.true || tag == ValueTag.false
@@ -57,8 +63,9 @@ extension EncodedValue {
         case .uint: tag == ValueTag.uint || (int.map { $0 >= 0 } ?? false)
         case .enumeration(let values):
             tag == ValueTag.string
-                && values.contains { $0.utf8.count == payload.count && $0.utf8.elementsEqual(payload) }
-        case .array(let element): allElements { $0.fits(element) }
+                && (isStored
+                    || values.contains { $0.utf8.count == payload.count && $0.utf8.elementsEqual(payload) })
+        case .array(let element): allElements { $0.fits(element, isStored: isStored) }
         default: tag == type.tag
         }
     }

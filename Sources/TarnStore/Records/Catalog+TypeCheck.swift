@@ -1,4 +1,4 @@
-// Type checks of values against the catalog. Every way of writing uses them, and so does the check of a store.
+// Type checks of values against the catalog, for every way of writing and for verification.
 
 extension Catalog {
     /// Checks that a value has the type of a field. A null fits every field.

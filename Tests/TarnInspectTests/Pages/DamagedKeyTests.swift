@@ -51,7 +51,7 @@ struct DamagedKeyTests {
 
     @Test(
         "a damaged key of a row hides no other row, in no range and in neither order, and is reported",
-        arguments: [Int64(0), 1, 300, 301, 511, 512, 1000, 1999])
+        arguments: [Int64(0), 1, 300, 301, 511, 512, 1000, 1990])
     func rows(_ number: Int64) throws {
         let key = RecordKey(number).storageKey
         for (offset, bits) in [(0, UInt8(0x40)), (0, 0x02), (key.count - 1, 0x80), (key.count - 1, 0x01)] {

@@ -41,6 +41,10 @@ public struct InspectPage: Sendable {
             return .failure(403, "the field Host does not name this server")
         }
         guard let first = request.path.first, hasToken(first) else { return .failure(404, "not found") }
+        // The page's own links are relative to the path with a slash at its end.
+        guard request.path.count > 1 else {
+            return PageAnswer(status: 308, type: "text/plain; charset=utf-8", location: path, body: [])
+        }
         let rest = request.path.dropFirst().joined(separator: "/")
         guard rest.hasPrefix("api/") else { return PageAssets.answer(rest) ?? .failure(404, "not found") }
         do {

@@ -6,6 +6,8 @@ public struct PageAnswer: Sendable {
     public var status: Int
     /// The media type of the body.
     public var type: String
+    /// The path to which the browser is sent; nil for none.
+    public var location: String?
     /// The body; the answer to `HEAD` has its length only.
     public var body: [UInt8]
 
@@ -17,12 +19,14 @@ public struct PageAnswer: Sendable {
         let policy =
             "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
             + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        return [
+        var fields: [(name: String, value: String)] = [
             ("Content-Type", type), ("Content-Length", "\(body.count)"), ("Content-Security-Policy", policy),
             ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
             ("Cross-Origin-Resource-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
             ("Cache-Control", "no-store"),
         ]
+        if let location { fields.append(("Location", location)) }
+        return fields
     }
 
     /// A text of one line, which says why there is no other answer.

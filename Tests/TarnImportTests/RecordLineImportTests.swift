@@ -45,4 +45,145 @@ struct RecordLineImportTests {
         while let line = try file.next() { found.append(line) }
         #expect(found == expected && file.number == expected.count)
     }
+
+    // MARK: - Whole dumps
+
+    private static let schema = Schema([
+        EntityDefinition(
+            "P", key: ["id"],
+            attributes: [
+                .init("id", .int), .init("n", .string, optional: true), .init("o", .int, optional: true, unique: true),
+                .init("e", .enumeration(["a"]), optional: true), .init("at", .date, optional: true),
+                .init("j", .json, optional: true),
+            ])
+    ])
+
+    /// A folder with the lines and the stores of one test.
+    private final class Place {
+        let path = FileManager.default.temporaryDirectory.path + "/tarn-lines-\(UUID().uuidString)"
+        var store: String { path + "/s.tarn" }
+
+        init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false) }
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        func lines(_ lines: [String]) throws -> String {
+            try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: path + "/lines"))
+            return path + "/lines"
+        }
+
+        func create(_ lines: [String], skipping: Bool = false) throws -> RecordLineImport.Report {
+            try RecordLineImport.create(
+                store, try Catalog(of: RecordLineImportTests.schema), from: LineFile(path: try self.lines(lines)),
+                skippingProblems: skipping)
+        }
+
+        func value(_ key: Int64, _ field: String) throws -> Value? {
+            try Store.open(at: store).read { try $0.record("P", RecordKey(key))?[field] }
+        }
+    }
+
+    @Test("an enumeration value that the schema no longer has is restored, and is still refused as a new value")
+    func removedEnumerationValue() throws {
+        let place = try Place(), line = #"{"entity":"P","key":1,"version":1,"fields":{"id":1,"e":"b"}}"#
+        let report = try place.create([line])
+        #expect(report.isStored && report.problemCount == 0, "\(report.problems)")
+        #expect(try place.value(1, "e")?.jsonText == "\"b\"")
+        let store = try Store.open(at: place.store)
+        #expect(throws: StoreError.self) {
+            try store.write { try $0.put("P", RecordKey(1), [.init("e", .string("c"))]) }
+        }
+    }
+
+    @Test("a date beyond the years 0 to 9999 comes back from the form that a dump has")
+    func farDates() throws {
+        let days: Int64 = 86_400_000_000
+        for time in [
+            Int64.min, .min + 1, .max, 253_402_300_799_999_999, 253_402_300_800_000_000, -62_167_219_200_000_000,
+            -62_167_219_200_000_001, -62_167_219_201_000_000, 1_700_000_000_000 * 1_000_000, -800_000 * days,
+        ] {
+            let value = Value.date(Timestamp(microseconds: time))
+            #expect(Value(try JSONValue(value.jsonText), .date) == value, "\(value.jsonText)")
+        }
+        for text in [
+            "+001000-01-01T00:00:00Z", "+12026-01-01T00:00:00Z", "-000000-01-01T00:00:00Z", "+010000-02-30T00:00:00Z",
+            "+999999-01-01T00:00:00Z", "+010000-01-01", "+-10000-01-01T00:00:00Z", "+010000",
+        ] {
+            #expect(Value(.string(text), .date) == nil, "\(text)")
+        }
+        // RFC 3339 has four digits, also from an API.
+        #expect(Timestamp("+055840-11-08T02:13:20Z") == nil && Timestamp(description: "+055840-11-08T02:13:20Z") != nil)
+    }
+
+    @Test("of two lines of a record the first one is imported, and the second one is a problem")
+    func twice() throws {
+        let place = try Place()
+        let report = try place.create(
+            [
+                #"{"entity":"P","key":1,"version":3,"fields":{"id":1,"n":"first"}}"#,
+                #"{"entity":"P","key":1,"version":9,"fields":{"id":1,"n":"second"}}"#,
+            ], skipping: true)
+        #expect(report.isStored && report.problems.map(\.line) == [2])
+        #expect(try place.value(1, "n") == .string("first"))
+    }
+
+    private func mergedLines() -> [String] {
+        (1...4500).map { number in
+            let value = number == 10 || number == 4200 ? 99 : number + 1000
+            return "{\"entity\":\"P\",\"key\":\(number),\"fields\":{\"id\":\(number),\"o\":\(value)}}"
+        }
+    }
+
+    private let holder = #"{"entity":"P","key":99999,"version":1,"fields":{"id":99999,"o":99}}"#
+
+    @Test("a merge that leaves out bad lines leaves out those that the store refuses, and only them")
+    func mergeSkipping() throws {
+        let place = try Place()
+        _ = try place.create([holder])
+        let store = try Store.open(at: place.store)
+        let report = try RecordLineImport.merge(try place.lines(mergedLines()), into: store, skippingProblems: true)
+        #expect(report.isStored && report.stoppedAt == nil && report.problems.map(\.line) == [10, 4200])
+        #expect(report.problems.allSatisfy { $0.reason.contains("must be unique") }, "\(report.problems)")
+        #expect(try store.read { try $0.count("P") } == 4499)
+    }
+
+    @Test("a merge ends at the line that the store refuses, and names it")
+    func mergeStopping() throws {
+        let place = try Place()
+        _ = try place.create([holder])
+        let store = try Store.open(at: place.store)
+        var lines = mergedLines()
+        let first = try RecordLineImport.merge(try place.lines(lines), into: store)
+        #expect(!first.isStored && first.stoppedAt == 1 && first.problems.map(\.line) == [10], "\(first)")
+        #expect(try store.read { try $0.count("P") } == 1)
+        lines[9] = lines[8]
+        let later = try RecordLineImport.merge(try place.lines(lines), into: store)
+        #expect(later.isStored && later.stoppedAt == 4001 && later.problems.map(\.line) == [4200], "\(later)")
+    }
+
+    @Test("a version is at most the greatest signed integer, so that commits can follow")
+    func versions() throws {
+        for (version, isRight) in [(UInt64.max, false), (1 << 63, false), ((1 << 63) - 1, true)] {
+            let place = try Place()
+            let report = try place.create([#"{"entity":"P","key":1,"version":\#(version),"fields":{"id":1}}"#])
+            #expect(report.isStored == isRight, "\(version)")
+            guard isRight else {
+                #expect(report.problems.first?.reason.contains("is no number of a commit") == true)
+                continue
+            }
+            let store = try Store.open(at: place.store)
+            try store.write { try $0.put("P", RecordKey(1), [.init("n", .string("next"))]) }
+        }
+    }
+
+    @Test("JSON as deep as an API may send it is read from a line, which has levels of its own")
+    func depth() throws {
+        let place = try Place()
+        func line(_ depth: Int) -> String {
+            let json = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+            return #"{"entity":"P","key":1,"version":1,"fields":{"id":1,"j":\#(json)}}"#
+        }
+        let report = try place.create([line(JSONParser.maximumDepth)])
+        #expect(report.isStored, "\(report.problems)")
+        #expect(try !Place().create([line(JSONParser.maximumDepth + 8)]).isStored)
+    }
 }

@@ -15,7 +15,8 @@ struct RepairCommand: ParsableCommand {
             records into a new store.
 
             Damaged rows are reported and stay as they are. --remove-damaged-rows removes them together with the \
-            responses that list them, so that the next sync fetches them again.
+            responses that list them, so that the next sync fetches them again. Local changes of such rows that were \
+            not sent are lost, and named.
 
             Examples:
               tarn store repair forge.tarn --dry-run
@@ -56,14 +57,23 @@ struct RepairCommand: ParsableCommand {
         if dryRun { options.insert(.dryRun) }
         if removeDamagedRows { options.insert(.removesDamagedRows) }
         if !dryRun, !before.isSound, !noBackup {
-            let copy = backup ?? "\(store).before-repair-\(Int(Date().timeIntervalSince1970))"
+            let copy = backup ?? RepairCommand.copy(of: store, at: Date())
             // Not compacted, so that the copy contains the damage.
             try open.backup(to: copy, isCompacted: false)
             Output.line("copy: \(copy)")
         }
         let report = try open.repair(options)
         show(report)
-        guard !dryRun else { return }
+        guard !dryRun else {
+            let left = before.findings.filter { RepairCommand.stays($0, options) }
+            for finding in left.prefix(20) {
+                Output.error("\(store): \(finding.place): \(finding.detail) [\(finding.code.rawValue)]")
+            }
+            guard left.isEmpty else {
+                throw Failure(.store, "\(store): \(countText(left.count, "finding")) could not be repaired")
+            }
+            return
+        }
         let after = try StoreInspector(at: store).verification()
         guard after.isSound else {
             for finding in after.findings.prefix(20) {
@@ -72,6 +82,28 @@ struct RepairCommand: ParsableCommand {
             throw Failure(.store, "\(store): \(countText(max(1, after.total), "finding")) could not be repaired")
         }
         Output.line("sound")
+    }
+
+    /// Returns the path of the copy beside a store, at which nothing exists.
+    static func copy(of store: String, at time: Date) -> String {
+        var name = store
+        while name.count > 1, name.hasSuffix("/") { name.removeLast() }
+        if [".", "..", "/"].contains(name.split(separator: "/").last ?? "/") {
+            name = URL(fileURLWithPath: name).standardizedFileURL.path
+        }
+        name += ".before-repair-\(Int(time.timeIntervalSince1970))"
+        var path = name, number = 2
+        while FileManager.default.fileExists(atPath: path) { (path, number) = ("\(name)-\(number)", number + 1) }
+        return path
+    }
+
+    /// Whether a repair leaves a finding: it rebuilds what follows from rows, and no rows.
+    private static func stays(_ finding: Finding, _ options: Set<Store.RepairOption>) -> Bool {
+        switch finding.code {
+        case .rowChecksum, .rowForm, .rowDictionary, .rowEntity, .list: !options.contains(.removesDamagedRows)
+        case .rowKey, .rowValue, .indexNotUnique, .catalog, .setting, .dictionary: true
+        default: false
+        }
     }
 
     private func show(_ report: RepairReport) {
@@ -104,6 +136,14 @@ struct RepairCommand: ParsableCommand {
         }
         if report.damagedRows.count > 100 {
             Output.line("and \(countText(report.damagedRows.count - 100, "more row"))")
+        }
+        for change in report.damagedLocalChanges.prefix(100) {
+            Output.line(
+                "row \(change): a local change that was not sent "
+                    + (report.removesDamagedRows ? "is lost" : "cannot be read"))
+        }
+        if report.damagedLocalChanges.count > 100 {
+            Output.line("and \(countText(report.damagedLocalChanges.count - 100, "more local change"))")
         }
         if report.isEmpty { Output.line("nothing to repair") }
         if dryRun, !report.isEmpty { Output.line("nothing was changed: this was a dry run") }

@@ -13,7 +13,7 @@ struct SalvageCommand: ParsableCommand {
             meta pages are unreadable, the newest trees are found by searching all pages. Lost records are named as \
             far as a page still has their key. If anything was lost, the new store has no responses and no \
             checkpoints, so that the next sync fetches everything again; the exit code is then 3. Local changes that \
-            were not sent cannot be fetched: if some may be lost, the message says so. If another process writes to the damaged store meanwhile, no \
+            were not sent cannot be fetched: the lost ones are named, and if others may be lost, the message says so. If another process writes to the damaged store meanwhile, no \
             new store is made, and the exit code is 9.
 
             Example:
@@ -36,6 +36,11 @@ struct SalvageCommand: ParsableCommand {
         meter.clear()
         noteWithoutLocks(damaged, report.aloneBecause)
         for damage in report.lost { Output.error("\(damaged): \(damage)") }
+        for change in report.lostLocalChanges.prefix(100) {
+            Output.error("\(damaged): \(change): a local change that was not sent is lost")
+        }
+        let more = report.lostLocalChanges.count - 100
+        if more > 0 { Output.error("\(damaged): \(countText(more, "more lost local change"))") }
         let records = report.records.reduce(0) { $0 + $1.count }
         Output.line(
             "\(new): \(countText(records, "record")) (\(report.records.filter { $0.count > 0 }.map { "\($0.count) \($0.entity)" }.joined(separator: ", "))), "

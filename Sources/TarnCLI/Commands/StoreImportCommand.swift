@@ -15,7 +15,9 @@ struct StoreImportCommand: ParsableCommand {
             the outbox and the progress of scans are not in a dump. With --merge, the fields of the file are set in \
             an existing store, in transactions of at most 2,000 records, and logged as changes with new versions; \
             all lines are checked first. Lines with problems are reported with their number, and nothing is imported \
-            (exit code 1); with --skip-bad, all others are imported (exit code 3).
+            (exit code 1); with --skip-bad, all others are imported (exit code 3). Of two lines of a record, the \
+            second one is a problem. If the store refuses a line of --merge, such as a value that must be unique, \
+            the transactions before it stay (exit code 3).
 
             Examples:
               tarn inspect dump forge.tarn > forge.ndjson
@@ -56,9 +58,16 @@ struct StoreImportCommand: ParsableCommand {
         }
         guard report.problemCount > 0 else { return }
         let problems = countText(report.problemCount, "line") + " with a problem"
+        if report.isStored, let line = report.stoppedAt {
+            throw Failure(
+                .partly,
+                "\(problems); line \(line) and all after it were not imported"
+                    + (skipBad ? "" : " (--skip-bad imports all but the bad ones)"))
+        }
         throw report.isStored
             ? Failure(.partly, "\(problems); the other records were imported")
-            : Failure(.failed, "\(problems); nothing was imported (--skip-bad imports the others)")
+            : Failure(
+                .failed, "\(problems); nothing was imported" + (skipBad ? "" : " (--skip-bad imports the others)"))
     }
 
     private func createStore() throws -> RecordLineImport.Report {
@@ -79,6 +88,10 @@ struct StoreImportCommand: ParsableCommand {
 
     private func lineFile() throws -> LineFile {
         if lines == "-" { return LineFile(FileHandle.standardInput) }
+        var isDirectory: ObjCBool = false
+        if FileManager.default.fileExists(atPath: lines, isDirectory: &isDirectory), isDirectory.boolValue {
+            throw Failure(.failed, "\(lines): cannot be read: it is a directory")
+        }
         do {
             return try LineFile(path: lines)
         } catch {

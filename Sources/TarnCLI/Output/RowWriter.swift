@@ -96,14 +96,14 @@ struct RowWriter {
             Output.text { bytes in
                 for (index, value) in cells.enumerated() {
                     if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                    SeparatedText.appendCSV(cell(value), isSafe: isSafe(value), to: &bytes)
+                    SeparatedText.appendCSV(cell(value), isSafe: RowWriter.isSafe(value, style), to: &bytes)
                 }
             }
         case .tsv:
             Output.text { bytes in
                 for (index, value) in cells.enumerated() {
                     if index > 0 { bytes.append(UInt8(ascii: "\t")) }
-                    bytes += SeparatedText.tsv(cell(value), isSafe: isSafe(value)).utf8
+                    bytes += SeparatedText.tsv(cell(value), isSafe: RowWriter.isSafe(value, style)).utf8
                 }
             }
         default: Output.line("|" + cells.map { " " + SeparatedText.markdown(cell($0)) + " |" }.joined(), limit: .max)
@@ -113,12 +113,18 @@ struct RowWriter {
     private func cell(_ value: OutputValue) -> String { value.cell(style) }
 
     /// Whether the cell needs no mark: a number that begins with a sign is no formula.
-    private func isSafe(_ value: OutputValue) -> Bool {
+    static func isSafe(_ value: OutputValue, _ style: OutputStyle) -> Bool {
         guard style.isSpreadsheetSafe else { return true }
         switch value {
         case .number, .absent, .value(.int), .value(.uint), .value(.double), .value(.decimal), .value(.bool):
             return true
+        // A key or a match that is printed as a text of the program.
+        case .text(let text), .json(let text): return isNumber(text)
         default: return false
         }
+    }
+
+    private static func isNumber(_ text: String) -> Bool {
+        text.utf8.allSatisfy { ($0 >= 0x30 && $0 <= 0x39) || "-+.eE".utf8.contains($0) } && Double(text) != nil
     }
 }

@@ -34,8 +34,21 @@ enum YAMLText {
     private static func visible(_ json: String) -> String {
         var json = json, bytes: [UInt8] = []
         json.withUTF8 { VisibleText.appendJSON($0, to: &bytes) }
-        return String(decoding: bytes, as: UTF8.self)
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard text.unicodeScalars.contains(where: { isExcluded($0) }) else { return text }
+        var escaped = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if isExcluded(scalar) {
+                escaped.append(contentsOf: ("\\u" + String(scalar.value, radix: 16)).unicodeScalars)
+            } else {
+                escaped.append(scalar)
+            }
+        }
+        return String(escaped)
     }
+
+    /// Whether no YAML text may contain a character (YAML 1.2 §5.1), besides those that act.
+    private static func isExcluded(_ scalar: Unicode.Scalar) -> Bool { scalar == "\u{FFFE}" || scalar == "\u{FFFF}" }
 
     /// Texts that YAML 1.1 or 1.2 takes as something else, in lower case.
     private static let words: Set = ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "inf", "nan"]
@@ -88,7 +101,9 @@ enum YAMLText {
     /// Returns a text of several lines as a literal block (YAML 1.2 §8.1.2); nil if none can be.
     private static func block(_ text: String, _ indent: String) -> String? {
         guard text.utf8.contains(0x0A), text.utf8.first != 0x20, text.utf8.first != 0x0A,
-            text.unicodeScalars.allSatisfy({ $0 == "\n" || !VisibleText.acts($0.value) && $0.value != 0xFEFF })
+            text.unicodeScalars.allSatisfy({
+                $0 == "\n" || !VisibleText.acts($0.value) && $0.value != 0xFEFF && !isExcluded($0)
+            })
         else { return nil }
         var text = text
         return text.withUTF8 { bytes in

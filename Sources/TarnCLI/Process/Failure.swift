@@ -1,5 +1,6 @@
 // The exit codes, and the mapping from errors.
 
+import Foundation
 import Tarn
 
 /// The end of a command with a message on standard error and an exit code.
@@ -82,8 +83,20 @@ struct Failure: Error {
         case let error as MirrorError: self.init(Code(error), error.description)
         case let error as WriteError:
             if case .busy = error { self.init(.busy, error.description) } else { self.init(.usage, error.description) }
-        default: self.init(.failed, "\(error)")
+        default: self.init(.failed, Failure.text(error))
         }
+    }
+
+    /// The text of an error; of an error of the file system, the path and the reason.
+    private static func text(_ error: any Error) -> String {
+        let known = error as NSError
+        guard [NSCocoaErrorDomain, NSPOSIXErrorDomain].contains(known.domain) else { return "\(error)" }
+        let cause = known.userInfo[NSUnderlyingErrorKey].flatMap { $0 as? any Error }.map { $0 as NSError } ?? known
+        let reason =
+            cause.domain == NSPOSIXErrorDomain
+            ? String(cString: strerror(Int32(cause.code))) : cause.localizedDescription
+        let path = known.userInfo[NSFilePathErrorKey] as? String ?? (known.userInfo[NSURLErrorKey] as? URL)?.path
+        return path.map { "\($0): \(reason)" } ?? reason
     }
 }
 

@@ -11,6 +11,7 @@ final class JSONParser {
     static let maximumDepth = 1024
 
     private let parser: OpaquePointer
+    private let depth: Int
     /// The copy of a document that cannot be read in place.
     private var padded: UnsafeMutableRawPointer
     private var capacity: Int
@@ -38,9 +39,13 @@ final class JSONParser {
         var firstElement = 0
     }
 
-    init(isExact: Bool = false) throws(ImportError) {
-        guard let parser = tarn_json_parser_new(JSONParser.maximumDepth) else { throw .outOfMemory }
+    /// Creates a parser.
+    ///
+    /// - Parameter depth: The maximum nesting.
+    init(isExact: Bool = false, depth: Int = JSONParser.maximumDepth) throws(ImportError) {
+        guard let parser = tarn_json_parser_new(depth) else { throw .outOfMemory }
         self.parser = parser
+        self.depth = depth
         self.isExact = isExact
         capacity = 1 << 16
         padded = .allocate(byteCount: capacity + tarn_json_padding(), alignment: 64)
@@ -134,7 +139,7 @@ final class JSONParser {
 
     private func parseExactly() throws(JSONProblem) -> Tape {
         exactReadings += 1
-        try exact.parse(Bytes(start: source, count: count), maximumDepth: JSONParser.maximumDepth)
+        try exact.parse(Bytes(start: source, count: count), maximumDepth: depth)
         numberTexts = exact.numberTexts
         let words = exact.tapeWords, strings = exact.tapeStrings
         return Tape(words: words, strings: strings.baseAddress ?? source, parser: self)

@@ -19,6 +19,11 @@ struct RecordLine: Sendable {
     var isPartial: Bool
     var fields: [Record.Field]
 
+    /// The highest version that is imported: far more commits can follow it than will ever be made.
+    static let highestVersion = UInt64(Int64.max)
+    /// The levels of a line around the JSON of a field: the line, its fields, and a list.
+    static let levels = 3
+
     /// Reads a line.
     init(_ line: JSONValue, _ catalog: Catalog) throws(Problem) {
         guard case .object(let members) = line else { throw Problem("not an object") }
@@ -35,7 +40,9 @@ struct RecordLine: Sendable {
         switch line["version"] {
         case nil: version = nil
         case .number(let text):
-            guard let number = UInt64(text) else { throw Problem("the version \(text) is no number of a commit") }
+            guard let number = UInt64(text), number <= RecordLine.highestVersion else {
+                throw Problem("the version \(text) is no number of a commit")
+            }
             version = number
         default: throw Problem("the version is no number")
         }
@@ -127,7 +134,7 @@ extension Value {
             guard let bytes = Data(base64Encoded: x) else { return nil }
             self = .bytes([UInt8](bytes))
         case (.date, .string(let x)):
-            guard let time = Timestamp(x) else { return nil }
+            guard let time = Timestamp(description: x) else { return nil }
             self = .date(time)
         case (.uuid, .string(let x)):
             guard let id = UUID(uuidString: x) else { return nil }

@@ -15,6 +15,8 @@ package struct RecordLineImport {
         package fileprivate(set) var problems: [(line: Int?, reason: String)] = []
         /// The number of all problems.
         package fileprivate(set) var problemCount = 0
+        /// The line from which on nothing was imported; nil if the file was read to its end.
+        package fileprivate(set) var stoppedAt: Int?
         /// Whether something was stored; if not, the store is as before.
         package fileprivate(set) var isStored = false
 
@@ -81,14 +83,15 @@ package struct RecordLineImport {
             for item in batch {
                 let record = item.record
                 do {
-                    let isNew = try writer.restore(
+                    // Of two lines of a record, the first one counts.
+                    if let entity = catalog.entity(record.entity), try writer.has(entity, record.key) {
+                        problems.append((item.line, "\(record.entity) \(record.key) occurs twice"))
+                        continue
+                    }
+                    _ = try writer.restore(
                         record.entity, record.key, record.fields, isPartial: record.isPartial,
                         version: record.version ?? 1)
-                    if isNew {
-                        stored.append(record.entity)
-                    } else {
-                        problems.append((item.line, "\(record.entity) \(record.key) occurs twice"))
-                    }
+                    stored.append(record.entity)
                 } catch let error as StoreError where RecordLineImport.isOfLine(error) {
                     problems.append((item.line, error.description))
                 }
@@ -110,10 +113,14 @@ package struct RecordLineImport {
 
     /// Imports lines into an open store: sets fields, keeps the others, and logs the changes.
     ///
-    /// All lines are checked before the first change. Batches are transactions: if one fails, those
-    /// before it are committed, and the report has the first line that is not.
+    /// All lines are checked before the first change. Batches are transactions: if one contains a
+    /// record that the store refuses, those before it are committed, and the report has the first
+    /// line that is not.
     ///
-    /// - Parameter path: The file, which is read twice.
+    /// - Parameters:
+    ///   - path: The file, which is read twice.
+    ///   - skipsProblems: Whether lines with problems are left out, also those that the store
+    ///     refuses: their batch is divided until only they are left.
     /// - Throws: errors of reading and writing; of a batch only if it is the first.
     package static func merge(
         _ path: String, into store: Store, skippingProblems skipsProblems: Bool = false
@@ -124,37 +131,82 @@ package struct RecordLineImport {
         var run = RecordLineImport(store.catalog, skipsProblems: skipsProblems)
         try run.forEachBatch(of: try LineFile(path: path)) { batch, run in
             do {
-                try store.write { writer in
-                    for item in batch {
-                        let record = item.record
-                        try writer.put(
-                            record.entity, record.key, record.fields, isComplete: !record.isPartial)
-                    }
-                }
-            } catch {
-                guard run.report.isStored, let first = batch.first?.line, let last = batch.last?.line else {
-                    throw error
-                }
-                let text = (error as? any StoreFailure)?.description ?? "\(error)"
-                run.report.add(first, "lines \(first) to \(last) and all after them are not imported: \(text)")
+                try run.merge(batch[...], into: store)
+            } catch let error where !(error is Stopped) {
+                guard run.report.isStored, let first = batch.first?.line else { throw error }
+                run.report.stoppedAt = first
+                run.report.add(first, (error as? any StoreFailure)?.description ?? "\(error)")
                 throw Stopped()
             }
-            run.report.isStored = true
-            for item in batch { run.counts[item.record.entity, default: 0] += 1 }
         }
         run.finish()
         return run.report
     }
 
-    /// A batch failed after others were committed.
+    /// The rest of the file is not read.
     private struct Stopped: Error {}
+
+    private mutating func merge(_ batch: ArraySlice<Item>, into store: Store) throws {
+        var line: Int?
+        do {
+            try store.write { writer in
+                for item in batch {
+                    let record = item.record
+                    line = item.line
+                    try writer.put(record.entity, record.key, record.fields, isComplete: !record.isPartial)
+                }
+                line = nil
+            }
+        } catch {
+            guard let refusal = Refusal(error) else { throw error }
+            guard skipsProblems else {
+                report.add(line ?? refusal.line(in: batch), refusal.reason)
+                report.stoppedAt = batch.first?.line
+                throw Stopped()
+            }
+            guard batch.count > 1 else { return report.add(batch.first?.line, refusal.reason) }
+            // The check of unique indexes at the end of a transaction does not tell the good lines.
+            let middle = batch.startIndex + batch.count / 2
+            try merge(batch[..<middle], into: store)
+            return try merge(batch[middle...], into: store)
+        }
+        report.isStored = true
+        for item in batch { counts[item.record.entity, default: 0] += 1 }
+    }
+
+    /// The refusal of a record by the store.
+    private struct Refusal {
+        let reason: String
+        private let entity: String, keys: [String]
+
+        /// Returns nil for errors that are not of a record.
+        init?(_ error: any Error) {
+            switch error {
+            case let error as StoreError where RecordLineImport.isOfLine(error):
+                (reason, entity, keys) = (error.description, "", [])
+            case let error as StoreWriteError:
+                reason = error.description
+                switch error {
+                case .notUnique(let entity, _, let keys): (self.entity, self.keys) = (entity, keys)
+                case .keyCollision(let entity): (self.entity, keys) = (entity, [])
+                default: return nil
+                }
+            default: return nil
+            }
+        }
+
+        /// Returns the line of the last record that the refusal names.
+        func line(in batch: ArraySlice<Item>) -> Int? {
+            batch.last { $0.record.entity == entity && keys.contains($0.record.key.description) }?.line
+        }
+    }
 
     // MARK: - Lines
 
     private mutating func forEachBatch(
         of lines: LineFile, _ body: ([Item], inout RecordLineImport) throws -> Void
     ) throws {
-        let parser = try JSONParser()
+        let parser = try JSONParser(depth: JSONParser.maximumDepth + RecordLine.levels)
         var batch: [Item] = [], bytes = 0
         do {
             while let line = try lines.next() {

@@ -57,7 +57,7 @@ extension StoreInspector {
     func checkIsReadable(_ file: StoreFile) throws(StoreOpenError) {
         guard let problem = file.formatProblem else { return }
         switch problem.code {
-        case .newerFormat: throw .newerFormat(path: path, found: file.format, known: Store.format)
+        case .newerFormat: throw file.newerFormat(path)
         case .catalog: throw .store(.damagedCatalog(path: path, detail: problem.detail))
         default: throw .notAStore(path: path, detail: problem.detail)
         }

@@ -162,7 +162,10 @@ struct UniqueNames {
     private var taken: Set<String> = []
 
     /// Returns the name, with a number behind it if it is taken.
+    ///
+    /// SQLite reserves names that begin with `sqlite_`; they get an underscore before them.
     mutating func name(_ wanted: String) -> String {
+        let wanted = wanted.lowercased().hasPrefix("sqlite_") ? "_" + wanted : wanted
         var name = wanted, number = 2
         while !taken.insert(name.lowercased()).inserted {
             name = "\(wanted)_\(number)"

@@ -27,7 +27,9 @@ final class SQLiteProgram {
         }
         descriptor = ends[1]
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["sqlite3", "-batch", "-bail", database]
+        // A name that begins with a hyphen would be an option.
+        let file = database.hasPrefix("-") ? "./\(database)" : database
+        process.arguments = ["sqlite3", "-batch", "-bail", file]
         process.standardInput = FileHandle(fileDescriptor: ends[0], closeOnDealloc: false)
         process.standardOutput = FileHandle.nullDevice
         process.standardError = messages

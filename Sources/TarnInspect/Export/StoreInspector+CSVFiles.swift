@@ -13,6 +13,9 @@ extension StoreInspector {
     /// - Throws: As ``exportCSV(text:damaged:)``; `StoreMaintenanceError.destinationExists`; errors
     ///   of the file system.
     public func exportCSV(toDirectory path: String, damaged: (Damage) -> Void) throws -> StoreExport {
+        // A trailing slash would put the unfinished directory inside of it.
+        var path = path
+        while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
         var status = stat()
         guard lstat(path, &status) != 0 else { throw StoreMaintenanceError.destinationExists(path: path) }
         let unfinished = "\(path).unfinished-\(getpid())", files = FileManager.default

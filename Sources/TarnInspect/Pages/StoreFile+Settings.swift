@@ -92,6 +92,19 @@ extension StoreFile {
         TableName.scans: "scans", TableName.bodies: "bodies",
     ]
 
+    /// A feature of the store that this version of Tarn does not know.
+    private var unknownFeature: String? {
+        settings["\(MetaKey.features)"]?.withUnsafeBytes { StoreFeature.unknown(in: $0) }.first
+    }
+
+    /// The error of a store that a newer version of Tarn has written.
+    func newerFormat(_ path: String) -> StoreOpenError {
+        guard format <= Store.format, let feature = unknownFeature else {
+            return .newerFormat(path: path, found: format, known: Store.format)
+        }
+        return .unknownFeature(path: path, feature: feature)
+    }
+
     /// The fault of the format version or the catalog; nil if this version of Tarn can read both.
     var formatProblem: Finding? {
         guard snapshot.tables[TableName.meta] != nil else {
@@ -107,7 +120,7 @@ extension StoreFile {
                 .newerFormat, "meta",
                 "the store has format \(format) and this version reads up to \(Store.format); use a newer version")
         }
-        if let feature = settings["\(MetaKey.features)"]?.withUnsafeBytes({ StoreFeature.unknown(in: $0) }).first {
+        if let feature = unknownFeature {
             return Finding(
                 .newerFormat, "meta",
                 "the store uses `\(feature)`, which this version does not know; use a newer version")

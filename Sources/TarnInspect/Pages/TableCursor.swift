@@ -6,11 +6,11 @@ import TarnStore
 
 /// The entries of a table in key order, or in reverse.
 ///
-/// It always terminates: each page is entered once, and an entry that is out of order is skipped.
-/// Every fault becomes a finding of the file.
+/// It always terminates: each page is entered once. Of two neighbours that are out of order, the
+/// damaged one is skipped (`TableCursor+Order.swift`). Every fault becomes a finding of the file.
 final class TableCursor {
     /// A page on the path to the current entry.
-    private struct Level {
+    struct Level {
         let page: PageBytes
         let number: UInt64
         let count: Int
@@ -18,22 +18,24 @@ final class TableCursor {
         var index: Int
     }
 
-    private let file: StoreFile
-    private let table: String
+    let file: StoreFile
+    let table: String
     private let interval: KeyInterval
-    private let isReversed: Bool
+    let isReversed: Bool
     private let isChecksummed: Bool
-    private var levels: [Level] = []
+    private(set) var levels: [Level] = []
     private var entered = PageMap()
-    private var lastKey: [UInt8] = []
-    private var hasLastKey = false
+    /// The keys of the last two entries that were not skipped.
+    private(set) var lastKey: [UInt8]?, keyBeforeLast: [UInt8]?
+    /// The last entry that was not skipped.
+    private(set) var lastEntry: Level?
     private var hasBegun = false
     private var isSeeking = true
     /// Whether every page and entry so far was readable; false also if the table does not exist.
     private(set) var isWhole = true
 
     /// A depth that no tree exceeds if each of its branches has two nodes.
-    private static let deepest = 64
+    static let deepest = 64
 
     /// Creates a cursor before the first entry of an interval, or behind the last one.
     init(_ file: StoreFile, _ table: String, in interval: KeyInterval = KeyInterval(), reversed: Bool = false) {
@@ -44,7 +46,7 @@ final class TableCursor {
         isChecksummed = StoreFile.isChecksummed(table)
     }
 
-    private var step: Int { isReversed ? -1 : 1 }
+    var step: Int { isReversed ? -1 : 1 }
 
     /// Moves to the next entry.
     ///
@@ -129,7 +131,7 @@ final class TableCursor {
 
     private enum Place { case inside, beyond, skipped }
 
-    /// Compares an entry with the interval, and with the entry before it.
+    /// Compares an entry with the interval, and with its neighbours.
     private func place(of leaf: Level) -> Place {
         leaf.page.withView { page in
             guard let node = page.leafNode(leaf.index), !node.key.isEmpty else {
@@ -140,17 +142,20 @@ final class TableCursor {
                 fault(.pageForm, leaf.number, "node \(leaf.index) has the flags \(node.flags)")
                 return .skipped
             }
-            let order = hasLastKey ? lastKey.withUnsafeBytes { Bytes.compare(node.key, $0) } : step
-            guard isReversed ? order < 0 : order > 0 else {
+            func isMisplaced() -> Place {
                 fault(.pageKeyOrder, leaf.number, "the key of node \(leaf.index) does not stand where it belongs")
                 return .skipped
             }
-            lastKey.removeAll(keepingCapacity: true)
-            lastKey.append(contentsOf: node.key)
-            hasLastKey = true
             let isAbove = interval.upper.map { $0.withUnsafeBytes { Bytes.compare(node.key, $0) >= 0 } } ?? false
             let isBelow = interval.lower.map { $0.withUnsafeBytes { Bytes.compare(node.key, $0) < 0 } } ?? false
-            if isAbove || isBelow { return isAbove != isReversed ? .beyond : .skipped }
+            let isOutside = isAbove || isBelow
+            guard isCredible(node.key, leaf, isOutside: isOutside) else { return isMisplaced() }
+            swap(&keyBeforeLast, &lastKey)
+            lastKey = lastKey ?? []
+            lastKey?.removeAll(keepingCapacity: true)
+            lastKey?.append(contentsOf: node.key)
+            lastEntry = leaf
+            if isOutside { return isAbove != isReversed ? .beyond : .skipped }
             return .inside
         }
     }
@@ -183,15 +188,35 @@ final class TableCursor {
         if let problem = page.withView(\.problem) { fault(.pageForm, number, problem) }
         let isLeaf = kind == .leaf
         var index = isReversed ? count - 1 : 0
-        if isSeeking { index = page.withView { start(in: $0, isLeaf: isLeaf) } ?? index }
-        if isLeaf { isSeeking = false }
+        if isSeeking { index = page.withView { start(in: $0, number, isLeaf: isLeaf) } ?? index }
         levels.append(Level(page: page, number: number, count: count, isLeaf: isLeaf, index: index))
+        guard isLeaf, isSeeking else { return true }
+        isSeeking = false
+        if let bound = isReversed ? interval.upper : interval.lower, let root = levels.first?.number,
+            hasPassed(bound, index)
+        {
+            fault(.pageKeyOrder, root, "a branch leads to another page than that of the key")
+            // From the first entry of the table on: each is compared with the interval.
+            (levels, entered) = ([], PageMap())
+            return enter(root)
+        }
         return true
     }
 
-    /// Returns the node of a page at which the interval begins; nil if that end is open.
-    private func start(in page: PageView, isLeaf: Bool) -> Int? {
+    /// Returns the node of a page at which the interval begins; nil if that end is open, or if a
+    /// damaged key could mislead the search.
+    private func start(in page: PageView, _ number: UInt64, isLeaf: Bool) -> Int? {
         guard let bound = isReversed ? interval.upper : interval.lower else { return nil }
+        var bounds = KeyInterval()
+        if let above = levels.last, above.index >= 0, above.index < above.count {
+            let isFirst = above.index == 0, isLast = above.index + 1 == above.count
+            bounds.lower = isFirst ? nil : above.page.withView { $0.key(above.index).map { Array($0) } }
+            bounds.upper = isLast ? nil : above.page.withView { $0.key(above.index + 1).map { Array($0) } }
+        }
+        if let misplaced = page.misplacedNode(within: bounds) {
+            fault(.pageKeyOrder, number, "the key of node \(misplaced) does not stand where it belongs")
+            return nil
+        }
         return bound.withUnsafeBytes { bound in
             // The first key of a branch counts as less than every key (mdb.c, `mdb_node_search`).
             var low = isLeaf ? 0 : 1, high = page.count
@@ -206,7 +231,7 @@ final class TableCursor {
     }
 
     @discardableResult
-    private func fault(_ code: Finding.Code, _ number: UInt64, _ detail: @autoclosure () -> String) -> Bool {
+    func fault(_ code: Finding.Code, _ number: UInt64, _ detail: @autoclosure () -> String) -> Bool {
         isWhole = false
         file.note(code, "page \(number) of \(table)", detail())
         return false

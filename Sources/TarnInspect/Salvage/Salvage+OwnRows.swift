@@ -43,6 +43,26 @@ extension Salvage {
         if outbox.hasEntries { try store.write { try $0.repairOutbox() } }
     }
 
+    /// Reports the marks whose record the new store lacks: its local values are lost.
+    func reportLostLocalChanges() throws {
+        var marks: [(record: ListedRecord, fields: String)] = []
+        file.again(TableName.local) { key, value in
+            guard isMark(key, value), let mark = EncodedRow(value).flatMap({ LocalMark($0) }),
+                let fields = mark.changedFields(file.catalog)
+            else { return }
+            let record = ListedRecord(entity: key.loadBigEndian(0, UInt16.self), storageKey: Array(key.dropFirst(2)))
+            marks.append((record, fields))
+        }
+        guard !marks.isEmpty else { return }
+        let lost = try store.write { writer in try marks.filter { try !writer.has($0.record) } }
+        for (record, fields) in lost {
+            let name = file.catalog.entity(id: record.entity)?.name ?? "?"
+            let key = record.storageKey.withUnsafeBytes { file.describe($0) }
+            report.lostLocalChanges.append("\(name) \(key) (\(fields))")
+        }
+        if !lost.isEmpty { report.mayLackLocalChanges = true }
+    }
+
     private func loseOwnRow(_ place: String, _ reason: String) {
         report.lose(place, reason)
         report.mayLackLocalChanges = true

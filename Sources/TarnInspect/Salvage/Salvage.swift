@@ -66,6 +66,7 @@ final class Salvage {
         try takeOutbox()
         if hasUnreachedRows { try takeRowsOfNoTree() }
         try finishOutbox()
+        if report.lostCount > 0 { try reportLostLocalChanges() }
         for finding in file.findings.list where finding.code.isOfPages {
             report.lose(finding.place, finding.detail, isOfPages: true)
         }

@@ -29,6 +29,9 @@ public struct SalvageReport: Sendable {
     ///
     /// A sync overwrites local changes without a mark and an operation with the server's values.
     public internal(set) var mayLackLocalChanges = false
+    /// The lost records that were changed locally, with the changed fields; the changes were not
+    /// sent, or the server has not confirmed them.
+    public internal(set) var lostLocalChanges: [String] = []
     /// The reason why no read transaction held the damaged file; nil if one did.
     public internal(set) var aloneBecause: String?
     /// The commit sequence of the new store.

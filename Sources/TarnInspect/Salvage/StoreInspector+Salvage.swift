@@ -18,7 +18,7 @@ extension StoreInspector {
     /// - Parameters:
     ///   - new: A path at which no file or directory exists.
     ///   - progress: A closure that is called with every page read.
-    /// - Throws: `StoreOpenError.noSuchStore`, `.newerFormat`; `.notAStore` and
+    /// - Throws: `StoreOpenError.noSuchStore`, `.newerFormat`, `.unknownFeature`; `.notAStore` and
     ///   `StoreError.damagedCatalog` if nothing describes the rows;
     ///   `StoreMaintenanceError.destinationExists`; `.changedMeanwhile` if no transaction held the
     ///   file and commits were made meanwhile, in which case no store is created; errors of
@@ -28,7 +28,7 @@ extension StoreInspector {
         guard lstat(new, &status) != 0 else { throw StoreMaintenanceError.destinationExists(path: new) }
         return try open(findsLostMeta: true, progress: progress) { file in
             if let problem = file.formatProblem, problem.code == .newerFormat {
-                throw StoreOpenError.newerFormat(path: path, found: file.format, known: Store.format)
+                throw file.newerFormat(path)
             }
             if !file.hasCatalog { file.lookForSettings() }
             guard file.hasCatalog else {

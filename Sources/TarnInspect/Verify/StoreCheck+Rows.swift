@@ -102,7 +102,7 @@ extension StoreCheck {
                 continue
             }
             do throws(StoreError) {
-                try catalog.check(value, fits: field, of: known.entity)
+                try catalog.check(value, fits: field, of: known.entity, isStored: true)
             } catch {
                 if case .wrongType(_, _, let expected, let found) = error {
                     findings.add(.rowValue, "\(place()).\(field.name)", "expected \(expected), found \(found)")

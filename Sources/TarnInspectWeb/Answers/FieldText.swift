@@ -45,7 +45,8 @@ struct FieldText: Encodable {
         case .uuid(let value): (kind, text) = ("text", value.uuidString.lowercased())
         case .json, .array: (kind, text) = ("json", field.value.jsonText)
         }
-        if let whole = text, whole.count > longest {
+        // A grapheme cluster may have any number of scalars.
+        if let whole = text?.unicodeScalars, whole.count > longest {
             cut = whole.count
             text = String(whole.prefix(longest))
         }

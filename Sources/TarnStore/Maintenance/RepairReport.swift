@@ -22,6 +22,8 @@ package struct RepairReport: Sendable, Hashable {
     package var rebuildsOutbox = false
     /// Unreadable rows of records, removed or left in place according to the options.
     package var damagedRows: [String] = []
+    /// The unreadable rows that have local changes which were not sent, with the changed fields.
+    package var damagedLocalChanges: [String] = []
     /// Whether those rows are removed.
     package var removesDamagedRows = false
     /// Whether the change log contradicted the rows.

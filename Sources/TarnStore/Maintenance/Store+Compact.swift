@@ -12,8 +12,9 @@ extension Store {
     ///
     /// - Returns: the sizes of the file before and after.
     /// - Throws: `StoreOpenError.storeInUse` with the processes that have it open; `.noSuchStore`,
-    ///   `.notAStore`; `StoreError.lmdb` with `.diskFull`, `.inputOutput`, `.permission`,
-    ///   `.networkFileSystem`, `.truncated`, `.corrupted`. The store is unchanged then.
+    ///   `.notAStore`, `.newerFormat`, `.unknownFeature`; `StoreError.lmdb` with `.diskFull`,
+    ///   `.inputOutput`, `.permission`, `.networkFileSystem`, `.truncated`, `.corrupted`. The store
+    ///   is unchanged then.
     @discardableResult
     package static func compact(at path: String) throws -> CompactionReport {
         let file = path + "/data.mdb", new = path + "/data.mdb.compacting"
@@ -47,12 +48,29 @@ extension Store {
             guard try environment.tableNames().contains(TableName.meta) else {
                 throw StoreOpenError.notAStore(path: path, detail: "an LMDB file without the table \(TableName.meta)")
             }
+            try checkFormat(environment, path)
             guard try !fill(new, from: environment) else { return }
             unlink(new)
             try copy(environment, to: new, isCompacted: true)
         } catch let error as LMDBError {
             if error.kind == .notAnEnvironment { throw StoreOpenError.notAStore(path: path, detail: error.description) }
             throw StoreError.lmdb(error)
+        }
+    }
+
+    /// Checks that this version knows the format: a newer one may depend on what a copy loses.
+    private static func checkFormat(_ environment: Environment, _ path: String) throws {
+        guard let table = try environment.existingTables([TableName.meta]).first ?? nil else { return }
+        try environment.read { transaction in
+            // A store without a readable format can only be salvaged.
+            guard let (meta, found) = try ChecksummedTable.meta(table, in: transaction.raw) else {
+                throw StoreOpenError.notAStore(
+                    path: path, detail: "an LMDB file without a valid format version of Tarn")
+            }
+            guard found <= format else { throw StoreOpenError.newerFormat(path: path, found: found, known: format) }
+            if let feature = StoreFeature.unknown(in: try transaction.raw.get(meta, key: MetaKey.features)).first {
+                throw StoreOpenError.unknownFeature(path: path, feature: feature)
+            }
         }
     }
 

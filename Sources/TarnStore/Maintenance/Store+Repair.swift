@@ -159,9 +159,24 @@ private struct Repair: ~Copyable {
     private mutating func take(_ root: Catalog.Entity, _ key: [UInt8]) throws {
         try key.withUnsafeBytes { key in
             report.damagedRows.append("\(root.name) \(access.describe(key))")
+            if let fields = try changedFields(root, key) {
+                report.damagedLocalChanges.append("\(root.name) \(access.describe(key)) (\(fields))")
+            }
             guard removesRows else { return }
             // The responses that list it are removed later, as all that list a missing record.
             _ = try raw.delete(access.state.records(of: root.id), key)
+        }
+    }
+
+    /// Returns the fields of a record that were changed locally; nil if no readable mark names it.
+    private func changedFields(_ root: Catalog.Entity, _ key: Bytes) throws -> String? {
+        guard let local = access.state.local else { return nil }
+        let place = withUnsafeBytes(of: root.id.bigEndian) { Array($0) } + Array(key)
+        return try place.withUnsafeBytes { place in
+            guard let row = try raw.get(local, place), EncodedRow.hasValidChecksum(row, table: 0, key: place) else {
+                return nil
+            }
+            return EncodedRow(row).flatMap { LocalMark($0) }?.changedFields(access.catalog)
         }
     }
 

@@ -117,7 +117,7 @@ extension StoreWriter {
     package mutating func restore(
         _ entity: String, _ key: RecordKey, _ values: [Record.Field], isPartial: Bool, version: UInt64
     ) throws -> Bool {
-        try StoreWriter.withBody(entity, key, values, access) {
+        try StoreWriter.withBody(entity, key, values, access, isStored: true) {
             try restore($0, $1, $2, isPartial: isPartial, version: version)
         }
     }
@@ -145,6 +145,11 @@ extension StoreWriter {
             preconditionFailure("not a table of the store's own rows: \(name)")
         }
         return table
+    }
+
+    /// Whether a record of an entity, or of its tree, is stored.
+    package func has(_ entity: Catalog.Entity, _ key: RecordKey) throws -> Bool {
+        try has(ListedRecord(entity: entity.root, storageKey: key.storageKey))
     }
 
     /// Whether a record is stored.

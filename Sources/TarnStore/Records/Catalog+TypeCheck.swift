@@ -1,17 +1,21 @@
-// Type checks of values against the catalog. Every way of writing uses them.
+// Type checks of values against the catalog, for every way of writing and for verification.
 
 extension Catalog {
     /// Checks that a value has the type of a field. A null fits every field.
     ///
-    /// - Parameter isKnownJSON: whether texts in attributes of the type `json` were checked before.
+    /// - Parameters:
+    ///   - isKnownJSON: whether texts in attributes of the type `json` were checked before.
+    ///   - isStored: whether a record has the value already. It may then be an enumeration value
+    ///     that the schema no longer has: records keep it.
     /// - Throws: `StoreError.wrongType` if the catalog declares another type, or if a text is not
     ///   JSON.
     package func check(
-        _ value: EncodedValue, fits field: Catalog.Field, of entity: Catalog.Entity, isKnownJSON: Bool = false
+        _ value: EncodedValue, fits field: Catalog.Field, of entity: Catalog.Entity, isKnownJSON: Bool = false,
+        isStored: Bool = false
     ) throws(StoreError) {
         let fits =
             switch field.kind {
-            case .attribute(let type): value.fits(type)
+            case .attribute(let type): value.fits(type, isStored: isStored)
             case .reference(let reference):
                 value.fits(reference, keys: self.entity(id: reference.destination)?.keyTypes ?? [])
             }
@@ -59,7 +63,9 @@ extension RowBody {
 
 extension EncodedValue {
     /// Returns whether the value has an attribute's type.
-    func fits(_ type: AttributeType) -> Bool {
+    ///
+    /// - Parameter isStored: whether a text fits an enumeration that no longer has it.
+    func fits(_ type: AttributeType, isStored: Bool = false) -> Bool {
         switch type {
         case _ where isNull: true
         case .bool: tag == ValueTag.true || tag == ValueTag.false
@@ -67,8 +73,9 @@ extension EncodedValue {
         case .uint: tag == ValueTag.uint || (int.map { $0 >= 0 } ?? false)
         case .enumeration(let values):
             tag == ValueTag.string
-                && values.contains { $0.utf8.count == payload.count && $0.utf8.elementsEqual(payload) }
-        case .array(let element): allElements { $0.fits(element) }
+                && (isStored
+                    || values.contains { $0.utf8.count == payload.count && $0.utf8.elementsEqual(payload) })
+        case .array(let element): allElements { $0.fits(element, isStored: isStored) }
         default: tag == type.tag
         }
     }

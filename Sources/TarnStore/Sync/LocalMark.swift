@@ -72,6 +72,15 @@ package struct LocalMark {
         try row.store(raw, table, key, sequence: sequence)
     }
 
+    /// Returns the names of the fields whose local values a record has; nil if it has none: a
+    /// deleted record has no values.
+    package func changedFields(_ catalog: Catalog) -> String? {
+        guard operation != .delete else { return nil }
+        let entity = catalog.entity(id: entity)
+        return fields.isEmpty
+            ? "all fields" : fields.map { entity?.field(id: $0)?.name ?? "#\($0)" }.joined(separator: ", ")
+    }
+
     /// Whether a field keeps its local value.
     package func covers(_ field: UInt16) -> Bool { fields.isEmpty || fields.contains(field) }
 

@@ -45,7 +45,12 @@ public struct StoreWriter: ~Copyable {
 
     init(_ access: StoreAccess) throws {
         self.access = access
-        sequence = try access.settings.sequence + 1
+        let (next, isTooLarge) = try access.settings.sequence.addingReportingOverflow(1)
+        guard !isTooLarge else {
+            throw StoreError.lmdb(
+                LMDBError(.corrupted, operation: "count a commit: the commit sequence of the store has no successor"))
+        }
+        sequence = next
         keepsChanges = access.state.changeOptions.keepsChanges
         keepsValues = access.state.changeOptions.keepsValues
     }
@@ -203,8 +208,10 @@ public struct StoreWriter: ~Copyable {
     }
 
     /// Encodes the fields of a record as the body of a row.
+    ///
+    /// - Parameter isStored: Whether another store has the record with these values.
     static func withBody<Result>(
-        _ entity: String, _ key: RecordKey, _ values: [Record.Field], _ access: StoreAccess,
+        _ entity: String, _ key: RecordKey, _ values: [Record.Field], _ access: StoreAccess, isStored: Bool = false,
         _ body: (Catalog.Entity, _ key: Bytes, RowBody) throws -> Result
     ) throws -> Result {
         let entity = try access.state.entity(entity)
@@ -236,7 +243,7 @@ public struct StoreWriter: ~Copyable {
         }
         for index in 0..<view.count {
             guard let field = entity.field(id: view.id(at: index)), let value = view.value(at: index) else { continue }
-            try access.catalog.check(value, fits: field, of: entity)
+            try access.catalog.check(value, fits: field, of: entity, isStored: isStored)
         }
         return try storageKey.withUnsafeBytes { try body(entity, $0, view) }
     }

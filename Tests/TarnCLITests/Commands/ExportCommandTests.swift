@@ -63,4 +63,35 @@ struct ExportCommandTests {
         #expect(try await tarn("inspect", "export", copy).status == 2)
         #expect(try await tarn("inspect", "export", copy, "--sql", "--ndjson").status == 2)
     }
+
+    @Test("entities that SQLite reserves, a name like an option, and a slash behind a directory are exported")
+    func hardNames() async throws {
+        let folder = try TemporaryFolder(), store = folder.path + "/s.tarn"
+        let description =
+            "api: { base: 'http://127.0.0.1:1' }\nentities:\n  sqlite_p: { key: id, attributes: { id: int } }\n"
+        try Data(description.utf8).write(to: URL(fileURLWithPath: folder.path + "/tarn.yaml"))
+        let line = #"{"entity":"sqlite_p","key":-5,"version":1,"fields":{"id":-5}}"#
+        try Data((line + "\n").utf8).write(to: URL(fileURLWithPath: folder.path + "/lines"))
+        expectSuccess(
+            try await tarn("store", "import", store, folder.path + "/lines", "--file", folder.path + "/tarn.yaml"))
+        let result = try await shell(
+            "cd '\(folder.path)' && \"$TARN\" inspect export s.tarn --sqlite=-x.db && \"$TARN\" inspect export s.tarn --csv tables/"
+        )
+        expectSuccess(result)
+        #expect(try sqlite(folder.path + "/-x.db", "SELECT id FROM _sqlite_p") == ["-5"])
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/tables")
+        #expect(files == ["_sqlite_p.csv"], "\(files)")
+    }
+
+    @Test("an error of the file system is its path and its reason")
+    func fileErrors() async throws {
+        let store = try await Forge.store
+        let exported = try await tarn("inspect", "export", store, "--csv", "/nonexistent-folder/tables")
+        #expect(exported.status == 1 && exported.error.contains("No such file or directory"), "\(exported.error)")
+        #expect(!exported.error.contains("NSError") && !exported.error.contains("Domain"), "\(exported.error)")
+        let folder = try TemporaryFolder()
+        let imported = try await tarn("store", "import", folder.path + "/n", folder.path, "--schema-of", store)
+        #expect(imported.status == 1 && imported.error.contains("s a directory"), "\(imported.error)")
+        #expect(!imported.error.contains("Domain") && !imported.error.contains("Error"), "\(imported.error)")
+    }
 }

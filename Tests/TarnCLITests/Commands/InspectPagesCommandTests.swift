@@ -67,6 +67,16 @@ struct InspectPagesCommandTests {
         #expect(again.status == 1 && again.error.contains("sizes.svg"), "\(again.error)")
     }
 
+    @Test("a picture that cannot be written whole leaves no file behind")
+    func fullDisk() async throws {
+        let folder = try TemporaryFolder(), store = try await Forge.store, picture = folder.path + "/sizes.svg"
+        let result = try await shell(
+            "ulimit -f 1; trap '' XFSZ; \"$TARN\" inspect stat '\(store)' --plot '\(picture)' > /dev/null")
+        #expect(result.status == 1 && result.error.contains("sizes.svg: cannot be written"), "\(result)")
+        #expect(!FileManager.default.fileExists(atPath: picture))
+        expectSuccess(try await tarn("inspect", "stat", store, "--plot", picture))
+    }
+
     @Test("a damaged page has the exit code 6, and the rest is counted")
     func damaged() async throws {
         let folder = try TemporaryFolder(), copy = folder.path + "/copy.tarn"

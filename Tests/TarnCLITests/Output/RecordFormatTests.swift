@@ -1,6 +1,7 @@
 // The formats of records: every command, values that need quoting, paths, kinds, times.
 
 import Foundation
+import Tarn
 import TestSupport
 import Testing
 
@@ -86,6 +87,19 @@ struct RecordFormatTests {
         #expect(try await run("list", "Event", "--csv-safe").status == 2)
     }
 
+    @Test("--csv-safe leaves numbers as they are that a command prints as a text, such as a key")
+    func spreadsheetNumbers() {
+        var style = OutputStyle(.csv)
+        style.isSpreadsheetSafe = true
+        for text in ["-7", "-1.5e10", "+3"] {
+            #expect(RowWriter.isSafe(.text(text), style) && RowWriter.isSafe(.json(text), style), "\(text)")
+            #expect(!RowWriter.isSafe(.value(.string(text)), style), "\(text)")
+        }
+        for text in ["-", "-7-", "-inf", "-0x1", "=1", "-7\n", "- 7"] {
+            #expect(!RowWriter.isSafe(.text(text), style), "\(text)")
+        }
+    }
+
     @Test("yaml has blocks for texts of several lines, and quotes what would be something else")
     func yaml() async throws {
         let one = try await run("get", "Event", "1", "--format", "yaml").output
@@ -108,6 +122,9 @@ struct RecordFormatTests {
         #expect(YAMLText.scalar("a\n\nb", indent: "  ") == "|-\n  a\n\n  b")
         #expect(YAMLText.scalar(" a\nb", indent: "  ") == "\" a\\nb\"")
         #expect(YAMLText.scalar("a\u{1B}\nb", indent: "  ") == "\"a\\u001b\\nb\"")
+        // Neither may be in a text of YAML.
+        #expect(YAMLText.scalar("a\u{FFFE}\nb", indent: "  ") == "\"a\\ufffe\\nb\"")
+        #expect(YAMLText.scalar("\u{FFFF}", indent: nil) == "\"\\uffff\"")
         for text in ["", "yes", "Null", "12", "-x", "a: b", "x #y", "x:", "@x", "a\u{202E}b", "1.5", "~"] {
             #expect(YAMLText.scalar(text, indent: nil).hasPrefix("\""), "\(text)")
         }

@@ -328,4 +328,30 @@ struct WebPageTests {
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("rchar:") })
         return try #require(Int(line.split(separator: " ").last ?? ""))
     }
+
+    @Test("without the slash at its end, the path of the page leads to the one with it")
+    func slash() async throws {
+        let page = InspectPage(store: try await Forge.store)
+        let answer = page.answer("GET", String(page.path.dropLast()), host: "localhost:\(port)", port: port)
+        #expect(answer.status == 308)
+        #expect(answer.fields.first { $0.name == "Location" }?.value == page.path)
+    }
+
+    @Test("a long text is cut by its Unicode scalars: a character may have any number of them")
+    func combiningMarks() throws {
+        let folder = try TemporaryFolder(), path = folder.path + "/s.tarn"
+        let schema = Schema([
+            EntityDefinition("Note", key: ["id"], attributes: [.init("id", .int), .init("title", .string)])
+        ])
+        do {
+            let store = try Store.open(at: path, schema: schema, options: .init(durability: .relaxed))
+            let text = "a" + String(repeating: "\u{301}", count: 200_000)
+            try store.write { try $0.put("Note", RecordKey(1), [.init("title", .string(text))]) }
+        }
+        let page = InspectPage(store: path)
+        let key = RecordKey(1).storageKey.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let answer = page.answer(
+            "GET", page.path + "api/record?entity=Note&key=\(key)", host: "localhost:\(port)", port: port)
+        #expect(answer.status == 200 && answer.body.count < 100_000, "\(answer.status) \(answer.body.count)")
+    }
 }

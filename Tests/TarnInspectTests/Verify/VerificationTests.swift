@@ -29,6 +29,29 @@ struct VerificationTests {
         #expect(after == before, "something was written")
     }
 
+    @Test("an enumeration value that the schema no longer has is sound in the records that keep it")
+    func removedEnumerationValue() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/tarn-enumeration-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func schema(_ values: [String]) -> Schema {
+            Schema([
+                EntityDefinition(
+                    "Issue", key: ["id"],
+                    attributes: [
+                        .init("id", .int), .init("state", .enumeration(values)),
+                        .init("states", .array(.enumeration(values)), optional: true),
+                    ])
+            ])
+        }
+        try Store.open(at: path, schema: schema(["a", "b"])).write { writer in
+            try writer.put(
+                "Issue", RecordKey(1),
+                [.init("state", .string("b")), .init("states", .array([.string("a"), .string("b")]))])
+        }
+        try Store.open(at: path, schema: schema(["a"])).read { _ in }
+        #expect(try verify(path).findings == [])
+    }
+
     @Test("a store that is being written to is held as of one commit, and is sound however often it is looked at")
     func liveStore() throws {
         let rich = try RichStore()

@@ -121,6 +121,9 @@ struct SettingTests {
         #expect(
             storeError { _ = try Forge.open(folder("s")) }
                 == StoreOpenError.unknownFeature(path: folder("s"), feature: "from-the-future"))
+        #expect(
+            storeError { try Store.compact(at: folder("s")) }
+                == StoreOpenError.unknownFeature(path: folder("s"), feature: "from-the-future"))
     }
 
     @Test("a row with a flipped bit is an error for each way of reading, unless the store is opened without verifying")

@@ -30,6 +30,28 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         self = value
     }
 
+    /// Parses a description: RFC 3339, and for other years than 0 to 9999 the form that
+    /// ``description`` has, which no API sends.
+    package init?(description text: String) {
+        guard text.utf8.first == UInt8(ascii: "+") || text.utf8.first == UInt8(ascii: "-") else {
+            self.init(text)
+            return
+        }
+        let digits = text.utf8.dropFirst().prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard digits.count >= 6, let number = Int(String(decoding: digits, as: UTF8.self)), number < 1_000_000 else {
+            return nil
+        }
+        let year = text.utf8.first == UInt8(ascii: "-") ? -number : number
+        guard !(0...9999).contains(year) else { return nil }
+        // The calendar repeats itself every 400 years.
+        let (eras, yearOfEra) = Int64(year).flooredDivision(by: 400)
+        let rest = String(decoding: text.utf8.dropFirst(1 + digits.count), as: UTF8.self)
+        guard let time = Timestamp(pad(Int(yearOfEra), 4) + rest),
+            let microseconds = Int64(exactly: Int128(time.microseconds) + Int128(eras) * 146_097 * 86_400_000_000)
+        else { return nil }
+        self.init(microseconds: microseconds)
+    }
+
     package init?(rfc3339 text: Bytes) {
         // yyyy-mm-ddThh:mm:ss has 19 bytes, the shortest offset one more.
         guard text.count >= 20,

@@ -10,12 +10,16 @@ public struct Edge: Sendable {
         api: String, repositories: [String], store path: String, every interval: Duration = .seconds(60),
         configure: (inout APIDescription) -> Void = { _ in }
     ) throws {
-        forge = try RecordClient(base: api, records: Issue.self, User.self, Label.self, Milestone.self, store: path) { configure(&$0.api) }
-        refreshes = try RefreshService(repositories.map { [forge] in ScheduledRefresh(.issues($0), of: forge, name: $0, every: interval) })
+        forge = try RecordClient(base: api, records: Issue.self, User.self, Label.self, Milestone.self, store: path) {
+            configure(&$0.api)
+        }
+        refreshes = try RefreshService(
+            repositories.map { [forge] in ScheduledRefresh(.issues($0), of: forge, name: $0, every: interval) })
     }
 
     public func application(port: Int) -> some ApplicationProtocol {
-        Application(router: router, configuration: .init(address: .hostname("127.0.0.1", port: port)), services: [refreshes])
+        Application(
+            router: router, configuration: .init(address: .hostname("127.0.0.1", port: port)), services: [refreshes])
     }
 
     public var router: Router<BasicRequestContext> {
@@ -25,7 +29,8 @@ public struct Edge: Sendable {
         router.get("users/:login") { _, context in try user(context.parameters.require("login")) }
         router.get("changes") { request, _ in try await changes(request.uri.queryParameters) }
         router.get("health") { _, _ in
-            EditedResponse(status: refreshes.health.status == .unavailable ? .serviceUnavailable : .ok, response: refreshes.health)
+            EditedResponse(
+                status: refreshes.health.status == .unavailable ? .serviceUnavailable : .ok, response: refreshes.health)
         }
         return router
     }
@@ -40,11 +45,13 @@ public struct Edge: Sendable {
         let matching = Issue.where { issue in
             .ifPresent(state) { issue.state == $0 } && .ifPresent(author) { issue.author.login == $0 }
         }
-        let ordered = query.get("order") == "number" ? matching.order(by: \.number) : matching.order(by: \.updatedAt, .descending)
+        let ordered =
+            query.get("order") == "number" ? matching.order(by: \.number) : matching.order(by: \.updatedAt, .descending)
         var body = Array(#"{"issues":"#.utf8)
         do {
             let next = try forge.store.read {
-                try $0.writeJSONPage(ordered.limit(min(max(limit, 1), 100)).after(after).include(\.author, \.labels), into: &body)
+                try $0.writeJSONPage(
+                    ordered.limit(min(max(limit, 1), 100)).after(after).include(\.author, \.labels), into: &body)
             }
             body += (next.map { #","next":"\#($0.text)"}"# } ?? "}").utf8
             return json(body)
@@ -63,12 +70,19 @@ public struct Edge: Sendable {
     /// Waits for changes of issues after a token, for half a minute at most.
     func changes(_ query: Parameters) async throws -> Response {
         // A token of another store is no token of this one.
-        let isKnown = { [forge] (token: ChangeToken) in (try? forge.store.read { try $0.changes(since: token, of: ["Issue"], limit: 1) }) != nil }
-        let start = try query.value("since") { ChangeToken($0).flatMap { isKnown($0) ? $0 : nil } } ?? forge.store.read { try $0.changeToken }
+        let isKnown = { [forge] (token: ChangeToken) in
+            (try? forge.store.read { try $0.changes(since: token, of: ["Issue"], limit: 1) }) != nil
+        }
+        let start =
+            try query.value("since") { ChangeToken($0).flatMap { isKnown($0) ? $0 : nil } }
+            ?? forge.store.read { try $0.changeToken }
         let observation = forge.store.observe(entities: ["Issue"]) { try $0.changes(since: start, of: ["Issue"]) }
         let page = try await withThrowingTaskGroup(of: ChangePage?.self) { group in
             group.addTask { try await observation.first { !$0.value.changes.isEmpty }?.value }
-            group.addTask { try await Task.sleep(for: .seconds(30)); return nil }
+            group.addTask {
+                try await Task.sleep(for: .seconds(30))
+                return nil
+            }
             defer { group.cancelAll() }
             return try await group.next() ?? nil
         }
@@ -83,7 +97,8 @@ public struct Edge: Sendable {
     }
 
     private func json(_ body: [UInt8]) -> Response {
-        Response(status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: ByteBuffer(bytes: body)))
+        Response(
+            status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: ByteBuffer(bytes: body)))
     }
 }
 

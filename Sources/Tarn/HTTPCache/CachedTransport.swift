@@ -17,8 +17,8 @@ public import TarnStore
 /// a ``RecordCache``. The URL is sent in the normalised form under which the response is stored.
 ///
 /// A response to a request with credentials answers only requests with the same credentials. In a
-/// shared cache, ``Options/scopeFields`` names the fields that distinguish users. Requests with other
-/// credentials bypass the cache, except for `Authorization`, for which the response decides.
+/// shared cache, ``Options/scopeFields`` names the fields that distinguish users. Requests with
+/// other credentials bypass the cache, except for `Authorization`, for which the response decides.
 /// `Set-Cookie` is never stored.
 ///
 /// Concurrent equal requests share a transfer, also between processes. Of one URL and user, 64

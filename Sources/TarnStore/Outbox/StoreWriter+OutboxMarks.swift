@@ -113,10 +113,11 @@ extension StoreWriter {
             if !left.fields.isEmpty { left.fields = ended.unsent.union(left.fields).sorted() }
             mark = left
         }
-        let kept = known.server.filter { !(touch?.fields.contains($0.field) ?? true) }
+        // With `local: keep`, other fields than the changed ones have kept their values, too.
+        let isUpdate = known.operation == .update && touch?.operation == .update
+        let kept = isUpdate ? known.server.filter { !(touch?.fields.contains($0.field) ?? true) } : []
         guard var mark else {
-            // With `local: keep`, other fields than the changed ones have kept their values, too.
-            if known.operation == .update, touch?.operation == .update, !kept.isEmpty {
+            if !kept.isEmpty {
                 try setFields(record, Dictionary(kept.map { ($0.field, $0.value) }) { $1 })
             }
             _ = try record.storageKey.withUnsafeBytes { try access.localChanges.remove(record.entity, $0) }

@@ -86,7 +86,7 @@ struct SyncBesideQueueTests {
         try await place.sync()
         let outbox = place.outbox()
         try await outbox.update("Issue", RecordKey(1), [.init("title", .string("A"))])
-        record.change(#"{"id":1,"title":"\(end == "settled" ? "A" : "a")","number":2}"#)
+        record.change(#"{"id":1,"title":"\#(end == "settled" ? "A" : "a")","number":2}"#)
         try await place.sync()
         #expect(try place.field("number") == .int(1))
         if end == "discarded" {

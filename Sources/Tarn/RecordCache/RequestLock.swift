@@ -49,7 +49,11 @@ final class RequestLock: Sendable {
 
     /// Releases a lock. Without one it does nothing.
     func release(_ request: RequestDigest) {
-        let place = RequestLock.place(of: request)
+        release(RequestLock.place(of: request), of: held)
+    }
+
+    /// Removes one of this process's locks on a byte, and with the last one the lock of the file.
+    private func release(_ place: Int, of held: Guarded<[Int: Int]>) {
         held.withLock { held in
             guard let count = held[place] else { return }
             held[place] = count > 1 ? count - 1 : nil
@@ -68,21 +72,12 @@ final class RequestLock: Sendable {
 
     /// Ends a ``share(_:)``.
     func endSharing(_ resource: UInt64) {
-        let place = RequestLock.place(of: resource)
-        shared.withLock { shared in
-            guard let count = shared[place] else { return }
-            shared[place] = count > 1 ? count - 1 : nil
-            if count == 1 { _ = set(Int16(F_UNLCK), place) }
-        }
+        release(RequestLock.place(of: resource), of: shared)
     }
 
     /// Whether another process may have a transfer of a resource under way.
     func isSharedByAnother(_ resource: UInt64) -> Bool {
-        var lock = flock()
-        lock.l_type = Int16(F_WRLCK)
-        lock.l_whence = Int16(SEEK_SET)
-        lock.l_start = RequestLock.place(of: resource)
-        lock.l_len = 1
+        var lock = RequestLock.lock(Int16(F_WRLCK), RequestLock.place(of: resource))
         // F_OFD_GETLK of <fcntl.h>, which Swift's Glibc does not import.
         while fcntl(descriptor, 36, &lock) != 0 {
             guard errno == EINTR else { return true }
@@ -98,12 +93,17 @@ final class RequestLock: Sendable {
         request.bytes[8..<16].reduce(0) { $0 << 8 | Int($1) } & (1 << 62 - 1)
     }
 
-    private func set(_ type: Int16, _ place: Int) -> ReferenceConflict {
+    private static func lock(_ type: Int16, _ place: Int) -> flock {
         var lock = flock()
         lock.l_type = type
         lock.l_whence = Int16(SEEK_SET)
         lock.l_start = place
         lock.l_len = 1
+        return lock
+    }
+
+    private func set(_ type: Int16, _ place: Int) -> ReferenceConflict {
+        var lock = RequestLock.lock(type, place)
         // F_OFD_SETLK of <fcntl.h>, which Swift's Glibc does not import.
         while fcntl(descriptor, 37, &lock) != 0 {
             guard errno == EINTR else { return errno == EAGAIN || errno == EACCES ? .isAnothers : .isImpossible }

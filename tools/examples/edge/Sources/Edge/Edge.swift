@@ -6,20 +6,14 @@ public struct Edge: Sendable {
     public let forge: RecordClient
     public let refreshes: RefreshService
 
-    public init(
-        api: String, repositories: [String], store path: String, every interval: Duration = .seconds(60),
-        configure: (inout APIDescription) -> Void = { _ in }
-    ) throws {
-        forge = try RecordClient(base: api, records: Issue.self, User.self, Label.self, Milestone.self, store: path) {
-            configure(&$0.api)
-        }
+    public init(api: String, repositories: [String], store: String, every interval: Duration = .seconds(60)) throws {
+        forge = try RecordClient(base: api, records: Issue.self, User.self, Label.self, Milestone.self, store: store)
         refreshes = try RefreshService(
             repositories.map { [forge] in ScheduledRefresh(.issues($0), of: forge, name: $0, every: interval) })
     }
 
     public func application(port: Int) -> some ApplicationProtocol {
-        Application(
-            router: router, configuration: .init(address: .hostname("127.0.0.1", port: port)), services: [refreshes])
+        Application(router: router, configuration: .init(address: .hostname(port: port)), services: [refreshes])
     }
 
     public var router: Router<BasicRequestContext> {
@@ -29,8 +23,8 @@ public struct Edge: Sendable {
         router.get("users/:login") { _, context in try user(context.parameters.require("login")) }
         router.get("changes") { request, _ in try await changes(request.uri.queryParameters) }
         router.get("health") { _, _ in
-            EditedResponse(
-                status: refreshes.health.status == .unavailable ? .serviceUnavailable : .ok, response: refreshes.health)
+            let health = refreshes.health
+            return EditedResponse(status: health.status == .unavailable ? .serviceUnavailable : .ok, response: health)
         }
         return router
     }
@@ -42,22 +36,14 @@ public struct Edge: Sendable {
     func issues(_ query: Parameters) throws -> Response {
         let state = try query.value("state", State.init), author = query.get("author")
         let after = try query.value("after", ContinuationToken.init), limit = query.get("limit", as: Int.self) ?? 50
-        let matching = Issue.where { issue in
+        let all = Issue.where { issue in
             .ifPresent(state) { issue.state == $0 } && .ifPresent(author) { issue.author.login == $0 }
         }
-        let ordered =
-            query.get("order") == "number" ? matching.order(by: \.number) : matching.order(by: \.updatedAt, .descending)
+        let issues = query.get("order") == "number" ? all.order(by: \.number) : all.order(by: \.updatedAt, .descending)
+        let page = issues.limit(min(max(limit, 1), 100)).after(after).include(\.author, \.labels)
         var body = Array(#"{"issues":"#.utf8)
-        do {
-            let next = try forge.store.read {
-                try $0.writeJSONPage(
-                    ordered.limit(min(max(limit, 1), 100)).after(after).include(\.author, \.labels), into: &body)
-            }
-            body += (next.map { #","next":"\#($0.text)"}"# } ?? "}").utf8
-            return json(body)
-        } catch StoreError.wrongToken {
-            throw HTTPError(.badRequest, message: "after belongs to another list")
-        }
+        let next = try read { try $0.writeJSONPage(page, into: &body) }
+        return json(body + (next.map { #","next":"\#($0.text)"}"# } ?? "}").utf8)
     }
 
     func user(_ login: String) throws -> Response {
@@ -69,13 +55,8 @@ public struct Edge: Sendable {
 
     /// Waits for changes of issues after a token, for half a minute at most.
     func changes(_ query: Parameters) async throws -> Response {
-        // A token of another store is no token of this one.
-        let isKnown = { [forge] (token: ChangeToken) in
-            (try? forge.store.read { try $0.changes(since: token, of: ["Issue"], limit: 1) }) != nil
-        }
-        let start =
-            try query.value("since") { ChangeToken($0).flatMap { isKnown($0) ? $0 : nil } }
-            ?? forge.store.read { try $0.changeToken }
+        let start = try query.value("since", ChangeToken.init) ?? read { try $0.changeToken }
+        _ = try read { try $0.changes(since: start, limit: 1) }
         let observation = forge.store.observe(entities: ["Issue"]) { try $0.changes(since: start, of: ["Issue"]) }
         let page = try await withThrowingTaskGroup(of: ChangePage?.self) { group in
             group.addTask { try await observation.first { !$0.value.changes.isEmpty }?.value }
@@ -90,15 +71,21 @@ public struct Edge: Sendable {
         return json(Array(#"{"changes":[\#(keys.joined(separator: ","))],"next":"\#(page?.token ?? start)"}"#.utf8))
     }
 
+    /// Reads the store. A token of another list or another store is a mistake of the request.
+    private func read<Result>(_ body: (StoreReader) throws -> Result) throws -> Result {
+        do { return try forge.store.read(body) } catch StoreError.wrongToken, is ChangeLogError {
+            throw HTTPError(.badRequest, message: "the token belongs to another list or store")
+        }
+    }
+
     private func object(_ write: (StoreReader, inout [UInt8]) throws -> Bool) throws -> Response {
         var body: [UInt8] = []
-        guard try forge.store.read({ try write($0, &body) }) else { throw HTTPError(.notFound) }
+        guard try read({ try write($0, &body) }) else { throw HTTPError(.notFound) }
         return json(body)
     }
 
     private func json(_ body: [UInt8]) -> Response {
-        Response(
-            status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: ByteBuffer(bytes: body)))
+        Response(status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: .init(bytes: body)))
     }
 }
 

@@ -12,23 +12,7 @@ extension OutboxDrain {
         if !sent.invalidated.isEmpty { try ResponseStore.invalidate(sent.invalidated, &writer) }
         switch sent.outcome {
         case .done(let key):
-            // Before the completion, which settles the operation's own record.
-            var settled = try settled(since: sent, writer)
-            let completion = try writer.completeOperation(operation, adopting: key, at: client.now)
-            let record = OutboxRecord(operation.entity, completion?.key ?? operation.key)
-            let isListed = try writer.removeValidators(
-                ofResponsesListing: record.entity, record.key, fetchedAfter: sent.moment?.time ?? client.now)
-            // A response that lists the record has come meanwhile: which one is newer is unknown.
-            if isListed, let own = record.listed(writer.access.catalog) { settled.insert(own) }
-            let isCurrent = try importAnswer(sent, settled, record, &writer)
-            if sent.importer != nil, isCurrent { try rebase(operation, record.key, &writer) }
-            if let failure = sent.unread {
-                // What the server has made of the change is known after the next response.
-                try writer.invalidateResponses(listing: record.entity, record.key)
-                effects.report.note(operation, unread: failure, record.key)
-            } else if sent.isReplayed || !isCurrent {
-                try writer.invalidateResponses(listing: record.entity, record.key)
-            }
+            try done(sent, adopting: key, &effects, &writer)
             effects.report.sent += 1
         case .later(let delay, let failure):
             try later(operation, after: delay, failure, &effects, &writer)
@@ -45,16 +29,7 @@ extension OutboxDrain {
         case .cancelled: try writer.releaseOperations([id], mayHaveArrived: true)
         case .unsent: try writer.unclaimOperations([id])
         case .refreshed(let failure, let validators, let isSameVersion):
-            let before = try writer.outbox.serverRecord(ofDeletion: id)?.record
-            guard try importAnswer(sent, settled(since: sent, writer), operation.record, &writer) else {
-                var failure = failure
-                failure.kind = "temporary"
-                return try later(operation, after: nil, failure, &effects, &writer)
-            }
-            let isChanged = try isChanged(operation, since: before, &writer)
-            // The refusal has another reason: sending it again would not help.
-            guard isChanged || !isSameVersion else { return try refuse(operation, failure, &effects, &writer) }
-            try refreshed(operation, failure, validators, &effects, &writer)
+            try refreshed(sent, failure, validators, isSameVersion: isSameVersion, &effects, &writer)
         case .completed:
             if try importAnswer(sent, settled(since: sent, writer), operation.record, &writer) {
                 state.withLock { _ = $0.read.insert(id) }
@@ -75,6 +50,49 @@ extension OutboxDrain {
                 effects.claimed.append(ClaimedOperation(operation: next))
             }
         }
+    }
+
+    /// Completes an operation, and imports the records of its answer.
+    private func done(
+        _ sent: SentOperation, adopting key: RecordKey?, _ effects: inout Effects, _ writer: inout StoreWriter
+    ) throws {
+        let operation = sent.operation
+        // Before the completion, which settles the operation's own record.
+        var settled = try settled(since: sent, writer)
+        let completion = try writer.completeOperation(operation, adopting: key, at: client.now)
+        let record = OutboxRecord(operation.entity, completion?.key ?? operation.key)
+        let isListed = try writer.removeValidators(
+            ofResponsesListing: record.entity, record.key, fetchedAfter: sent.moment?.time ?? client.now)
+        // A response that lists the record has come meanwhile: which one is newer is unknown.
+        if isListed, let own = record.listed(writer.access.catalog) { settled.insert(own) }
+        let isCurrent = try importAnswer(sent, settled, record, &writer)
+        if sent.importer != nil, isCurrent { try rebase(operation, record.key, &writer) }
+        if let failure = sent.unread {
+            // What the server has made of the change is known after the next response.
+            try writer.invalidateResponses(listing: record.entity, record.key)
+            effects.report.note(operation, unread: failure, record.key)
+        } else if sent.isReplayed || !isCurrent {
+            try writer.invalidateResponses(listing: record.entity, record.key)
+        }
+    }
+
+    /// Imports the version of the record that the server has after its refusal, and decides the
+    /// conflict.
+    private func refreshed(
+        _ sent: SentOperation, _ failure: OutboxFailure, _ validators: Validators, isSameVersion: Bool,
+        _ effects: inout Effects, _ writer: inout StoreWriter
+    ) throws {
+        let operation = sent.operation
+        let before = try writer.outbox.serverRecord(ofDeletion: operation.id)?.record
+        guard try importAnswer(sent, settled(since: sent, writer), operation.record, &writer) else {
+            var failure = failure
+            failure.kind = "temporary"
+            return try later(operation, after: nil, failure, &effects, &writer)
+        }
+        let isChanged = try isChanged(operation, since: before, &writer)
+        // The refusal has another reason: sending it again would not help.
+        guard isChanged || !isSameVersion else { return try refuse(operation, failure, &effects, &writer) }
+        try refreshed(operation, failure, validators, &effects, &writer)
     }
 
     /// The records whose operations have reached the server since the request of an answer.

@@ -91,6 +91,14 @@ struct OutboxLane: Sendable {
             }
             return SentOperation(operation: operation, outcome: outcome(of: error))
         }
+        return await classified(operation, message, request, validators, response)
+    }
+
+    /// What the server's answer to an operation means.
+    private func classified(
+        _ operation: OutboxOperation, _ message: WriteMessage, _ request: TransportRequest, _ validators: Validators,
+        _ response: TransportResponse
+    ) async -> SentOperation {
         let rule = rules.first(for: response)
         let answer = WriteAnswer.classify(
             operation.kind, status: response.status, response.headers, hasBody: !response.body.isEmpty,

@@ -10,13 +10,13 @@ struct InspectViews: Sendable {
     private static let rows = 5000, entries = 10_000
 
     let inspector: StoreInspector
-    private let verification: VerificationRun
-    private let pageUse: PageUseRun
+    private let verification: BackgroundRun<VerificationState>
+    private let pageUse: BackgroundRun<PageUseState>
 
     init(_ inspector: StoreInspector) {
         self.inspector = inspector
-        verification = VerificationRun(inspector)
-        pageUse = PageUseRun(inspector)
+        verification = BackgroundRun(inspector)
+        pageUse = BackgroundRun(inspector)
     }
 
     /// Answers a request for data; nil for an unknown view.

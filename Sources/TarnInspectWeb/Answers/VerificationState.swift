@@ -1,0 +1,30 @@
+// The verification of the whole store.
+
+import TarnInspect
+
+struct VerificationState: BackgroundState {
+    var phase = "idle"
+    var pages = 0
+    var total = 0
+    var seconds = 0.0
+    var isSound: Bool?
+    var findings: [String] = []
+    var findingCount = 0
+    var records: [String: Int] = [:]
+    var failure: String?
+
+    /// The most findings that are shown.
+    private static let findings = 500
+
+    static func scan(_ inspector: StoreInspector, progress: @escaping (Int, Int) -> Void) throws -> VerificationState {
+        let started = ContinuousClock.now
+        let report = try inspector.verification { progress($0.pages, $0.total) }
+        var state = VerificationState()
+        state.isSound = report.isSound
+        state.findings = report.findings.prefix(findings).map { "\($0.code.rawValue) \($0.place): \($0.detail)" }
+        state.findingCount = report.total
+        state.records = Dictionary(report.records.map { ($0.entity, $0.count) }) { first, _ in first }
+        state.seconds = (ContinuousClock.now - started) / .seconds(1)
+        return state
+    }
+}

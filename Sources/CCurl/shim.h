@@ -38,6 +38,14 @@ static inline CURLcode tarn_curl_set_receive(CURL *easy, CURLoption option, tarn
     return curl_easy_setopt(easy, option, function);
 }
 
+// Called before each request on a connection, also when libcurl sends it again (since 7.80).
+typedef int (*tarn_curl_prerequest)(void *context, char *peer, char *own, int peer_port, int own_port);
+
+static inline CURLcode tarn_curl_set_prerequest(CURL *easy, tarn_curl_prerequest function, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
+    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, function) : code;
+}
+
 static inline CURLcode tarn_curl_get_long(CURL *easy, CURLINFO info, long *value) {
     return curl_easy_getinfo(easy, info, value);
 }

@@ -39,39 +39,59 @@ extension CachedTransport {
             return Fetched(answer: answer)
         }
         guard let found, isConditional else {
-            return try await taken(response, request, url, scope, decision, status, requestTime, old: found)
+            return try await taken(
+                response, request, url, scope, decision, status, requestTime, old: found, isValidation: false)
         }
         switch rules.validate(found.response, with: response) {
         case .confirmed(let headers):
             let fresh = rules.freshened(found.response, headers, requestTime: requestTime, responseTime: now)
-            let confirmed = try await attempt { try await shelf.confirm(found, fresh, scope) }
-            var kept: StoredMessage? = found
-            kept?.response = fresh
-            if case .success(let message) = confirmed { kept = message }
-            guard let kept, var answer = try served(kept, request, scope, decision, isValidated: true) else {
+            guard
+                let fetched = try await confirmed(
+                    found, fresh, by: response.headers, request, url, scope, decision, status)
+            else {
                 return try await forward(request, url, scope, decision, isConditional: false)
             }
-            CacheRules.addCookies(of: response.headers, to: &answer.response.headers)
-            answer.status = status
-            if case .failure(let failure) = confirmed {
-                answer.note(failure)
-                return Fetched(answer: answer)
-            }
-            // A 304 may forbid the storage that the stored response has allowed.
-            let isStored = rules.permits(fresh, for: request) && !CacheControl(fresh.headers).noStore
-            answer.status.isStored = isStored
-            if !isStored, case .failure(let failure) = try await attempt({ try await shelf.remove(kept, url) }) {
-                answer.note(failure)
-            }
-            return Fetched(answer: answer, stored: isStored ? kept : nil)
+            return fetched
         case .mismatched:
             return try await forward(request, url, scope, decision, isConditional: false)
         case .failed(let code):
             if let fetched = try stale(found, request, scope, .error(status: code)) { return fetched }
             return Fetched(answer: Answer(response: response, status: status, decision: decision))
         case .replaced:
-            return try await taken(response, request, url, scope, decision, status, requestTime, old: found)
+            return try await taken(
+                response, request, url, scope, decision, status, requestTime, old: found, isValidation: true)
         }
+    }
+
+    /// Keeps the stored response that the server has confirmed, and answers with it.
+    ///
+    /// - Parameters:
+    ///   - fresh: the response with the fields of the confirmation (RFC 9111 §4.3.4).
+    ///   - headers: those of the confirmation.
+    /// - Returns: nil if the stored response cannot be served.
+    private func confirmed(
+        _ found: StoredMessage, _ fresh: CachedResponse, by headers: TransportHeaders, _ request: TransportRequest,
+        _ url: String, _ scope: CacheScope, _ decision: CacheDecision, _ status: CacheStatus
+    ) async throws -> Fetched? {
+        let rules = scope.rules
+        let confirmed = try await attempt { try await shelf.confirm(found, fresh, scope) }
+        var kept: StoredMessage? = found
+        kept?.response = fresh
+        if case .success(let message) = confirmed { kept = message }
+        guard let kept, var answer = try served(kept, request, scope, decision, isValidated: true) else { return nil }
+        CacheRules.addCookies(of: headers, to: &answer.response.headers)
+        answer.status = status
+        if case .failure(let failure) = confirmed {
+            answer.note(failure)
+            return Fetched(answer: answer)
+        }
+        // A 304 may forbid the storage that the stored response has allowed.
+        let isStored = rules.permits(fresh, for: request) && !CacheControl(fresh.headers).noStore
+        answer.status.isStored = isStored
+        if !isStored, case .failure(let failure) = try await attempt({ try await shelf.remove(kept, url) }) {
+            answer.note(failure)
+        }
+        return Fetched(answer: answer, stored: isStored ? kept : nil)
     }
 
     /// The stored response that the request's fields select.
@@ -98,11 +118,14 @@ extension CachedTransport {
     }
 
     /// Stores a response if that is allowed, and adapts it to the request.
+    ///
+    /// - Parameter isValidation: whether the stored response's validators were sent instead of the
+    ///   client's condition.
     private func taken(
         _ response: TransportResponse, _ request: TransportRequest, _ url: String, _ scope: CacheScope,
         _ decision: CacheDecision,
         _ status: CacheStatus,
-        _ requestTime: Int, old: StoredMessage?
+        _ requestTime: Int, old: StoredMessage?, isValidation: Bool
     ) async throws -> Fetched {
         var answer = Answer(response: response, status: status, decision: decision)
         if response.status == 206 {
@@ -129,8 +152,8 @@ extension CachedTransport {
             answer.status.isStored = kept != nil
         case .failure(let failure): answer.note(failure)
         }
-        // The client's own condition was not forwarded: it is evaluated against the new response.
-        if scope.rules.clientHasCurrent(message, request.headers, at: now) {
+        // The server has evaluated a forwarded condition; another one is evaluated here.
+        if isValidation, scope.rules.clientHasCurrent(message, request.headers, at: now) {
             let headers = CacheRules.notModifiedFields(response.headers)
             answer.response = TransportResponse(status: 304, headers: headers)
         }
@@ -159,11 +182,12 @@ extension CachedTransport {
         var get = request
         get.method = "GET"
         guard response.status == 200, let found = try selected(get, url, scope) else { return }
-        if let headers = scope.rules.updated(found.response, byHead: response) {
+        switch scope.rules.update(of: found.response, size: found.size, byHead: response, to: get) {
+        case .none: break
+        case .confirmed(let headers):
             let fresh = scope.rules.freshened(found.response, headers, requestTime: requestTime, responseTime: now)
             _ = try await shelf.confirm(found, fresh, scope)
-        } else {
-            try await shelf.invalidate([url])
+        case .outdated: try await shelf.invalidate([url])
         }
     }
 }

@@ -12,6 +12,8 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
 
     private enum Stage {
         case idle, receiving, answering
+        /// A body that the client has not yet taken.
+        case sending
         /// After the last response: further input is ignored.
         case closing
     }
@@ -24,6 +26,8 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
     private var isWriting = false
     /// The number of the current request on this connection.
     private var number = 0
+    /// The request to the server whose response the client waits for, if its method is safe.
+    private var fetching: Task<Void, Never>?
 
     private let clock: ProxyClock
 
@@ -80,6 +84,7 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
         // complete.
         if stage == .receiving { server.ended() }
         stage = .closing
+        fetching?.cancel()
         context.fireChannelInactive()
     }
 
@@ -147,15 +152,18 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
                 handler.write(response, to: number, head, context)
             }
         }
-        Task {
+        let task = Task {
             let reply = await InterimResponse.receiving(interim) {
                 await ProxyMessage.reply(to: message, through: server)
             }
             loop.execute {
                 let (handler, context) = bound.value
+                handler.fetching = nil
                 handler.send(reply, head, context)
             }
         }
+        // The effects of other methods are not half done.
+        if ["GET", "HEAD"].contains(message.method) { fetching = task }
     }
 
     /// Forwards an interim response (RFC 9110 §15.2).
@@ -182,20 +190,41 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
     private func send(_ reply: ProxyMessage.Reply, _ request: HTTPRequestHead, _ context: ChannelHandlerContext) {
         let server = server
         guard stage == .answering else { return server.ended() }
-        let isLast = !request.isKeepAlive || server.isEnding || isTooLarge, isToHEAD = request.method == .HEAD
+        let isLast = !request.isKeepAlive || server.isEnding || isTooLarge || request.endsDecoding
+        let isToHEAD = request.method == .HEAD
+        let hasBody = !isToHEAD && reply.status != 204 && reply.status != 304 && !reply.body.isEmpty
+        // The end delivers the next, pipelined request, whose response would wait in memory, too.
+        let waits = !context.channel.isWritable || reply.body.count > ProxyHandler.piece
+        let sent = waits ? context.eventLoop.makePromise(of: Void.self) : nil
+        let head = reply.head(toHEAD: isToHEAD, isLast: isLast)
+        context.write(wrapOutboundOut(.head(head)), promise: hasBody ? nil : sent)
+        if hasBody {
+            // In pieces: each one sent resets the idle timeout.
+            for start in stride(from: 0, to: reply.body.count, by: ProxyHandler.piece) {
+                let end = min(start + ProxyHandler.piece, reply.body.count)
+                let piece = context.channel.allocator.buffer(bytes: reply.body[start..<end])
+                context.write(
+                    wrapOutboundOut(.body(.byteBuffer(piece))), promise: end == reply.body.count ? sent : nil)
+            }
+        }
+        guard let sent else { return end(isLast: isLast, context) }
+        stage = .sending
+        context.flush()
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        sent.futureResult.whenComplete { result in
+            let (handler, context) = bound.value
+            if case .success = result, handler.stage == .sending { return handler.end(isLast: isLast, context) }
+            server.ended()
+            context.close(promise: nil)
+        }
+    }
+
+    /// Writes the end of a response, whose body the client has taken.
+    private func end(isLast: Bool, _ context: ChannelHandlerContext) {
         // Set before the end is written: the write may deliver the next, pipelined request.
         stage = isLast ? .closing : .idle
         clock.enter(isLast ? .answering : .idle)
-        context.write(wrapOutboundOut(.head(reply.head(toHEAD: isToHEAD, isLast: isLast))), promise: nil)
-        if !isToHEAD, reply.status != 204, reply.status != 304 {
-            // In pieces: each one sent resets the idle timeout.
-            for start in stride(from: 0, to: reply.body.count, by: ProxyHandler.piece) {
-                let piece = reply.body[start..<min(start + ProxyHandler.piece, reply.body.count)]
-                context.write(
-                    wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: piece)))), promise: nil)
-            }
-        }
-        let channel = context.channel
+        let channel = context.channel, server = server
         isWriting = true
         defer { isWriting = false }
         context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { result in
@@ -207,6 +236,11 @@ final class ProxyHandler: ChannelInboundHandler, @unchecked Sendable {
     }
 
     static let piece = 256 << 10
+}
+
+extension HTTPRequestHead {
+    /// Whether the decoder takes what follows for another protocol (RFC 9110 §7.8, §9.3.6).
+    fileprivate var endsDecoding: Bool { method == .CONNECT || headers.contains(name: "upgrade") }
 }
 
 extension HTTPVersion {

@@ -68,21 +68,38 @@ extension CacheRules {
         return fresh
     }
 
-    /// Returns the header fields of a stored response after a response to HEAD (RFC 9111 §4.3.5).
+    /// The effect of a response to HEAD on a stored response.
+    package enum HeadUpdate: Sendable, Hashable {
+        /// Nothing proves that HEAD describes the stored response, or another one.
+        case none
+        /// The stored response is valid and has these header fields from now on.
+        case confirmed(TransportHeaders)
+        /// HEAD describes another representation: the stored response must not be used any more.
+        case outdated
+    }
+
+    /// Evaluates a response to HEAD (RFC 9111 §4.3.5).
     ///
-    /// - Returns: nil if HEAD describes another representation: the stored response must not be
-    ///   used any more.
-    package func updated(_ stored: CachedResponse, byHead response: TransportResponse) -> TransportHeaders? {
-        guard response.status == 200 else { return stored.headers }
+    /// It confirms the stored response only by a validator, and only if it could be stored itself:
+    /// what it tells one user is not for all of them.
+    ///
+    /// - Parameters:
+    ///   - size: the size of the stored representation, in bytes.
+    ///   - request: the request, with the method GET.
+    package func update(
+        of stored: CachedResponse, size: Int, byHead response: TransportResponse, to request: TransportRequest
+    ) -> HeadUpdate {
+        guard response.status == 200 else { return .none }
         let old = Validators(stored.headers), new = Validators(response.headers)
         guard new.etag == nil || new.etag == old.etag, new.lastModified == nil || new.lastModified == old.lastModified
-        else { return nil }
-        if let length = response.headers["Content-Length"], let known = stored.headers["Content-Length"],
-            length != known
-        {
-            return nil
+        else { return .outdated }
+        if let length = response.headers["Content-Length"] {
+            let isCoded = [stored.headers, response.headers].contains { $0["Content-Encoding"] != nil }
+            let known = stored.headers["Content-Length"] ?? (isCoded ? nil : String(size))
+            guard known == nil || length == known else { return .outdated }
         }
-        return storedFields(of: stored.headers.confirmed(byNotModified: response.headers))
+        guard !new.isEmpty, storability(of: response, to: request) == .storable else { return .none }
+        return .confirmed(storedFields(of: stored.headers.confirmed(byNotModified: response.headers)))
     }
 
     /// Returns whether the precondition of a request matches the stored response (RFC 9111 §4.3.2).

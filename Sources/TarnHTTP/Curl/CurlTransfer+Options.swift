@@ -21,6 +21,12 @@ private struct CurlOptions {
 }
 
 extension CurlTransfer {
+    /// The methods whose requests libcurl may send again (RFC 9110 §9.2.2).
+    ///
+    /// If a connection that was used before ends without a response, libcurl sends any request
+    /// again on another one. The server may have received it.
+    private static let idempotent: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
+
     /// Sets the options of the handle; false if libcurl rejects one.
     func configure() -> Bool {
         var options = CurlOptions(easy: easy)
@@ -117,6 +123,12 @@ extension CurlTransfer {
         let context = Unmanaged.passUnretained(self).toOpaque()
         options.isAccepted =
             options.isAccepted && tarn_curl_set_list(easy, CURLOPT_HTTPHEADER, headerList) == CURLE_OK
+        if !CurlTransfer.idempotent.contains(submission.request.method) {
+            options.isAccepted =
+                options.isAccepted
+                && tarn_curl_set_prerequest(easy, { context, _, _, _, _ in CurlTransfer.begin(context) }, context)
+                    == CURLE_OK
+        }
         options.set(CURLOPT_HEADERDATA, pointer: context)
         options.set(CURLOPT_WRITEDATA, pointer: context)
     }

@@ -33,6 +33,10 @@ final class CurlTransfer {
     private var isCloseDelimited = false
     /// Whether the status line is one of HTTP/1, which can end a body with its connection.
     private var isHTTP1 = false
+    /// Whether libcurl has begun to send a request whose method is not idempotent.
+    private var isBegun = false
+    /// Whether libcurl was about to send it again.
+    private var isRepetition = false
     /// The decoder of the body; nil without a content coding.
     private var decoder: ContentDecoder?
     private var codingProblem: CodingProblem?
@@ -271,12 +275,55 @@ final class CurlTransfer {
         return body
     }
 
+    /// Decides whether libcurl may send the request: once (`CURLOPT_PREREQFUNCTION`).
+    static func begin(_ context: UnsafeMutableRawPointer?) -> Int32 {
+        guard let context else { return CURL_PREREQFUNC_ABORT }
+        let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+        transfer.isRepetition = transfer.isBegun
+        transfer.isBegun = true
+        return transfer.isRepetition ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK
+    }
+
     /// Converts a code of libcurl to a failure.
     private func failure(_ code: CURLcode) -> CurlFailure {
         let url = submission.url
-        let options = submission.options
         let place = "\(url.host):\(url.port)"
         let said = said(code)
+        if let failure = failureOfMessage(code, place) { return failure }
+        switch code {
+        case CURLE_GOT_NOTHING,
+            CURLE_ABORTED_BY_CALLBACK where isRepetition:
+            return CurlFailure(kind: .cutShort, detail: "\(place) closed the connection without a response")
+        case CURLE_OUT_OF_MEMORY where !isHeadComplete, CURLcode(rawValue: 100) where !isHeadComplete:
+            // libcurl reports a line longer than its limit of 100 KB with this code (lib/dynbuf.c);
+            // since 8.6 with code 100.
+            return CurlFailure(kind: .tooLarge, detail: "a header field from \(place) is longer than 100 KB")
+        case CURLE_PROXY: return CurlFailure(kind: .connect, detail: "the proxy cannot reach \(place): \(said)")
+        case CURLE_URL_MALFORMAT: return CurlFailure(kind: .url, detail: said)
+        case CURLE_COULDNT_RESOLVE_HOST:
+            return CurlFailure(kind: .resolve, detail: "could not resolve the host \(url.host)")
+        case CURLE_COULDNT_RESOLVE_PROXY: return CurlFailure(kind: .resolve, detail: said)
+        case CURLE_COULDNT_CONNECT:
+            var number = 0
+            tarn_curl_get_long(easy, CURLINFO_OS_ERRNO, &number)
+            let reason = number != 0 ? String(cString: strerror(Int32(truncatingIfNeeded: number))) : said
+            return CurlFailure(kind: .connect, detail: "could not connect to \(place): \(reason)")
+        case CURLE_OPERATION_TIMEDOUT: return timeout(place, said)
+        case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2_STREAM, CURLE_HTTP2:
+            return CurlFailure(kind: .cutShort, detail: "the response of \(place) was cut short: \(said)")
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+            CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT, CURLE_SSL_ENGINE_NOTFOUND,
+            CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_USE_SSL_FAILED:
+            return CurlFailure(kind: .tls, detail: "no secure connection to \(place): \(said)")
+        default:
+            return CurlFailure(kind: .protocol, detail: "invalid HTTP from \(place): \(said)")
+        }
+    }
+
+    /// The failure of a response that Tarn has refused; nil if it has refused none.
+    private func failureOfMessage(_ code: CURLcode, _ place: String) -> CurlFailure? {
+        let options = submission.options
         if isTooLarge || code == CURLE_FILESIZE_EXCEEDED {
             return CurlFailure(
                 kind: .tooLarge,
@@ -305,35 +352,7 @@ final class CurlTransfer {
             return CurlFailure(
                 kind: .protocol, detail: "invalid HTTP from \(place): the content is not valid \(coding)",
                 answer: answer([]))
-        default: break
-        }
-        switch code {
-        case CURLE_OUT_OF_MEMORY where !isHeadComplete, CURLcode(rawValue: 100) where !isHeadComplete:
-            // libcurl reports a line longer than its limit of 100 KB with this code (lib/dynbuf.c);
-            // since 8.6 with code 100.
-            return CurlFailure(kind: .tooLarge, detail: "a header field from \(place) is longer than 100 KB")
-        case CURLE_PROXY: return CurlFailure(kind: .connect, detail: "the proxy cannot reach \(place): \(said)")
-        case CURLE_URL_MALFORMAT: return CurlFailure(kind: .url, detail: said)
-        case CURLE_COULDNT_RESOLVE_HOST:
-            return CurlFailure(kind: .resolve, detail: "could not resolve the host \(url.host)")
-        case CURLE_COULDNT_RESOLVE_PROXY: return CurlFailure(kind: .resolve, detail: said)
-        case CURLE_COULDNT_CONNECT:
-            var number = 0
-            tarn_curl_get_long(easy, CURLINFO_OS_ERRNO, &number)
-            let reason = number != 0 ? String(cString: strerror(Int32(truncatingIfNeeded: number))) : said
-            return CurlFailure(kind: .connect, detail: "could not connect to \(place): \(reason)")
-        case CURLE_OPERATION_TIMEDOUT: return timeout(place, said)
-        case CURLE_GOT_NOTHING:
-            return CurlFailure(kind: .cutShort, detail: "\(place) closed the connection without a response")
-        case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2_STREAM, CURLE_HTTP2:
-            return CurlFailure(kind: .cutShort, detail: "the response of \(place) was cut short: \(said)")
-        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
-            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
-            CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT, CURLE_SSL_ENGINE_NOTFOUND,
-            CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_USE_SSL_FAILED:
-            return CurlFailure(kind: .tls, detail: "no secure connection to \(place): \(said)")
-        default:
-            return CurlFailure(kind: .protocol, detail: "invalid HTTP from \(place): \(said)")
+        default: return nil
         }
     }
 

@@ -134,6 +134,45 @@ struct ProxyLifeTests {
         #expect(await proxy.end().status == 0)
     }
 
+    @Test("responses to requests that are sent ahead wait until the client reads, not in memory")
+    func unreadResponses() async throws {
+        let body = String(repeating: "0123456789", count: 100_000)
+        let server = try ConnectionServer { _, connection in
+            try connection.send(
+                "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+        }
+        let proxy = try await RunningProxy(server.base)
+        let (before, after, sizes) = try await onThread {
+            let connection = try proxy.connection()
+            try connection.send(Self.request)
+            _ = try connection.message()
+            let before = try proxy.process.residentBytes
+            try connection.send(String(repeating: Self.request, count: 500))
+            sleep(2)
+            let after = try proxy.process.residentBytes
+            return (before, after, try (0..<500).map { _ in try connection.message().body.count })
+        }
+        // All of them would be 500 MB.
+        #expect(after < before + 50_000_000)
+        #expect(sizes.allSatisfy { $0 == body.utf8.count })
+        #expect(await proxy.end().status == 0)
+    }
+
+    @Test("RFC 9110 §7.8: a request for another protocol is answered, and is the last one of its connection")
+    func upgrade() async throws {
+        let server = try server(), proxy = try await RunningProxy(server.base)
+        let (answer, isClosed) = try await onThread {
+            let connection = try proxy.connection()
+            // As `curl --http2` sends it.
+            try connection.send(
+                "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n"
+            )
+            return (try connection.message(), try connection.isClosed)
+        }
+        #expect(answer.text == "ok" && answer.values("connection") == ["close"] && isClosed)
+        #expect(await proxy.end().status == 0)
+    }
+
     @Test("stored and refused answers to thousands of requests that are sent ahead come in their order")
     func pipelinedHits() async throws {
         let server = try ConnectionServer { request, connection in
@@ -186,6 +225,30 @@ struct ProxyLifeTests {
         #expect(closed.0.text == "ok" && closed.1)
         #expect(await proxy.end().status == 0)
         #expect(seen.withLock { $0 } == 1)
+    }
+
+    @Test("requests whose clients have gone do not hold up others")
+    func abandoned() async throws {
+        let slow = try SlowServer(), proxy = try await RunningProxy(slow.server.base)
+        try await onThread {
+            for number in 0..<64 {
+                let connection = try proxy.connection()
+                try connection.send("GET /\(number) HTTP/1.1\r\nHost: a\r\n\r\n")
+                for _ in 0..<6000 where slow.requests == min(number, 5) { usleep(1000) }
+                connection.resetAtEnd()
+            }
+        }
+        // It would be the last of them.
+        let start = ContinuousClock.now
+        for _ in 0..<slow.requests + 1 { slow.goOn() }
+        let text = try await onThread {
+            let connection = try proxy.connection()
+            try connection.send("GET /other HTTP/1.1\r\nHost: a\r\n\r\n")
+            return try connection.message().text
+        }
+        #expect(text == "ok" && ContinuousClock.now - start < .seconds(10))
+        for _ in 0..<64 { slow.goOn() }
+        #expect(await proxy.end().status == 0)
     }
 
     @Test(

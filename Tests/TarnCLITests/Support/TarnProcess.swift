@@ -80,6 +80,15 @@ final class TarnProcess: Sendable {
 
     func send(_ signal: Int32) { kill(processID, signal) }
 
+    /// Its anonymous memory (RssAnon), in bytes.
+    var residentBytes: Int {
+        get throws {
+            let status = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
+            let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") })
+            return try #require(line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }) * 1024
+        }
+    }
+
     deinit {
         guard !isAwaited.load(ordering: .relaxed) else { return }
         // Swift Testing waits for any child, and looks at the same zombie for ever: no exit test ends.

@@ -65,15 +65,44 @@ struct ValidationTests {
     @Test(
         "§4.3.5: HEAD brings a stored GET up to date, or shows that it is another one",
         arguments: [
-            ("ETag: \"a\" | X: 2", 200, "2"), ("ETag: \"b\" | X: 2", 200, nil), ("Content-Length: 5 | X: 2", 200, "2"),
-            ("Content-Length: 6", 200, nil),
-            ("Last-Modified: {9}", 200, nil), ("X: 2", 404, "1"), ("X: 2", 200, "2"),
-        ] as [(String, Int, String?)])
-    func head(_ answer: String, _ status: Int, _ expected: String?) {
-        let old = stored("ETag: \"a\" | Last-Modified: {0} | Content-Length: 5 | X: 1")
-        #expect(
-            privateRules.updated(old, byHead: TransportResponse(status: status, headers: fields(dated(answer))))?["X"]
-                == expected)
+            ("ETag: \"a\" | X: 2", 200, "2"), ("ETag: \"b\" | X: 2", 200, "outdated"),
+            ("ETag: \"a\" | Content-Length: 5 | X: 2", 200, "2"),
+            ("ETag: \"a\" | Content-Length: 6 | X: 2", 200, "outdated"), ("Content-Length: 6", 200, "outdated"),
+            ("Last-Modified: {9}", 200, "outdated"), ("Last-Modified: {0} | X: 2", 200, "2"), ("X: 2", 404, "none"),
+            // Nothing proves that the stored representation is still the current one.
+            ("X: 2", 200, "none"), ("Content-Length: 5 | X: 2", 200, "none"),
+            ("ETag: \"a\" | Cache-Control: no-store | X: 2", 200, "none"),
+        ], [true, false])
+    func head(_ given: (String, Int, String), _ hasLength: Bool) {
+        let (answer, status, expected) = given
+        var old = stored("ETag: \"a\" | Last-Modified: {0} | Content-Length: 5 | X: 1")
+        // A chunked one.
+        if !hasLength { old.headers["Content-Length"] = nil }
+        let response = TransportResponse(status: status, headers: fields(dated(answer)))
+        let update = privateRules.update(of: old, size: 5, byHead: response, to: TransportRequest(url: "http://a/"))
+        switch update {
+        case .none: #expect(expected == "none")
+        case .outdated: #expect(expected == "outdated")
+        case .confirmed(let headers): #expect(headers["X"] == expected)
+        }
+    }
+
+    @Test(
+        "§3.5, §4.3.5: what HEAD tells an authorized user confirms a response for all of them only by the server's leave"
+    )
+    func authorizedHead() {
+        let old = stored("ETag: \"a\" | Cache-Control: public, max-age=1")
+        let ada = TransportRequest(
+            url: "http://a/", headers: TransportHeaders([.init("Authorization", "Bearer ada")]))
+        func update(_ control: String) -> CacheRules.HeadUpdate {
+            CacheRules(isShared: true).update(
+                of: old, size: 5,
+                byHead: TransportResponse(
+                    status: 200, headers: fields(dated("ETag: \"a\" | X-User: ada | Cache-Control: \(control)"))),
+                to: ada)
+        }
+        #expect(update("max-age=100") == .none)
+        guard case .confirmed = update("public, max-age=100") else { return #expect(Bool(false)) }
     }
 
     @Test(

@@ -73,6 +73,28 @@ struct CurlFaultTests {
         #expect(try await transport.send(TransportRequest(url: server.base + "/page")).status == 200)
     }
 
+    @Test(
+        "RFC 9110 §9.2.2: a request whose response is lost is sent again only if its method is idempotent",
+        arguments: [
+            ("POST", false), ("PATCH", false), ("MERGE", false), ("PUT", true), ("DELETE", true), ("GET", true),
+        ])
+    func sentOnce(_ method: String, _ isRepeated: Bool) async throws {
+        let ok = "HTTP/1.1 200 OK\n\nok"
+        let server = try LocalServer(["GET /first\n" + ok, "\(method) /page\n" + ok], "--fault", "page:close:times=1")
+        let transport = CurlTransport()
+        // libcurl sends a request again if the connection was used before.
+        _ = try await transport.send(TransportRequest(url: server.base + "/first"))
+        let request = TransportRequest(method: method, url: server.base + "/page", body: method == "GET" ? nil : [1])
+        if isRepeated {
+            #expect(try await transport.send(request).status == 200)
+        } else {
+            let error = await expectFailure(.cutShort) { try await transport.send(request) }
+            #expect(error?.detail == "127.0.0.1:\(server.port) closed the connection without a response")
+        }
+        #expect(server.requests.count == (isRepeated ? 3 : 2))
+        #expect(try await transport.send(TransportRequest(url: server.base + "/first")).status == 200)
+    }
+
     @Test("a head that breaks off is an error")
     func brokenHead() async throws {
         let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Le")

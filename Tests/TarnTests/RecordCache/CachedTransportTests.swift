@@ -226,6 +226,35 @@ struct CachedTransportTests {
         #expect(try await cached.answer(get()).response.body == Array("other".utf8))
     }
 
+    @Test("RFC 9111 §4.3.5: HEAD without a validator confirms nothing; another length invalidates a chunked response")
+    func headWithoutProof() async throws {
+        let fixture = try ShelfFixture(Origin([Self.minute, Self.tag])), cached = fixture.cached()
+        _ = try await cached.answer(get())
+        fixture.clock.pass(100)
+        fixture.origin.become(200, [Self.minute, .init("X-New", "1")])
+        _ = try await cached.answer(get(method: "HEAD"))
+        fixture.origin.become(304, [Self.minute])
+        let answer = try await cached.answer(get())
+        #expect(answer.status.forward == .stale && answer.response.headers["X-New"] == nil)
+        fixture.clock.pass(100)
+        fixture.origin.become(200, [Self.minute, Self.tag, .init("Content-Length", "6")])
+        _ = try await cached.answer(get(method: "HEAD"))
+        fixture.origin.become(200, [Self.minute, Self.tag], "hello!")
+        #expect(try await cached.answer(get()).response.body == Array("hello!".utf8))
+    }
+
+    @Test("RFC 9111 §4.3.2: the answer to a client's condition that the server has evaluated is the server's")
+    func forwardedCondition() async throws {
+        let old = TransportHeaders.Field("Last-Modified", "Wed, 01 Jan 2020 00:00:00 GMT")
+        let since = TransportHeaders.Field("If-Modified-Since", "Thu, 02 Jan 2020 00:00:00 GMT")
+        let fixture = try ShelfFixture(Origin([Self.minute, old])), cached = fixture.cached()
+        let answer = try await cached.answer(get("/a", since))
+        #expect(fixture.origin.requests.last?.headers["If-Modified-Since"] == since.value)
+        #expect(answer.response.status == 200 && answer.response.body == Array("hello".utf8))
+        // From the store, the condition is the cache's.
+        #expect(try await cached.answer(get("/a", since)).response.status == 304)
+    }
+
     @Test("RFC 9111 §3.5: what was authorised for one is not for another; a shared cache needs the response's leave")
     func authorised() async throws {
         let fixture = try ShelfFixture(Origin([Self.minute])),
